@@ -70,14 +70,21 @@ describe('compose.yaml and Kubernetes', () => {
   })
 
   test.each(pods)('run the same image for %s, with the same limits and temporary files', name => {
-    const { image, command, mem_limit, stop_grace_period, shm_size, tmpfs } = containers[name]!
+    const {
+      image,
+      command,
+      mem_limit: memLimit,
+      stop_grace_period: stopGracePeriod,
+      shm_size: shmSize,
+      tmpfs,
+    } = containers[name]!
     const { pod, container } = findPod(name)
     expect(container.image).toBe(image)
     if (command) expect(container.args).toEqual(command)
-    expect(toBytes(container.resources!.limits!.memory)).toBe(parseSize('mem_limit', mem_limit))
-    if (stop_grace_period) expect(`${pod.terminationGracePeriodSeconds}s`).toBe(stop_grace_period)
+    expect(toBytes(container.resources!.limits!.memory)).toBe(parseSize('mem_limit', memLimit))
+    if (stopGracePeriod) expect(`${pod.terminationGracePeriodSeconds}s`).toBe(stopGracePeriod)
 
-    const inMemory = [...tmpfs, ...(shm_size ? [`/dev/shm:size=${shm_size}`] : [])].map(mount => {
+    const inMemory = [...tmpfs, ...(shmSize ? [`/dev/shm:size=${shmSize}`] : [])].map(mount => {
       const [, path, size] = /^(\S+):size=(\w+)/.exec(mount)!
       return [path!, parseSize('tmpfs', size!)]
     })

@@ -58,9 +58,9 @@ describe('selectSecrets', () => {
 
   it('passes the key of the certificate to management, and to services that other machines can reach', () => {
     const { cert, key } = createCertificate(createTemporaryFolder())
-    const hasKey = (EYRIE_MEDIA_HOST: string) => {
+    const hasKey = (EyrieMediaHost: string) => {
       const files = { EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key }
-      const environment = readEnvironment({ ...variables, ...files, EYRIE_MEDIA_HOST })
+      const environment = readEnvironment({ ...variables, ...files, EYRIE_MEDIA_HOST: EyrieMediaHost })
       return (['media', 'engine', 'management', 'scheduler'] as const).map(service => {
         const secrets = selectSecrets(service, environment, getOrCreateTokens(environment))
         expect(secrets.EYRIE_TLS_CERT_PEM).toBe(readFileSync(cert, 'utf8'))

@@ -10,8 +10,11 @@ export function AuthenticatorSetup({ onCodes }: { onCodes(codes: string[]): void
   const { error, isSubmitting, onSubmit } = useSubmit(async fields => {
     if (enrolment.value) {
       const input = { code: String(fields.get('code')) }
-      const { recovery_codes } = await callOperation<RecoveryCodes>('/user/totp/confirm', input)
-      onCodes(recovery_codes)
+      const { recovery_codes: recoveryCodes } = await callOperation<RecoveryCodes>(
+        '/user/totp/confirm',
+        input,
+      )
+      onCodes(recoveryCodes)
     } else {
       const input = { current_password: String(fields.get('password')) }
       enrolment.value = await callOperation<TotpEnrolment>('/user/totp/enroll', input)

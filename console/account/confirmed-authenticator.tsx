@@ -10,15 +10,18 @@ interface ConfirmedAuthenticatorProps {
 
 /** The authenticator app of the user, which can be removed with the password and a code. */
 export function ConfirmedAuthenticator({ status, onCodes, onRemoved }: ConfirmedAuthenticatorProps) {
-  const { enabled_at, recovery_codes_left } = status
+  const { enabled_at: enabledAt, recovery_codes_left: recoveryCodesLeft } = status
   const { error, isSubmitting, onSubmit } = useSubmit(async (fields, button) => {
     const input = { current_password: String(fields.get('password')), code: String(fields.get('code')) }
     if (button === 'remove-app') {
       await callOperation('/user/totp/disable', input)
       onRemoved()
     } else {
-      const { recovery_codes } = await callOperation<RecoveryCodes>('/user/totp/recovery-codes', input)
-      onCodes(recovery_codes)
+      const { recovery_codes: recoveryCodes } = await callOperation<RecoveryCodes>(
+        '/user/totp/recovery-codes',
+        input,
+      )
+      onCodes(recoveryCodes)
     }
   })
 
@@ -26,8 +29,7 @@ export function ConfirmedAuthenticator({ status, onCodes, onRemoved }: Confirmed
     <form onSubmit={onSubmit}>
       <p>
         Your sign-in has required a code from the app since{' '}
-        {enabled_at && new Date(enabled_at).toLocaleDateString()}. {recovery_codes_left} recovery codes are
-        left.
+        {enabledAt && new Date(enabledAt).toLocaleDateString()}. {recoveryCodesLeft} recovery codes are left.
       </p>
       <label>
         Your password

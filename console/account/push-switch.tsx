@@ -73,27 +73,30 @@ async function findSubscription(): Promise<PushSubscription | null> {
 async function subscribe(): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted')
     throw new Error('the browser does not permit messages: allow them for this page')
-  const { public_key } = await callOperation<{ public_key: string }>('/user/push/key')
+  const { public_key: publicKey } = await callOperation<{ public_key: string }>('/user/push/key')
   await navigator.serviceWorker.register(WORKER_PATH)
   const registration = await navigator.serviceWorker.ready
-  const options = { userVisibleOnly: true, applicationServerKey: public_key }
+  const options = { userVisibleOnly: true, applicationServerKey: publicKey }
   const { endpoint, keys = {} } = (await registration.pushManager.subscribe(options)).toJSON()
-  const { push_subscription_id } = await callOperation<StoredSubscription>('/user/push/subscribe', {
-    endpoint,
-    p256dh: keys['p256dh'],
-    auth: keys['auth'],
-    label: navigator.userAgent.slice(0, 100),
-  })
-  localStorage.setItem(SUBSCRIPTION_KEY, push_subscription_id)
+  const { push_subscription_id: pushSubscriptionId } = await callOperation<StoredSubscription>(
+    '/user/push/subscribe',
+    {
+      endpoint,
+      p256dh: keys['p256dh'],
+      auth: keys['auth'],
+      label: navigator.userAgent.slice(0, 100),
+    },
+  )
+  localStorage.setItem(SUBSCRIPTION_KEY, pushSubscriptionId)
   return true
 }
 
 async function unsubscribe(): Promise<boolean> {
-  const push_subscription_id = localStorage.getItem(SUBSCRIPTION_KEY)
+  const pushSubscriptionId = localStorage.getItem(SUBSCRIPTION_KEY)
   await (await findSubscription())?.unsubscribe()
-  if (push_subscription_id) {
+  if (pushSubscriptionId) {
     localStorage.removeItem(SUBSCRIPTION_KEY)
-    await callOperation('/user/push/unsubscribe', { push_subscription_id })
+    await callOperation('/user/push/unsubscribe', { push_subscription_id: pushSubscriptionId })
   }
   return false
 }

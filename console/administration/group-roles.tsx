@@ -61,7 +61,7 @@ interface GroupRoleFieldsProps {
 }
 
 function GroupRoleFields({ groupRole, organizations, customers, onChange }: GroupRoleFieldsProps) {
-  const { group, role_key, organization_id, customer_ids } = groupRole
+  const { group, role_key: roleKey, organization_id: organizationId, customer_ids: customerIds } = groupRole
   return (
     <>
       <label>
@@ -71,7 +71,7 @@ function GroupRoleFields({ groupRole, organizations, customers, onChange }: Grou
       <label>
         Role
         <select
-          value={role_key}
+          value={roleKey}
           onChange={event => onChange({ role_key: event.currentTarget.value as GroupRole['role_key'] })}
         >
           {ROLE_KEYS.map(role => (
@@ -84,7 +84,7 @@ function GroupRoleFields({ groupRole, organizations, customers, onChange }: Grou
       <label>
         Organization
         <select
-          value={organization_id ?? ''}
+          value={organizationId ?? ''}
           onChange={event => onChange({ organization_id: event.currentTarget.value || null })}
         >
           <option value="">none</option>
@@ -104,9 +104,9 @@ function GroupRoleFields({ groupRole, organizations, customers, onChange }: Grou
             onChange({ customer_ids: selected.map(({ value }) => value) })
           }}
         >
-          {customers.map(({ customer_id, customer_name }) => (
-            <option key={customer_id} value={customer_id} selected={customer_ids.includes(customer_id)}>
-              {customer_name}
+          {customers.map(({ customer_id: customerId, customer_name: customerName }) => (
+            <option key={customerId} value={customerId} selected={customerIds.includes(customerId)}>
+              {customerName}
             </option>
           ))}
         </select>

@@ -55,12 +55,12 @@ async function load(): Promise<Loaded> {
 function withoutDeleted({ settings, organizations, customers }: Loaded): Loaded {
   const organizationIds = organizations.map(({ organization_id }) => organization_id)
   const customerIds = customers.map(({ customer_id }) => customer_id)
-  const oidc_group_roles = settings.oidc_group_roles.map(entry => ({
+  const oidcGroupRoles = settings.oidc_group_roles.map(entry => ({
     ...entry,
     organization_id: organizationIds.find(id => id === entry.organization_id) ?? null,
     customer_ids: entry.customer_ids.filter(id => customerIds.includes(id)),
   }))
-  return { settings: { ...settings, oidc_group_roles }, organizations, customers }
+  return { settings: { ...settings, oidc_group_roles: oidcGroupRoles }, organizations, customers }
 }
 
 function SettingsForm({ settings, organizations, customers }: Loaded) {

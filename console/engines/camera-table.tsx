@@ -17,10 +17,10 @@ export function CameraTable({ overview, onChanged }: CameraTableProps) {
   const siteNames = new Map(sites.map(({ site_id, site_name }) => [site_id, site_name]))
 
   /** Changes fields of a camera. The overview is loaded again even if that fails, because the selects have changed. */
-  const change = async (source_id: string, fields: object) => {
+  const change = async (sourceId: string, fields: object) => {
     error.value = ''
     try {
-      await callOperation('/placement/update-source', { source_id, ...fields })
+      await callOperation('/placement/update-source', { source_id: sourceId, ...fields })
     } catch (failure) {
       error.value = capitalize((failure as Error).message)
     }
@@ -69,17 +69,23 @@ interface CameraRowProps {
 }
 
 function CameraRow({ source, siteName, engines, onChange }: CameraRowProps) {
-  const { source_name, engine_id, source_placement, cores, channels } = source
+  const {
+    source_name: sourceName,
+    engine_id: engineId,
+    source_placement: sourcePlacement,
+    cores,
+    channels,
+  } = source
   return (
     <tr>
       <td>
-        {source_name} <small>{siteName}</small>
+        {sourceName} <small>{siteName}</small>
       </td>
       <td>
         {channels.length === 0 && '–'}
-        {channels.map(({ channel_id, channel_name, is_active }) => (
-          <span key={channel_id} class={`status ${is_active ? 'running' : ''}`}>
-            {channel_name}
+        {channels.map(({ channel_id: channelId, channel_name: channelName, is_active: isActive }) => (
+          <span key={channelId} class={`status ${isActive ? 'running' : ''}`}>
+            {channelName}
           </span>
         ))}
       </td>
@@ -88,8 +94,8 @@ function CameraRow({ source, siteName, engines, onChange }: CameraRowProps) {
       </td>
       <td>
         <select
-          aria-label={`Engine of ${source_name}`}
-          value={engine_id}
+          aria-label={`Engine of ${sourceName}`}
+          value={engineId}
           onChange={event => onChange({ engine_id: event.currentTarget.value })}
         >
           {engines.map(engine => (
@@ -101,8 +107,8 @@ function CameraRow({ source, siteName, engines, onChange }: CameraRowProps) {
       </td>
       <td>
         <select
-          aria-label={`Who chooses the engine of ${source_name}`}
-          value={source_placement ?? ''}
+          aria-label={`Who chooses the engine of ${sourceName}`}
+          value={sourcePlacement ?? ''}
           onChange={event => onChange({ source_placement: event.currentTarget.value || null })}
         >
           <option value="">as for the site</option>

@@ -43,12 +43,18 @@ const STATUSES: Record<number, [label: string, statusClass: string]> = {
 }
 
 function EngineCard({ engine, cameraCount, plannedLoad }: EngineCardProps) {
-  const { engine_name, engine_status, engine_reason, cores, used } = engine
-  const [label, statusClass] = STATUSES[engine_status]!
+  const {
+    engine_name: engineName,
+    engine_status: engineStatus,
+    engine_reason: engineReason,
+    cores,
+    used,
+  } = engine
+  const [label, statusClass] = STATUSES[engineStatus]!
   const isPlanned = plannedLoad !== undefined && plannedLoad !== used
   return (
     <li>
-      <h2>{engine_name}</h2>
+      <h2>{engineName}</h2>
       <span class={`status ${statusClass}`}>{label}</span>
       {cores === null ? (
         <p class="hint">Its capacity is unknown.</p>
@@ -65,7 +71,7 @@ function EngineCard({ engine, cameraCount, plannedLoad }: EngineCardProps) {
       )}
       {isPlanned && <p class="hint">{formatCores(plannedLoad)} cores after the plan</p>}
       <p class="hint">{countCameras(cameraCount)}</p>
-      {engine_reason && <p class="error">{capitalize(engine_reason)}</p>}
+      {engineReason && <p class="error">{capitalize(engineReason)}</p>}
     </li>
   )
 }

@@ -31,9 +31,9 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
       <h2>{hasMoves ? 'A better distribution is possible' : 'The load is distributed well'}</h2>
       {plan.unplaced.length > 0 && (
         <ul class="unplaced">
-          {plan.unplaced.map(({ source_id, source_name, reason }) => (
-            <li key={source_id}>
-              {source_name} has no engine: {reason}.
+          {plan.unplaced.map(({ source_id: sourceId, source_name: sourceName, reason }) => (
+            <li key={sourceId}>
+              {sourceName} has no engine: {reason}.
             </li>
           ))}
         </ul>
@@ -75,12 +75,18 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
 }
 
 function MoveRow({ move, names }: { move: PlacementMove; names: ReadonlyMap<string, string> }) {
-  const { source_name, from_engine_id, to_engine_id, cores, reason } = move
+  const {
+    source_name: sourceName,
+    from_engine_id: fromEngineId,
+    to_engine_id: toEngineId,
+    cores,
+    reason,
+  } = move
   return (
     <tr>
-      <td>{source_name}</td>
+      <td>{sourceName}</td>
       <td>
-        {names.get(from_engine_id)} → {names.get(to_engine_id)}
+        {names.get(fromEngineId)} → {names.get(toEngineId)}
       </td>
       <td class="figure" data-label="Cores">
         {formatCores(cores)}

@@ -14,10 +14,10 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
   if (sites.length === 0) return null
 
   /** Changes fields of a site. The overview is loaded again even if that fails, because the controls have changed. */
-  const change = async (site_id: string, fields: object) => {
+  const change = async (siteId: string, fields: object) => {
     error.value = ''
     try {
-      await callOperation('/placement/update-site', { site_id, ...fields })
+      await callOperation('/placement/update-site', { site_id: siteId, ...fields })
     } catch (failure) {
       error.value = capitalize((failure as Error).message)
     }
@@ -36,32 +36,39 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
           </tr>
         </thead>
         <tbody>
-          {sites.map(({ site_id, site_name, site_placement, site_is_spread }) => (
-            <tr key={site_id}>
-              <td>{site_name}</td>
-              <td>
-                <select
-                  aria-label={`Who chooses the engines of ${site_name}`}
-                  value={site_placement}
-                  onChange={event => change(site_id, { site_placement: event.currentTarget.value })}
-                >
-                  <option value="pinned">a person (pinned)</option>
-                  <option value="automatic">management (automatic)</option>
-                </select>
-              </td>
-              <td>
-                <label class="switch">
-                  <input
-                    type="checkbox"
-                    aria-label={`Spread ${site_name} over the engines`}
-                    checked={site_is_spread}
-                    onChange={event => change(site_id, { site_is_spread: event.currentTarget.checked })}
-                  />
-                  spread over the engines
-                </label>
-              </td>
-            </tr>
-          ))}
+          {sites.map(
+            ({
+              site_id: siteId,
+              site_name: siteName,
+              site_placement: sitePlacement,
+              site_is_spread: siteIsSpread,
+            }) => (
+              <tr key={siteId}>
+                <td>{siteName}</td>
+                <td>
+                  <select
+                    aria-label={`Who chooses the engines of ${siteName}`}
+                    value={sitePlacement}
+                    onChange={event => change(siteId, { site_placement: event.currentTarget.value })}
+                  >
+                    <option value="pinned">a person (pinned)</option>
+                    <option value="automatic">management (automatic)</option>
+                  </select>
+                </td>
+                <td>
+                  <label class="switch">
+                    <input
+                      type="checkbox"
+                      aria-label={`Spread ${siteName} over the engines`}
+                      checked={siteIsSpread}
+                      onChange={event => change(siteId, { site_is_spread: event.currentTarget.checked })}
+                    />
+                    spread over the engines
+                  </label>
+                </td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
       <p class="hint">

@@ -39,9 +39,9 @@ export function useJoinTokens(): JoinTokens {
     error,
     async create(name, siteId) {
       const input = { name, site_ids: siteId ? [siteId] : [] }
-      const { join_token } = await callOperation<NewJoinToken>('/engine/create-join-token', input)
+      const { join_token: joinToken } = await callOperation<NewJoinToken>('/engine/create-join-token', input)
       await showError(load)
-      return join_token
+      return joinToken
     },
     delete: joinTokenId =>
       showError(async () => {

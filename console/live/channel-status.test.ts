@@ -17,7 +17,7 @@ describe('advice for a channel', () => {
   it.each([
     [true, expect.stringContaining('Set the number of B-frames to 0 in the camera')],
     [undefined, undefined],
-  ])('with B-frames %s is %s', (b_frames, advice) => {
-    expect(describeAdvice({ source: { id: 1, name: 'door', b_frames } })).toEqual(advice)
+  ])('with B-frames %s is %s', (bFrames, advice) => {
+    expect(describeAdvice({ source: { id: 1, name: 'door', b_frames: bFrames } })).toEqual(advice)
   })
 })

@@ -47,7 +47,7 @@ export function PluginVersionRow({ plugin, version: installed }: PluginVersionRo
 
 /** Whether a version is active, and each problem of it with its remedy. */
 function VersionState({ plugin: { name, active }, version: installed }: PluginVersionRowProps) {
-  const { version, signature, quarantined = [], not_granted = [] } = installed
+  const { version, signature, quarantined = [], not_granted: notGranted = [] } = installed
   const isActive = version === active
   const refusal = signature?.refused
   return (
@@ -70,11 +70,11 @@ function VersionState({ plugin: { name, active }, version: installed }: PluginVe
           </small>
         </div>
       ))}
-      {not_granted.length > 0 && (
+      {notGranted.length > 0 && (
         <div class="problem">
           <span class="status degraded">asks for more than was granted</span>
           <ul class="details">
-            {not_granted.map(({ element, capability, description }) => (
+            {notGranted.map(({ element, capability, description }) => (
               <li key={`${element} ${capability}`}>
                 {element} {description}
               </li>

@@ -61,10 +61,11 @@ describe('infer', () => {
   )
 
   it('appends what the detector finds with its thresholds to the objects and low-score objects of the frame', async () => {
-    const { inference } = createInference(async (_frame, { score_threshold, iou_threshold }) =>
-      score_threshold === 0.2 && iou_threshold === 0.6
-        ? { objects: [fire], lowScoreObjects: [smoke] }
-        : nothing,
+    const { inference } = createInference(
+      async (_frame, { score_threshold: scoreThreshold, iou_threshold: iouThreshold }) =>
+        scoreThreshold === 0.2 && iouThreshold === 0.6
+          ? { objects: [fire], lowScoreObjects: [smoke] }
+          : nothing,
     )
     const element = await openElement(plugin.infer, {
       args: { model: 'fire', score_threshold: 0.2, iou_threshold: 0.6 },

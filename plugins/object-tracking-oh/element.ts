@@ -53,9 +53,11 @@ const objectTrackingOH = defineElement({
     ),
   }),
 
-  open({ args: { max_age, min_hits, moving_average, history, region, ratio } }) {
-    const trail = { movingAverage: moving_average, history, region, ratio }
-    const tracker = new OcTracker({ maxAge: max_age, minHits: min_hits, ...trail })
+  open({
+    args: { max_age: maxAge, min_hits: minHits, moving_average: movingAverage, history, region, ratio },
+  }) {
+    const trail = { movingAverage: movingAverage, history, region, ratio }
+    const tracker = new OcTracker({ maxAge: maxAge, minHits: minHits, ...trail })
     return { process: frame => ({ objects: tracker.update(frame), lowScoreObjects: [] }) }
   },
 })

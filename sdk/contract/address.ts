@@ -184,8 +184,8 @@ export function mayKeepSecret(address: Address, stored: Address, location: Secre
 
 /** Returns the URLs of an address to whose servers the secret at a location is sent. */
 function listReceivers(address: Address, location: SecretLocation): string[] {
-  const { url, sub_url } = toAddressObject(address)
-  const urls = 'field' in location ? [{ url, sub_url }[location.field]] : [url, sub_url]
+  const { url, sub_url: subUrl } = toAddressObject(address)
+  const urls = 'field' in location ? [{ url, sub_url: subUrl }[location.field]] : [url, subUrl]
   return urls.filter(receiver => receiver !== undefined)
 }
 

@@ -11,7 +11,15 @@ export const formatStorage = (bytes: number) => (bytes < MIN_MB_BYTES ? `${bytes
 /** Describes what an element declares to use and to report, for people. */
 export function describeCapabilities(declared: Capabilities | undefined): string[] {
   if (!declared) return ['declares no capabilities', 'may report any events and counters']
-  const { frames, inference, events, counters, network, storage_bytes, budget_ms } = declared
+  const {
+    frames,
+    inference,
+    events,
+    counters,
+    network,
+    storage_bytes: storageBytes,
+    budget_ms: budgetMs,
+  } = declared
   return [
     frames
       ? `reads pictures (${frames.format}, up to ${frames.width}×${frames.height})`
@@ -20,8 +28,8 @@ export function describeCapabilities(declared: Capabilities | undefined): string
     `events: ${Object.keys(events).join(', ') || 'none'}`,
     `counters: ${counters.join(', ') || 'none'}`,
     `network: ${network.join(', ') || 'none'}`,
-    ...(storage_bytes === undefined ? [] : [`stores up to ${formatStorage(storage_bytes)}`]),
-    ...(budget_ms === undefined ? [] : [`at most ${budget_ms} ms of CPU time per frame`]),
+    ...(storageBytes === undefined ? [] : [`stores up to ${formatStorage(storageBytes)}`]),
+    ...(budgetMs === undefined ? [] : [`at most ${budgetMs} ms of CPU time per frame`]),
   ]
 }
 

@@ -35,7 +35,7 @@ interface JobDefaults {
 }
 
 /** Creates the schema of the settings of a job. */
-const createJobSchema = (name: JobName, { schedule, limit_s, jitter_s }: JobDefaults) =>
+const createJobSchema = (name: JobName, { schedule, limit_s: limitS, jitter_s: jitterS }: JobDefaults) =>
   z
     .strictObject({
       schedule: z
@@ -49,10 +49,10 @@ const createJobSchema = (name: JobName, { schedule, limit_s, jitter_s }: JobDefa
           description:
             'Cron expression with five fields, in the time zone of the machine, or off. A run that was missed follows as soon as possible, once',
         }),
-      limit_s: z.int().min(1).max(MAX_LIMIT_S).default(limit_s).meta({
+      limit_s: z.int().min(1).max(MAX_LIMIT_S).default(limitS).meta({
         description: 'Time limit of a run in seconds',
       }),
-      jitter_s: z.int().min(0).max(MAX_JITTER_S).default(jitter_s).meta({
+      jitter_s: z.int().min(0).max(MAX_JITTER_S).default(jitterS).meta({
         description:
           'Longest random delay of a run in seconds, so that many appliances do not start at the same moment',
       }),

@@ -5,8 +5,10 @@ import type { CatalogElement } from './catalog.ts'
  * the keys with a `propertyNames` pattern. Plugins may write equivalent patterns differently, so the pattern is tested
  * with sample keys: it must match source ids and must not match a word.
  */
-export function isKeyedBySource({ config_schema }: Pick<CatalogElement, 'config_schema'>): boolean {
-  const { pattern } = (config_schema?.propertyNames ?? {}) as { pattern?: string }
+export function isKeyedBySource({
+  config_schema: configSchema,
+}: Pick<CatalogElement, 'config_schema'>): boolean {
+  const { pattern } = (configSchema?.propertyNames ?? {}) as { pattern?: string }
   if (typeof pattern !== 'string') return false
   const keyPattern = new RegExp(pattern, 'u')
   const allowsSourceIds = keyPattern.test('1') && keyPattern.test('1,2')

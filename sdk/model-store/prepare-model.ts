@@ -142,13 +142,13 @@ function chooseSize({ width, height }: ImageInput, requested: Size | undefined):
 
 function assertLabelsExist({
   labels,
-  suppress_together = [],
-  class_score_thresholds = {},
+  suppress_together: suppressTogether = [],
+  class_score_thresholds: classScoreThresholds = {},
 }: ModelFacts): void {
   const findUnknown = (named: string[]) => named.find(label => !labels.includes(label))
-  const unknown = findUnknown(suppress_together.flat())
+  const unknown = findUnknown(suppressTogether.flat())
   if (unknown) throw new Error(`${unknown}, in the labels to suppress together, is not a label of the model`)
-  const unknownClass = findUnknown(Object.keys(class_score_thresholds))
+  const unknownClass = findUnknown(Object.keys(classScoreThresholds))
   if (unknownClass)
     throw new Error(`${unknownClass}, which has a score threshold, is not a label of the model`)
 }

@@ -35,8 +35,8 @@ export function generatePublisherKeys(publisher: string): { privateKey: string; 
 
 /** Reads the content of a private key file. Throws an `Error` with the reason, which never contains the key. */
 export function readSigningKey(text: string): SigningKey {
-  const { publisher, private_key } = parseAs(privateKeyFile, parseJson(text, 'private'))
-  const privateKey = parsePrivateKey(private_key)
+  const { publisher, private_key: pem } = parseAs(privateKeyFile, parseJson(text, 'private'))
+  const privateKey = parsePrivateKey(pem)
   return { publisher, key: toHex(createPublicKey(privateKey)), privateKey }
 }
 

@@ -124,7 +124,8 @@ describe('readEnvironment', () => {
   })
 
   it('trusts the listed proxies only', () => {
-    const read = (EYRIE_TRUSTED_PROXIES: string) => readEnvironment({ EYRIE_TRUSTED_PROXIES }).trustedProxies
+    const read = (EyrieTrustedProxies: string) =>
+      readEnvironment({ EYRIE_TRUSTED_PROXIES: EyrieTrustedProxies }).trustedProxies
     expect(read('').includes('127.0.0.1')).toBe(false)
     const proxies = read('10.0.0.0/24, ::1')
     const addresses = ['10.0.0.7', '::ffff:10.0.0.7', '::1', '10.0.1.7', '::2', '2002:a00:7::1', 'proxy']

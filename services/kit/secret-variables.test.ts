@@ -49,9 +49,9 @@ describe('extractSecrets', () => {
     },
   )
 
-  it.each(['x', '-1', '0'])('rejects the descriptor %s', EYRIE_SECRETS_FD => {
-    expect(() => extractSecrets({ EYRIE_SECRETS_FD })).toThrow(
-      `EYRIE_SECRETS_FD is not valid: ${EYRIE_SECRETS_FD}`,
+  it.each(['x', '-1', '0'])('rejects the descriptor %s', EyrieSecretsFd => {
+    expect(() => extractSecrets({ EYRIE_SECRETS_FD: EyrieSecretsFd })).toThrow(
+      `EYRIE_SECRETS_FD is not valid: ${EyrieSecretsFd}`,
     )
   })
 })

@@ -80,8 +80,8 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
 
   const events = createEvents({
     data,
-    async findAddress(engine_id) {
-      const engine = await readEngineRecord(database(), engine_id, secrets)
+    async findAddress(engineId) {
+      const engine = await readEngineRecord(database(), engineId, secrets)
       return engine?.address
     },
     egress,
@@ -142,7 +142,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
       log,
     }),
     users,
-    findView: channel_id => openLiveView(database(), { secrets, egress }, channel_id),
+    findView: channelId => openLiveView(database(), { secrets, egress }, channelId),
     scheduler: { deliveryChanges, scheduleChanges, liveFeed, pictures, secrets, runner: jobs.runner },
     deliveryChanges,
     scheduleChanges,

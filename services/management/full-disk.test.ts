@@ -60,8 +60,11 @@ async function startManagement(): Promise<ManagementOnDisk> {
     create() {
       created += 1
       // Random text cannot be compressed.
-      const organization_description = Array.from({ length: 100 }, () => crypto.randomUUID()).join('')
-      const input = { ...organizationInput(`organization ${created}`), organization_description }
+      const organizationDescription = Array.from({ length: 100 }, () => crypto.randomUUID()).join('')
+      const input = {
+        ...organizationInput(`organization ${created}`),
+        organization_description: organizationDescription,
+      }
       return post('/organization/create', input, signedIn.access_token)
     },
   }

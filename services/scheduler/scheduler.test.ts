@@ -39,9 +39,9 @@ async function start(settings?: object, environment?: Record<string, string>) {
 }
 
 const insert = (...actions: AlertAction[]) => insertDeliveries(management.database, records, actions)
-const waitForState = (delivery_id: string, state: string) =>
+const waitForState = (deliveryId: string, state: string) =>
   vi.waitUntil(async () => {
-    const row = await readDelivery(management.database, delivery_id)
+    const row = await readDelivery(management.database, deliveryId)
     return row.state === state ? row : undefined
   })
 
@@ -81,8 +81,8 @@ describe('scheduler', () => {
     await start({ timeout_s: 60 })
     const { alert_id } = records
     const answer = await management.call(managementRoutes.delivery.test, { alert_id, action_index: 0 })
-    const delivery_id = answer.headers.get('location')!.split('=')[1]!
-    await waitForState(delivery_id, 'sent')
+    const deliveryId = answer.headers.get('location')!.split('=')[1]!
+    await waitForState(deliveryId, 'sent')
     expect(server.emails).toMatchObject([
       { to: ['ops@example.com'], content: expect.stringContaining('Subject: Test: alert on channel') },
     ])
@@ -107,25 +107,34 @@ describe('scheduler', () => {
       await start({ timeout_s: 60 }, { NODE_EXTRA_CA_CERTS: push.certificateFile })
 
       const { channel_id } = records
-      const alert_actions: AlertAction[] = [
+      const alertActions: AlertAction[] = [
         { action_url: webhook.url },
         { action_type: 'sms', action_to: '+41790000000' },
         { action_url: `mqtt://127.0.0.1:${broker.port}/site/door` },
         { action_type: 'push' },
       ]
       const created = await management.call(managementRoutes.alert.create, {
-        ...{ channel_id, alert_name: 'Crowd', alert_priority: 'high', alert_frequency: 0, alert_actions },
+        ...{
+          channel_id,
+          alert_name: 'Crowd',
+          alert_priority: 'high',
+          alert_frequency: 0,
+          alert_actions: alertActions,
+        },
         ...{ alert_threshold: '5', alert_threshold_condition: 'gt', alert_threshold_key: 'total' },
       })
-      const alert_id = created.headers.get('location')!.split('=')[1]!
+      const alertId = created.headers.get('location')!.split('=')[1]!
       const ids: string[] = []
-      for (const action_index of alert_actions.keys()) {
-        const answer = await management.call(managementRoutes.delivery.test, { alert_id, action_index })
+      for (const actionIndex of alertActions.keys()) {
+        const answer = await management.call(managementRoutes.delivery.test, {
+          alert_id: alertId,
+          action_index: actionIndex,
+        })
         ids.push(answer.headers.get('location')!.split('=')[1]!)
       }
       const [webhookId = '', ...others] = ids
       await waitForState(webhookId, 'delivered')
-      for (const delivery_id of others) await waitForState(delivery_id, 'sent')
+      for (const deliveryId of others) await waitForState(deliveryId, 'sent')
 
       expect(webhook.calls[0]!.headers['webhook-id']).toBe(webhookId)
       expect(sms.messages).toMatchObject([{ to: '+41790000000', body: expect.stringContaining('Test') }])
@@ -146,8 +155,8 @@ describe('scheduler', () => {
       report_to: ['a@example.com', 'b@example.com'],
       report_format: 'csv',
     })
-    const report_schedule_id = created.headers.get('location')!.split('=')[1]!
-    const sent = await management.call(reportSchedule.send, { report_schedule_id })
+    const reportScheduleId = created.headers.get('location')!.split('=')[1]!
+    const sent = await management.call(reportSchedule.send, { report_schedule_id: reportScheduleId })
     await waitForState(sent.headers.get('location')!.split('=')[1]!, 'sent')
     await vi.waitUntil(() => server.emails.length === 2)
     expect(server.emails.flatMap(({ to }) => to).toSorted()).toEqual(['a@example.com', 'b@example.com'])
@@ -162,15 +171,15 @@ describe('scheduler', () => {
   it('repeats a failed delivery with the same id', async () => {
     const receiver = await startWebhookReceiver(response => response.writeHead(500).end())
     await start()
-    const [delivery_id = ''] = await insert({ action_url: receiver.url })
-    const failed = await waitForState(delivery_id, 'failed')
+    const [deliveryId = ''] = await insert({ action_url: receiver.url })
+    const failed = await waitForState(deliveryId, 'failed')
     expect(failed.next_attempt_at!.getTime()).toBeGreaterThan(Date.now())
     receiver.answer = response => response.end('ok')
-    await updateDelivery(management.database, delivery_id, { next_attempt_at: new Date() })
+    await updateDelivery(management.database, deliveryId, { next_attempt_at: new Date() })
     // Announces that something is due.
     await insert({ action_url: receiver.url })
-    expect(await waitForState(delivery_id, 'delivered')).toMatchObject({ attempts: 2 })
-    const attempts = receiver.calls.filter(({ headers }) => headers['webhook-id'] === delivery_id)
+    expect(await waitForState(deliveryId, 'delivered')).toMatchObject({ attempts: 2 })
+    const attempts = receiver.calls.filter(({ headers }) => headers['webhook-id'] === deliveryId)
     expect(attempts).toHaveLength(2)
   })
 
@@ -197,8 +206,8 @@ describe('scheduler', () => {
     const ids = await insert(...dead, ...hanging)
     await vi.waitUntil(() => silent.calls.length > 0)
     for (let i = 0; i < 5; i += 1) {
-      const [delivery_id = ''] = await insert({ action_url: receiver.url })
-      await waitForState(delivery_id, 'delivered')
+      const [deliveryId = ''] = await insert({ action_url: receiver.url })
+      await waitForState(deliveryId, 'delivered')
     }
     await vi.waitUntil(async () =>
       (await readHealth(scheduler.url)).alarms[0]?.includes('2 of the receivers'),

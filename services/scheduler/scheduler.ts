@@ -20,15 +20,20 @@ export function createScheduler({ environment, log }: Dependencies): Service {
   const { urls, schedulerToken, data } = environment
   if (!schedulerToken)
     throw new Error('set EYRIE_SCHEDULER_TOKEN to the same secret for the scheduler and for management')
-  const { public_url, timeout_s, sms_max_segments, jobs: jobSettings } = readSettings(data).scheduler
+  const {
+    public_url: publicUrl,
+    timeout_s: timeoutS,
+    sms_max_segments: smsMaxSegments,
+    jobs: jobSettings,
+  } = readSettings(data).scheduler
   const management = createManagementClient(urls.management, schedulerToken)
 
   const metrics = createSchedulerMetrics()
   const schedules = createScheduleRunner({ management, now: Date.now, log })
   const dispatcher = createDispatcher({
     management,
-    senders: createSenders(environment, { publicUrl: public_url, maxSmsSegments: sms_max_segments }),
-    timeoutMs: timeout_s * 1000,
+    senders: createSenders(environment, { publicUrl: publicUrl, maxSmsSegments: smsMaxSegments }),
+    timeoutMs: timeoutS * 1000,
     log,
     onOutcome: ({ type }, outcome) => metrics.countOutcome(type, outcome),
   })

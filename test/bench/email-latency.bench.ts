@@ -91,11 +91,11 @@ async function startMailSink(): Promise<MailSink> {
   return { child, port, read }
 }
 
-async function setMailServer({ api, token }: PopulatedManagement, smtp_port: number): Promise<void> {
+async function setMailServer({ api, token }: PopulatedManagement, smtpPort: number): Promise<void> {
   const answer = await fetch(`${api}/config/smtp/update`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ smtp_host: '127.0.0.1', smtp_port, smtp_from: 'eyrie@example.com' }),
+    body: JSON.stringify({ smtp_host: '127.0.0.1', smtp_port: smtpPort, smtp_from: 'eyrie@example.com' }),
   })
   if (!answer.ok) throw new Error(await answer.text())
 }

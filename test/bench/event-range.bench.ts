@@ -24,9 +24,9 @@ export const bench: Bench = {
     const management = await startPopulatedManagement({ organizations: 1, sites: 1, devices: 1 })
     try {
       const { database, api, token } = management
-      const [channel_id = ''] = await insertEventHistory(database, history)
+      const [channelId = ''] = await insertEventHistory(database, history)
       await database.maintain('vacuum analyze', AbortSignal.timeout(600_000))
-      const queries = Object.entries(createQueries(channel_id))
+      const queries = Object.entries(createQueries(channelId))
       const samples: number[] = []
       const medians: string[] = []
       for (const [name, path] of queries) {
@@ -57,15 +57,15 @@ export const bench: Bench = {
   },
 }
 
-const range = (channel_id: string, start: string, agg_frequency: string) =>
-  `/event/range?usecase=line-crossing&usecase_meta_key=up,down,total&channel_id=${channel_id}&start=${start}&end=now&agg_frequency=${agg_frequency}`
+const range = (channelId: string, start: string, aggFrequency: string) =>
+  `/event/range?usecase=line-crossing&usecase_meta_key=up,down,total&channel_id=${channelId}&start=${start}&end=now&agg_frequency=${aggFrequency}`
 
-const createQueries = (channel_id: string) => ({
-  'hours of a week': range(channel_id, '-7d', '1h'),
-  'days of a month': range(channel_id, '-30d', '1d'),
-  'days of three months': range(channel_id, `-${history.days}d`, '1d'),
-  'minutes of a day with events': `${range(channel_id, '-1d', '1m')}&details=true`,
-  'a channel of a month': `/event/channel-stats?usecase=line-crossing&usecase_meta_key=up,down,total&channel_id=${channel_id}&frequency=-30d`,
+const createQueries = (channelId: string) => ({
+  'hours of a week': range(channelId, '-7d', '1h'),
+  'days of a month': range(channelId, '-30d', '1d'),
+  'days of three months': range(channelId, `-${history.days}d`, '1d'),
+  'minutes of a day with events': `${range(channelId, '-1d', '1m')}&details=true`,
+  'a channel of a month': `/event/channel-stats?usecase=line-crossing&usecase_meta_key=up,down,total&channel_id=${channelId}&frequency=-30d`,
   'all channels of a day':
     '/event/usecase-stats?usecase=line-crossing&usecase_meta_key=up,down,total&frequency=-1d',
   'all channels of three months': `/event/usecase-stats?usecase=line-crossing&usecase_meta_key=up,down,total&frequency=-${history.days}d`,

@@ -44,22 +44,22 @@ export const bench: Bench = {
   async run() {
     const stops: (() => unknown)[] = []
     try {
-      const { engine, database, channel_id, startManagement } = await startServices(stops)
+      const { engine, database, channel_id: channelId, startManagement } = await startServices(stops)
       const services = [await startManagement(), await startManagement()]
       const seconds: number[] = []
       for (let round = 0; round < rounds; round += 1) {
-        const before = await readNewest(database, channel_id)
-        await until(async () => (await readNewest(database, channel_id)) > before + 20)
+        const before = await readNewest(database, channelId)
+        await until(async () => (await readNewest(database, channelId)) > before + 20)
         const connections = services.map(readLastConnection)
         const holder = connections.indexOf(Math.max(...connections))
         const killedAt = performance.now()
         await services[holder]!.kill()
-        const last = await readNewest(database, channel_id)
-        await until(async () => (await readNewest(database, channel_id)) > last)
+        const last = await readNewest(database, channelId)
+        await until(async () => (await readNewest(database, channelId)) > last)
         seconds.push((performance.now() - killedAt) / 1000)
         services[holder] = await startManagement()
       }
-      const { stored, sent } = await countEvents(database, channel_id, engine)
+      const { stored, sent } = await countEvents(database, channelId, engine)
       return {
         samples: seconds,
         loads: [{ name: 'share of the events that are stored', min: 1, actual: stored / sent }],
@@ -102,8 +102,8 @@ async function startServices(stops: (() => unknown)[]) {
   }
 
   const inserted = await insertEngine(database, { engine_port: engine.port, source_address: 'test://ball' })
-  const channel_id = await insertChannel(database, inserted, 'line-crossing', {}, [{ name: 'eventful' }])
-  return { engine, database, channel_id, startManagement }
+  const channelId = await insertChannel(database, inserted, 'line-crossing', {}, [{ name: 'eventful' }])
+  return { engine, database, channel_id: channelId, startManagement }
 }
 
 /** When a service has last connected to the engine. Only one engine exists, so that no other service takes it over meanwhile. */
@@ -116,24 +116,24 @@ const readLastConnection = ({ lines }: ServiceProcess): number =>
     }),
   )
 
-async function readNewest(database: Database, channel_id: string): Promise<number> {
+async function readNewest(database: Database, channelId: string): Promise<number> {
   const [row] = await database.system('bench', tx =>
     tx
       .select({ seq: sql<number>`coalesce(max(${event.seq}), 0)::float8` })
       .from(event)
-      .where(eq(event.channel_id, channel_id)),
+      .where(eq(event.channel_id, channelId)),
   )
   return row!.seq
 }
 
 /** Counts the messages of the channel that the engine has sent up to the newest stored one, and those of them that are stored. */
-async function countEvents(database: Database, channel_id: string, engine: EngineProcess) {
+async function countEvents(database: Database, channelId: string, engine: EngineProcess) {
   const rows = await database.system('bench', tx =>
     tx
       .select({ seq: event.seq, sid: channel.channel_sid })
       .from(event)
       .innerJoin(channel, eq(channel.channel_id, event.channel_id))
-      .where(eq(event.channel_id, channel_id)),
+      .where(eq(event.channel_id, channelId)),
   )
   const stored = new Set(rows.map(({ seq }) => seq))
   const newest = Math.max(...stored)

@@ -42,9 +42,15 @@ const DIRECTIONS = ['up', 'up', 'down'] as const
  * channel has an alert. node ingest-load.ts <IngestLoad as JSON>
  */
 if (import.meta.main) {
-  const { path, engines, rate, rounds, seconds, frequencyS, action_to } = JSON.parse(
-    process.argv[2]!,
-  ) as IngestLoad
+  const {
+    path,
+    engines,
+    rate,
+    rounds,
+    seconds,
+    frequencyS,
+    action_to: actionTo,
+  } = JSON.parse(process.argv[2]!) as IngestLoad
   const database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
   const ingest = createIngest({ database, subscribers: [alertSubscriber], log: createLog('bench', 'warn') })
   const channelsPerEngine = CHANNELS / engines
@@ -55,9 +61,9 @@ if (import.meta.main) {
   const end = startedAt + rounds * seconds * 1000
 
   await Promise.all(
-    created.map(async ({ engine_id, hello, crossing }) => {
+    created.map(async ({ engine_id: engineId, hello, crossing }) => {
       const queue = createBatchQueue<ReceivedMessage>(async batch => {
-        await ingest.consume(engine_id, batch)
+        await ingest.consume(engineId, batch)
         const round = Math.min(Math.floor((Date.now() - startedAt) / (seconds * 1000)), rounds - 1)
         stored[round]! += batch.length
       })
@@ -83,23 +89,28 @@ if (import.meta.main) {
   /** Inserts an engine with its channels, each with an alert. */
   async function createEngine(engineIndex: number) {
     const engine = await insertEngine(database)
-    for (let channel_sid = 1; channel_sid <= channelsPerEngine; channel_sid += 1) {
-      const channel_id = await insertChannel(database, engine, 'line-crossing', { channel_sid })
-      const alert_id = v7()
+    for (let channelSid = 1; channelSid <= channelsPerEngine; channelSid += 1) {
+      const channelId = await insertChannel(database, engine, 'line-crossing', { channel_sid: channelSid })
+      const alertId = v7()
       // The thresholds differ, so that the alerts fire one after another, and not all at the same moment.
-      const part = (engineIndex * channelsPerEngine + channel_sid) / CHANNELS
-      const alert_threshold = String((part * frequencyS * rate * 2) / 3 / CHANNELS)
+      const part = (engineIndex * channelsPerEngine + channelSid) / CHANNELS
+      const alertThreshold = String((part * frequencyS * rate * 2) / 3 / CHANNELS)
       await database.system('bench', async tx => {
         await tx.insert(alert).values({
-          ...{ alert_id, channel_id, alert_name: 'Busy', alert_priority: 'low' },
-          ...{ alert_threshold, alert_threshold_condition: 'gte', alert_threshold_key: 'up' },
+          ...{ alert_id: alertId, channel_id: channelId, alert_name: 'Busy', alert_priority: 'low' },
+          ...{ alert_threshold: alertThreshold, alert_threshold_condition: 'gte', alert_threshold_key: 'up' },
           alert_frequency: frequencyS,
-          alert_actions: action_to ? [{ action_type: 'email', action_to }] : [],
+          alert_actions: actionTo ? [{ action_type: 'email', action_to: actionTo }] : [],
         })
         // Each notification is sent.
-        await tx
-          .insert(alertPolicy)
-          .values({ alert_id, channel_id, quiet_s: 300, repeat_s: 0, budget_per_hour: 0, escalation: [] })
+        await tx.insert(alertPolicy).values({
+          alert_id: alertId,
+          channel_id: channelId,
+          quiet_s: 300,
+          repeat_s: 0,
+          budget_per_hour: 0,
+          escalation: [],
+        })
       })
     }
     return { engine_id: engine.engine_id, ...createMessageFactory() }

@@ -94,17 +94,22 @@ async function mixRequests(database: Database, api: string, token: string): Prom
       select device_id, site_id, customer_id, organization_id from device join site using (site_id)
       order by md5(device_id::text) limit 2000`),
   )
-  return rows.map(({ device_id, site_id, customer_id, organization_id }, n) => {
-    const paths = [
-      ...Array.from({ length: 4 }, () => `/device/id?device_id=${device_id}`),
-      ...Array.from({ length: 2 }, () => `/device/list?site_id=${site_id}`),
-      `/site/id?site_id=${site_id}`,
-      `/site/list?customer_id=${customer_id}`,
-      `/customer/list?organization_id=${organization_id}`,
-      `/organization/id?organization_id=${organization_id}`,
-    ]
-    return { url: api + paths[n % paths.length], token }
-  })
+  return rows.map(
+    (
+      { device_id: deviceId, site_id: siteId, customer_id: customerId, organization_id: organizationId },
+      n,
+    ) => {
+      const paths = [
+        ...Array.from({ length: 4 }, () => `/device/id?device_id=${deviceId}`),
+        ...Array.from({ length: 2 }, () => `/device/list?site_id=${siteId}`),
+        `/site/id?site_id=${siteId}`,
+        `/site/list?customer_id=${customerId}`,
+        `/customer/list?organization_id=${organizationId}`,
+        `/organization/id?organization_id=${organizationId}`,
+      ]
+      return { url: api + paths[n % paths.length], token }
+    },
+  )
 }
 
 async function generateLoad(requests: LoadRequest[], rate: number, seconds: number): Promise<LoadResult> {

@@ -24,9 +24,9 @@ export async function startCamera(
 
 /** Creates an organization with a customer and a site, and returns the id of the site. */
 export async function createSite(console: Console): Promise<string> {
-  const organization_id = await console.create('organization', organizationInput('acme'))
-  const customer_id = await console.create('customer', customerInput(organization_id, 'acme'))
-  return console.create('site', siteInput(organization_id, customer_id, 'acme'))
+  const organizationId = await console.create('organization', organizationInput('acme'))
+  const customerId = await console.create('customer', customerInput(organizationId, 'acme'))
+  return console.create('site', siteInput(organizationId, customerId, 'acme'))
 }
 
 /** Creates a device that is the camera, and a channel that counts at the lines of the demo scene. */
@@ -34,33 +34,33 @@ export async function addCamera(
   console: Console,
   { site_id, engine_id, name }: { site_id: string; engine_id: string; name: string },
 ): Promise<{ device_id: string; channel_id: string }> {
-  const device_id = await console.create('device', {
+  const deviceId = await console.create('device', {
     ...{ site_id, engine_id, device_identifier: name, device_name: name },
     ...{ device_type: 'camera', device_tags: {} },
     device_streams: [{ id: 1, address: 'http://camera:8000/live.ts' }],
   })
-  const source_id = await console.create('source', {
-    ...{ device_id, engine_id, source_name: name, stream_id: 1 },
+  const sourceId = await console.create('source', {
+    ...{ device_id: deviceId, engine_id, source_name: name, stream_id: 1 },
   })
-  const pipeline_id = await console.create('pipeline', {
+  const pipelineId = await console.create('pipeline', {
     ...{ engine_id, pipeline_name: name, pipeline_usecase: 'line-crossing', pipeline_reference_key: 1 },
     pipeline_elements: {
       elements: [
         { name: 'infer', args: { model: 'scene-detector' } },
         { name: 'object-tracking' },
-        { name: 'line-crossing', config: { [source_id]: { lines: DEMO_LINES } } },
+        { name: 'line-crossing', config: { [sourceId]: { lines: DEMO_LINES } } },
       ],
     },
   })
-  const channel_id = await console.create('channel', {
-    ...{ source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: name },
+  const channelId = await console.create('channel', {
+    ...{ source_id: sourceId, pipeline_id: pipelineId, usecase_key: 'line-crossing', channel_name: name },
   })
-  return { device_id, channel_id }
+  return { device_id: deviceId, channel_id: channelId }
 }
 
 /** Returns how many objects have crossed the lines of a channel within the last hour. */
-export async function countCrossings(console: Console, channel_id: string): Promise<number> {
-  const query = `usecase=line-crossing&usecase_meta_key=up,down&channel_id=${channel_id}&frequency=-60m`
+export async function countCrossings(console: Console, channelId: string): Promise<number> {
+  const query = `usecase=line-crossing&usecase_meta_key=up,down&channel_id=${channelId}&frequency=-60m`
   const { response } = await console.get(`event/channel-stats?${query}`)
   const { up = 0, down = 0 } = statistics.parse(response).channel_stats
   return up + down

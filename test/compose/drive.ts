@@ -124,15 +124,15 @@ export function drive(stack: Stack, other: string): Drive {
         mount: `type=volume,source=${stack.project}_data,target=/videos,volume-subpath=media,readonly`,
         video: `/videos/scene-${DEMO.seed}.mp4`,
       })
-      const site_id = await createSite(console)
-      const engine_id = await waitUntil('registered engine', async () => {
+      const siteId = await createSite(console)
+      const engineId = await waitUntil('registered engine', async () => {
         const { response } = await console.get('engine/list?site_ids=')
         const local = engines.parse(response).find(({ engine_name }) => engine_name === 'local')
         assert(local, 'the local engine is not registered')
-        await console.post('engine/update', { ...local, site_ids: [site_id] })
+        await console.post('engine/update', { ...local, site_ids: [siteId] })
         return local.engine_id
       })
-      const added = await addCamera(console, { site_id, engine_id, name: 'Entrance' })
+      const added = await addCamera(console, { site_id: siteId, engine_id: engineId, name: 'Entrance' })
       device = added.device_id
       channel = added.channel_id
       await console.create('alert', {
@@ -173,8 +173,8 @@ export function drive(stack: Stack, other: string): Drive {
 
     async storeBackup() {
       const storage = await startS3Storage(stack)
-      const backup_passphrase = 'correct horse battery'
-      await console.post('config/backup/update', { ...storage.settings, backup_passphrase })
+      const backupPassphrase = 'correct horse battery'
+      await console.post('config/backup/update', { ...storage.settings, backup_passphrase: backupPassphrase })
       const printed = await stack.compose('run', '--rm', '-T', 'cli', 'backup', 'store')
       const [, name] = /stored (eyrie-\w+\.backup) with/.exec(printed) ?? []
       const start = ENCRYPTED_BACKUP_MAGIC

@@ -52,13 +52,17 @@ export async function runSeveralEngines(version: string): Promise<string> {
       mount: `type=bind,source=${scene.folder},target=/videos,readonly`,
       video: `/videos/scene-${DEMO.seed}.mp4`,
     })
-    const site_id = await createSite(console)
-    await console.post('placement/update-site', { site_id, site_placement: 'automatic' })
+    const siteId = await createSite(console)
+    await console.post('placement/update-site', { site_id: siteId, site_placement: 'automatic' })
     const { engine_id } = firstJoined!
-    const { channel_id } = await addCamera(console, { site_id, engine_id, name: 'Entrance' })
+    const { channel_id: channelId } = await addCamera(console, {
+      site_id: siteId,
+      engine_id,
+      name: 'Entrance',
+    })
     const untilCounted = (more: number) =>
       waitUntil('count', async () => {
-        const count = await countCrossings(console, channel_id)
+        const count = await countCrossings(console, channelId)
         assert(count > more, `${count} crossings`)
         return count
       })
@@ -80,7 +84,7 @@ export async function runSeveralEngines(version: string): Promise<string> {
       assert(engine.engine_id !== first.engine_id && engine.isActive, JSON.stringify(engine))
     })
     const movedS = (performance.now() - stoppedAt) / 1000
-    await untilCounted(Math.max(counted, await countCrossings(console, channel_id)))
+    await untilCounted(Math.max(counted, await countCrossings(console, channelId)))
     return `joined (${levels}); moved ${movedS.toFixed(0)} s after the end of its engine, and counts go on`
   } catch (error) {
     process.stdout.write(await stack.compose('logs', '--no-color', '--tail', '60').catch(String))
@@ -90,10 +94,10 @@ export async function runSeveralEngines(version: string): Promise<string> {
   }
 
   /** An engine has the name of its machine, which is the id of its container. */
-  async function findReplica(engine_name: string): Promise<string> {
+  async function findReplica(engineName: string): Promise<string> {
     const ids = (await stack.compose('ps', '--quiet', 'engine')).trim().split('\n')
-    const found = ids.find(id => id.startsWith(engine_name))
-    assert(found, `no container of ${engine_name} in ${ids}`)
+    const found = ids.find(id => id.startsWith(engineName))
+    assert(found, `no container of ${engineName} in ${ids}`)
     return found
   }
 

@@ -45,23 +45,26 @@ const COUNTS: Record<AlertName, number> = { 'by an event': 24, 'by a count': 12,
 const MAX_DELAY_MS = 30_000
 
 /** Returns whether a notification was stored soon after its moment. Its id begins with the time in ms (UUID version 7). */
-const isPrompt = ({ notification_uuid, notification_time }: typeof notification.$inferSelect) =>
-  Number.parseInt(notification_uuid.replace('-', '').slice(0, 12), 16) - notification_time.getTime() <=
+const isPrompt = ({
+  notification_uuid: notificationUuid,
+  notification_time: notificationTime,
+}: typeof notification.$inferSelect) =>
+  Number.parseInt(notificationUuid.replace('-', '').slice(0, 12), 16) - notificationTime.getTime() <=
   MAX_DELAY_MS
 
 /** Waits for the first prompt notifications of an alert after a time, until none of their pictures is being fetched. */
-const waitForNotifications = (fleet: Fleet, alert_name: AlertName, after: Date) =>
+const waitForNotifications = (fleet: Fleet, alertName: AlertName, after: Date) =>
   vi.waitUntil(
     async () => {
       const stored = await fleet.database.system('test', tx =>
         tx
           .select()
           .from(notification)
-          .where(and(eq(notification.alert_name, alert_name), gt(notification.notification_time, after)))
+          .where(and(eq(notification.alert_name, alertName), gt(notification.notification_time, after)))
           .orderBy(asc(notification.notification_time)),
       )
-      const rows = stored.filter(isPrompt).slice(0, COUNTS[alert_name])
-      const isComplete = rows.length === COUNTS[alert_name] && rows.every(row => row.next_snapshot === null)
+      const rows = stored.filter(isPrompt).slice(0, COUNTS[alertName])
+      const isComplete = rows.length === COUNTS[alertName] && rows.every(row => row.next_snapshot === null)
       return isComplete ? rows : undefined
     },
     { timeout: LONG_MS / 3, interval: 500 },
@@ -100,26 +103,26 @@ async function startScene() {
   onTestFinished(media.stop)
   const fleet = await startFleet()
   const engine = await startManagedEngine({ media, variables })
-  const engine_id = await fleet.registerEngine({ engine_port: engine.port })
+  const engineId = await fleet.registerEngine({ engine_port: engine.port })
   const stream = { type: 'inf', address: video }
-  const { source_id } = await fleet.addSource(engine_id, stream)
+  const { source_id: sourceId } = await fleet.addSource(engineId, stream)
   const elements = createScenePipeline('scene-detector', 0).map(element =>
-    element.name === 'line-crossing' ? { ...element, config: { [source_id]: { lines } } } : element,
+    element.name === 'line-crossing' ? { ...element, config: { [sourceId]: { lines } } } : element,
   )
-  const pipeline_id = await fleet.addPipeline(engine_id, elements)
-  const channel_id = await fleet.addChannel(source_id, pipeline_id, { channel_threshold_duration: 2 })
-  await fleet.untilVerified(channel_id)
+  const pipelineId = await fleet.addPipeline(engineId, elements)
+  const channelId = await fleet.addChannel(sourceId, pipelineId, { channel_threshold_duration: 2 })
+  await fleet.untilVerified(channelId)
   await fleet.database.system('test', tx =>
-    tx.insert(setting).values({ name: 'local_engine', value: { engine_id } }),
+    tx.insert(setting).values({ name: 'local_engine', value: { engine_id: engineId } }),
   )
-  return { media, fleet, engine, channel_id }
+  return { media, fleet, engine, channel_id: channelId }
 }
 
 describe('every notification of a burst', () => {
   it(
     'has a picture of its moment with the box of what fired it, whether the camera is recorded or not',
     async () => {
-      const { media, fleet, engine, channel_id } = await startScene()
+      const { media, fleet, engine, channel_id: channelId } = await startScene()
       fleet.jobs.start(fleet.database)
       onTestFinished(fleet.jobs.stop)
       // The first event shows that the channel runs: before, the clock fires without a camera.
@@ -127,8 +130,8 @@ describe('every notification of a burst', () => {
         () => fleet.database.system('test', async tx => (await tx.select().from(event).limit(1))[0]),
         { timeout: LONG_MS / 3, interval: 500 },
       )
-      for (const [alert_name, fields] of Object.entries(ALERTS)) {
-        const input = alertInput(channel_id, { alert_name, alert_frequency: 0, ...fields })
+      for (const [alertName, fields] of Object.entries(ALERTS)) {
+        const input = alertInput(channelId, { alert_name: alertName, alert_frequency: 0, ...fields })
         expect((await fleet.send(managementRoutes.alert.create, input)).status).toBe(201)
       }
 
@@ -136,30 +139,32 @@ describe('every notification of a burst', () => {
       for (const recording of [null, { mode: 'continuous' }] as const) {
         await engine.api.source.modify(source!.id, { recording })
         const after = new Date()
-        for (const alert_name of Object.keys(ALERTS) as AlertName[]) {
-          const rows = await waitForNotifications(fleet, alert_name, after)
-          const isClock = alert_name === 'by the clock'
+        for (const alertName of Object.keys(ALERTS) as AlertName[]) {
+          const rows = await waitForNotifications(fleet, alertName, after)
+          const isClock = alertName === 'by the clock'
           // Time alone has no box.
           const missing = rows.filter(({ picture, bbox }) => !picture || (bbox === null) !== isClock)
           // There is no picture of a moment at which an overloaded machine played none.
           const messageTimes = isClock && missing.length > 0 ? await readMessageTimes(fleet) : []
           const hasMessage = (fromMs: number, toMs: number) =>
             messageTimes.some(time => time >= fromMs && time <= toMs)
-          const wasPlayed = ({ notification_time }: { notification_time: Date }) => {
-            const timeMs = notification_time.getTime()
+          const wasPlayed = ({ notification_time: notificationTime }: { notification_time: Date }) => {
+            const timeMs = notificationTime.getTime()
             const [before, later] = [timeMs - MAX_PICTURE_OFFSET_MS, timeMs + MAX_PICTURE_OFFSET_MS]
             return hasMessage(before, timeMs) && hasMessage(timeMs, later)
           }
           expect(
             isClock ? missing.filter(wasPlayed) : missing,
-            `${alert_name}, recording ${JSON.stringify(recording)}`,
+            `${alertName}, recording ${JSON.stringify(recording)}`,
           ).toEqual([])
           const offsets = rows.map(({ picture_offset }) => Math.abs(picture_offset ?? 0))
           expect(Math.max(...offsets)).toBeLessThanOrEqual(MAX_PICTURE_OFFSET_MS)
         }
       }
 
-      const { response: incidents } = await fleet.call(managementRoutes.incident.list, { channel_id })
+      const { response: incidents } = await fleet.call(managementRoutes.incident.list, {
+        channel_id: channelId,
+      })
       const incident = incidents.find(({ alert_name }) => alert_name === 'by an event')!
       expect(incident).toMatchObject({
         incident_state: 'open',

@@ -60,11 +60,11 @@ async function startManagement(ports: readonly number[]) {
   }
   // The database is still starting.
   const signIn = await vi.waitFor(() => request('/user/auth', '', administrator), WAIT)
-  const { access_token } = signIn.value as { access_token: string }
+  const { access_token: accessToken } = signIn.value as { access_token: string }
   const call = async (path: string, body?: unknown): Promise<unknown> =>
-    (await request(path, access_token, body)).value
+    (await request(path, accessToken, body)).value
   const create = async ({ path }: ManagementRoute, body: unknown) =>
-    (await request(path, access_token, body)).id
+    (await request(path, accessToken, body)).id
 
   async function startEngine(name: string, port: number, token: string) {
     const engine = await startEngineProcess({
@@ -77,15 +77,15 @@ async function startManagement(ports: readonly number[]) {
       },
     })
     onTestFinished(() => engine.kill())
-    const engine_id = await vi.waitFor(async () => {
+    const engineId = await vi.waitFor(async () => {
       const [row] = await postgres.sql`select engine_id from engine join engine_state using (engine_id)
         where engine_port = ${port} and engine_status = 1`
       expect(row).toBeDefined()
       return String(row!.engine_id)
     }, WAIT)
     // Engines on one machine have the same name.
-    await postgres.sql`update engine set engine_name = ${name} where engine_id = ${engine_id}`
-    return engine_id
+    await postgres.sql`update engine set engine_name = ${name} where engine_id = ${engineId}`
+    return engineId
   }
 
   const runCommand = (...args: string[]) =>
@@ -119,10 +119,10 @@ it('an engine that joins is offered cameras of another one, and receives them on
   await card('Hall 1').getByText('online').waitFor(TIMEOUT)
 
   // Two cameras on the only engine.
-  const organization_id = await create(organization.create, organizationInput('own'))
-  const customer_id = await create(customer.create, customerInput(organization_id, 'own'))
-  const site_id = await create(site.create, siteInput(organization_id, customer_id, 'yard'))
-  const pipeline_id = await create(pipeline.create, {
+  const organizationId = await create(organization.create, organizationInput('own'))
+  const customerId = await create(customer.create, customerInput(organizationId, 'own'))
+  const siteId = await create(site.create, siteInput(organizationId, customerId, 'yard'))
+  const pipelineId = await create(pipeline.create, {
     engine_id: first,
     pipeline_name: 'crossings',
     pipeline_usecase: 'line-crossing',
@@ -130,9 +130,14 @@ it('an engine that joins is offered cameras of another one, and receives them on
     pipeline_elements: { elements: [{ name: 'image-resize', args: { width: 640, height: 360 } }] },
   })
   for (const name of ['Gate', 'Dock']) {
-    const device_id = await create(device.create, deviceInput(site_id, first, name))
-    const source_id = await create(source.create, sourceInput(device_id, first, name))
-    const input = { source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: `${name} in` }
+    const deviceId = await create(device.create, deviceInput(siteId, first, name))
+    const sourceId = await create(source.create, sourceInput(deviceId, first, name))
+    const input = {
+      source_id: sourceId,
+      pipeline_id: pipelineId,
+      usecase_key: 'line-crossing',
+      channel_name: `${name} in`,
+    }
     await create(channel.create, input)
   }
   await call(systemAlert.updateSettings.path, { kinds: { engines_unbalanced: { hold_s: 0 } } })
@@ -148,7 +153,7 @@ it('an engine that joins is offered cameras of another one, and receives them on
   await vi.waitFor(async () => {
     expect(await page.getByLabel('Who chooses the engines of Site yard').inputValue()).toBe('automatic')
     const rules = { site_placement: 'automatic', site_is_spread: true }
-    expect(await call(`/placement/site?site_id=${site_id}`)).toMatchObject(rules)
+    expect(await call(`/placement/site?site_id=${siteId}`)).toMatchObject(rules)
   }, WAIT)
 
   // Another engine joins: management offers to move a camera, and the page and the command line show it.

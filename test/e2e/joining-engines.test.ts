@@ -89,7 +89,7 @@ it('engines register themselves by a join token, and remain the same engines aft
   await vi.waitUntil(() => refused.lines.some(line => line.includes('the join token is unknown')), WAIT)
   expect(await listEngines()).toHaveLength(2)
   await refused.kill()
-  const { join_token } = await call<{ join_token: string }>('/engine/create-join-token', token, {
+  const { join_token: joinToken } = await call<{ join_token: string }>('/engine/create-join-token', token, {
     name: 'third',
   })
 
@@ -101,7 +101,7 @@ it('engines register themselves by a join token, and remain the same engines aft
       EYRIE_ENGINE_PORT: String(ports[3]),
       EYRIE_MEDIA_PORT: '0',
       EYRIE_MANAGEMENT_URL: management.url,
-      EYRIE_JOIN_TOKEN: join_token,
+      EYRIE_JOIN_TOKEN: joinToken,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -111,7 +111,7 @@ it('engines register themselves by a join token, and remain the same engines aft
   await untilOnline([ports[1]!, ports[2]!, ports[3]!])
   const tokens = await call<{ name: string; used_at: string | null }[]>('/engine/join-tokens', token)
   expect(tokens).toMatchObject([{ name: 'third', used_at: expect.any(String) }])
-  expect(JSON.stringify(tokens)).not.toContain(join_token)
+  expect(JSON.stringify(tokens)).not.toContain(joinToken)
   await vi.waitFor(async () => {
     const health = await fetch(`http://127.0.0.1:${ports[3]}/health`)
     expect(await health.json()).toMatchObject({ ok: true })

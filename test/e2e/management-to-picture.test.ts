@@ -86,25 +86,26 @@ async function startChannelView() {
   const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())
 
-  const engine_id = await fleet.registerEngine({ engine_port: port, engine_key: 'token' })
-  const { device_id, source_id } = await fleet.addSource(engine_id, {
+  const engineId = await fleet.registerEngine({ engine_port: port, engine_key: 'token' })
+  const { device_id, source_id: sourceId } = await fleet.addSource(engineId, {
     address: SMALL_PICTURE,
     fps: { output: 5 },
   })
-  const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
-  const channel_id = await fleet.addChannel(source_id, pipeline_id)
+  const pipelineId = await fleet.addPipeline(engineId, [{ name: 'motion' }])
+  const channelId = await fleet.addChannel(sourceId, pipelineId)
 
-  await vi.waitFor(
-    async () => expect(await fleet.getChannel(channel_id)).toMatchObject({ is_active: true }),
-    { timeout: LONG_MS / 2 },
-  )
+  await vi.waitFor(async () => expect(await fleet.getChannel(channelId)).toMatchObject({ is_active: true }), {
+    timeout: LONG_MS / 2,
+  })
   const { response: device } = await fleet.call(managementRoutes.device.id, { device_id })
   expect(device).toMatchObject({
     device_status: 'online',
-    source_channels: [{ channel_id, is_active: true }],
+    source_channels: [{ channel_id: channelId, is_active: true }],
   })
 
-  const { status, response: ticket } = await fleet.call(managementRoutes.media.ticket, { channel_id })
+  const { status, response: ticket } = await fleet.call(managementRoutes.media.ticket, {
+    channel_id: channelId,
+  })
   expect(status).toBe(200)
   expect(ticket.expires_in).toBeGreaterThan(0)
 

@@ -86,19 +86,19 @@ async function startServices() {
   const database = await createDatabase(url)
   onTestFinished(() => database.close())
   const inserted = await insertEngine(database, { engine_port: engine.port, source_address: SMALL_PICTURE })
-  const channel_id = await insertChannel(database, inserted, 'line-crossing', {}, [{ name: 'eventful' }])
+  const channelId = await insertChannel(database, inserted, 'line-crossing', {}, [{ name: 'eventful' }])
   await vi.waitUntil(() => [first, second].some(service => readLastConnection(service) > 0), WAIT)
 
   const readSeqs = async () => {
     const rows = await database.system('test', tx =>
-      tx.select({ seq: event.seq }).from(event).where(eq(event.channel_id, channel_id)).orderBy(event.seq),
+      tx.select({ seq: event.seq }).from(event).where(eq(event.channel_id, channelId)).orderBy(event.seq),
     )
     return rows.map(({ seq }) => seq)
   }
   return {
     engine,
     database,
-    channel_id,
+    channel_id: channelId,
     engine_id: inserted.engine_id,
     first,
     second,
@@ -110,8 +110,16 @@ async function startServices() {
 it('two management services share an engine, answer for it, and take over from each other', {
   timeout: 600_000,
 }, async () => {
-  const { engine, database, channel_id, engine_id, first, second, startManagement, readSeqs } =
-    await startServices()
+  const {
+    engine,
+    database,
+    channel_id: channelId,
+    engine_id: engineId,
+    first,
+    second,
+    startManagement,
+    readSeqs,
+  } = await startServices()
   const untilMoreEvents = async () => {
     const count = (await readSeqs()).length
     await vi.waitFor(async () => expect((await readSeqs()).length).toBeGreaterThan(count + 20), WAIT)
@@ -122,11 +130,11 @@ it('two management services share an engine, answer for it, and take over from e
   const isFirst = readLastConnection(first) > readLastConnection(second)
   const [holder, successor] = isFirst ? [first, second] : [second, first]
   const token = await signIn(successor)
-  const repaired = await call(successor, '/engine/repair', token, { engine_id })
-  expect(repaired).toMatchObject({ status: 200, response: { engine_id, drift: [] } })
+  const repaired = await call(successor, '/engine/repair', token, { engine_id: engineId })
+  expect(repaired).toMatchObject({ status: 200, response: { engine_id: engineId, drift: [] } })
   const [source] = await engine.api.source.list()
   await engine.api.source.modify(source!.id, { rate: 3 })
-  expect(await call(successor, `/engine/drift?engine_id=${engine_id}`, token)).toMatchObject({
+  expect(await call(successor, `/engine/drift?engine_id=${engineId}`, token)).toMatchObject({
     status: 200,
     response: { drift: [{ field: 'rate', found: 3 }] },
   })
@@ -139,7 +147,7 @@ it('two management services share an engine, answer for it, and take over from e
   expect((await call(successor, '/user/info', earlierToken)).status).toBe(200)
   await untilMoreEvents()
   const [row] = await database.system('test', tx =>
-    tx.select().from(channel).where(eq(channel.channel_id, channel_id)),
+    tx.select().from(channel).where(eq(channel.channel_id, channelId)),
   )
   const log = await readDurableMessages(engine.api)
   const newest = log.at(-1)!.seq
@@ -157,6 +165,8 @@ it('two management services share an engine, answer for it, and take over from e
   for (const instance of [successor, third])
     await vi.waitFor(async () => {
       const health = managementHealth.parse(await (await fetch(`${instance.url}/health`)).json())
-      expect(health.engines).toContainEqual(expect.objectContaining({ engine_id, status: 'offline' }))
+      expect(health.engines).toContainEqual(
+        expect.objectContaining({ engine_id: engineId, status: 'offline' }),
+      )
     }, WAIT)
 })

@@ -33,8 +33,8 @@ async function signIn(appliance: Appliance, { email, password }: typeof owner) {
     expect(answer.status, answer.text).toBe(200)
     return answer
   })
-  const { access_token, user } = response as { access_token: string; user: { user_id: string } }
-  return { call: createCaller(appliance, access_token), userId: user.user_id }
+  const { access_token: accessToken, user } = response as { access_token: string; user: { user_id: string } }
+  return { call: createCaller(appliance, accessToken), userId: user.user_id }
 }
 
 /** Creates an organization, and the attacker as its administrator. Returns the caller of both. */
@@ -76,8 +76,8 @@ export const attackByAdministrator = (appliance: Appliance) =>
     const visible = (await call('/organization/list')).response as { organization_id: string }[]
     expect(visible.map(({ organization_id }) => organization_id)).toEqual([created.organization_id])
     expect(created.others.length).toBeGreaterThan(0)
-    for (const { organization_id } of created.others)
-      expect((await call(`/organization/id?organization_id=${organization_id}`)).status).toBe(404)
+    for (const { organization_id: organizationId } of created.others)
+      expect((await call(`/organization/id?organization_id=${organizationId}`)).status).toBe(404)
     expect((await call('/channel/list')).response).toEqual([])
 
     const engine = {

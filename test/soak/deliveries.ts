@@ -59,7 +59,7 @@ export async function soakDeliveries(minutes: number, seed: number): Promise<boo
     stops.push(async () => sink.child.kill())
     const appliance = await startServices(folder)
     stops.push(appliance.stop)
-    const { channel_id } = await createAlert(appliance.database, appliance.enginePort, sink.url)
+    const { channel_id: channelId } = await createAlert(appliance.database, appliance.enginePort, sink.url)
 
     const end = Date.now() + minutes * 60_000
     const kills: Record<string, number> = {}
@@ -70,7 +70,7 @@ export async function soakDeliveries(minutes: number, seed: number): Promise<boo
       kills[victim] = (kills[victim] ?? 0) + 1
     }
     console.log(`kills: ${JSON.stringify(kills)}`)
-    const problems = await verify(appliance, channel_id, sink)
+    const problems = await verify(appliance, channelId, sink)
     for (const problem of problems) console.log(`FAIL deliveries: ${problem}`)
     return problems.length === 0
   } catch (error) {
@@ -172,23 +172,28 @@ async function waitForDatabase({ url }: ServiceProcess): Promise<void> {
 }
 
 /** Creates a channel with an alert that fires with every event, and sends a message each time. */
-async function createAlert(database: Database, engine_port: number, action_url: string) {
-  const inserted = await insertEngine(database, { engine_port, source_address: 'test://ball' })
+async function createAlert(database: Database, enginePort: number, actionUrl: string) {
+  const inserted = await insertEngine(database, { engine_port: enginePort, source_address: 'test://ball' })
   const elements = [{ name: 'eventful' }]
-  const channel_id = await insertChannel(database, inserted, 'line-crossing', {}, elements)
-  const alert_id = v7()
+  const channelId = await insertChannel(database, inserted, 'line-crossing', {}, elements)
+  const alertId = v7()
   await database.system('soak', async tx => {
     await tx.insert(alert).values({
-      ...{ alert_id, channel_id, alert_name: 'Each', alert_priority: 'low' },
-      alert_actions: [{ action_type: 'webhook', action_url, action_picture: 'none' }],
+      ...{ alert_id: alertId, channel_id: channelId, alert_name: 'Each', alert_priority: 'low' },
+      alert_actions: [{ action_type: 'webhook', action_url: actionUrl, action_picture: 'none' }],
       ...{ alert_threshold: '1', alert_threshold_condition: 'gte', alert_threshold_key: 'up' },
       alert_frequency: 0,
     })
-    await tx
-      .insert(alertPolicy)
-      .values({ alert_id, channel_id, quiet_s: 300, repeat_s: 0, budget_per_hour: 0, escalation: [] })
+    await tx.insert(alertPolicy).values({
+      alert_id: alertId,
+      channel_id: channelId,
+      quiet_s: 300,
+      repeat_s: 0,
+      budget_per_hour: 0,
+      escalation: [],
+    })
   })
-  return { channel_id }
+  return { channel_id: channelId }
 }
 
 interface Sink {
@@ -204,9 +209,9 @@ async function startSink(): Promise<Sink> {
 }
 
 /** Returns what was lost or repeated. */
-async function verify({ database, engine }: Services, channel_id: string, { url }: Sink): Promise<string[]> {
+async function verify({ database, engine }: Services, channelId: string, { url }: Sink): Promise<string[]> {
   const [row] = await database.system('soak', tx =>
-    tx.select().from(channel).where(eq(channel.channel_id, channel_id)),
+    tx.select().from(channel).where(eq(channel.channel_id, channelId)),
   )
   const sent: number[] = []
   let newest = 0
@@ -221,7 +226,7 @@ async function verify({ database, engine }: Services, channel_id: string, { url 
         tx
           .select({ seq: event.seq, data: event.statistics })
           .from(event)
-          .where(eq(event.channel_id, channel_id)),
+          .where(eq(event.channel_id, channelId)),
       ),
     rows => rows.some(({ seq }) => seq >= sent.at(-1)!),
   )
@@ -240,7 +245,7 @@ async function verify({ database, engine }: Services, channel_id: string, { url 
     tx
       .select({
         notifications: sql<number>`count(*)::int`,
-        events: sql<number>`(select count(*)::int from event e where e.channel_id = ${channel_id} and e.statistics ? 'up')`,
+        events: sql<number>`(select count(*)::int from event e where e.channel_id = ${channelId} and e.statistics ? 'up')`,
       })
       .from(notification),
   )

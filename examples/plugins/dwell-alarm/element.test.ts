@@ -30,9 +30,9 @@ async function run(places: (number | undefined)[], args: object = { seconds: 1 }
 test('reports a stay once, when it is longer than the limit', async () => {
   const result = await run([0.9, ...Array(30).fill(0.2)])
   assert.equal(result.events.length, 1)
-  const { type, name, track, dwell_seconds } = result.events[0]!
+  const { type, name, track, dwell_seconds: dwellSeconds } = result.events[0]!
   assert.deepEqual({ type, name, track }, { type: 'dwell-alarm', name: 'left', track: 1 })
-  assert.ok(Number(dwell_seconds) > 1 && Number(dwell_seconds) < 1.2)
+  assert.ok(Number(dwellSeconds) > 1 && Number(dwellSeconds) < 1.2)
   assert.match(formatRun(result), /counter left \{"alarms":1,"inside":1\}/)
 })
 

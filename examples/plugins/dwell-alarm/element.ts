@@ -39,12 +39,12 @@ const dwellAlarm = defineElement({
             if (track === undefined || (args.class !== undefined && args.class !== label)) continue
             if (!isInside(getFoot(bbox), zone.coords)) continue
             const stay = zone.stays.update(track, now)
-            const dwell_seconds = now - stay.since
-            if (stay.isReported || dwell_seconds <= args.seconds) continue
+            const dwellSeconds = now - stay.since
+            if (stay.isReported || dwellSeconds <= args.seconds) continue
             stay.isReported = true
             zone.alarms += 1
             const type = 'dwell-alarm' as const
-            events.push({ type, name: zone.name, track, class: label, bbox, dwell_seconds })
+            events.push({ type, name: zone.name, track, class: label, bbox, dwell_seconds: dwellSeconds })
           }
         }
         const counters = watchedZones.map(({ name, stays, alarms }) => [

@@ -64,10 +64,10 @@ const fallDetector = defineElement({
         ratio: (bbox.h * height) / (bbox.w * width),
       })
       if (person.fellAt === undefined || person.isReported) continue
-      const lying_seconds = now - person.fellAt
-      if (lying_seconds < args.lying_s) continue
+      const lyingSeconds = now - person.fellAt
+      if (lyingSeconds < args.lying_s) continue
       person.isReported = true
-      events.push({ type: 'fall' as const, track, class: label, bbox, lying_seconds })
+      events.push({ type: 'fall' as const, track, class: label, bbox, lying_seconds: lyingSeconds })
     }
     state.falls += events.length
     return { counters: { people: { falls: state.falls } }, events }

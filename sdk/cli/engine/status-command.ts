@@ -42,12 +42,12 @@ function findOtherServices(terminal: Terminal): { urls: Record<string, string>; 
     Boolean(environment[getVariable(service, 'URL')] || environment[getVariable(service, 'PORT')])
 
   const urls: Record<string, string> = {}
-  const not_asked: string[] = []
+  const notAsked: string[] = []
   for (const [service, { url }] of Object.entries(getServiceAccess(terminal))) {
     if (!hasAddress('engine') || hasAddress(service)) urls[service] = url
-    else not_asked.push(service)
+    else notAsked.push(service)
   }
-  return { urls, not_asked }
+  return { urls, not_asked: notAsked }
 }
 
 const getVariable = (service: string, suffix: 'URL' | 'PORT') => `EYRIE_${service.toUpperCase()}_${suffix}`
@@ -107,14 +107,17 @@ function formatSummary({ about, activation, system }: Status, out: Output): stri
   return parts.join(', ')
 }
 
-function printProblems({ services, not_asked }: Pick<Status, 'services' | 'not_asked'>, out: Output): void {
+function printProblems(
+  { services, not_asked: notAsked }: Pick<Status, 'services' | 'not_asked'>,
+  out: Output,
+): void {
   for (const [name, { ok, reason, alarms }] of Object.entries(services)) {
     if (!ok) out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
     for (const alarm of alarms) out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
   }
-  if (not_asked.length > 0) {
-    const variables = not_asked.map(service => getVariable(service, 'PORT'))
-    out.write(`not asked: ${not_asked.join(', ')} (set ${variables.join(', ')})\n`)
+  if (notAsked.length > 0) {
+    const variables = notAsked.map(service => getVariable(service, 'PORT'))
+    out.write(`not asked: ${notAsked.join(', ')} (set ${variables.join(', ')})\n`)
   }
 }
 

@@ -42,20 +42,20 @@ export const runJobCommand: Command = {
       throw new UsageError(`there is no job ${positionals[0]}: choose one of ${JOB_NAMES.join(', ')}`)
 
     const answer = await requestOperator(operatorJobRun.path, terminal, { job_name: name })
-    const { run_id } = operatorJobRun.response.parse(answer)
-    const { job_state, job_message } = await waitForRun(name, run_id, terminal)
-    if (job_state === 'failed') throw new Error(`the job ${name} has failed: ${job_message}`)
-    writeSuccess(terminal.out, job_state ?? 'ended', `${name}: ${job_message}`)
+    const { run_id: runId } = operatorJobRun.response.parse(answer)
+    const { job_state: jobState, job_message: jobMessage } = await waitForRun(name, runId, terminal)
+    if (jobState === 'failed') throw new Error(`the job ${name} has failed: ${jobMessage}`)
+    writeSuccess(terminal.out, jobState ?? 'ended', `${name}: ${jobMessage}`)
   },
 }
 
 /** Waits until the run has ended. */
-async function waitForRun(name: string, run_id: string, terminal: Terminal): Promise<Job> {
+async function waitForRun(name: string, runId: string, terminal: Terminal): Promise<Job> {
   for (;;) {
     const jobs = await readJobs(terminal)
     const job = jobs.find(({ job_name }) => job_name === name)
     // An earlier run may still be in progress.
-    if (job?.run_id === run_id && job.finished_at !== null) return job
+    if (job?.run_id === runId && job.finished_at !== null) return job
     await wait(POLL_MS)
   }
 }

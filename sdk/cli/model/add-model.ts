@@ -36,8 +36,8 @@ export const addModelCommand: Command = {
       throw new Error(`${file ?? name} cannot be added: ${cause.message}`, { cause })
     })
 
-    const { width, height, dynamic, multiple_of } = card.input
-    const sizes = dynamic ? `${width}x${height}, or any multiple of ${multiple_of}` : `${width}x${height}`
+    const { width, height, dynamic, multiple_of: multipleOf } = card.input
+    const sizes = dynamic ? `${width}x${height}, or any multiple of ${multipleOf}` : `${width}x${height}`
     writeSuccess(terminal.out, 'added', `${name}: ${card.labels.length} classes at ${sizes}, in ${folder}`)
   },
 }

@@ -38,32 +38,38 @@ export function printModelReport(report: ModelShadowReport, out: Output): void {
 
 /** Creates the rows of a channel: the active model, with how both models agree, and the candidate below. */
 function createRows(
-  { channel, frames, budget_ms, agreement, ...sides }: ModelShadowComparison,
+  { channel, frames, budget_ms: budgetMs, agreement, ...sides }: ModelShadowComparison,
   { active, candidate }: ModelShadowReport,
 ): string[][] {
-  const { both, other_class, active_only, candidate_only, mean_iou } = agreement
-  const total = both + other_class + active_only + candidate_only
+  const {
+    both,
+    other_class: otherClass,
+    active_only: activeOnly,
+    candidate_only: candidateOnly,
+    mean_iou: meanIou,
+  } = agreement
+  const total = both + otherClass + activeOnly + candidateOnly
   const foundByBoth = total > 0 ? formatShare(both / total) : ''
   const frameCount = String(frames)
-  const activeCells = formatSide(sides.active, budget_ms)
-  const candidateCells = formatSide(sides.candidate, budget_ms)
+  const activeCells = formatSide(sides.active, budgetMs)
+  const candidateCells = formatSide(sides.candidate, budgetMs)
   return [
-    [String(channel), active, frameCount, ...activeCells, foundByBoth, String(mean_iou ?? '')],
+    [String(channel), active, frameCount, ...activeCells, foundByBoth, String(meanIou ?? '')],
     ['', candidate, frameCount, ...candidateCells, '', ''],
   ]
 }
 
 /** Formats the cells from FAILURES to OBJECTS PER FRAME. */
 function formatSide(
-  { failures, cpu_ms, over_budget, objects }: ModelShadowSide,
+  { failures, cpu_ms: cpuMs, over_budget: overBudget, objects }: ModelShadowSide,
   budgetMs: number | undefined,
 ): string[] {
-  const budget = budgetMs === undefined ? '' : `${budgetMs} ms, exceeded in ${formatShare(over_budget)}`
+  const budget = budgetMs === undefined ? '' : `${budgetMs} ms, exceeded in ${formatShare(overBudget)}`
   const counted = Object.entries(objects).map(([name, count]) => `${name} ${count}`)
   return [
     String(failures),
-    cpu_ms ? String(cpu_ms.p50) : '',
-    cpu_ms ? String(cpu_ms.p99) : '',
+    cpuMs ? String(cpuMs.p50) : '',
+    cpuMs ? String(cpuMs.p99) : '',
     budget,
     counted.join(', '),
   ]

@@ -50,13 +50,21 @@ export const listJoinTokensCommand: Command = {
       await requestOperator(operatorJoinTokens.path, terminal),
     )
     if (values.json) return writeJson(out, tokens)
-    const rows = tokens.map(({ join_token_id, name, created_at, used_at, expires_at }) => [
-      join_token_id,
-      name,
-      created_at.slice(0, 10),
-      used_at?.slice(0, 10) ?? '-',
-      expires_at?.slice(0, 10) ?? 'never',
-    ])
+    const rows = tokens.map(
+      ({
+        join_token_id: joinTokenId,
+        name,
+        created_at: createdAt,
+        used_at: usedAt,
+        expires_at: expiresAt,
+      }) => [
+        joinTokenId,
+        name,
+        createdAt.slice(0, 10),
+        usedAt?.slice(0, 10) ?? '-',
+        expiresAt?.slice(0, 10) ?? 'never',
+      ],
+    )
     const header = ['ID', 'NAME', 'CREATED', 'LAST USED', 'EXPIRES']
     writeTable(out, [header.map(title => styled(out, 'bold', title)), ...rows])
   },

@@ -35,10 +35,14 @@ export const applyPlacementCommand: Command = {
     }
     await applyPlan(terminal, plan)
     const getEngineName = createEngineNames(plan)
-    for (const { source_name, from_engine_id, to_engine_id } of plan.moves) {
-      const from = getEngineName(from_engine_id)
-      const to = getEngineName(to_engine_id)
-      writeSuccess(terminal.out, 'moved', `${source_name} from ${from} to ${to}`)
+    for (const {
+      source_name: sourceName,
+      from_engine_id: fromEngineId,
+      to_engine_id: toEngineId,
+    } of plan.moves) {
+      const from = getEngineName(fromEngineId)
+      const to = getEngineName(toEngineId)
+      writeSuccess(terminal.out, 'moved', `${sourceName} from ${from} to ${to}`)
     }
   },
 }
@@ -51,19 +55,28 @@ const STATUSES: Record<number, { name: string; style: Style }> = {
 }
 
 function printEngines({ engines, sources }: PlacementOverview, out: Output): void {
-  const rows = engines.map(({ engine_id, engine_name, engine_status, engine_reason, cores, used }) => {
-    const status = STATUSES[engine_status]!
-    const sourceCount = sources.filter(source => source.engine_id === engine_id).length
-    return [
-      engine_name,
-      styled(out, status.style, status.name),
-      cores === null ? '-' : formatCores(cores),
-      formatCores(used),
-      cores === null ? '-' : formatCores(Math.max(0, cores - used)),
-      String(sourceCount),
-      engine_reason,
-    ]
-  })
+  const rows = engines.map(
+    ({
+      engine_id: engineId,
+      engine_name: engineName,
+      engine_status: engineStatus,
+      engine_reason: engineReason,
+      cores,
+      used,
+    }) => {
+      const status = STATUSES[engineStatus]!
+      const sourceCount = sources.filter(source => source.engine_id === engineId).length
+      return [
+        engineName,
+        styled(out, status.style, status.name),
+        cores === null ? '-' : formatCores(cores),
+        formatCores(used),
+        cores === null ? '-' : formatCores(Math.max(0, cores - used)),
+        String(sourceCount),
+        engineReason,
+      ]
+    },
+  )
   writeTitledTable(out, ['ENGINE', 'STATUS', 'CORES', 'USED', 'FREE', 'SOURCES', 'REASON'], rows)
 }
 
@@ -84,8 +97,8 @@ function printSources({ engines, sites, sources }: PlacementOverview, out: Outpu
 }
 
 function printPlan(plan: OfferedPlacementPlan, out: Output): void {
-  for (const { source_name, reason } of plan.unplaced)
-    out.write(`\n${styled(out, 'red', `${source_name} has no engine: ${reason}`)}\n`)
+  for (const { source_name: sourceName, reason } of plan.unplaced)
+    out.write(`\n${styled(out, 'red', `${sourceName} has no engine: ${reason}`)}\n`)
   if (plan.moves.length === 0) {
     out.write('\nThe load is distributed well.\n')
     return
@@ -94,13 +107,15 @@ function printPlan(plan: OfferedPlacementPlan, out: Output): void {
   const offer = plan.offer ? `, which is offered since ${formatTime(plan.offer.offered_at)}` : ''
   out.write(`\nThe plan${offer}; eyrie placement apply makes these moves:\n`)
   const getEngineName = createEngineNames(plan)
-  const rows = plan.moves.map(({ source_name, from_engine_id, to_engine_id, cores, reason }) => [
-    source_name,
-    getEngineName(from_engine_id),
-    getEngineName(to_engine_id),
-    formatCores(cores),
-    reason,
-  ])
+  const rows = plan.moves.map(
+    ({ source_name: sourceName, from_engine_id: fromEngineId, to_engine_id: toEngineId, cores, reason }) => [
+      sourceName,
+      getEngineName(fromEngineId),
+      getEngineName(toEngineId),
+      formatCores(cores),
+      reason,
+    ],
+  )
   writeTitledTable(out, ['SOURCE', 'FROM', 'TO', 'CORES', 'REASON'], rows)
 }
 
@@ -108,9 +123,9 @@ function printPlan(plan: OfferedPlacementPlan, out: Output): void {
 const formatTime = (time: string) => `${time.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')} UTC`
 
 /** Returns a function that finds the name of an engine by its id. */
-function createEngineNames({ engines }: OfferedPlacementPlan): (engine_id: string) => string {
+function createEngineNames({ engines }: OfferedPlacementPlan): (engineId: string) => string {
   const names = new Map(engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]))
-  return engine_id => names.get(engine_id) ?? engine_id
+  return engineId => names.get(engineId) ?? engineId
 }
 
 const formatCores = (cores: number) => cores.toFixed(2)

@@ -60,9 +60,9 @@ const exceedsBudget = ({ cpu_per_frame, budget_ms }: BenchMeasurement) =>
 
 function assertWithinBudget(measured: BenchMeasurement): void {
   if (!exceedsBudget(measured)) return
-  const { element, cpu_per_frame, budget_ms } = measured
-  const usage = `${element} uses ${formatMs(cpu_per_frame)} of CPU time per frame`
-  throw new Error(`${usage}, more than the budget_ms of ${budget_ms} in its manifest`)
+  const { element, cpu_per_frame: cpuPerFrame, budget_ms: budgetMs } = measured
+  const usage = `${element} uses ${formatMs(cpuPerFrame)} of CPU time per frame`
+  throw new Error(`${usage}, more than the budget_ms of ${budgetMs} in its manifest`)
 }
 
 /** Measures the files that belong to the package, as the engine would unpack them. */
@@ -94,16 +94,23 @@ async function runProgram(request: BenchRequest): Promise<BenchMeasurement> {
 }
 
 function printMeasurement(measured: BenchMeasurement, out: Output): void {
-  const { element, frames, round_trip_p50, round_trip_p99, cpu_per_frame, budget_ms, peak_rss_bytes } =
-    measured
+  const {
+    element,
+    frames,
+    round_trip_p50: roundTripP50,
+    round_trip_p99: roundTripP99,
+    cpu_per_frame: cpuPerFrame,
+    budget_ms: budgetMs,
+    peak_rss_bytes: peakRssBytes,
+  } = measured
   const style = exceedsBudget(measured) ? 'red' : 'green'
-  const budget = budget_ms === undefined ? 'no budget_ms in the manifest' : `of ${budget_ms} ms`
+  const budget = budgetMs === undefined ? 'no budget_ms in the manifest' : `of ${budgetMs} ms`
   writeTable(out, [
     [styled(out, 'bold', element), `${frames} frames, isolation ${measured.isolation}`],
-    ['CPU time per frame', `${styled(out, style, formatMs(cpu_per_frame))} (${budget})`],
-    ['there and back, p50', formatMs(round_trip_p50)],
-    ['there and back, p99', formatMs(round_trip_p99)],
-    ['memory, peak', `${Math.round(peak_rss_bytes / BYTES_PER_MB)} MB`],
+    ['CPU time per frame', `${styled(out, style, formatMs(cpuPerFrame))} (${budget})`],
+    ['there and back, p50', formatMs(roundTripP50)],
+    ['there and back, p99', formatMs(roundTripP99)],
+    ['memory, peak', `${Math.round(peakRssBytes / BYTES_PER_MB)} MB`],
   ])
 }
 

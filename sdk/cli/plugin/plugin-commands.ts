@@ -116,14 +116,14 @@ export const showPluginCommand: Command = {
       signature,
       elements,
       capabilities = {},
-      not_granted = [],
+      not_granted: notGranted = [],
     } of plugin.versions) {
       const state = version === plugin.active ? ', active' : ''
       terminal.out.write(`${styled(terminal.out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
       if (signature) terminal.out.write(`  ${describeSignature(signature, 'with key')}\n`)
       for (const element of elements)
         terminal.out.write(`  ${element}: ${describeCapabilities(capabilities[element]).join('; ')}\n`)
-      printRequested('not granted', not_granted, terminal.out)
+      printRequested('not granted', notGranted, terminal.out)
     }
     printGrants(await engine.plugin.grants(name), terminal.out)
     printRefusals([plugin], terminal.out)
@@ -162,8 +162,8 @@ export const usePluginCommand: Command = {
     const [name, version] = positionals
     const engine = connectToChangePlugins(values, terminal)
     const plugin = await engine.plugin.get(name)
-    const { not_granted = [] } = plugin.versions.find(other => other.version === version) ?? {}
-    const isGranted = await grantRequested(`${name} ${version}`, not_granted, values.grant, terminal)
+    const { not_granted: notGranted = [] } = plugin.versions.find(other => other.version === version) ?? {}
+    const isGranted = await grantRequested(`${name} ${version}`, notGranted, values.grant, terminal)
     const selection = { version, ...(values['no-revert'] && { revert: false }) }
     // What is granted is what was printed: the engine refuses it if the plugin has changed since.
     const { active } = isGranted

@@ -7,12 +7,12 @@ import { printIsolation } from './plugin-report.ts'
 
 /** Prints what the installation of a package grants, or what its activation would. */
 export function printInspection(inspection: PluginInspection, out: Output): void {
-  const { name, version, active, installed, not_granted, signature, isolation } = inspection
+  const { name, version, active, installed, not_granted: notGranted, signature, isolation } = inspection
   if (installed) return
   out.write(`${name} ${version} is ${describeSignature(signature, 'with key')}\n`)
   const title =
     active === undefined ? `${name} ${version} asks for` : `${name} ${version} asks for more than was granted`
-  printRequested(title, not_granted, out)
+  printRequested(title, notGranted, out)
   printIsolation(isolation, out)
 }
 

@@ -28,8 +28,8 @@ export const upgradePluginCommand: Command = {
     const seconds = parsePositiveInteger('seconds', values.seconds)
     const engine = connectToChangePlugins(values, terminal)
     const { versions } = await engine.plugin.get(name)
-    const { not_granted = [] } = versions.find(other => other.version === version) ?? {}
-    const isGranted = await grantRequested(`${name} ${version}`, not_granted, values.grant, terminal)
+    const { not_granted: notGranted = [] } = versions.find(other => other.version === version) ?? {}
+    const isGranted = await grantRequested(`${name} ${version}`, notGranted, values.grant, terminal)
 
     const started = await engine.plugin.startShadow(name, {
       version,

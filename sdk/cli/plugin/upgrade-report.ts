@@ -34,12 +34,19 @@ export function printShadowReport(report: ShadowReport, out: Output): void {
   for (const finding of findings) out.write(`  ${finding}\n`)
 }
 
-function describeSide({ failures, cpu_ms, budget_ms, over_budget, objects, events }: ShadowSide): string[] {
-  const budget = budget_ms === undefined ? '' : `${budget_ms} ms, exceeded ${over_budget}×`
+function describeSide({
+  failures,
+  cpu_ms: cpuMs,
+  budget_ms: budgetMs,
+  over_budget: overBudget,
+  objects,
+  events,
+}: ShadowSide): string[] {
+  const budget = budgetMs === undefined ? '' : `${budgetMs} ms, exceeded ${overBudget}×`
   const counted = Object.entries(events).map(([type, count]) => `${type} ${count}`)
   return [
     String(failures),
-    cpu_ms ? `${cpu_ms.mean} (${cpu_ms.p95})` : '',
+    cpuMs ? `${cpuMs.mean} (${cpuMs.p95})` : '',
     budget,
     String(objects),
     counted.join(', '),

@@ -157,7 +157,7 @@ export const deliveryChanges = {
 }
 
 /** Path of the file of a scheduled report. */
-export const deliveryReportPath = (report_id: string): string => `/scheduler/reports/${report_id}`
+export const deliveryReportPath = (reportId: string): string => `/scheduler/reports/${reportId}`
 
 /** Path of a picture, a JPEG file. */
 export const deliveryPicturePath = (sha256: string): string => `/scheduler/pictures/${sha256}`

@@ -21,7 +21,7 @@ const selection = {
   usecase_meta_key: statisticKeysParameter,
 }
 
-const channel_id = reference('channel')
+const channelId = reference('channel')
 
 /** The events of a channel in a time range, aggregated in time buckets. */
 export const eventRange = z
@@ -45,7 +45,7 @@ export const eventRoutes = {
     access: 'view',
     query: z.strictObject({
       ...selection,
-      channel_id,
+      channel_id: channelId,
       ...pagination('event'),
       start: timeExpression,
       end: timeExpression,
@@ -61,7 +61,7 @@ export const eventRoutes = {
     path: '/event/channel-stats',
     summary: 'Get the statistics of a channel',
     access: 'view',
-    query: z.strictObject({ ...selection, channel_id, frequency }),
+    query: z.strictObject({ ...selection, channel_id: channelId, frequency }),
     status: 200,
     response: channelStats,
   }),
@@ -99,7 +99,7 @@ export const eventRoutes = {
     summary: 'Get a report on a channel',
     access: 'view',
     body: z.strictObject({
-      channel_id,
+      channel_id: channelId,
       details: z.boolean().meta({ description: DETAILS }),
       end_date: dateOrTimeExpression,
       start_date: dateOrTimeExpression,

@@ -60,14 +60,14 @@ export const gallery = z
   .meta({ id: 'Gallery' })
 
 const usecase = name.meta({ description: 'Key of the usecase of the channel, such as `line-crossing`' })
-const stream_key = name.meta({
+const streamKey = name.meta({
   description:
     'Key of the usecase of the channel, such as `line-crossing`: other operations call it `usecase`',
 })
 
 const timeRange = { ...pagination('notification'), start: timeExpression, end: timeExpression }
-const channel_id = reference('channel')
-const notification_uuid = reference('notification')
+const channelId = reference('channel')
+const notificationUuid = reference('notification')
 
 export const notificationRoutes = {
   gallery: route({
@@ -75,7 +75,7 @@ export const notificationRoutes = {
     path: '/notification/gallery',
     summary: 'Get the pictures of notifications',
     access: 'view',
-    query: z.strictObject({ stream_key, channel_id, ...timeRange }),
+    query: z.strictObject({ stream_key: streamKey, channel_id: channelId, ...timeRange }),
     status: 200,
     response: gallery,
   }),
@@ -86,7 +86,7 @@ export const notificationRoutes = {
     summary: 'Get the picture of a notification',
     description: 'Without notification_uuid, of the newest notification that has a picture.',
     access: 'view',
-    query: z.strictObject({ channel_id, notification_uuid: notification_uuid.optional() }),
+    query: z.strictObject({ channel_id: channelId, notification_uuid: notificationUuid.optional() }),
     status: 200,
     response: gallery,
   }),
@@ -97,7 +97,7 @@ export const notificationRoutes = {
     summary: 'Get the picture of a notification as a JPEG file',
     description: '`image_url` of a notification is the address of its picture.',
     access: 'view',
-    query: z.strictObject({ channel_id, notification_uuid }),
+    query: z.strictObject({ channel_id: channelId, notification_uuid: notificationUuid }),
     status: 200,
     responseType: 'image/jpeg',
   }),
@@ -107,7 +107,7 @@ export const notificationRoutes = {
     path: '/notification/range',
     summary: 'Get the notifications of a channel in a time range',
     access: 'view',
-    query: z.strictObject({ usecase, channel_id, ...timeRange }),
+    query: z.strictObject({ usecase, channel_id: channelId, ...timeRange }),
     status: 200,
     response: z.object({
       channel_id: recordId,
@@ -123,7 +123,7 @@ export const notificationRoutes = {
     path: '/notification/uuid',
     summary: 'Get a notification',
     access: 'view',
-    query: z.strictObject({ usecase, channel_id, notification_uuid }),
+    query: z.strictObject({ usecase, channel_id: channelId, notification_uuid: notificationUuid }),
     status: 200,
     response: notification,
   }),

@@ -57,15 +57,15 @@ interface PeriodFields {
 
 /** Reports a period that is missing, incomplete or given twice. */
 function checkPeriod(
-  { report_period, start_date, end_date }: PeriodFields,
+  { report_period: reportPeriod, start_date: startDate, end_date: endDate }: PeriodFields,
   issues: z.core.$RefinementCtx,
 ): void {
   const reject = (field: keyof PeriodFields, message: string) =>
     issues.addIssue({ code: 'custom', path: [field], message })
-  if (report_period === undefined) {
-    if (start_date === undefined) reject('start_date', 'is required without report_period')
-    if (end_date === undefined) reject('end_date', 'is required without report_period')
-  } else if (start_date !== undefined || end_date !== undefined)
+  if (reportPeriod === undefined) {
+    if (startDate === undefined) reject('start_date', 'is required without report_period')
+    if (endDate === undefined) reject('end_date', 'is required without report_period')
+  } else if (startDate !== undefined || endDate !== undefined)
     reject('report_period', 'must not be combined with start_date and end_date')
 }
 

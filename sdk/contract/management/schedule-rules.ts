@@ -52,9 +52,9 @@ export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
 
   const toRule = ({ exceptions, ...schedule }: AlertSchedules['schedules'][number]): ScheduleRule => ({
     ...schedule,
-    exceptions: exceptions.map(({ exception_type, calendar_id }) => ({
+    exceptions: exceptions.map(({ exception_type, calendar_id: calendarId }) => ({
       exception_type,
-      events: eventsByCalendar.get(calendar_id) ?? [],
+      events: eventsByCalendar.get(calendarId) ?? [],
     })),
   })
 

@@ -52,10 +52,13 @@ type Occurrence = z.output<typeof occurrence>
 /** Returns the required fields of an occurrence. A cron occurrence may activate, deactivate or do both. */
 function listRequiredFields(
   type: z.infer<typeof scheduleType>,
-  { occurrence_deactivate_cron, occurrence_is_allday }: Occurrence,
+  {
+    occurrence_deactivate_cron: occurrenceDeactivateCron,
+    occurrence_is_allday: occurrenceIsAllday,
+  }: Occurrence,
 ): (keyof Occurrence)[] {
-  if (type === 'cron') return occurrence_deactivate_cron ? [] : ['occurrence_activate_cron']
-  return occurrence_is_allday ? [] : ['occurrence_start_time', 'occurrence_end_time']
+  if (type === 'cron') return occurrenceDeactivateCron ? [] : ['occurrence_activate_cron']
+  return occurrenceIsAllday ? [] : ['occurrence_start_time', 'occurrence_end_time']
 }
 
 /** The fields of a schedule that must be consistent with each other. */
@@ -66,16 +69,16 @@ interface ScheduleTimes {
 
 /** Reports fields of occurrences that are missing, contradict each other or are not unique. */
 function checkOccurrences(
-  { schedule_type, schedule_occurrence }: ScheduleTimes,
+  { schedule_type: scheduleType, schedule_occurrence: scheduleOccurrence }: ScheduleTimes,
   issues: z.core.$RefinementCtx,
 ): void {
-  const ids = schedule_occurrence.map(({ occurrence_id }) => occurrence_id)
-  for (const [index, occurrence] of schedule_occurrence.entries()) {
+  const ids = scheduleOccurrence.map(({ occurrence_id }) => occurrence_id)
+  for (const [index, occurrence] of scheduleOccurrence.entries()) {
     const reject = (field: keyof Occurrence, message: string) =>
       issues.addIssue({ code: 'custom', path: ['schedule_occurrence', index, field], message })
 
-    for (const field of listRequiredFields(schedule_type, occurrence))
-      if (occurrence[field] === '') reject(field, `is required in schedules of type ${schedule_type}`)
+    for (const field of listRequiredFields(scheduleType, occurrence))
+      if (occurrence[field] === '') reject(field, `is required in schedules of type ${scheduleType}`)
 
     const endProblem = findEndProblem(occurrence.occurrence_start_time, occurrence.occurrence_end_time)
     if (endProblem) reject('occurrence_end_time', endProblem)

@@ -59,8 +59,8 @@ const recoveryCodes = z
 export type RecoveryCodes = z.infer<typeof recoveryCodes>
 
 const code = z.string().max(256)
-const current_password = z.string().max(MAX_PASSWORD_LENGTH)
-const confirmation = current_password.optional().meta({
+const currentPassword = z.string().max(MAX_PASSWORD_LENGTH)
+const confirmation = currentPassword.optional().meta({
   description: 'Your own password. Required unless you have signed in within the last five minutes',
 })
 
@@ -117,7 +117,7 @@ export const totpRoutes = {
     summary: 'Replace your recovery codes',
     access: 'signed-in',
     requiresSession: true,
-    body: z.strictObject({ current_password, code }),
+    body: z.strictObject({ current_password: currentPassword, code }),
     status: 200,
     response: recoveryCodes,
   }),
@@ -128,7 +128,7 @@ export const totpRoutes = {
     summary: 'Remove your authenticator app',
     access: 'signed-in',
     requiresSession: true,
-    body: z.strictObject({ current_password, code }),
+    body: z.strictObject({ current_password: currentPassword, code }),
     status: 200,
     response: null,
   }),

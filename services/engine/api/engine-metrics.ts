@@ -151,10 +151,10 @@ function registerSystemMetrics(registry: Registry, { meter }: MetricsContext): v
     help: 'Memory in use on the machine: RAM (physical), or RAM and swap together (virtual).',
     labelNames: ['kind'],
     read: async () => {
-      const { mem_physical, mem_virtual } = await meter.read()
+      const { mem_physical: memPhysical, mem_virtual: memVirtual } = await meter.read()
       return [
-        [{ kind: 'physical' }, mem_physical],
-        [{ kind: 'virtual' }, mem_virtual],
+        [{ kind: 'physical' }, memPhysical],
+        [{ kind: 'virtual' }, memVirtual],
       ]
     },
   })

@@ -41,11 +41,17 @@ describe('catalog', () => {
   it('lists valid JSON Schemas and maps only parameters of these schemas', () => {
     const elements = catalogOf().elements()
     expect(elements.length).toBeGreaterThan(5)
-    for (const { params_schema, config_schema, input_schema, output_schema, params_mapping } of elements) {
-      for (const schema of [params_schema, config_schema, input_schema, output_schema])
+    for (const {
+      params_schema: paramsSchema,
+      config_schema: configSchema,
+      input_schema: inputSchema,
+      output_schema: outputSchema,
+      params_mapping: paramsMapping,
+    } of elements) {
+      for (const schema of [paramsSchema, configSchema, inputSchema, outputSchema])
         expect(() => compileCheck(schema)).not.toThrow()
-      const mapped = Object.values(params_mapping).flatMap(names => Object.values(names))
-      const params = Object.keys(params_schema?.properties ?? {})
+      const mapped = Object.values(paramsMapping).flatMap(names => Object.values(names))
+      const params = Object.keys(paramsSchema?.properties ?? {})
       expect(params).toEqual(expect.arrayContaining(mapped))
     }
   })
@@ -137,8 +143,8 @@ describe('catalog validation of an element', () => {
 
   it('validates an element of a user plugin with its schema', () => {
     const folder = createTemporaryFolder()
-    const params_schema = { type: 'object', properties: { level: { maximum: 3 } } }
-    writePlugin(folder, { name: 'fire', element: { params_schema } })
+    const paramsSchema = { type: 'object', properties: { level: { maximum: 3 } } }
+    writePlugin(folder, { name: 'fire', element: { params_schema: paramsSchema } })
     const catalog = catalogOf([folder])
     expect(() => catalog.checkElement({ name: 'fire', args: { level: 2 } }, path)).not.toThrow()
     expect(() => catalog.checkElement({ name: 'fire', args: { level: 4 } }, path)).toThrow(

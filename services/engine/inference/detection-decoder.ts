@@ -37,19 +37,23 @@ export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
   const classCount = card.labels.length
   const cardThresholds = card.labels.map(label => card.class_score_thresholds[label] ?? card.score_threshold)
 
-  return (output, content, { score_threshold, iou_threshold = card.iou_threshold }) => {
-    const minScores = score_threshold === undefined ? cardThresholds : card.labels.map(() => score_threshold)
+  return (
+    output,
+    content,
+    { score_threshold: scoreThreshold, iou_threshold: iouThreshold = card.iou_threshold },
+  ) => {
+    const minScores = scoreThreshold === undefined ? cardThresholds : card.labels.map(() => scoreThreshold)
     const minScore = Math.min(MIN_LOW_SCORE, ...minScores)
     const candidates = decodeHead({ ...output, classes: classCount }, minScore).filter(isValidBox)
     const isReported = ({ score, label }: Candidate) => score >= minScores[label]!
     const isLow = (candidate: Candidate) => !isReported(candidate) && candidate.score >= MIN_LOW_SCORE
 
-    const objects = suppressOverlaps(candidates.filter(isReported), suppressionGroups, iou_threshold)
+    const objects = suppressOverlaps(candidates.filter(isReported), suppressionGroups, iouThreshold)
     // Reported objects come first, so that a class with a high threshold cannot suppress them.
     const lowScoreObjects = suppressOverlaps(
       candidates.filter(isLow),
       suppressionGroups,
-      iou_threshold,
+      iouThreshold,
       objects,
     )
     const toObjects = (selected: Candidate[]) =>

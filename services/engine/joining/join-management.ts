@@ -43,8 +43,8 @@ async function joinWithRetries(options: JoinOptions, signal: AbortSignal): Promi
   let lastReason: string | undefined
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
-      const engine_id = await requestJoin(options, signal)
-      log.info({ management: url, engine_id }, 'joined management service')
+      const engineId = await requestJoin(options, signal)
+      log.info({ management: url, engine_id: engineId }, 'joined management service')
       return
     } catch (error) {
       if (signal.aborted) return

@@ -44,7 +44,7 @@ export function judgeModel(
 /** Finds what is worth reporting on one channel, in words. */
 type FindOnChannel = (models: ComparedModels, comparison: ModelShadowComparison) => string[]
 
-const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms }) => {
+const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms: budgetMs }) => {
   const findings: string[] = []
   if (candidate.failures > active.failures)
     findings.push(
@@ -53,7 +53,7 @@ const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms }
     )
   if (candidate.over_budget > MAX_OVER_BUDGET && active.over_budget <= MAX_OVER_BUDGET)
     findings.push(
-      `${models.candidate.name} takes longer than the ${budget_ms} ms between two frames ` +
+      `${models.candidate.name} takes longer than the ${budgetMs} ms between two frames ` +
         `in ${formatShare(candidate.over_budget)} of the frames ` +
         `(p50 ${candidate.cpu_ms?.p50} ms, p99 ${candidate.cpu_ms?.p99} ms)`,
     )
@@ -94,17 +94,23 @@ function findDisagreement(
   { active, candidate }: ComparedModels,
   { agreement }: ModelShadowComparison,
 ): string[] {
-  const { both, other_class, active_only, candidate_only, mean_iou } = agreement
-  const total = both + other_class + active_only + candidate_only
+  const {
+    both,
+    other_class: otherClass,
+    active_only: activeOnly,
+    candidate_only: candidateOnly,
+    mean_iou: meanIou,
+  } = agreement
+  const total = both + otherClass + activeOnly + candidateOnly
   const toShare = (count: number) => formatShare(count / total)
   const findings: string[] = []
   if (both < total * MIN_AGREEMENT)
     findings.push(
-      `both find ${toShare(both)} of the objects; ${toShare(active_only)} are found only by ${active.name}, ` +
-        `${toShare(candidate_only)} only by ${candidate.name}, and ${toShare(other_class)} as another class`,
+      `both find ${toShare(both)} of the objects; ${toShare(activeOnly)} are found only by ${active.name}, ` +
+        `${toShare(candidateOnly)} only by ${candidate.name}, and ${toShare(otherClass)} as another class`,
     )
-  if (mean_iou !== undefined && mean_iou < MIN_MEAN_IOU)
-    findings.push(`the boxes of objects that both find have an intersection over union of ${mean_iou}`)
+  if (meanIou !== undefined && meanIou < MIN_MEAN_IOU)
+    findings.push(`the boxes of objects that both find have an intersection over union of ${meanIou}`)
   return findings
 }
 
@@ -143,9 +149,9 @@ export function computeLoad(
   const sumLoad = (side: 'active' | 'candidate') => {
     let load = 0
     for (const comparison of comparisons) {
-      const { cpu_ms } = comparison[side]
+      const { cpu_ms: cpuMs } = comparison[side]
       // Before the second frame, the time between two frames is unknown.
-      if (comparison.budget_ms && cpu_ms) load += cpu_ms.mean / comparison.budget_ms
+      if (comparison.budget_ms && cpuMs) load += cpuMs.mean / comparison.budget_ms
     }
     return Math.round(load * 100) / 100
   }

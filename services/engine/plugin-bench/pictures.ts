@@ -38,8 +38,11 @@ export function createPictures(view: ViewSpec): Pictures {
   }
 }
 
-function chooseSize({ width, height, scale = 1, multiple_of }: ViewSpec): { width: number; height: number } {
-  const roundUp = (length: number) => Math.ceil(length / multiple_of) * multiple_of
+function chooseSize({ width, height, scale = 1, multiple_of: multipleOf }: ViewSpec): {
+  width: number
+  height: number
+} {
+  const roundUp = (length: number) => Math.ceil(length / multipleOf) * multipleOf
   if (width !== undefined && height !== undefined) return { width, height }
   if (width !== undefined) return { width, height: roundUp((width * SOURCE.height) / SOURCE.width) }
   if (height !== undefined) return { width: roundUp((height * SOURCE.width) / SOURCE.height), height }

@@ -260,10 +260,11 @@ test('plugin upload rejects a content type other than gzip', async () => {
 })
 
 test('a schema with catastrophic backtracking is aborted without blocking the engine', async () => {
-  const params_schema = { type: 'object', properties: { word: { type: 'string', pattern: '^(a+)+$' } } }
-  expect((await upload(await createPluginPackage({ name: 'slow', element: { params_schema } }))).status).toBe(
-    201,
-  )
+  const paramsSchema = { type: 'object', properties: { word: { type: 'string', pattern: '^(a+)+$' } } }
+  expect(
+    (await upload(await createPluginPackage({ name: 'slow', element: { params_schema: paramsSchema } })))
+      .status,
+  ).toBe(201)
   const elements = [{ name: 'slow', args: { word: `${'a'.repeat(60)}b` } }]
   const answer = await call('POST', '/pipelines', { elements })
   expect([answer.status, answer.body]).toEqual([

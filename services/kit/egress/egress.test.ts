@@ -133,9 +133,9 @@ describe('the rules for outgoing connections', () => {
 
   it.each(['engine', 'engine=localhost', 'camera=10.0.0.0/99', 'door=10.0.0.1'])(
     'reject the exception %s',
-    EYRIE_EGRESS_ALLOW => {
-      expect(() => readEnvironment({ EYRIE_EGRESS_ALLOW })).toThrow(
-        `EYRIE_EGRESS_ALLOW is not valid: ${EYRIE_EGRESS_ALLOW}: expected entries such as`,
+    EyrieEgressAllow => {
+      expect(() => readEnvironment({ EYRIE_EGRESS_ALLOW: EyrieEgressAllow })).toThrow(
+        `EYRIE_EGRESS_ALLOW is not valid: ${EyrieEgressAllow}: expected entries such as`,
       )
     },
   )

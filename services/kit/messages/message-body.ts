@@ -16,14 +16,15 @@ export interface MessageBody {
 
 /** Creates the body of a message: the payload that the action defines, or else the standard payload. */
 export function createMessageBody(delivery: ClaimedDelivery, context: BodyContext): MessageBody {
-  const { action_payload = '', action_is_auto_payload = false } = delivery.request.action
-  if (action_payload === '' || action_is_auto_payload)
+  const { action_payload: actionPayload = '', action_is_auto_payload: actionIsAutoPayload = false } =
+    delivery.request.action
+  if (actionPayload === '' || actionIsAutoPayload)
     return {
       content: JSON.stringify(createCloudEvent(delivery, context)),
       type: 'application/cloudevents+json',
     }
-  const isJson = /^\s*[[{]/.test(action_payload)
-  return { content: action_payload, type: isJson ? 'application/json' : 'text/plain; charset=utf-8' }
+  const isJson = /^\s*[[{]/.test(actionPayload)
+  return { content: actionPayload, type: isJson ? 'application/json' : 'text/plain; charset=utf-8' }
 }
 
 /** The standard payload (CloudEvents 1.0, structured mode). */
@@ -34,11 +35,11 @@ function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: Bod
     : createNotificationEvent(delivery, base, picture)
 }
 
-function createSystemAlertEvent({ delivery_id, request }: ClaimedDelivery, base: string) {
+function createSystemAlertEvent({ delivery_id: deliveryId, request }: ClaimedDelivery, base: string) {
   const { subject, message, details, system_alerts } = request
   return {
     specversion: '1.0',
-    id: delivery_id,
+    id: deliveryId,
     source: `${base}/system-alerts`,
     type: 'eyrie.system-alert',
     time: details.time,
@@ -49,19 +50,25 @@ function createSystemAlertEvent({ delivery_id, request }: ClaimedDelivery, base:
 }
 
 function createNotificationEvent(delivery: ClaimedDelivery, base: string, picture: Buffer | undefined) {
-  const { delivery_id, channel_id, notification_uuid, is_test, request } = delivery
+  const {
+    delivery_id: deliveryId,
+    channel_id: channelId,
+    notification_uuid,
+    is_test: isTest,
+    request,
+  } = delivery
   const { subject, message, details, action } = request
   return {
     specversion: '1.0',
-    id: delivery_id,
-    source: `${base}/channels/${channel_id}`,
-    type: is_test ? 'eyrie.test' : 'eyrie.notification',
+    id: deliveryId,
+    source: `${base}/channels/${channelId}`,
+    type: isTest ? 'eyrie.test' : 'eyrie.notification',
     time: details.time,
     subject: details.alert_name,
     datacontenttype: 'application/json',
     data: {
       ...details,
-      channel_id,
+      channel_id: channelId,
       notification_uuid,
       subject,
       message,
@@ -73,11 +80,11 @@ function createNotificationEvent(delivery: ClaimedDelivery, base: string, pictur
 
 /** Returns the picture itself, a link to it, or nothing, as the action requires. */
 function createPictureFields(delivery: ClaimedDelivery, base: string, picture: Buffer | undefined) {
-  const { channel_id, notification_uuid, request } = delivery
+  const { channel_id: channelId, notification_uuid: notificationUuid, request } = delivery
   const mode = request.action.action_picture ?? 'link'
   if (mode === 'inline') return { image: picture?.toString('base64') ?? null }
-  if (mode === 'none' || delivery.picture === null || notification_uuid === null || channel_id === null)
+  if (mode === 'none' || delivery.picture === null || notificationUuid === null || channelId === null)
     return {}
-  const query = new URLSearchParams({ channel_id, notification_uuid })
+  const query = new URLSearchParams({ channel_id: channelId, notification_uuid: notificationUuid })
   return { image_url: `${base}/api/v1/notification/image?${query}` }
 }

@@ -18,8 +18,12 @@ const MAX_TOPIC_BYTES = 65_535
 
 /** Parses `action_url`, such as `mqtts://host:8883/site/door`. Throws `InvalidActionError` if it names no topic of a broker. */
 export function parseMqttAddress(action: AlertAction): MqttAddress {
-  const { action_url = '', action_access_id, action_access_token } = action
-  const url = URL.parse(action_url)
+  const {
+    action_url: actionUrl = '',
+    action_access_id: actionAccessId,
+    action_access_token: actionAccessToken,
+  } = action
+  const url = URL.parse(actionUrl)
   const defaultPort = url && DEFAULT_PORTS[url.protocol]
   if (!url || !defaultPort || url.hostname === '')
     throw new InvalidActionError(
@@ -30,8 +34,8 @@ export function parseMqttAddress(action: AlertAction): MqttAddress {
     port: Number(url.port) || defaultPort,
     isSecure: url.protocol === 'mqtts:',
     topic: parseTopic(url),
-    username: action_access_id || decodeURIComponent(url.username) || undefined,
-    password: action_access_token || decodeURIComponent(url.password) || undefined,
+    username: actionAccessId || decodeURIComponent(url.username) || undefined,
+    password: actionAccessToken || decodeURIComponent(url.password) || undefined,
   }
 }
 

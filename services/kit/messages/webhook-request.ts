@@ -45,26 +45,34 @@ export function createWebhookRequest(delivery: ClaimedDelivery, context: Webhook
   }
 }
 
-function createUrl({ action_url = '', action_query = '', action_is_secure = true }: AlertAction): URL {
-  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(action_url)
-  const url = URL.parse(hasScheme ? action_url : `${action_is_secure ? 'https' : 'http'}://${action_url}`)
+function createUrl({
+  action_url: actionUrl = '',
+  action_query: actionQuery = '',
+  action_is_secure: actionIsSecure = true,
+}: AlertAction): URL {
+  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(actionUrl)
+  const url = URL.parse(hasScheme ? actionUrl : `${actionIsSecure ? 'https' : 'http'}://${actionUrl}`)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new InvalidActionError('action_url is not the address of a web server: use https://host/path')
-  for (const [name, value] of new URLSearchParams(action_query)) url.searchParams.append(name, value)
+  for (const [name, value] of new URLSearchParams(actionQuery)) url.searchParams.append(name, value)
   return url
 }
 
 /** Returns the header by which the receiver recognizes the appliance. */
 function createAuthorization(action: AlertAction): Record<string, string> {
-  const { action_auth_header = '', action_access_id = '', action_access_token = '' } = action
-  if (action_auth_header.includes(':')) return parseHeaders(action_auth_header)
-  if (action_auth_header) return { authorization: action_auth_header }
-  if (action_access_id) {
-    const credentials = Buffer.from(`${action_access_id}:${action_access_token}`).toString('base64')
+  const {
+    action_auth_header: actionAuthHeader = '',
+    action_access_id: actionAccessId = '',
+    action_access_token: actionAccessToken = '',
+  } = action
+  if (actionAuthHeader.includes(':')) return parseHeaders(actionAuthHeader)
+  if (actionAuthHeader) return { authorization: actionAuthHeader }
+  if (actionAccessId) {
+    const credentials = Buffer.from(`${actionAccessId}:${actionAccessToken}`).toString('base64')
     return { authorization: `Basic ${credentials}` }
   }
-  if (!action_access_token || isSigningSecret(action_access_token)) return {}
-  return { authorization: `Bearer ${action_access_token}` }
+  if (!actionAccessToken || isSigningSecret(actionAccessToken)) return {}
+  return { authorization: `Bearer ${actionAccessToken}` }
 }
 
 /** Parses headers, one per line. Names become lower-case. */

@@ -241,8 +241,8 @@ describe('daylight saving', () => {
 })
 
 describe('exceptions', () => {
-  const holidays = (events: CalendarEvent[], exception_type: 'arm' | 'disarm' = 'disarm') => ({
-    exception_type,
+  const holidays = (events: CalendarEvent[], exceptionType: 'arm' | 'disarm' = 'disarm') => ({
+    exception_type: exceptionType,
     events,
   })
 

@@ -54,9 +54,9 @@ const hasTimes = ({ occurrences, exceptions }: ScheduleRule) =>
 
 /** The times of a schedule with its exceptions. An exception that arms prevails over one that disarms. */
 function createScheduleTimeline(rule: ScheduleRule, zone: TimeZone): Timeline {
-  const { schedule_type, occurrences, exceptions } = rule
+  const { schedule_type: scheduleType, occurrences, exceptions } = rule
   const base =
-    schedule_type === 'cron'
+    scheduleType === 'cron'
       ? createCronTimeline(occurrences, zone)
       : unionTimelines(occurrences.map(occurrence => createWindowTimeline(occurrence, zone)))
   if (exceptions.length === 0) return base

@@ -90,10 +90,15 @@ export function simulateCron(
   occurrences: readonly Occurrence[],
   isArmed: boolean,
 ): Uint8Array {
-  const jobs = occurrences.flatMap(({ occurrence_activate_cron, occurrence_deactivate_cron }) => [
-    ...(occurrence_deactivate_cron ? [createJob(occurrence_deactivate_cron, false)] : []),
-    ...(occurrence_activate_cron ? [createJob(occurrence_activate_cron, true)] : []),
-  ])
+  const jobs = occurrences.flatMap(
+    ({
+      occurrence_activate_cron: occurrenceActivateCron,
+      occurrence_deactivate_cron: occurrenceDeactivateCron,
+    }) => [
+      ...(occurrenceDeactivateCron ? [createJob(occurrenceDeactivateCron, false)] : []),
+      ...(occurrenceActivateCron ? [createJob(occurrenceActivateCron, true)] : []),
+    ],
+  )
   jobs.sort((a, b) => Number(a.arms) - Number(b.arms))
 
   const states = new Uint8Array(walls.length)

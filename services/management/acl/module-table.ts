@@ -114,27 +114,27 @@ function parseRoles(text: string, roleKeys: readonly string[], report: Report): 
 }
 
 function parseModule({ modules }: ModuleTable, fields: Fields, roles: string[], report: Report): void {
-  const { key, name, path, module_key } = fields
+  const { key, name, path, module_key: moduleKey } = fields
   if (key === '') report('key', 'must not be empty')
   if (key.length > MAX_KEY_LENGTH) report('key', `has more than ${MAX_KEY_LENGTH} characters`)
   if (modules.has(key)) report('key', `duplicate module ${key}`)
-  if (module_key !== '' && module_key !== key)
+  if (moduleKey !== '' && moduleKey !== key)
     report('module_key', 'must be empty or equal to the key in the row of a module')
   modules.set(key, { module_key: key, module_name: name, module_path: path, roles })
 }
 
 function parseComponent(
   { moduleKeys, components }: ModuleTable,
-  { key, name, path, module_key }: Fields,
+  { key, name, path, module_key: moduleKey }: Fields,
   roles: string[],
   report: Report,
 ): void {
-  const component_key = Number(key)
-  if (!/^\d+$/.test(key) || component_key > MAX_INTEGER)
+  const componentKey = Number(key)
+  if (!/^\d+$/.test(key) || componentKey > MAX_INTEGER)
     report('key', `must be a whole number up to ${MAX_INTEGER} in the row of a component`)
   if (path !== '') report('path', 'must be empty in the row of a component')
-  const id = `${module_key} ${component_key}`
-  if (components.has(id)) report('key', `duplicate component ${key} of the module ${module_key}`)
-  if (!moduleKeys.has(module_key)) report('module_key', `unknown module ${module_key}`)
-  components.set(id, { module_key, component_key, component_name: name, roles })
+  const id = `${moduleKey} ${componentKey}`
+  if (components.has(id)) report('key', `duplicate component ${key} of the module ${moduleKey}`)
+  if (!moduleKeys.has(moduleKey)) report('module_key', `unknown module ${moduleKey}`)
+  components.set(id, { module_key: moduleKey, component_key: componentKey, component_name: name, roles })
 }

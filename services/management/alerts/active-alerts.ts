@@ -79,7 +79,7 @@ interface AlertRow {
 }
 
 function toActiveAlert(
-  { alert, channel, usecase, alert_policy }: AlertRow,
+  { alert, channel, usecase, alert_policy: alertPolicy }: AlertRow,
   state: StoredAlertState,
 ): ActiveAlert {
   return {
@@ -93,7 +93,7 @@ function toActiveAlert(
     aggregation: getAggregation(alert.alert_threshold_key, usecase.usecase_aggregations),
     frequency: alert.alert_frequency,
     actions: alert.alert_actions as AlertAction[],
-    policy: toPolicy(alert, alert_policy),
+    policy: toPolicy(alert, alertPolicy),
     channel_id: channel.channel_id,
     channel_name: channel.channel_name,
     usecase_key: usecase.usecase_key,
@@ -111,7 +111,7 @@ async function loadAlertStates(
 ): Promise<Map<string, StoredAlertState>> {
   if (locked) {
     // Only existing rows can be locked.
-    const missingRows = alertIds.map(alert_id => ({ alert_id }))
+    const missingRows = alertIds.map(alertId => ({ alert_id: alertId }))
     await tx.insert(alertState).values(missingRows).onConflictDoNothing()
   }
 
@@ -122,12 +122,18 @@ async function loadAlertStates(
     .orderBy(asc(alertState.alert_id))
   const rows = await (locked ? query.for('update') : query)
   const states = new Map<string, StoredAlertState>()
-  for (const { alert_id, fired_at, holds, looked_at, released_at } of rows)
-    states.set(alert_id, {
-      firedAt: fired_at?.getTime(),
+  for (const {
+    alert_id: alertId,
+    fired_at: firedAt,
+    holds,
+    looked_at: lookedAt,
+    released_at: releasedAt,
+  } of rows)
+    states.set(alertId, {
+      firedAt: firedAt?.getTime(),
       holds: holds ?? undefined,
-      evaluatedAt: looked_at?.getTime(),
-      releasedAt: released_at?.getTime(),
+      evaluatedAt: lookedAt?.getTime(),
+      releasedAt: releasedAt?.getTime(),
     })
   return states
 }

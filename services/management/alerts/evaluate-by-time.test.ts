@@ -12,19 +12,19 @@ const second = 1000
 const fixture = useIngestDatabase()
 beforeEach(() => setStatus(1))
 
-const setStatus = (engine_status: number) =>
+const setStatus = (engineStatus: number) =>
   fixture.database.system('test', tx =>
     tx
       .insert(engineState)
-      .values({ engine_id: fixture.engine.engine_id, engine_status })
-      .onConflictDoUpdate({ target: engineState.engine_id, set: { engine_status } }),
+      .values({ engine_id: fixture.engine.engine_id, engine_status: engineStatus })
+      .onConflictDoUpdate({ target: engineState.engine_id, set: { engine_status: engineStatus } }),
   )
 
 async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Promise<string> {
-  const alert_id = v7()
+  const alertId = v7()
   await fixture.database.system('test', tx =>
     tx.insert(alert).values({
-      alert_id,
+      alert_id: alertId,
       channel_id: fixture.channel_id,
       alert_name: 'Quiet',
       alert_priority: 'low',
@@ -36,7 +36,7 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Pro
       ...fields,
     }),
   )
-  return alert_id
+  return alertId
 }
 
 /** Evaluates the alerts for these seconds. Evaluation waits two seconds, so that all messages of a second have arrived. */
@@ -46,7 +46,10 @@ const evaluateAt = async (...seconds: number[]) => {
 
 const readFired = async () => {
   const rows = await fixture.readNotifications()
-  return rows.map(({ notification_time, value }) => [(notification_time.getTime() - begin) / second, value])
+  return rows.map(({ notification_time: notificationTime, value }) => [
+    (notificationTime.getTime() - begin) / second,
+    value,
+  ])
 }
 
 describe('alert evaluation by time', () => {
@@ -135,13 +138,13 @@ describe('alert evaluation by time', () => {
   })
 
   it('skips inactive alerts and those of offline engines', async () => {
-    const alert_id = await insertAlert()
+    const alertId = await insertAlert()
     await setStatus(2)
     await evaluateAt(0, 100)
     expect(await readFired()).toEqual([])
     await setStatus(1)
     await fixture.database.system('test', tx =>
-      tx.update(alert).set({ is_active: false }).where(eq(alert.alert_id, alert_id)),
+      tx.update(alert).set({ is_active: false }).where(eq(alert.alert_id, alertId)),
     )
     await evaluateAt(200)
     expect(await readFired()).toEqual([])

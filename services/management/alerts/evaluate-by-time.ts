@@ -117,8 +117,8 @@ async function readStatistics(
 
   const statistics = new Map<ActiveAlert, number | undefined>()
   for (const alert of alerts) {
-    const { channel_id, statisticKey, aggregation } = alert
-    const total = totals.find(row => row.channel_id === channel_id && row.key === statisticKey)
+    const { channel_id: channelId, statisticKey, aggregation } = alert
+    const total = totals.find(row => row.channel_id === channelId && row.key === statisticKey)
     const last = findLastValue(latestValues, alert, timeMs)
     const windowTotals = { sum: total?.sum ?? 0, count: total?.count ?? 0, last }
     statistics.set(alert, computeStatistic(aggregation, windowTotals))
@@ -131,11 +131,11 @@ async function readStatistics(
  */
 function findLastValue(
   latestValues: readonly LatestValue[],
-  { channel_id, statisticKey, windowSeconds }: ActiveAlert,
+  { channel_id: channelId, statisticKey, windowSeconds }: ActiveAlert,
   timeMs: number,
 ): number | undefined {
   const findLatest = (name: string) =>
-    latestValues.find(latest => latest.channel_id === channel_id && latest.key === name)
+    latestValues.find(latest => latest.channel_id === channelId && latest.key === name)
 
   const latest = findLatest(statisticKey)
   if (latest) return latest.value

@@ -17,10 +17,10 @@ beforeEach(() => {
 })
 
 async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<string> {
-  const alert_id = v7()
+  const alertId = v7()
   await fixture.database.system('test', tx =>
     tx.insert(alert).values({
-      alert_id,
+      alert_id: alertId,
       channel_id: fixture.channel_id,
       alert_name: 'Crowd',
       alert_priority: 'high',
@@ -32,7 +32,7 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<
       ...fields,
     }),
   )
-  return alert_id
+  return alertId
 }
 
 describe('alert evaluation by messages', () => {
@@ -47,10 +47,12 @@ describe('alert evaluation by messages', () => {
     for (let from = 0; from < messages.length; from += size)
       await fixture.consume(messages.slice(from, from + size))
     // The window of sixty seconds contains six of them.
-    const values = (await fixture.readNotifications()).map(({ notification_time, value }) => [
-      (notification_time.getTime() - begin) / second,
-      value,
-    ])
+    const values = (await fixture.readNotifications()).map(
+      ({ notification_time: notificationTime, value }) => [
+        (notificationTime.getTime() - begin) / second,
+        value,
+      ],
+    )
     expect(values).toEqual([[20, 3], [30, 4], [40, 5], ...[50, 60, 70, 80, 90, 100, 110].map(at => [at, 6])])
   })
 
@@ -77,8 +79,8 @@ describe('alert evaluation by messages', () => {
   it('does not fire on an unchanged counter that a message repeats', async () => {
     await insertAlert({ alert_threshold_key: 'violation', alert_threshold: '0' })
     const { hello, message } = createMessageFactory()
-    const count = (at: number, violation: number, non_violation: number) =>
-      message('count', 1, begin + at * second, { distance: { violation, non_violation } })
+    const count = (at: number, violation: number, nonViolation: number) =>
+      message('count', 1, begin + at * second, { distance: { violation, non_violation: nonViolation } })
     await fixture.consume([hello(), count(0, 0, 0), count(1, 2, 0), count(2, 2, 1)])
     expect((await fixture.readNotifications()).map(({ value }) => value)).toEqual([2])
   })
@@ -96,10 +98,12 @@ describe('alert evaluation by messages', () => {
     const messages = [0, 5, 10, 23, 23.5, 24.5, 24.6].map(hours => factory.crossing(1, begin + hours * hour))
     await fixture.consume([factory.hello(), ...messages.slice(0, 4)])
     await fixture.consume(messages.slice(4))
-    const fired = (await fixture.readNotifications()).map(({ notification_time, value }) => [
-      (notification_time.getTime() - begin) / hour,
-      value,
-    ])
+    const fired = (await fixture.readNotifications()).map(
+      ({ notification_time: notificationTime, value }) => [
+        (notificationTime.getTime() - begin) / hour,
+        value,
+      ],
+    )
     expect(fired).toEqual([
       [23.5, 5],
       [24.5, 5],
@@ -108,12 +112,12 @@ describe('alert evaluation by messages', () => {
   })
 
   it('stores the picture of the event and the texts of the actions', async () => {
-    const alert_id = await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
+    const alertId = await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
     const { hello, crossing } = createMessageFactory()
     await fixture.consume([hello(), crossing(1, begin, 'up', { picture: sha256 })])
     expect(await fixture.readNotifications()).toMatchObject([
       {
-        alert_id,
+        alert_id: alertId,
         usecase_key: 'line-crossing',
         value: 1,
         picture: sha256,

@@ -66,8 +66,8 @@ function groupByStatistic(
   messagesByChannel: ReadonlyMap<string, readonly ContributingMessage[]>,
 ): StatisticAlerts[] {
   const groups: StatisticAlerts[] = []
-  for (const [channel_id, channelAlerts] of Map.groupBy(alerts, alert => alert.channel_id)) {
-    const channelMessages = messagesByChannel.get(channel_id) ?? []
+  for (const [channelId, channelAlerts] of Map.groupBy(alerts, alert => alert.channel_id)) {
+    const channelMessages = messagesByChannel.get(channelId) ?? []
     for (const [key, statisticAlerts] of Map.groupBy(channelAlerts, alert => alert.statisticKey)) {
       const messages = selectStatistic(channelMessages, key)
       if (messages.length > 0) groups.push({ alerts: statisticAlerts, messages })

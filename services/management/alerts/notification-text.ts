@@ -21,7 +21,13 @@ const createDefaultMessage = ({ alert_threshold_condition }: FiringDetails) =>
  * text. Values are escaped for the place where they are filled in, so that a name cannot change the structure around it.
  */
 export function createRequest(action: AlertAction, details: FiringDetails): DeliveryRequest {
-  const { action_url, action_query, action_header, action_payload, action_markup } = action
+  const {
+    action_url: actionUrl,
+    action_query: actionQuery,
+    action_header: actionHeader,
+    action_payload: actionPayload,
+    action_markup: actionMarkup,
+  } = action
   const values = listValues(details)
   const subject = replacePlaceholders(action.action_subject || DEFAULT_SUBJECT, values)
   const message = replacePlaceholders(action.action_message || createDefaultMessage(details), values)
@@ -34,13 +40,10 @@ export function createRequest(action: AlertAction, details: FiringDetails): Deli
     details,
     action: {
       ...action,
-      action_url: fill(action_url, encodeURIComponent),
-      action_query: fill(action_query, encodeURIComponent),
-      action_header: fill(action_header, escapeHeader),
-      action_payload: fill(
-        action_payload,
-        createPayloadEscape(isJsonTemplate(action_payload), action_markup),
-      ),
+      action_url: fill(actionUrl, encodeURIComponent),
+      action_query: fill(actionQuery, encodeURIComponent),
+      action_header: fill(actionHeader, escapeHeader),
+      action_payload: fill(actionPayload, createPayloadEscape(isJsonTemplate(actionPayload), actionMarkup)),
     },
   }
 }

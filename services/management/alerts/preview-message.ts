@@ -33,10 +33,10 @@ export function createPreview(
   action: AlertAction,
   details: FiringDetails,
   settings: MessageSettings,
-  channel_id: string | undefined,
+  channelId: string | undefined,
 ): DeliveryPreview {
   const request = createRequest(action, details)
-  const delivery = createExampleDelivery(request, channel_id ?? NO_ID)
+  const delivery = createExampleDelivery(request, channelId ?? NO_ID)
   const { content, problem } = tryToCreateContent(delivery, settings)
   return {
     delivery_type: delivery.type,
@@ -51,14 +51,14 @@ export function createPreview(
 }
 
 /** Creates the first attempt to deliver a notification without a picture. */
-const createExampleDelivery = (request: DeliveryRequest, channel_id: string): ClaimedDelivery => ({
+const createExampleDelivery = (request: DeliveryRequest, channelId: string): ClaimedDelivery => ({
   delivery_id: NO_ID,
   attempt: 1,
   type: findActionType(request.action),
   kind: 'notification',
   target: '',
   is_test: false,
-  channel_id,
+  channel_id: channelId,
   notification_uuid: NO_ID,
   incident_id: null,
   picture: null,

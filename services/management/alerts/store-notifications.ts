@@ -60,7 +60,7 @@ interface PicturedFiring extends FiredAlert {
  */
 export async function storeNotifications(tx: Transaction, fired: readonly FiredAlert[]): Promise<void> {
   if (fired.length === 0) return
-  const { smtp_from, smtp_attachment } = await readRedactedSettings(tx, smtpKind)
+  const { smtp_from: smtpFrom, smtp_attachment: smtpAttachment } = await readRedactedSettings(tx, smtpKind)
   const alertIds = [...new Set(fired.map(({ alert }) => alert.alert_id))]
   const incidents = await loadRunningIncidents(tx, alertIds)
   const gate = await createDeliveryGate(tx, alertIds)
@@ -70,15 +70,15 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
   for (const firing of await findPictures(tx, fired)) {
     const { alert, timeMs, isFetching } = firing
     const { alert_id, channel_id } = alert
-    const notification_uuid = v7()
+    const notificationUuid = v7()
     const details = describeFiring(firing)
     const requests = alert.actions.map(action => createRequest(action, details))
-    const incident = await incidents.add({ notification_uuid, ...firing })
+    const incident = await incidents.add({ notification_uuid: notificationUuid, ...firing })
     const { incident_id } = incident
     notifications.push({
-      notification_uuid,
+      notification_uuid: notificationUuid,
       incident_id,
-      notification_data: createNotificationData(requests, details, smtp_from),
+      notification_data: createNotificationData(requests, details, smtpFrom),
       ...toColumns(firing, details),
     })
 
@@ -88,10 +88,10 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
         kind: 'notification',
         alert_id,
         channel_id,
-        notification_uuid,
+        notification_uuid: notificationUuid,
         incident_id,
         request,
-        awaitsPicture: isFetching && containsPicture(request, smtp_attachment),
+        awaitsPicture: isFetching && containsPicture(request, smtpAttachment),
         suppression: await decision.findSuppression(request),
       })
     if (decision.isNotified) incidents.markNotified(incident, alert, timeMs)
@@ -182,9 +182,9 @@ async function findBoxes(
 }
 
 /** Returns whether a message contains the picture itself, not only its address. */
-function containsPicture({ action }: DeliveryRequest, smtp_attachment: boolean): boolean {
+function containsPicture({ action }: DeliveryRequest, smtpAttachment: boolean): boolean {
   const type = findActionType(action)
-  return type === 'email' ? smtp_attachment : type === 'webhook' && action.action_picture === 'inline'
+  return type === 'email' ? smtpAttachment : type === 'webhook' && action.action_picture === 'inline'
 }
 
 /** Returns the data for the placeholders in the alert's messages, under the column names of the alert. */

@@ -12,28 +12,28 @@ import { createRequest } from './notification-text.ts'
  */
 export async function createTestDelivery(
   tx: Transaction,
-  alert_id: string,
-  action_index: number,
+  alertId: string,
+  actionIndex: number,
   now: Date,
 ): Promise<NewDelivery | undefined> {
-  const firing = await findAlertDetails(tx, alert_id, now)
-  const action = firing?.actions[action_index]
+  const firing = await findAlertDetails(tx, alertId, now)
+  const action = firing?.actions[actionIndex]
   if (!firing || !action) return undefined
   const request = createRequest(action, firing.details)
-  return { kind: 'test', alert_id, channel_id: firing.channel_id, request: markAsTest(request) }
+  return { kind: 'test', alert_id: alertId, channel_id: firing.channel_id, request: markAsTest(request) }
 }
 
 /**
  * Returns the actions of an alert, and the data of a firing in which the statistic has just reached the threshold. Returns undefined
  * if the alert does not exist.
  */
-export async function findAlertDetails(tx: Transaction, alert_id: string, now: Date) {
+export async function findAlertDetails(tx: Transaction, alertId: string, now: Date) {
   const [row] = await tx
     .select()
     .from(alert)
     .innerJoin(channel, eq(channel.channel_id, alert.channel_id))
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
-    .where(eq(alert.alert_id, alert_id))
+    .where(eq(alert.alert_id, alertId))
   if (!row) return undefined
   const details: FiringDetails = {
     alert_name: row.alert.alert_name,

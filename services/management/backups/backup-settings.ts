@@ -66,8 +66,8 @@ export async function updateBackupSettings(
   if (retainsKey && updated.backup_s3_endpoint !== stored.backup_s3_endpoint)
     throw fieldError('backup_s3_secret_key', 'must be sent again, because the endpoint changes')
 
-  const { backup_target } = updated
-  const missing = REQUIRED[backup_target].find(name => updated[name] === '')
-  if (missing) throw fieldError(missing, `is required for the target ${backup_target}`)
+  const { backup_target: backupTarget } = updated
+  const missing = REQUIRED[backupTarget].find(name => updated[name] === '')
+  if (missing) throw fieldError(missing, `is required for the target ${backupTarget}`)
   await updateDeliverySettings(tx, kind, changes, secrets)
 }

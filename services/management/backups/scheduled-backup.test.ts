@@ -89,8 +89,8 @@ describe('a scheduled backup', () => {
       name: 'JobSkippedError',
       message: 'no target is configured: set backup_target with /config/backup/update',
     })
-    const backup_folder = join(createTemporaryFolder(), 'missing')
-    await expect(run({ backup_target: 'folder', backup_folder })).rejects.toThrow('create it')
+    const backupFolder = join(createTemporaryFolder(), 'missing')
+    await expect(run({ backup_target: 'folder', backup_folder: backupFolder })).rejects.toThrow('create it')
     expect(existsSync(join(installation.data, 'backups'))).toBe(false)
   })
 })

@@ -13,14 +13,14 @@ export async function extendCalendars(database: Database, now: Date, log: Log): 
   const rows = await database.system('calendars', tx =>
     tx.select().from(calendar).where(lt(calendar.events_until, until)),
   )
-  for (const { calendar_id, calendar_ics } of rows)
+  for (const { calendar_id: calendarId, calendar_ics: calendarIcs } of rows)
     try {
-      const parsed = await parseCalendar(calendar_ics, now)
+      const parsed = await parseCalendar(calendarIcs, now)
       await database.system('calendars', tx =>
-        tx.update(calendar).set(parsed).where(eq(calendar.calendar_id, calendar_id)),
+        tx.update(calendar).set(parsed).where(eq(calendar.calendar_id, calendarId)),
       )
     } catch (err) {
       // The stored occurrences remain, and the others are extended.
-      log.warn({ err, calendar_id }, 'failed to extend calendar')
+      log.warn({ err, calendar_id: calendarId }, 'failed to extend calendar')
     }
 }

@@ -41,12 +41,12 @@ export async function parseCalendar(ics: string, now: Date): Promise<ParsedCalen
   if (pending >= MAX_PENDING)
     throw new EyrieError('unavailable', 'other calendars are being read: try again in a minute')
   const from = new Date(now.getTime() - PAST_MS)
-  const events_until = new Date(now.getTime() + FUTURE_MS)
+  const eventsUntil = new Date(now.getTime() + FUTURE_MS)
   pending += 1
   try {
-    const result = await mutex.runExclusive(() => runProgram(ics, from, events_until))
+    const result = await mutex.runExclusive(() => runProgram(ics, from, eventsUntil))
     if ('problem' in result) throw fieldError('calendar_ics', result.problem)
-    return { calendar_events: result.events, events_until }
+    return { calendar_events: result.events, events_until: eventsUntil }
   } finally {
     pending -= 1
   }

@@ -31,13 +31,19 @@ const past = () => new Date(Date.now() - 1000)
 
 describe('claiming deliveries', () => {
   it('returns a due delivery once, with its request, until its lease ends', async () => {
-    const [delivery_id = ''] = await insert(webhook('a.example', { action_subject: '{{alert_name}}!' }))
+    const [deliveryId = ''] = await insert(webhook('a.example', { action_subject: '{{alert_name}}!' }))
     expect(await claim()).toMatchObject([
-      { delivery_id, attempt: 1, type: 'webhook', is_test: false, request: { subject: 'alert!' } },
+      {
+        delivery_id: deliveryId,
+        attempt: 1,
+        type: 'webhook',
+        is_test: false,
+        request: { subject: 'alert!' },
+      },
     ])
     expect(await claim()).toEqual([])
-    await updateDelivery(management.database, delivery_id, { next_attempt_at: past() })
-    expect(await claim()).toMatchObject([{ delivery_id, attempt: 2 }])
+    await updateDelivery(management.database, deliveryId, { next_attempt_at: past() })
+    expect(await claim()).toMatchObject([{ delivery_id: deliveryId, attempt: 2 }])
   })
 
   it('never returns one delivery to two concurrent claims', async () => {
@@ -60,12 +66,12 @@ describe('claiming deliveries', () => {
   })
 
   it('waits for the delay of the action', async () => {
-    const [delivery_id = ''] = await insert(webhook('a.example', { action_process_delay: 60 }))
+    const [deliveryId = ''] = await insert(webhook('a.example', { action_process_delay: 60 }))
     expect(await claim()).toEqual([])
     const dueMs = await management.database.system('test', findNextDueMs)
     expect(dueMs).toBeGreaterThan(50_000)
     expect(dueMs).toBeLessThanOrEqual(60_000)
-    await updateDelivery(management.database, delivery_id, { next_attempt_at: past() })
+    await updateDelivery(management.database, deliveryId, { next_attempt_at: past() })
     expect(await claim()).toHaveLength(1)
   })
 
@@ -100,30 +106,30 @@ describe('storing results', () => {
   })
 
   it('ignores a result whose attempt is outdated, and one that was stored already', async () => {
-    const [delivery_id = ''] = await insert(webhook('a.example'))
+    const [deliveryId = ''] = await insert(webhook('a.example'))
     await claim()
-    await updateDelivery(management.database, delivery_id, { next_attempt_at: past() })
+    await updateDelivery(management.database, deliveryId, { next_attempt_at: past() })
     await claim()
-    await report({ delivery_id, attempt: 1, state: 'dead', reason: 'late' })
-    expect(await readDelivery(management.database, delivery_id)).toMatchObject({ state: 'queued' })
-    await report({ delivery_id, attempt: 2, state: 'delivered', reason: '200' })
-    await report({ delivery_id, attempt: 2, state: 'failed', reason: 'repeated' })
-    expect(await readDelivery(management.database, delivery_id)).toMatchObject({ state: 'delivered' })
+    await report({ delivery_id: deliveryId, attempt: 1, state: 'dead', reason: 'late' })
+    expect(await readDelivery(management.database, deliveryId)).toMatchObject({ state: 'queued' })
+    await report({ delivery_id: deliveryId, attempt: 2, state: 'delivered', reason: '200' })
+    await report({ delivery_id: deliveryId, attempt: 2, state: 'failed', reason: 'repeated' })
+    expect(await readDelivery(management.database, deliveryId)).toMatchObject({ state: 'delivered' })
   })
 })
 
 describe('a delivery at the end of its lifetime', () => {
   it('is given up with the last reason, and not claimed any more', async () => {
-    const [delivery_id = '', current = ''] = await insert(webhook('a.example'), webhook('b.example'))
+    const [deliveryId = '', current = ''] = await insert(webhook('a.example'), webhook('b.example'))
     await claim({ target_limit: 1 })
-    await report({ delivery_id, attempt: 1, state: 'failed', reason: '502', retry_ms: 0 })
-    await updateDelivery(management.database, delivery_id, {
+    await report({ delivery_id: deliveryId, attempt: 1, state: 'failed', reason: '502', retry_ms: 0 })
+    await updateDelivery(management.database, deliveryId, {
       expires_at: past(),
       next_attempt_at: past(),
     })
     expect(await claim()).toEqual([])
     await expireDeliveries(management.database)
-    expect(await readDelivery(management.database, delivery_id)).toMatchObject({
+    expect(await readDelivery(management.database, deliveryId)).toMatchObject({
       state: 'dead',
       reason: 'gave up after a day: 502',
       next_attempt_at: null,

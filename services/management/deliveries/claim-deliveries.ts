@@ -86,7 +86,7 @@ const readDeliveries = (tx: Transaction, ids: readonly string[]) =>
  */
 async function lockDueDeliveries(
   tx: Transaction,
-  { limit, target_limit, target_limits }: DeliveryClaim,
+  { limit, target_limit: targetLimit, target_limits: targetLimits }: DeliveryClaim,
 ): Promise<string[]> {
   const rows = await tx.execute<{ delivery_id: string }>(sql`
     with recursive targets as (
@@ -96,7 +96,7 @@ async function lockDueDeliveries(
         order by d.target limit 1)
       from targets t where t.target is not null
     ), limits as (
-      select key as target, value::int as maximum from json_each_text(${JSON.stringify(target_limits)}::text::json)
+      select key as target, value::int as maximum from json_each_text(${JSON.stringify(targetLimits)}::text::json)
     )
     select due.delivery_id
     from targets t
@@ -104,7 +104,7 @@ async function lockDueDeliveries(
     cross join lateral (
       select d.delivery_id, d.next_attempt_at from delivery d
       where d.target = t.target and d.next_attempt_at <= now() and d.expires_at > now()
-      order by d.next_attempt_at limit coalesce(l.maximum, ${target_limit}::int)
+      order by d.next_attempt_at limit coalesce(l.maximum, ${targetLimit}::int)
       for update skip locked
     ) due
     where t.target is not null
@@ -145,9 +145,9 @@ export async function storeResults(tx: Transaction, results: readonly DeliveryRe
   const withoutReceiver = new Set(
     results.filter(result => result.is_receiver_gone).map(({ delivery_id }) => delivery_id),
   )
-  for (const { delivery_id, push_subscription_id } of updated) {
-    const isReceiverGone = withoutReceiver.has(delivery_id)
-    if (isReceiverGone && push_subscription_id !== null) await deleteSubscription(tx, push_subscription_id)
+  for (const { delivery_id: deliveryId, push_subscription_id: pushSubscriptionId } of updated) {
+    const isReceiverGone = withoutReceiver.has(deliveryId)
+    if (isReceiverGone && pushSubscriptionId !== null) await deleteSubscription(tx, pushSubscriptionId)
   }
 }
 

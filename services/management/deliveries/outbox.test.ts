@@ -24,7 +24,7 @@ beforeEach(() =>
 )
 
 /** Lets an alert with these actions fire once. Returns its deliveries in the order of the actions. */
-async function fire(alert_actions: AlertAction[], picture?: string) {
+async function fire(alertActions: AlertAction[], picture?: string) {
   await fixture.database.system('test', tx =>
     tx.insert(alert).values({
       alert_id: v7(),
@@ -35,7 +35,7 @@ async function fire(alert_actions: AlertAction[], picture?: string) {
       alert_threshold_condition: 'eq',
       alert_threshold_key: 'up',
       alert_frequency: 0,
-      alert_actions,
+      alert_actions: alertActions,
     }),
   )
   const { hello, crossing } = createMessageFactory()

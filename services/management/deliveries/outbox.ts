@@ -102,19 +102,19 @@ const createSuppressedRow = (
   finished_at: sql`now()`,
 })
 
-function createQueuedRow(references: References, { request, browser }: MessageCopy, awaitsPicture: boolean) {
+function createQueuedRow(references: References, { request, browser }: MessageCopy, hasPicture: boolean) {
   const { action } = request
   const delayS = action.action_process_delay ?? 0
   // A delayed message leaves enough time for its picture.
-  const awaits_picture = awaitsPicture && delayS === 0
-  const waitS = awaits_picture ? PICTURE_WAIT_S : delayS
+  const awaitsPicture = hasPicture && delayS === 0
+  const waitS = awaitsPicture ? PICTURE_WAIT_S : delayS
   const dueAt = sql`now() + ${waitS} * interval '1 second'`
   return {
     ...references,
     ...findReceiver(action, browser?.host),
     request: { thread_key: createThreadKey(references), ...request },
     push_subscription_id: browser?.push_subscription_id,
-    awaits_picture,
+    awaits_picture: awaitsPicture,
     next_attempt_at: dueAt,
     expires_at: sql`${dueAt} + ${LIFETIME}`,
   }
@@ -126,16 +126,16 @@ const createThreadKey = ({ alert_id, incident_id, system_alert_id }: References)
 
 /** Returns the type of an action and the receiver of its messages. `pushService` is the host that sends push messages. */
 export function findReceiver(action: AlertAction, pushService = ''): Receiver & { type: ActionType } {
-  const { action_url = '', action_to = '' } = action
+  const { action_url: actionUrl = '', action_to: actionTo = '' } = action
   const type = findActionType(action)
   // All e-mails go to the server in the settings, and so do all SMS.
-  if (type === 'email' || type === 'sms') return { type, target: type, recipient: action_to }
-  if (type === 'push') return { type, target: `push:${pushService}`, recipient: action_to }
+  if (type === 'email' || type === 'sms') return { type, target: type, recipient: actionTo }
+  if (type === 'push') return { type, target: `push:${pushService}`, recipient: actionTo }
 
   // The path may contain secrets, so the target contains its hash only.
-  const [urlWithoutQuery = ''] = action_url.split(/[?#]/)
+  const [urlWithoutQuery = ''] = actionUrl.split(/[?#]/)
   const hash = createHash('sha256').update(urlWithoutQuery).digest('hex')
-  const absoluteUrl = action_url.includes('://') ? action_url : `https://${action_url}`
+  const absoluteUrl = actionUrl.includes('://') ? actionUrl : `https://${actionUrl}`
   return { type, target: `${type}:${hash}`, recipient: URL.parse(absoluteUrl)?.host ?? '' }
 }
 
@@ -144,8 +144,8 @@ export const releaseDeliveries = (tx: Transaction, sha256: string): Promise<void
   releaseWhere(tx, eq(notification.picture, sha256))
 
 /** Makes the deliveries of a notification without a picture due, because no snapshot will arrive. */
-export const releaseWithoutPicture = (tx: Transaction, notification_uuid: string): Promise<void> =>
-  releaseWhere(tx, and(eq(notification.notification_uuid, notification_uuid), isNull(notification.picture)))
+export const releaseWithoutPicture = (tx: Transaction, notificationUuid: string): Promise<void> =>
+  releaseWhere(tx, and(eq(notification.notification_uuid, notificationUuid), isNull(notification.picture)))
 
 async function releaseWhere(tx: Transaction, condition: SQL | undefined): Promise<void> {
   const released = await tx
@@ -165,7 +165,7 @@ async function releaseWhere(tx: Transaction, condition: SQL | undefined): Promis
 }
 
 /** Makes a dead delivery due again, with a new lifetime. Returns the row, or undefined if the delivery is not dead. */
-export async function reviveDelivery(tx: Transaction, delivery_id: string) {
+export async function reviveDelivery(tx: Transaction, deliveryId: string) {
   const [row] = await tx
     .update(delivery)
     .set({
@@ -174,7 +174,7 @@ export async function reviveDelivery(tx: Transaction, delivery_id: string) {
       expires_at: sql`now() + ${LIFETIME}`,
       finished_at: null,
     })
-    .where(and(eq(delivery.delivery_id, delivery_id), eq(delivery.state, 'dead')))
+    .where(and(eq(delivery.delivery_id, deliveryId), eq(delivery.state, 'dead')))
     .returning()
   if (row) await announceDeliveries(tx)
   return row

@@ -53,5 +53,5 @@ export function isPublicKey(text: string): boolean {
 }
 
 /** Deletes the subscription of a browser that no longer receives messages. */
-export const deleteSubscription = (tx: Transaction, push_subscription_id: string): Promise<unknown> =>
-  tx.delete(pushSubscription).where(eq(pushSubscription.push_subscription_id, push_subscription_id))
+export const deleteSubscription = (tx: Transaction, pushSubscriptionId: string): Promise<unknown> =>
+  tx.delete(pushSubscription).where(eq(pushSubscription.push_subscription_id, pushSubscriptionId))

@@ -163,15 +163,15 @@ describe('the browsers that receive a push message', () => {
 
   it('receive nothing once the user has lost the site, is inactive or has switched messages off', async () => {
     const changes = [
-      ({ user_id }: SignedInUser) =>
-        database.system('test', tx => tx.delete(userCustomer).where(eq(userCustomer.user_id, user_id))),
-      ({ user_id }: SignedInUser) =>
+      ({ user_id: userId }: SignedInUser) =>
+        database.system('test', tx => tx.delete(userCustomer).where(eq(userCustomer.user_id, userId))),
+      ({ user_id: userId }: SignedInUser) =>
         database.system('test', tx =>
-          tx.update(user).set({ is_active: false }).where(eq(user.user_id, user_id)),
+          tx.update(user).set({ is_active: false }).where(eq(user.user_id, userId)),
         ),
-      ({ user_id }: SignedInUser) =>
+      ({ user_id: userId }: SignedInUser) =>
         database.system('test', tx =>
-          tx.delete(pushSubscription).where(eq(pushSubscription.user_id, user_id)),
+          tx.delete(pushSubscription).where(eq(pushSubscription.user_id, userId)),
         ),
     ]
     for (const change of changes) {
@@ -202,23 +202,28 @@ describe('the browsers that receive a push message', () => {
   })
 
   it('belong to exactly the users to whom row-level security shows the channel', async () => {
-    const { organization_id, customer_id, site_id, channel_id } = records
+    const {
+      organization_id: organizationId,
+      customer_id: customerId,
+      site_id: siteId,
+      channel_id: channelId,
+    } = records
     const other = await insertRecords(management.database)
     const people = [
-      await management.signIn('admin', { organization: organization_id }),
+      await management.signIn('admin', { organization: organizationId }),
       await management.signIn('admin', { organization: other.organization_id }),
-      await management.signIn('admin', { customers: [customer_id] }),
-      await management.signIn('admin', { organization: other.organization_id, sites: [site_id] }),
-      await management.signIn('manager', { organization: organization_id }),
-      await management.signIn('manager', { customers: [customer_id] }),
-      await management.signIn('viewer', { sites: [site_id] }),
+      await management.signIn('admin', { customers: [customerId] }),
+      await management.signIn('admin', { organization: other.organization_id, sites: [siteId] }),
+      await management.signIn('manager', { organization: organizationId }),
+      await management.signIn('manager', { customers: [customerId] }),
+      await management.signIn('viewer', { sites: [siteId] }),
       await management.signIn('viewer', { sites: [other.site_id] }),
       await management.signIn('viewer'),
       await management.signIn('superadmin'),
     ]
-    const limited = await management.signIn('viewer', { sites: [site_id] })
+    const limited = await management.signIn('viewer', { sites: [siteId] })
     await database.system('test', async tx => {
-      const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
+      const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
       const usecases = await tx.select().from(usecase)
       const another = usecases.find(({ usecase_id }) => usecase_id !== row!.usecase_id)!
       await tx.insert(userUsecase).values({ user_id: limited.user_id, usecase_id: another.usecase_id })
@@ -229,7 +234,7 @@ describe('the browsers that receive a push message', () => {
     const receivers = claimed.map(({ request }) => request.action.action_to)
     const viewers: string[] = []
     for (const person of all) {
-      const { status } = await management.call(managementRoutes.channel.id, { channel_id }, person)
+      const { status } = await management.call(managementRoutes.channel.id, { channel_id: channelId }, person)
       if (status === 200) viewers.push(person.email)
     }
     expect(receivers.toSorted()).toEqual(viewers.toSorted())

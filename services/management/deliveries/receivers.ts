@@ -25,10 +25,10 @@ export interface MessageCopy {
  */
 export async function listReceivers(
   tx: Transaction,
-  channel_id: string | null,
+  channelId: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const copies = await listSeparateCopies(tx, channel_id, request)
+  const copies = await listSeparateCopies(tx, channelId, request)
   // Without a receiver, the attempt to send the message reports that.
   return copies.length > 0 ? copies : [{ request }]
 }
@@ -36,20 +36,20 @@ export async function listReceivers(
 /** Returns a copy for each receiver of an SMS, a digest or a push message; none for other messages. */
 async function listSeparateCopies(
   tx: Transaction,
-  channel_id: string | null,
+  channelId: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
   const type = findActionType(request.action)
-  if (type === 'push') return channel_id === null ? [] : listBrowsers(tx, channel_id, request)
+  if (type === 'push') return channelId === null ? [] : listBrowsers(tx, channelId, request)
   const isDigest = type === 'email' && request.digest === true
   if (type !== 'sms' && !isDigest) return []
   const addresses = splitAddresses(request.action.action_to || (await readDefaultReceivers(tx, type)))
   return addresses.map(address => ({ request: replaceReceiver(request, address) }))
 }
 
-const replaceReceiver = (request: DeliveryRequest, action_to: string): DeliveryRequest => ({
+const replaceReceiver = (request: DeliveryRequest, actionTo: string): DeliveryRequest => ({
   ...request,
-  action: { ...request.action, action_to },
+  action: { ...request.action, action_to: actionTo },
 })
 
 /** Splits `a@example.com, b@example.com`. Each address is listed once. */
@@ -72,7 +72,7 @@ const readDefaultReceivers = (tx: Transaction, type: 'sms' | 'email'): Promise<s
 /** Returns a copy for each browser of the users who may view the channel. If the action names users, only for their browsers. */
 async function listBrowsers(
   tx: Transaction,
-  channel_id: string,
+  channelId: string,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
   const named = splitAddresses(request.action.action_to ?? '').map(address => address.toLowerCase())
@@ -82,7 +82,7 @@ async function listBrowsers(
       .select({ browser: pushSubscription, email: user.email })
       .from(pushSubscription)
       .innerJoin(user, eq(user.user_id, pushSubscription.user_id))
-      .innerJoin(channel, eq(channel.channel_id, channel_id))
+      .innerJoin(channel, eq(channel.channel_id, channelId))
       .where(and(mayViewChannel, isNamed))
       .orderBy(pushSubscription.push_subscription_id),
   )

@@ -32,14 +32,14 @@ describe('camera', () => {
       fleet.jobs.start(fleet.database)
       onTestFinished(fleet.jobs.stop)
       const { port } = await startManagedEngine({ media, plugins })
-      const engine_id = await fleet.registerEngine({ engine_port: port })
-      const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
-      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'turnstile' }])
-      const channel_id = await fleet.addChannel(source_id, pipeline_id, { is_storage: true })
+      const engineId = await fleet.registerEngine({ engine_port: port })
+      const { source_id: sourceId } = await fleet.addSource(engineId, { address: SMALL_PICTURE })
+      const pipelineId = await fleet.addPipeline(engineId, [{ name: 'turnstile' }])
+      const channelId = await fleet.addChannel(sourceId, pipelineId, { is_storage: true })
       const busy = { alert_threshold: '2', alert_threshold_condition: 'gte', alert_frequency: 0 } as const
-      expect((await fleet.send(alert.create, alertInput(channel_id, busy))).status).toBe(201)
+      expect((await fleet.send(alert.create, alertInput(channelId, busy))).status).toBe(201)
 
-      const period = { channel_id, start: '-10m', end: 'now' }
+      const period = { channel_id: channelId, start: '-10m', end: 'now' }
       const gallery = await vi.waitFor(
         async () => {
           const { response } = await fleet.call(notification.gallery, {
@@ -51,16 +51,16 @@ describe('camera', () => {
         },
         { timeout: LONG_MS, interval: 500 },
       )
-      const { image, uuid, time_stamp } = gallery.at(-1)!
+      const { image, uuid, time_stamp: timeStamp } = gallery.at(-1)!
       expect(image.slice(0, 2)).toEqual([0xff, 0xd8])
 
       const details = await fleet.call(notification.uuid, {
         usecase: 'line-crossing',
-        channel_id,
+        channel_id: channelId,
         notification_uuid: uuid,
       })
       expect(details.response).toMatchObject({
-        notification_time: time_stamp,
+        notification_time: timeStamp,
         notification_data: {
           to: 'ops@example.com',
           subject: 'busy',
@@ -83,7 +83,7 @@ describe('camera', () => {
       const stats = await fleet.call(event.channelStats, {
         usecase: 'line-crossing',
         usecase_meta_key: 'up,alert',
-        channel_id,
+        channel_id: channelId,
         frequency: '-10m',
       })
       const { up, alert: fired } = stats.response.channel_stats

@@ -16,7 +16,7 @@ export interface EventsOptions {
   /** Folder of the appliance's data. */
   data: string
   /** Resolves to the address of an engine, or to undefined if the engine is no longer registered. */
-  findAddress(engine_id: string): Promise<EngineAddress | undefined>
+  findAddress(engineId: string): Promise<EngineAddress | undefined>
   subscribers: readonly MessageSubscriber[]
   /** Opens the connections to engines. */
   egress: Egress

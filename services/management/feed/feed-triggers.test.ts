@@ -105,7 +105,7 @@ describe('the live feed contains', () => {
     expect(pictures.map(({ data }) => data.notification_uuid)).toEqual(
       [early, late, withoutPicture].map(({ notification_uuid }) => notification_uuid),
     )
-    const { image_url, attachment, picture_offset } = pictures[2]!.data
+    const { image_url: imageUrl, attachment, picture_offset } = pictures[2]!.data
     expect({ attachment, picture_offset }).toEqual({ attachment: sha256, picture_offset: 100 })
     const { notification_uuid } = withoutPicture
     const { response } = await management.call(managementRoutes.notification.uuid, {
@@ -113,7 +113,7 @@ describe('the live feed contains', () => {
       channel_id,
       notification_uuid,
     })
-    expect(image_url).toBe(response.image_url)
+    expect(imageUrl).toBe(response.image_url)
   })
 
   it('the beginning and the end of an alert, and nothing while it continues', async () => {
@@ -133,7 +133,7 @@ describe('the live feed contains', () => {
   })
 
   it('changes of the states of channels, sources and engines', async () => {
-    const { channel_id, source_id, engine_id } = records
+    const { channel_id, source_id, engine_id: engineId } = records
     const setChannel = (values: Partial<typeof channelState.$inferInsert>) =>
       management.database.system('test', tx =>
         tx
@@ -145,9 +145,9 @@ describe('the live feed contains', () => {
     await setChannel({ status: 'running', is_heard: true, heard_at: new Date() })
     await setChannel({ status: 'lost', reason: 'no route' })
     await management.database.system('test', async tx => {
-      await tx.insert(engineState).values({ engine_id })
-      await tx.update(engineState).set({ engine_status: 1 }).where(eq(engineState.engine_id, engine_id))
-      await tx.update(engineState).set({ seq: 7 }).where(eq(engineState.engine_id, engine_id))
+      await tx.insert(engineState).values({ engine_id: engineId })
+      await tx.update(engineState).set({ engine_status: 1 }).where(eq(engineState.engine_id, engineId))
+      await tx.update(engineState).set({ seq: 7 }).where(eq(engineState.engine_id, engineId))
     })
     expect(await readMessages()).toMatchObject([
       { kind: 'channel_state', channel_id, data: { status: 'running', is_current: true, is_active: true } },
@@ -156,7 +156,7 @@ describe('the live feed contains', () => {
       { kind: 'source_state', source_id, data: { is_connected: false } },
       {
         kind: 'engine_state',
-        engine_id,
+        engine_id: engineId,
         site_ids: [records.site_id],
         data: { engine_status: 1, engine_reason: '' },
       },
@@ -164,9 +164,9 @@ describe('the live feed contains', () => {
   })
 
   it('incidents that begin, go on, are acknowledged, and end, and nothing while they do not change', async () => {
-    const { channel_id, alert_id, notification_uuid } = records
+    const { channel_id, alert_id, notification_uuid: notificationUuid } = records
     const time = new Date('2026-03-04T12:00:00.250Z')
-    const incident_id = await management.database.system('test', async tx => {
+    const incidentId = await management.database.system('test', async tx => {
       const [row] = await tx
         .insert(incident)
         .values({
@@ -178,18 +178,18 @@ describe('the live feed contains', () => {
             usecase_key: 'line-crossing',
           },
           ...{ started_at: time, last_at: time, count: 1, peak: 2 },
-          ...{ best_notification: notification_uuid, best_area: 0 },
+          ...{ best_notification: notificationUuid, best_area: 0 },
         })
         .returning()
       return row!.incident_id
     })
     const set = (fields: Partial<typeof incident.$inferInsert>) =>
       management.database.system('test', tx =>
-        tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id)),
+        tx.update(incident).set(fields).where(eq(incident.incident_id, incidentId)),
       )
     await set({ count: 2, peak: 5 })
     await set({ notified_at: time })
-    await management.call(incidentRoutes.acknowledge, { incident_id })
+    await management.call(incidentRoutes.acknowledge, { incident_id: incidentId })
     await set({ ended_at: time })
     const messages = await readMessages()
     const { email } = management.superadmin
@@ -199,27 +199,30 @@ describe('the live feed contains', () => {
         channel_id,
         site_ids: [records.site_id],
         data: {
-          ...{ incident_id, alert_id, alert_name: 'alert', notification_uuid },
+          ...{ incident_id: incidentId, alert_id, alert_name: 'alert', notification_uuid: notificationUuid },
           ...{ incident_state: 'open', incident_count: 1, peak: 2 },
           ...{ started_at: '2026-03-04T12:00:00.250Z', ended_at: null, acknowledged_by: '' },
         },
       },
-      { kind: 'incident', data: { incident_id, incident_state: 'open', incident_count: 2, peak: 5 } },
+      {
+        kind: 'incident',
+        data: { incident_id: incidentId, incident_state: 'open', incident_count: 2, peak: 5 },
+      },
       { kind: 'incident', data: { incident_state: 'acknowledged', acknowledged_by: email } },
       { kind: 'incident', data: { incident_state: 'resolved', ended_at: '2026-03-04T12:00:00.250Z' } },
     ])
     // The messages and the list agree.
-    const { response } = await management.call(incidentRoutes.id, { incident_id })
+    const { response } = await management.call(incidentRoutes.id, { incident_id: incidentId })
     const { notification_uuid: _, ...fields } = messages.at(-1)!.data
     expect(response).toMatchObject(fields)
   })
 
   it('system alerts that begin, are acknowledged, and end, about a camera, an engine or the appliance', async () => {
-    const { source_id, engine_id } = records
+    const { source_id: sourceId, engine_id: engineId } = records
     const time = new Date('2026-03-04T12:00:00Z')
     const subjects = [
-      { subject: source_id, source_id, engine_id },
-      { subject: engine_id, source_id: null, engine_id },
+      { subject: sourceId, source_id: sourceId, engine_id: engineId },
+      { subject: engineId, source_id: null, engine_id: engineId },
       { subject: 'appliance', source_id: null, engine_id: null },
     ]
     const rows = await management.database.system('test', tx =>
@@ -238,21 +241,30 @@ describe('the live feed contains', () => {
         )
         .returning(),
     )
-    const { system_alert_id } = rows[0]!
-    await management.call(systemAlertRoutes.acknowledge, { system_alert_id })
-    const isFirst = eq(systemAlert.system_alert_id, system_alert_id)
+    const { system_alert_id: systemAlertId } = rows[0]!
+    await management.call(systemAlertRoutes.acknowledge, { system_alert_id: systemAlertId })
+    const isFirst = eq(systemAlert.system_alert_id, systemAlertId)
     for (const fields of [{ last_seen_at: new Date() }, { ended_at: time }])
       await management.database.system('test', tx => tx.update(systemAlert).set(fields).where(isFirst))
     const begun = { system_alert_state: 'open', system_alert_message: 'only 1 MB is free', ended_at: null }
     expect(await readMessages()).toMatchObject([
-      { kind: 'system_alert', source_id, engine_id: null, data: { ...begun, system_alert_id } },
-      { kind: 'system_alert', source_id: null, engine_id, data: begun },
+      {
+        kind: 'system_alert',
+        source_id: sourceId,
+        engine_id: null,
+        data: { ...begun, system_alert_id: systemAlertId },
+      },
+      { kind: 'system_alert', source_id: null, engine_id: engineId, data: begun },
       { kind: 'system_alert', source_id: null, engine_id: null, data: begun },
       {
-        source_id,
-        data: { system_alert_id, system_alert_state: 'open', acknowledged_at: expect.any(String) },
+        source_id: sourceId,
+        data: {
+          system_alert_id: systemAlertId,
+          system_alert_state: 'open',
+          acknowledged_at: expect.any(String),
+        },
       },
-      { source_id, data: { system_alert_state: 'closed', ended_at: '2026-03-04T12:00:00.000Z' } },
+      { source_id: sourceId, data: { system_alert_state: 'closed', ended_at: '2026-03-04T12:00:00.000Z' } },
     ])
   })
 

@@ -10,10 +10,10 @@ const noon = Date.parse('2026-03-04T12:00:00Z')
 const DAY_MS = 86_400_000
 
 /** Publishes the counts, and returns all that were ever published for a channel. */
-async function publishAndRead(nowMs: number, channel_id = fixture.channel_id) {
+async function publishAndRead(nowMs: number, channelId = fixture.channel_id) {
   await publishLiveCounts(fixture.database, nowMs)
   const rows = await fixture.database.system('test', tx =>
-    tx.select().from(liveMessage).where(eq(liveMessage.channel_id, channel_id)).orderBy(liveMessage.position),
+    tx.select().from(liveMessage).where(eq(liveMessage.channel_id, channelId)).orderBy(liveMessage.position),
   )
   return rows.filter(({ kind }) => kind === 'count').map(({ data }) => data.counts)
 }
@@ -45,7 +45,7 @@ describe('live counts', () => {
   })
 
   it('contain the latest occupancy', async () => {
-    const channel_id = await insertChannel(fixture.database, fixture.engine, 'occupancy', { channel_sid: 2 })
+    const channelId = await insertChannel(fixture.database, fixture.engine, 'occupancy', { channel_sid: 2 })
     const { occupancy, hello } = createMessageFactory()
     await fixture.consume([
       hello(),
@@ -53,7 +53,7 @@ describe('live counts', () => {
       occupancy(2, noon + 100, 5),
       occupancy(2, noon + 200, 4),
     ])
-    expect(await publishAndRead(noon, channel_id)).toMatchObject([
+    expect(await publishAndRead(noon, channelId)).toMatchObject([
       { occupancy: { value: 4, aggregation: 'last', time: '2026-03-04T12:00:00.200Z' } },
     ])
   })

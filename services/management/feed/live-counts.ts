@@ -69,9 +69,9 @@ const liveCountColumns = sql`
 export async function publishLiveCounts(database: Database, nowMs: number): Promise<void> {
   await database.system('live feed', async tx => {
     const counts = toCountsByChannel(await claimDueCounts(tx, nowMs))
-    const messages = Array.from(counts, ([channel_id, channelCounts]) => ({
+    const messages = Array.from(counts, ([channelId, channelCounts]) => ({
       kind: 'count' as const,
-      channel_id,
+      channel_id: channelId,
       data: { counts: channelCounts },
     }))
     // All messages are stored by one statement, because the ingest waits for the locks of the claimed rows.
@@ -111,13 +111,13 @@ export async function readLiveCounts(tx: Transaction): Promise<Map<string, FeedC
 /** Converts rows to the counts of each channel, by channel id. */
 function toCountsByChannel(rows: readonly LiveCountRow[]): Map<string, FeedCounts> {
   const countsByChannel = new Map<string, FeedCounts>()
-  for (const [channel_id, channelRows] of Map.groupBy(rows, row => row.channel_id)) {
+  for (const [channelId, channelRows] of Map.groupBy(rows, row => row.channel_id)) {
     const counts: FeedCounts = {}
     for (const row of channelRows) {
       const aggregation = getAggregation(row.key, row.usecase_aggregations)
       counts[row.key] = { value: aggregate(aggregation, row), aggregation, time: row.time }
     }
-    countsByChannel.set(channel_id, counts)
+    countsByChannel.set(channelId, counts)
   }
   return countsByChannel
 }

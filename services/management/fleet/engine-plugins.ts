@@ -14,10 +14,10 @@ import { createEngineTransport } from './registry/engine-transport.ts'
 export async function readEnginePlugins(
   database: Database,
   { secrets, egress }: { secrets: Secrets; egress: Egress },
-  engine_id: string,
+  engineId: string,
 ): Promise<EnginePlugins> {
-  const record = await readEngineRecord(database, engine_id, secrets)
-  if (!record) throw new EyrieError('id', `engine ${engine_id} does not exist`)
+  const record = await readEngineRecord(database, engineId, secrets)
+  if (!record) throw new EyrieError('id', `engine ${engineId} does not exist`)
 
   const transport = createEngineTransport(egress)
   const [plugins, health] = await Promise.all([
@@ -25,5 +25,5 @@ export async function readEnginePlugins(
     readHealth(record.address.url, transport),
   ])
   const reported = engineHealth.pick({ plugin_isolation: true }).safeParse(health)
-  return { engine_id, plugins, isolation: reported.success ? reported.data.plugin_isolation : null }
+  return { engine_id: engineId, plugins, isolation: reported.success ? reported.data.plugin_isolation : null }
 }

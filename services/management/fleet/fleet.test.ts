@@ -12,20 +12,22 @@ const lineCoords = [
   { x: 0, y: 0.5 },
   { x: 1, y: 0.5 },
 ]
-const counting = (source_id: string) => [
+const counting = (sourceId: string) => [
   { name: 'object-tracking', args: { max_age: 5 } },
-  { name: 'line-crossing', config: { [source_id]: { lines: [{ name: 'door', coords: lineCoords }] } } },
+  { name: 'line-crossing', config: { [sourceId]: { lines: [{ name: 'door', coords: lineCoords }] } } },
 ]
 
 /** Adds a site of the same customer that shares the engine. Returns its id. */
 async function addSecondSite(
-  { call, database, site_id }: Awaited<ReturnType<typeof startFleet>>,
-  engine_id: string,
+  { call, database, site_id: siteId }: Awaited<ReturnType<typeof startFleet>>,
+  engineId: string,
 ) {
   const sites = await database.system('test', tx => tx.select().from(siteTable))
-  const { organization_id, customer_id } = sites.find(row => row.site_id === site_id)!
-  const second = getCreatedId(await call(site.create, siteInput(organization_id, customer_id, 'second')))
-  await database.system('test', tx => tx.insert(engineSite).values({ engine_id, site_id: second }))
+  const { organization_id: organizationId, customer_id: customerId } = sites.find(
+    row => row.site_id === siteId,
+  )!
+  const second = getCreatedId(await call(site.create, siteInput(organizationId, customerId, 'second')))
+  await database.system('test', tx => tx.insert(engineSite).values({ engine_id: engineId, site_id: second }))
   return second
 }
 
@@ -36,14 +38,14 @@ describe('fleet', () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
       const foreign = await api.source.create({ type: 'inf', address: SMALL_PICTURE })
-      const engine_id = await fleet.registerEngine({ engine_port: port })
-      await fleet.untilStatus(engine_id, 1)
+      const engineId = await fleet.registerEngine({ engine_port: port })
+      await fleet.untilStatus(engineId, 1)
 
       const stream = { address: 'cam.test/main', username: 'viewer', password: 'secret', fps: { output: 5 } }
-      const { device_id, source_id } = await fleet.addSource(engine_id, stream)
-      const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
-      const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      const { channel_sid } = await fleet.untilVerified(channel_id)
+      const { device_id, source_id: sourceId } = await fleet.addSource(engineId, stream)
+      const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
+      const channelId = await fleet.addChannel(sourceId, pipelineId)
+      const { channel_sid: channelSid } = await fleet.untilVerified(channelId)
 
       const configuration = await api.getConfiguration()
       const [untouched, added] = configuration.sources
@@ -61,8 +63,8 @@ describe('fleet', () => {
         },
       ])
       const { channels } = await api.getExports()
-      expect(channels).toMatchObject([{ id: Number(channel_sid), source: added!.id }])
-      const { response } = await fleet.call(pipeline.id, { pipeline_id })
+      expect(channels).toMatchObject([{ id: Number(channelSid), source: added!.id }])
+      const { response } = await fleet.call(pipeline.id, { pipeline_id: pipelineId })
       expect(response.pipeline_source).toEqual([added!.id])
 
       const { response: stored } = await fleet.call(device.id, { device_id })
@@ -72,16 +74,16 @@ describe('fleet', () => {
         expect(await api.source.get(added!.id)).toMatchObject({ address: { url: 'rtsp://cam.test/sub' } }),
       )
 
-      await fleet.call(channel.delete, { channel_id })
-      await fleet.call(pipeline.delete, { pipeline_id })
-      await fleet.call(source.delete, { source_id })
+      await fleet.call(channel.delete, { channel_id: channelId })
+      await fleet.call(pipeline.delete, { pipeline_id: pipelineId })
+      await fleet.call(source.delete, { source_id: sourceId })
       await vi.waitFor(async () =>
         expect(await api.getConfiguration()).toEqual({ sources: [foreign], sinks: [], pipelines: [] }),
       )
 
       await fleet.call(device.delete, { device_id })
       expect((await api.consumer.list()).map(({ name }) => name)).toEqual(['management'])
-      await fleet.call(engines.delete, { engine_id })
+      await fleet.call(engines.delete, { engine_id: engineId })
       await vi.waitFor(async () => expect(await api.consumer.list()).toEqual([]))
     },
     LONG_MS,
@@ -92,16 +94,16 @@ describe('fleet', () => {
     async () => {
       const fleet = await startFleet()
       const first = await startManagedEngine()
-      const engine_id = await fleet.registerEngine({ engine_port: first.port })
-      const { source_id } = await fleet.addSource(engine_id, { address: 'cam.test' })
-      const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
-      const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      await fleet.untilVerified(channel_id)
+      const engineId = await fleet.registerEngine({ engine_port: first.port })
+      const { source_id: sourceId } = await fleet.addSource(engineId, { address: 'cam.test' })
+      const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
+      const channelId = await fleet.addChannel(sourceId, pipelineId)
+      await fleet.untilVerified(channelId)
 
       await first.kill()
-      await fleet.untilStatus(engine_id, 2)
-      expect(await fleet.getChannel(channel_id)).toMatchObject({ is_active: false })
-      const second = await fleet.addSource(engine_id, { address: 'other.test' })
+      await fleet.untilStatus(engineId, 2)
+      expect(await fleet.getChannel(channelId)).toMatchObject({ is_active: false })
+      const second = await fleet.addSource(engineId, { address: 'other.test' })
       const options = { data: first.data, variables: { EYRIE_ENGINE_PORT: String(first.port) } }
       const restarted = await startManagedEngine(options)
       await vi.waitFor(async () => {
@@ -125,12 +127,12 @@ describe('fleet', () => {
       })
       await vi.waitFor(async () => {
         const { sources } = await wiped.api.getConfiguration()
-        const { response } = await fleet.call(pipeline.id, { pipeline_id })
+        const { response } = await fleet.call(pipeline.id, { pipeline_id: pipelineId })
         expect(response.pipeline_source).toEqual([
           sources.find(({ address }) => address === 'rtsp://cam.test')?.id,
         ])
       })
-      expect(second.source_id).not.toBe(source_id)
+      expect(second.source_id).not.toBe(sourceId)
     },
     LONG_MS,
   )
@@ -140,20 +142,20 @@ describe('fleet', () => {
     async () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
-      const engine_id = await fleet.registerEngine({ engine_port: port })
-      const { source_id } = await fleet.addSource(engine_id, {
+      const engineId = await fleet.registerEngine({ engine_port: port })
+      const { source_id: sourceId } = await fleet.addSource(engineId, {
         address: 'cam.test',
         password: 'x',
         username: 'y',
       })
-      const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
-      const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      await fleet.untilVerified(channel_id)
+      const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
+      const channelId = await fleet.addChannel(sourceId, pipelineId)
+      await fleet.untilVerified(channelId)
       const [current] = await api.source.list()
 
       await api.source.modify(current!.id, { rate: 2 })
       await fleet.send(pipeline.update, {
-        ...(await fleet.call(pipeline.id, { pipeline_id })).response,
+        ...(await fleet.call(pipeline.id, { pipeline_id: pipelineId })).response,
         pipeline_name: 'another',
         pipeline_elements: { elements: [{ name: 'object-tracking' }] },
       })
@@ -161,28 +163,28 @@ describe('fleet', () => {
         expect((await api.pipeline.list())[0]!.elements).toEqual([{ name: 'object-tracking' }]),
       )
       const drift = await vi.waitFor(async () => {
-        const { response } = await fleet.call(engines.drift, { engine_id })
+        const { response } = await fleet.call(engines.drift, { engine_id: engineId })
         expect(response.drift).toHaveLength(1)
         return response.drift
       })
       expect(drift).toMatchObject([
-        { record: 'source', record_id: source_id, sid: current!.id, field: 'rate', found: 2, reason: '' },
+        { record: 'source', record_id: sourceId, sid: current!.id, field: 'rate', found: 2, reason: '' },
       ])
       const own = await fleet.signIn('viewer', { sites: [fleet.site_id] })
-      expect((await fleet.call(engines.drift, { engine_id }, own)).response.drift).toEqual(drift)
-      const stranger = await fleet.signIn('viewer', { sites: [await addSecondSite(fleet, engine_id)] })
-      const { status, response: shown } = await fleet.call(engines.drift, { engine_id }, stranger)
+      expect((await fleet.call(engines.drift, { engine_id: engineId }, own)).response.drift).toEqual(drift)
+      const stranger = await fleet.signIn('viewer', { sites: [await addSecondSite(fleet, engineId)] })
+      const { status, response: shown } = await fleet.call(engines.drift, { engine_id: engineId }, stranger)
       expect([status, shown.drift]).toEqual([200, []])
 
       expect(await api.source.get(current!.id)).toMatchObject({ rate: 2 })
       await vi.waitFor(async () =>
-        expect(await fleet.getChannel(channel_id)).toMatchObject({ is_verified: false }),
+        expect(await fleet.getChannel(channelId)).toMatchObject({ is_verified: false }),
       )
 
-      const repaired = await fleet.call(engines.repair, { engine_id })
-      expect(repaired).toMatchObject({ status: 200, response: { engine_id } })
+      const repaired = await fleet.call(engines.repair, { engine_id: engineId })
+      expect(repaired).toMatchObject({ status: 200, response: { engine_id: engineId } })
       expect((await api.source.get(current!.id)).rate).toBeUndefined()
-      const { response } = await fleet.call(engines.drift, { engine_id })
+      const { response } = await fleet.call(engines.drift, { engine_id: engineId })
       expect(response.drift).toEqual([])
     },
     LONG_MS,
@@ -193,17 +195,17 @@ describe('fleet', () => {
     async () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
-      const engine_id = await fleet.registerEngine({ engine_port: port })
-      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'no-such-element' }])
-      const { source_id } = await fleet.addSource(engine_id, { address: 'cam.test' })
-      await fleet.addSource(engine_id, { address: '' }, 'without an address')
+      const engineId = await fleet.registerEngine({ engine_port: port })
+      const pipelineId = await fleet.addPipeline(engineId, [{ name: 'no-such-element' }])
+      const { source_id: sourceId } = await fleet.addSource(engineId, { address: 'cam.test' })
+      await fleet.addSource(engineId, { address: '' }, 'without an address')
       await vi.waitFor(async () => expect(await api.source.list()).toHaveLength(1))
-      await fleet.addChannel(source_id, pipeline_id)
+      await fleet.addChannel(sourceId, pipelineId)
       await vi.waitFor(async () => {
-        const { response } = await fleet.call(engines.drift, { engine_id })
+        const { response } = await fleet.call(engines.drift, { engine_id: engineId })
         expect(response.drift).toMatchObject([
           { record: 'source', name: 'without an address', reason: expect.stringContaining('no address') },
-          { record: 'pipeline', record_id: pipeline_id, reason: expect.stringContaining('no-such-element') },
+          { record: 'pipeline', record_id: pipelineId, reason: expect.stringContaining('no-such-element') },
         ])
       })
       expect(await api.pipeline.list()).toEqual([])
@@ -218,10 +220,10 @@ describe('fleet', () => {
       const started = await Promise.all(Array.from({ length: 5 }, () => startManagedEngine()))
       const managed = await Promise.all(
         started.map(async (engine, n) => {
-          const engine_id = await fleet.registerEngine({ engine_port: engine.port })
-          const { source_id } = await fleet.addSource(engine_id, { address: `cam${n}.test` })
-          const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
-          return { engine, engine_id, channel_id: await fleet.addChannel(source_id, pipeline_id), n }
+          const engineId = await fleet.registerEngine({ engine_port: engine.port })
+          const { source_id: sourceId } = await fleet.addSource(engineId, { address: `cam${n}.test` })
+          const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
+          return { engine, engine_id: engineId, channel_id: await fleet.addChannel(sourceId, pipelineId), n }
         }),
       )
       const expectOwn = async ({ engine, n }: (typeof managed)[number]) => {
@@ -229,22 +231,22 @@ describe('fleet', () => {
         expect(sources.map(({ address }) => address)).toEqual([`rtsp://cam${n}.test`])
         expect(pipelines).toMatchObject([{ sources: [sources[0]!.id] }])
       }
-      for (const { channel_id } of managed) await fleet.untilVerified(channel_id)
+      for (const { channel_id: channelId } of managed) await fleet.untilVerified(channelId)
       for (const entry of managed) await expectOwn(entry)
 
       const [lost, ...others] = managed
       await lost!.engine.kill()
       await fleet.untilStatus(lost!.engine_id, 2)
-      for (const { engine_id, channel_id, engine, n } of others) {
-        expect(await fleet.getEngineStatus(engine_id)).toMatchObject({ engine_status: 1 })
-        const source_sid = (await engine.api.source.list())[0]!.id
-        await engine.api.source.remove(source_sid, { force: true })
-        await fleet.addSource(engine_id, { address: `more${n}.test` })
+      for (const { engine_id: engineId, channel_id: channelId, engine, n } of others) {
+        expect(await fleet.getEngineStatus(engineId)).toMatchObject({ engine_status: 1 })
+        const sourceSid = (await engine.api.source.list())[0]!.id
+        await engine.api.source.remove(sourceSid, { force: true })
+        await fleet.addSource(engineId, { address: `more${n}.test` })
         await vi.waitFor(async () => {
           const addresses = (await engine.api.source.list()).map(({ address }) => address)
           expect(addresses.sort()).toEqual([`rtsp://cam${n}.test`, `rtsp://more${n}.test`])
         })
-        await fleet.untilVerified(channel_id)
+        await fleet.untilVerified(channelId)
       }
     },
     LONG_MS,

@@ -19,14 +19,14 @@ import { readReportedStates } from './status/reported-state.ts'
  * each of them and keeps it configured as stored.
  */
 export interface Fleet {
-  readDriftReport(database: Database, engine_id: string): Promise<DriftReport>
+  readDriftReport(database: Database, engineId: string): Promise<DriftReport>
   /** Applies the stored configuration to an engine now, if the engine is connected. */
-  reconcile(database: Database, engine_id: string): Promise<void>
+  reconcile(database: Database, engineId: string): Promise<void>
   /**
    * Applies the stored configuration to an engine and overwrites the changes that other clients have made on it. Rejects
    * with `EyrieError` (`unavailable`) while the engine is disconnected.
    */
-  repair(database: Database, engine_id: string): Promise<void>
+  repair(database: Database, engineId: string): Promise<void>
 }
 
 export interface RunningFleet extends Fleet {
@@ -90,27 +90,27 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
     const followedIds = new Set([...engines].filter(id => subjects.has(id) && !excessIds.has(id)))
 
     const stopping: Promise<void>[] = []
-    for (const [engine_id, link] of links) {
-      if (followedIds.has(engine_id)) continue
-      links.delete(engine_id)
+    for (const [engineId, link] of links) {
+      if (followedIds.has(engineId)) continue
+      links.delete(engineId)
       // The link of a deleted engine ends when it finds that its record is deleted.
-      if (engines.has(engine_id)) stopping.push(link.stop())
+      if (engines.has(engineId)) stopping.push(link.stop())
       else link.refresh()
     }
     await Promise.all(stopping)
     await leases.release(database, excess)
     if (!isRunning()) return
 
-    for (const engine_id of followedIds)
-      if (!links.has(engine_id)) links.set(engine_id, createLink(database, engine_id))
-    const otherIds = [...engines].filter(engine_id => !links.has(engine_id))
+    for (const engineId of followedIds)
+      if (!links.has(engineId)) links.set(engineId, createLink(database, engineId))
+    const otherIds = [...engines].filter(engineId => !links.has(engineId))
     await readOtherEngines(database, otherIds)
   }
 
-  function createLink(database: Database, engine_id: string): EngineLink {
-    const guarded = guardByLease(database, leases.instance_id, engine_id)
+  function createLink(database: Database, engineId: string): EngineLink {
+    const guarded = guardByLease(database, leases.instance_id, engineId)
     const ingest = createIngest(guarded)
-    const options = { engine_id, database, guarded, secrets, egress, ingest, onCondition, log }
+    const options = { engine_id: engineId, database, guarded, secrets, egress, ingest, onCondition, log }
     return createEngineLink({ ...options, timing: linkTiming })
   }
 
@@ -118,19 +118,19 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   async function readOtherEngines(database: Database, engineIds: string[]): Promise<void> {
     const states = await readReportedStates(database, engineIds, linkTiming.outageGraceMs)
     otherOutages = states.flatMap(({ outage }) => outage ?? [])
-    for (const { engine_id, reported } of states) {
-      const isNew = reported && reported.receivedMs !== otherConditionTimes.get(engine_id)
+    for (const { engine_id: engineId, reported } of states) {
+      const isNew = reported && reported.receivedMs !== otherConditionTimes.get(engineId)
       if (!isNew) continue
-      otherConditionTimes.set(engine_id, reported.receivedMs)
-      onCondition(engine_id, reported.condition, reported.requestedMs, reported.receivedMs)
+      otherConditionTimes.set(engineId, reported.receivedMs)
+      onCondition(engineId, reported.condition, reported.requestedMs, reported.receivedMs)
     }
   }
 
   /** Refreshes the link of an engine, or all links, and serves the requests of other services. */
-  async function handleChange(database: Database, engine_id: string | undefined): Promise<void> {
-    if (engine_id !== undefined && !links.has(engine_id)) leases.renew()
+  async function handleChange(database: Database, engineId: string | undefined): Promise<void> {
+    if (engineId !== undefined && !links.has(engineId)) leases.renew()
     for (const [id, link] of links) {
-      if (engine_id !== undefined && engine_id !== id) continue
+      if (engineId !== undefined && engineId !== id) continue
       link.refresh()
       await serveRequests(guardByLease(database, leases.instance_id, id), id, link)
     }
@@ -139,23 +139,25 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   return {
     readDriftReport,
 
-    async reconcile(database, engine_id) {
-      const link = links.get(engine_id)
+    async reconcile(database, engineId) {
+      const link = links.get(engineId)
       if (link) await link.reconcile()
-      else await requestFromFollower(database, engine_id, 'reconcile')
+      else await requestFromFollower(database, engineId, 'reconcile')
     },
 
-    async repair(database, engine_id) {
-      const link = links.get(engine_id)
+    async repair(database, engineId) {
+      const link = links.get(engineId)
       if (link) await link.repair()
-      else await requestFromFollower(database, engine_id, 'repair')
+      else await requestFromFollower(database, engineId, 'repair')
     },
 
     start(database) {
-      const onChange = (engine_id?: string) => {
-        const logFailure = logUnlessUnavailable(log, 'failed to apply change of engine', { engine_id })
+      const onChange = (engineId?: string) => {
+        const logFailure = logUnlessUnavailable(log, 'failed to apply change of engine', {
+          engine_id: engineId,
+        })
         database
-          .retryUntilAvailable(() => handleChange(database, engine_id))
+          .retryUntilAvailable(() => handleChange(database, engineId))
           .catch(error => {
             if (!(error instanceof LeaseLostError)) logFailure(error)
           })

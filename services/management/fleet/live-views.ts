@@ -23,16 +23,16 @@ export interface LiveView extends Omit<StreamTicket, 'stream'> {
 export async function openLiveView(
   database: Database,
   { secrets, egress }: { secrets: Secrets; egress: Egress },
-  channel_id: string,
+  channelId: string,
 ): Promise<LiveView> {
   const [row] = await database.system('open a live view', tx =>
     tx
       .select({ engine_id: source.engine_id, source_sid: source.source_sid })
       .from(channel)
       .innerJoin(source, eq(source.source_id, channel.source_id))
-      .where(eq(channel.channel_id, channel_id)),
+      .where(eq(channel.channel_id, channelId)),
   )
-  if (!row) throw new EyrieError('id', `channel ${channel_id} does not exist`)
+  if (!row) throw new EyrieError('id', `channel ${channelId} does not exist`)
 
   // `source_sid` is the id that the engine has assigned to the source. Null: the source is not on the engine.
   const record = await readEngineRecord(database, row.engine_id, secrets)

@@ -18,15 +18,15 @@ describe('management restart', () => {
     async () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
-      const engine_id = await fleet.registerEngine({ engine_port: port })
-      const { source_id } = await fleet.addSource(engine_id, {
+      const engineId = await fleet.registerEngine({ engine_port: port })
+      const { source_id: sourceId } = await fleet.addSource(engineId, {
         address: 'cam.test',
         password: 'p',
         username: 'u',
       })
-      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'object-tracking' }])
-      const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      const before = await fleet.untilVerified(channel_id)
+      const pipelineId = await fleet.addPipeline(engineId, [{ name: 'object-tracking' }])
+      const channelId = await fleet.addChannel(sourceId, pipelineId)
+      const before = await fleet.untilVerified(channelId)
       const configuration = await api.getConfiguration()
 
       await fleet.fleet.stop()
@@ -34,8 +34,8 @@ describe('management restart', () => {
       const { database, data } = fleet
       await database.system('test', async tx => {
         // The state after a crash between the engine's response and the commit.
-        await tx.update(provision).set({ sid: null }).where(eq(provision.record_id, source_id))
-        await tx.update(source).set({ source_sid: null }).where(eq(source.source_id, source_id))
+        await tx.update(provision).set({ sid: null }).where(eq(provision.record_id, sourceId))
+        await tx.update(source).set({ source_sid: null }).where(eq(source.source_id, sourceId))
       })
       const log = createLog('management', 'error')
       const restarted = createFleet({
@@ -50,12 +50,12 @@ describe('management restart', () => {
       onTestFinished(() => restarted.stop())
       restarted.start(database)
       await vi.waitFor(async () => {
-        const { checked_at, drift } = await restarted.readDriftReport(database, engine_id)
-        expect(checked_at!.getTime()).toBeGreaterThan(stoppedAt.getTime())
+        const { checked_at: checkedAt, drift } = await restarted.readDriftReport(database, engineId)
+        expect(checkedAt!.getTime()).toBeGreaterThan(stoppedAt.getTime())
         expect(drift).toEqual([])
       })
       expect(await api.getConfiguration()).toEqual(configuration)
-      expect(await fleet.untilVerified(channel_id)).toEqual(before)
+      expect(await fleet.untilVerified(channelId)).toEqual(before)
     },
     LONG_MS,
   )

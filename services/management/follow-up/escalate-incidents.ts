@@ -22,49 +22,59 @@ export async function escalateIncidents(tx: Transaction, now: number): Promise<v
     select i.incident_id from incident i join channel c on c.channel_id = i.channel_id
     where i.escalates_at <= ${time} and not ${isSnoozed(time)}
     order by i.escalates_at limit ${MAX_BATCH} for update of i skip locked`)
-  for (const { incident_id } of due) {
-    const [row] = await tx.select().from(incident).where(eq(incident.incident_id, incident_id))
+  for (const { incident_id: incidentId } of due) {
+    const [row] = await tx.select().from(incident).where(eq(incident.incident_id, incidentId))
     await escalate(tx, row!, now)
   }
 }
 
 /** Stores the messages of the next step of an incident, and when the step after it is due. */
 async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise<void> {
-  const { incident_id, alert_id, channel_id, escalation_step } = row
-  const steps = alert_id === null ? [] : await readSteps(tx, alert_id)
-  const step = steps[escalation_step]
-  const nextStep = steps[escalation_step + 1]
+  const { incident_id: incidentId, alert_id: alertId, channel_id, escalation_step: escalationStep } = row
+  const steps = alertId === null ? [] : await readSteps(tx, alertId)
+  const step = steps[escalationStep]
+  const nextStep = steps[escalationStep + 1]
   await tx
     .update(incident)
     .set({
-      escalation_step: step ? escalation_step + 1 : escalation_step,
+      escalation_step: step ? escalationStep + 1 : escalationStep,
       escalates_at: nextStep ? new Date(now + nextStep.after_minutes * MINUTE_MS) : null,
     })
-    .where(eq(incident.incident_id, incident_id))
+    .where(eq(incident.incident_id, incidentId))
 
   const reported = await findReportedNotification(tx, row)
   // The alert, its policy or its notifications may have been deleted in the meantime.
-  if (!alert_id || !step || !reported) return
+  if (!alertId || !step || !reported) return
   const { notification_uuid, details } = reported
   const deliveries = step.actions.map((action): NewDelivery => {
     const request = markAsEscalation(createRequest(action, details), step)
-    return { kind: 'escalation', alert_id, channel_id, incident_id, notification_uuid, request }
+    return {
+      kind: 'escalation',
+      alert_id: alertId,
+      channel_id,
+      incident_id: incidentId,
+      notification_uuid,
+      request,
+    }
   })
   await storeDeliveries(tx, deliveries)
 }
 
-async function readSteps(tx: Transaction, alert_id: string): Promise<readonly EscalationStep[]> {
-  const [policy] = await tx.select().from(alertPolicy).where(eq(alertPolicy.alert_id, alert_id))
+async function readSteps(tx: Transaction, alertId: string): Promise<readonly EscalationStep[]> {
+  const [policy] = await tx.select().from(alertPolicy).where(eq(alertPolicy.alert_id, alertId))
   return policy?.escalation ?? []
 }
 
 /** Returns the notification with the best picture of an incident, and the data for the placeholders of messages. */
-async function findReportedNotification(tx: Transaction, { incident_id, best_notification }: IncidentRow) {
+async function findReportedNotification(
+  tx: Transaction,
+  { incident_id: incidentId, best_notification: bestNotification }: IncidentRow,
+) {
   const [row] = await tx
     .select()
     .from(notification)
     .where(
-      and(eq(notification.incident_id, incident_id), eq(notification.notification_uuid, best_notification)),
+      and(eq(notification.incident_id, incidentId), eq(notification.notification_uuid, bestNotification)),
     )
   if (!row) return undefined
   const details = JSON.parse(row.notification_extra) as FiringDetails
@@ -74,9 +84,9 @@ async function findReportedNotification(tx: Transaction, { incident_id, best_not
 /** Adds the reason of the escalation to the texts of a message. */
 const markAsEscalation = (
   request: DeliveryRequest,
-  { after_minutes }: Pick<EscalationStep, 'after_minutes'>,
+  { after_minutes: afterMinutes }: Pick<EscalationStep, 'after_minutes'>,
 ): DeliveryRequest => ({
   ...request,
   subject: `Not acknowledged: ${request.subject}`,
-  message: `Not acknowledged within ${after_minutes} min: ${request.message}`,
+  message: `Not acknowledged within ${afterMinutes} min: ${request.message}`,
 })

@@ -33,8 +33,8 @@ async function count(...samples: [number, number][]) {
 const run = (now: number) => followUp(fixture.database, now)
 const readIncident = async () => (await readIncidents(fixture.database, fixture.channel_id))[0]!
 const readEnd = async () => {
-  const { ended_at } = await readIncident()
-  return ended_at && (ended_at.getTime() - BEGIN) / second
+  const { ended_at: endedAt } = await readIncident()
+  return endedAt && (endedAt.getTime() - BEGIN) / second
 }
 const readKinds = async (kind: string) =>
   (await readChannelDeliveries(fixture.database, fixture.channel_id)).filter(row => row.kind === kind)
@@ -78,20 +78,20 @@ describe('the end of an incident', () => {
   it.each([
     [
       'disabled',
-      (alert_id: string) =>
+      (alertId: string) =>
         fixture.database.system('test', tx =>
-          tx.update(alert).set({ is_active: false }).where(eq(alert.alert_id, alert_id)),
+          tx.update(alert).set({ is_active: false }).where(eq(alert.alert_id, alertId)),
         ),
     ],
     [
       'deleted',
-      (alert_id: string) =>
-        fixture.database.system('test', tx => tx.delete(alert).where(eq(alert.alert_id, alert_id))),
+      (alertId: string) =>
+        fixture.database.system('test', tx => tx.delete(alert).where(eq(alert.alert_id, alertId))),
     ],
   ] as const)('comes when the alert is %s', async (_, change) => {
-    const alert_id = await insert()
+    const alertId = await insert()
     await count([0, 6], [20, 6])
-    await change(alert_id)
+    await change(alertId)
     await run(BEGIN + 30 * second)
     expect(await readEnd()).toBe(20)
   })
@@ -120,11 +120,11 @@ describe('an escalation', () => {
     await run(now + 6 * minute)
     expect(await readReceivers()).toEqual(['second@example.com'])
     const [delivery] = await readKinds('escalation')
-    const { incident_id, best_notification } = await readIncident()
+    const { incident_id, best_notification: bestNotification } = await readIncident()
     expect(delivery).toMatchObject({
       state: 'queued',
       incident_id,
-      notification_uuid: best_notification,
+      notification_uuid: bestNotification,
       request: {
         subject: 'Not acknowledged: Crowd on Channel line-crossing',
         message: expect.stringMatching(/^Not acknowledged within 5 min: occupancy is 8/),
@@ -164,9 +164,9 @@ describe('an escalation', () => {
   })
 
   it('ends with its policy', async () => {
-    const alert_id = await insert({}, { escalation })
+    const alertId = await insert({}, { escalation })
     await count([0, 6])
-    await fixture.database.system('test', tx => tx.delete(alert).where(eq(alert.alert_id, alert_id)))
+    await fixture.database.system('test', tx => tx.delete(alert).where(eq(alert.alert_id, alertId)))
     await run(Date.now() + 6 * minute)
     expect(await readReceivers()).toEqual([])
     expect(await readIncident()).toMatchObject({ escalates_at: null })
@@ -229,18 +229,18 @@ describe('snoozes that are over', () => {
   it('are deleted, and others are retained', async () => {
     await insert()
     await count([0, 6])
-    const { site_id } = fixture.engine
+    const { site_id: siteId } = fixture.engine
     const now = Date.now()
     await fixture.database.system('test', tx =>
       tx.insert(snooze).values([
-        { site_id, until: new Date(now + minute), reason: 'over' },
-        { site_id, until: new Date(now + 10 * minute), reason: 'current' },
-        { site_id, until: null, reason: 'until resolved' },
+        { site_id: siteId, until: new Date(now + minute), reason: 'over' },
+        { site_id: siteId, until: new Date(now + 10 * minute), reason: 'current' },
+        { site_id: siteId, until: null, reason: 'until resolved' },
       ]),
     )
     const readReasons = () =>
       fixture.database.system('test', async tx =>
-        (await tx.select().from(snooze).where(eq(snooze.site_id, site_id))).map(({ reason }) => reason),
+        (await tx.select().from(snooze).where(eq(snooze.site_id, siteId))).map(({ reason }) => reason),
       )
     await run(now + 5 * minute)
     expect((await readReasons()).toSorted()).toEqual(['current', 'until resolved'])

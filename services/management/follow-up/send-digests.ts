@@ -46,9 +46,9 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
  */
 async function findAction(
   tx: Transaction,
-  { alert_id, target, recipient, request }: DeliveryRow,
+  { alert_id: alertId, target, recipient, request }: DeliveryRow,
 ): Promise<AlertAction> {
-  const [row] = alert_id ? await tx.select().from(alert).where(eq(alert.alert_id, alert_id)) : []
+  const [row] = alertId ? await tx.select().from(alert).where(eq(alert.alert_id, alertId)) : []
   const actions = (row?.alert_actions ?? []) as AlertAction[]
   const current = actions.find(action => {
     const receiver = findReceiver(action)

@@ -229,7 +229,11 @@ describe('from another machine', () => {
 
   it('hides channels from a viewer to whom they are not assigned', async () => {
     const origin = await serve('0.0.0.0')
-    const { engine_id, customer_id, channel_id } = await insertRecords(management.database)
+    const {
+      engine_id,
+      customer_id: customerId,
+      channel_id: channelId,
+    } = await insertRecords(management.database)
     await management.database.system('test', async tx => {
       await tx.update(channel).set({ channel_sid: 7 })
       await tx
@@ -237,8 +241,8 @@ describe('from another machine', () => {
         .values({ name: 'local_engine', value: { engine_id } })
         .onConflictDoUpdate({ target: setting.name, set: { value: { engine_id } } })
     })
-    expect(channel_id).toBeDefined()
-    const { token } = await management.signIn('viewer', { customers: [customer_id] })
+    expect(channelId).toBeDefined()
+    const { token } = await management.signIn('viewer', { customers: [customerId] })
     const headers = { authorization: `Bearer ${token}` }
     expect(await (await fetch(`${origin}/live/channels`, { headers })).json()).toEqual([{ id: 7 }])
     const status = (path: string) => fetchStatus(`${origin}/live/${path}`, headers)

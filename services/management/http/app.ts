@@ -53,7 +53,7 @@ export function createApp(appOptions: AppOptions): Hono {
   // Access control comes first: its middleware protects the live views below.
   addAccessControl(app, { ...options, log, users: () => services().users })
   app.route('/live', createLiveRoutes({ engine, media }))
-  const findView: FindView = async channel_id => services().findView(channel_id)
+  const findView: FindView = async channelId => services().findView(channelId)
   app.route('/media', createTicketViewRoutes(findView, options.egress))
 
   const schedulerOptions = { token: schedulerToken, database, services: () => services().scheduler }

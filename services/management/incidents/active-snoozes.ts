@@ -13,10 +13,10 @@ export interface ActiveSnooze {
 }
 
 /** The condition that the snooze `s` covers the alert, the channel or the site in these columns. */
-const covers = (alert_id: SQL, channel_id: SQL, site_id: SQL): SQL => sql`(
-  s.alert_id = ${alert_id}
-  or (s.alert_id is null and s.channel_id = ${channel_id})
-  or (s.channel_id is null and s.site_id = ${site_id}))`
+const covers = (alertId: SQL, channelId: SQL, siteId: SQL): SQL => sql`(
+  s.alert_id = ${alertId}
+  or (s.alert_id is null and s.channel_id = ${channelId})
+  or (s.channel_id is null and s.site_id = ${siteId}))`
 
 /**
  * The condition that the snooze `s` has not ended at `now`. A snooze without an end lasts until all incidents that it covered when it
@@ -47,8 +47,8 @@ export async function findActiveSnoozes(
     where a.alert_id = any (${formatTextArray(alertIds)}::uuid[]) and ${isActive(sql`now()`)}
     order by a.alert_id, s.until desc nulls first`)
   return new Map(
-    rows.map(({ alert_id, until, created_by }) => [
-      alert_id,
+    rows.map(({ alert_id: alertId, until, created_by }) => [
+      alertId,
       { until: until === null ? undefined : new Date(until), created_by },
     ]),
   )

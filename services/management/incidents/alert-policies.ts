@@ -14,9 +14,12 @@ interface AlertFields {
 }
 
 /** Returns the policy of an alert, from its row if it has one. */
-export function toPolicy({ alert_id, alert_priority }: AlertFields, row: PolicyRow | null): AlertPolicy {
+export function toPolicy(
+  { alert_id, alert_priority: alertPriority }: AlertFields,
+  row: PolicyRow | null,
+): AlertPolicy {
   // A fire must not stay unknown because parked cars have used up the budget.
-  const defaultBudget = alert_priority === 'critical' ? 0 : DEFAULT_BUDGET_PER_HOUR
+  const defaultBudget = alertPriority === 'critical' ? 0 : DEFAULT_BUDGET_PER_HOUR
   return {
     alert_id,
     release_threshold: row?.release_threshold ?? null,

@@ -95,25 +95,25 @@ describe('a snooze', () => {
   it.each(['site', 'channel', 'alert'] as const)(
     'of the %s keeps its messages from people and machines',
     async scope => {
-      const alert_id = await insert({ alert_actions: [{ action_type: 'mqtt' }, {}] })
-      const { channel_id } = fixture
+      const alertId = await insert({ alert_actions: [{ action_type: 'mqtt' }, {}] })
+      const { channel_id: channelId } = fixture
       await insertSnooze({
-        ...(scope !== 'site' && { channel_id }),
-        ...(scope === 'alert' && { alert_id }),
+        ...(scope !== 'site' && { channel_id: channelId }),
+        ...(scope === 'alert' && { alert_id: alertId }),
       })
       await createCounter()(0)
       const deliveries = await readDeliveries()
       expect(deliveries.map(({ state }) => state)).toEqual([KEPT, KEPT])
       expect(deliveries[0]!.reason).toMatch(/^snoozed until 20.*Z, by a@b$/)
-      expect(await readIncidents(fixture.database, channel_id)).toMatchObject([
+      expect(await readIncidents(fixture.database, channelId)).toMatchObject([
         { count: 1, notified_at: null, escalates_at: null },
       ])
     },
   )
 
   it('does not concern other alerts of the channel', async () => {
-    const alert_id = await insert()
-    await insertSnooze({ channel_id: fixture.channel_id, alert_id })
+    const alertId = await insert()
+    await insertSnooze({ channel_id: fixture.channel_id, alert_id: alertId })
     await insert()
     await createCounter()(0)
     expect((await readStates()).toSorted()).toEqual([SENT, KEPT])

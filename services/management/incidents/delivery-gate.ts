@@ -31,10 +31,10 @@ export async function createDeliveryGate(
 
   return {
     open(row, alert, timeMs) {
-      const { repeat_s, budget_per_hour } = alert.policy
+      const { repeat_s: repeatS, budget_per_hour: budgetPerHour } = alert.policy
       const snooze = snoozes.get(alert.alert_id)
       const snoozeReason = snooze && describeSnooze(snooze)
-      const groupingReason = findGroupingReason(row, repeat_s, timeMs)
+      const groupingReason = findGroupingReason(row, repeatS, timeMs)
       return {
         isNotified: !snoozeReason && !groupingReason,
 
@@ -43,7 +43,7 @@ export async function createDeliveryGate(
           if (snoozeReason) return { reason: snoozeReason }
           if (MACHINE_TYPES.includes(type)) return undefined
           if (groupingReason) return { reason: groupingReason }
-          return claimBudget(budgets, receiver, budget_per_hour)
+          return claimBudget(budgets, receiver, budgetPerHour)
         },
       }
     },
@@ -54,25 +54,31 @@ const describeSnooze = ({ until, created_by }: ActiveSnooze) =>
   `snoozed until ${until?.toISOString() ?? 'the incident is resolved'}, by ${created_by}`
 
 /** Returns why no further message about an incident is sent; undefined if one is sent. */
-function findGroupingReason(row: IncidentRow, repeat_s: number | null, timeMs: number): string | undefined {
-  const { notified_at, acknowledged_at, acknowledged_by, resolved_at, resolved_by } = row
-  if (resolved_at) return `the incident was resolved by ${resolved_by}, and its condition goes on to hold`
-  if (acknowledged_at) return `the incident was acknowledged by ${acknowledged_by}`
-  if (!notified_at) return undefined
-  const isRepeatDue = repeat_s !== null && timeMs - notified_at.getTime() >= repeat_s * 1000
-  return isRepeatDue ? undefined : `belongs to the incident that was reported at ${notified_at.toISOString()}`
+function findGroupingReason(row: IncidentRow, repeatS: number | null, timeMs: number): string | undefined {
+  const {
+    notified_at: notifiedAt,
+    acknowledged_at: acknowledgedAt,
+    acknowledged_by: acknowledgedBy,
+    resolved_at: resolvedAt,
+    resolved_by: resolvedBy,
+  } = row
+  if (resolvedAt) return `the incident was resolved by ${resolvedBy}, and its condition goes on to hold`
+  if (acknowledgedAt) return `the incident was acknowledged by ${acknowledgedBy}`
+  if (!notifiedAt) return undefined
+  const isRepeatDue = repeatS !== null && timeMs - notifiedAt.getTime() >= repeatS * 1000
+  return isRepeatDue ? undefined : `belongs to the incident that was reported at ${notifiedAt.toISOString()}`
 }
 
 /** Claims a message from the budget of a receiver. Returns a suppression if the budget is used up. */
 async function claimBudget(
   budgets: ReceiverBudgets,
   receiver: Receiver,
-  budget_per_hour: number,
+  budgetPerHour: number,
 ): Promise<Suppression | undefined> {
-  const isUnlimited = budget_per_hour === 0
+  const isUnlimited = budgetPerHour === 0
   if (isUnlimited) return undefined
-  const digestAt = await budgets.claim(receiver, budget_per_hour)
+  const digestAt = await budgets.claim(receiver, budgetPerHour)
   if (!digestAt) return undefined
-  const budget = `the budget of ${budget_per_hour} messages per hour to this receiver`
+  const budget = `the budget of ${budgetPerHour} messages per hour to this receiver`
   return { reason: `${budget} is used up: a digest follows`, digestAt }
 }

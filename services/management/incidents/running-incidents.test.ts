@@ -24,10 +24,10 @@ const toSeconds = (time: Date | null) => time && (time.getTime() - BEGIN) / seco
 /** Returns the incidents: first and latest notification, end, number and peak. */
 async function readSummaries() {
   const rows = await readIncidents(fixture.database, fixture.channel_id)
-  return rows.map(({ started_at, last_at, ended_at, count, peak }) => ({
-    started: toSeconds(started_at),
-    last: toSeconds(last_at),
-    ended: toSeconds(ended_at),
+  return rows.map(({ started_at: startedAt, last_at: lastAt, ended_at: endedAt, count, peak }) => ({
+    started: toSeconds(startedAt),
+    last: toSeconds(lastAt),
+    ended: toSeconds(endedAt),
     count,
     peak,
   }))

@@ -57,13 +57,13 @@ export async function loadRunningIncidents(
   const changed = new Set<IncidentRow>()
 
   async function begin(notification: IncidentNotification): Promise<IncidentRow> {
-    const { alert, notification_uuid, timeMs, value, bbox } = notification
-    const { alert_id, channel_id, alert_name, alert_priority, usecase_key } = alert
+    const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
+    const { alert_id: alertId, channel_id, alert_name, alert_priority, usecase_key } = alert
     const time = new Date(timeMs)
     const [row] = await tx
       .insert(incident)
       .values({
-        alert_id,
+        alert_id: alertId,
         channel_id,
         alert_name,
         alert_priority,
@@ -72,11 +72,11 @@ export async function loadRunningIncidents(
         last_at: time,
         count: 1,
         peak: value,
-        best_notification: notification_uuid,
+        best_notification: notificationUuid,
         best_area: computeArea(bbox),
       })
       .returning()
-    running.set(alert_id, row!)
+    running.set(alertId, row!)
     return row!
   }
 
@@ -118,22 +118,22 @@ export async function loadRunningIncidents(
  * was released for less than `quiet_s`.
  */
 function findEnd(
-  { last_at }: IncidentRow,
+  { last_at: lastAt }: IncidentRow,
   { alert, timeMs, previousReleasedAt }: IncidentNotification,
 ): number | undefined {
   if (previousReleasedAt === undefined) return undefined
-  const endMs = Math.max(previousReleasedAt, last_at.getTime())
+  const endMs = Math.max(previousReleasedAt, lastAt.getTime())
   return timeMs - endMs >= alert.policy.quiet_s * 1000 ? endMs : undefined
 }
 
 function addTo(row: IncidentRow, notification: IncidentNotification): void {
-  const { alert, notification_uuid, timeMs, value, bbox } = notification
+  const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
   const area = computeArea(bbox)
   const isNewPeak = computeDistance(value, alert) > computeDistance(row.peak, alert)
   // The camera shows the object best where its box is largest. Without boxes, the picture of the peak shows most objects.
   const isBetter = area > row.best_area || (area === 0 && row.best_area === 0 && isNewPeak)
   if (isBetter) {
-    row.best_notification = notification_uuid
+    row.best_notification = notificationUuid
     row.best_area = area
   }
   if (isNewPeak) row.peak = value

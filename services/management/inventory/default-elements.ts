@@ -15,8 +15,8 @@ const BUILT_IN_ELEMENTS: Record<string, string> = {
  * Returns the elements of a new pipeline for a usecase. `catalogs` describe the elements and models of engines. The first
  * catalog that contains all elements determines their default arguments; if no catalog does, the first one.
  */
-export function createDefaultElements(usecase_key: string, catalogs: readonly Catalog[]): PipelineElement[] {
-  const names = [...DETECTION_ELEMENTS, ...findUsecaseElements(usecase_key, catalogs)]
+export function createDefaultElements(usecaseKey: string, catalogs: readonly Catalog[]): PipelineElement[] {
+  const names = [...DETECTION_ELEMENTS, ...findUsecaseElements(usecaseKey, catalogs)]
   const hasAllElements = (catalog: Catalog) => names.every(name => findElement(catalog, name))
   const catalog = catalogs.find(hasAllElements) ?? catalogs[0]
 
@@ -27,11 +27,11 @@ export function createDefaultElements(usecase_key: string, catalogs: readonly Ca
 }
 
 /** Returns the names of the elements that implement a usecase: elements of plugins, then the built-in element. */
-function findUsecaseElements(usecase_key: string, catalogs: readonly Catalog[]): Set<string> {
+function findUsecaseElements(usecaseKey: string, catalogs: readonly Catalog[]): Set<string> {
   const names = new Set<string>()
   for (const element of catalogs.flatMap(({ elements = [] }) => elements))
-    if (readUsecaseKey(element) === usecase_key) names.add(element.name)
-  const builtIn = BUILT_IN_ELEMENTS[usecase_key]
+    if (readUsecaseKey(element) === usecaseKey) names.add(element.name)
+  const builtIn = BUILT_IN_ELEMENTS[usecaseKey]
   if (builtIn) names.add(builtIn)
   return names
 }

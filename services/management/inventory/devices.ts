@@ -81,8 +81,8 @@ const searchById = defineSearch(table => eq(table.device_id, sql.placeholder('de
 const searchBySites = defineSearch(table => isInArray(table.site_id, sql.placeholder('site_ids')))
 
 /** Returns a device, such as a camera, with its streams, sources and channels, or undefined if the caller may not see it. */
-export async function findDevice(tx: Transaction, device_id: string): Promise<Device | undefined> {
-  const [found] = await searchById(tx, { device_id })
+export async function findDevice(tx: Transaction, deviceId: string): Promise<Device | undefined> {
+  const [found] = await searchById(tx, { device_id: deviceId })
   return found
 }
 
@@ -99,16 +99,16 @@ function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[
   const rowsByDevice = Map.groupBy(rows, ({ device_id }) => device_id)
   return [...rowsByDevice.values()].map(deviceRows => {
     const row = deviceRows[0]!
-    const device_source = sourcesByDevice.get(row.device_id) ?? []
-    const source_channels = device_source.flatMap(source => source.source_channels)
-    const device_status = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
+    const deviceSource = sourcesByDevice.get(row.device_id) ?? []
+    const sourceChannels = deviceSource.flatMap(source => source.source_channels)
+    const deviceStatus = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, sourceChannels)
     return {
       ...row,
       device_streams: deviceRows.filter(({ id }) => id !== null) as DeviceStream[],
-      device_status,
-      device_state: device_status === 'online',
-      device_source,
-      source_channels,
+      device_status: deviceStatus,
+      device_state: deviceStatus === 'online',
+      device_source: deviceSource,
+      source_channels: sourceChannels,
     }
   })
 }
@@ -129,8 +129,8 @@ const ENGINE_STATUS_NAMES = new Map<number, DeviceStatus>(
 )
 
 /** Returns the status of the engine or, if the engine is online, whether any channel of the device is active. */
-function toDeviceStatus(engine_status: number, channels: SourceChannel[]): DeviceStatus {
-  if (engine_status !== ENGINE_STATUS.online) return ENGINE_STATUS_NAMES.get(engine_status) ?? 'unknown'
+function toDeviceStatus(engineStatus: number, channels: SourceChannel[]): DeviceStatus {
+  if (engineStatus !== ENGINE_STATUS.online) return ENGINE_STATUS_NAMES.get(engineStatus) ?? 'unknown'
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
 }

@@ -61,11 +61,11 @@ export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise
     .where(inArray(pipeline.pipeline_id, ids))
 
   const whole = new Set<string>()
-  for (const { pipeline_id, elements, hasHiddenChannels } of rows) {
+  for (const { pipeline_id: pipelineId, elements, hasHiddenChannels } of rows) {
     const referencedIds = findReferencedSources(elements.elements)
     const visible = await findExistingSources(tx, referencedIds)
     const existing = await withFullScope(tx, () => findExistingSources(tx, referencedIds))
-    if (!hasHiddenChannels && visible.size === existing.size) whole.add(pipeline_id)
+    if (!hasHiddenChannels && visible.size === existing.size) whole.add(pipelineId)
   }
   return whole
 }
@@ -74,22 +74,22 @@ export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise
  * Removes a deleted source, and the shapes drawn in its picture, from the configurations of all pipelines, even if
  * the caller may not change them.
  */
-export const removeSourceFromConfigs = (tx: Transaction, source_id: string): Promise<void> =>
-  withFullScope(tx, () => removeFromConfigs(tx, source_id))
+export const removeSourceFromConfigs = (tx: Transaction, sourceId: string): Promise<void> =>
+  withFullScope(tx, () => removeFromConfigs(tx, sourceId))
 
-async function removeFromConfigs(tx: Transaction, source_id: string): Promise<void> {
+async function removeFromConfigs(tx: Transaction, sourceId: string): Promise<void> {
   const rows = await tx
     .select()
     .from(pipeline)
-    .where(sql`${pipeline.pipeline_elements}::text ilike ${`%${source_id}%`}`)
+    .where(sql`${pipeline.pipeline_elements}::text ilike ${`%${sourceId}%`}`)
   // `mapSourceKeys` removes the ids that this function maps to undefined.
-  const omitSource = (id: string) => (id === source_id ? undefined : id)
+  const omitSource = (id: string) => (id === sourceId ? undefined : id)
 
-  for (const { pipeline_id, pipeline_elements } of rows) {
-    const elements = mapSourceKeys(pipeline_elements.elements, omitSource)
+  for (const { pipeline_id: pipelineId, pipeline_elements: pipelineElements } of rows) {
+    const elements = mapSourceKeys(pipelineElements.elements, omitSource)
     await tx
       .update(pipeline)
       .set({ pipeline_elements: { elements } })
-      .where(eq(pipeline.pipeline_id, pipeline_id))
+      .where(eq(pipeline.pipeline_id, pipelineId))
   }
 }

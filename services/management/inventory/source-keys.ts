@@ -56,7 +56,7 @@ function describeInvalidSourceKeys(keys: readonly string[]): string[] {
 const describeEmptyKeys = (keys: readonly string[]) =>
   keys.filter(key => key.trim() === '').map(key => `"${key}" is not a valid key: a key must not be empty`)
 
-type SourceIdMap = (source_id: string) => number | string | undefined
+type SourceIdMap = (sourceId: string) => number | string | undefined
 
 /**
  * Returns the elements with each source id in a key replaced by the result of `mapId`. Removes ids that map to undefined, and

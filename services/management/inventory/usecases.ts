@@ -21,16 +21,16 @@ export type UsecaseChannel = typeof channel.$inferSelect & {
 }
 
 /** Returns the IANA time zone of the site of a channel, in which its days and months are counted. */
-export async function readChannelTimeZone(tx: Transaction, channel_id: string): Promise<string> {
+export async function readChannelTimeZone(tx: Transaction, channelId: string): Promise<string> {
   const [row] = await tx.execute<{ timezone: string }>(
-    sql`select channel_timezone(${channel_id}::uuid) as timezone`,
+    sql`select channel_timezone(${channelId}::uuid) as timezone`,
   )
   return row!.timezone
 }
 
 /** Returns a usecase. Throws `EyrieError` (`id`) about the field `field` if the usecase does not exist. */
-export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
-  const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
+export async function findUsecase(tx: Transaction, usecaseKey: string, field: string) {
+  const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecaseKey))
   if (!row) throw fieldError(field, 'no such usecase', { code: 'id' })
   return row
 }
@@ -41,23 +41,32 @@ export async function findUsecase(tx: Transaction, usecase_key: string, field: s
  */
 export async function findChannelOfUsecase(
   tx: Transaction,
-  channel_id: string,
-  usecase_key: string,
+  channelId: string,
+  usecaseKey: string,
   field: string,
 ): Promise<UsecaseChannel> {
-  const { usecase_id, usecase_meta_key, usecase_aggregations } = await findUsecase(tx, usecase_key, field)
-  const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
-  if (row!.usecase_id !== usecase_id) throw fieldError(field, 'the channel has a different usecase')
-  return { ...row!, usecase_key, usecaseKeys: usecase_meta_key, customAggregations: usecase_aggregations }
+  const {
+    usecase_id: usecaseId,
+    usecase_meta_key: usecaseMetaKey,
+    usecase_aggregations: usecaseAggregations,
+  } = await findUsecase(tx, usecaseKey, field)
+  const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
+  if (row!.usecase_id !== usecaseId) throw fieldError(field, 'the channel has a different usecase')
+  return {
+    ...row!,
+    usecase_key: usecaseKey,
+    usecaseKeys: usecaseMetaKey,
+    customAggregations: usecaseAggregations,
+  }
 }
 
 /** Returns the usecase key of an existing channel. */
-export async function findUsecaseKey(tx: Transaction, channel_id: string): Promise<string> {
+export async function findUsecaseKey(tx: Transaction, channelId: string): Promise<string> {
   const [row] = await tx
     .select({ usecase_key: usecase.usecase_key })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
-    .where(eq(channel.channel_id, channel_id))
+    .where(eq(channel.channel_id, channelId))
   return row!.usecase_key
 }
 
@@ -82,8 +91,8 @@ export async function addPluginUsecases(tx: Transaction, { elements = [] }: Cata
     ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
 
-  for (const { key, name, description, meta_keys } of usecases) {
-    const customStatistics = meta_keys.filter(meta => isCustomKey(meta.key))
+  for (const { key, name, description, meta_keys: metaKeys } of usecases) {
+    const customStatistics = metaKeys.filter(meta => isCustomKey(meta.key))
     await tx
       .insert(usecase)
       .values({
@@ -91,7 +100,7 @@ export async function addPluginUsecases(tx: Transaction, { elements = [] }: Cata
         usecase_name: name,
         usecase_desc: description,
         usecase_component_key: key,
-        usecase_meta_key: meta_keys.map(meta => meta.key),
+        usecase_meta_key: metaKeys.map(meta => meta.key),
         usecase_aggregations: Object.fromEntries(customStatistics.map(meta => [meta.key, meta.aggregation])),
       })
       .onConflictDoUpdate({

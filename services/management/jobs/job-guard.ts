@@ -32,10 +32,10 @@ export function createJobGuard({ runner, isDiskFull, now }: JobGuardOptions): Jo
   /** The jobs as of the last check. */
   let jobs: readonly Job[] = []
 
-  function isUrgent({ job_name, started_at }: Job): boolean {
-    const maxPauseMs = job_name === 'retention' && isDiskFull() ? FULL_DISK_PAUSE_MS : MAX_PAUSE_MS[job_name]
+  function isUrgent({ job_name: jobName, started_at: startedAt }: Job): boolean {
+    const maxPauseMs = jobName === 'retention' && isDiskFull() ? FULL_DISK_PAUSE_MS : MAX_PAUSE_MS[jobName]
     if (maxPauseMs === undefined) return false
-    return started_at === null || now() - Date.parse(started_at) > maxPauseMs
+    return startedAt === null || now() - Date.parse(startedAt) > maxPauseMs
   }
 
   const isOverdue = ({ next_run_at, job_state }: Job) =>

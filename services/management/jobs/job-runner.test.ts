@@ -32,8 +32,8 @@ function createRunner(work: JobWork) {
   return createJobRunner(works, log)
 }
 
-const run = (runner: ReturnType<typeof createRunner>, run_id: string, limitMs = WAIT_MS, waitMs = WAIT_MS) =>
-  runner.run(database(), 'expiry', { run_id, limitMs, waitMs })
+const run = (runner: ReturnType<typeof createRunner>, runId: string, limitMs = WAIT_MS, waitMs = WAIT_MS) =>
+  runner.run(database(), 'expiry', { run_id: runId, limitMs, waitMs })
 
 const read = () => database().system('test', tx => readJob(tx, 'expiry'))
 
@@ -41,12 +41,12 @@ describe('a run', () => {
   it('happens once, however often it is requested', async () => {
     const work = vi.fn(async () => 'done')
     const runner = createRunner(work)
-    const run_id = randomUUID()
-    const results = await Promise.all([run(runner, run_id), run(runner, run_id)])
-    results.push(await run(runner, run_id))
+    const runId = randomUUID()
+    const results = await Promise.all([run(runner, runId), run(runner, runId)])
+    results.push(await run(runner, runId))
     expect(work).toHaveBeenCalledTimes(1)
     for (const result of results)
-      expect(result).toMatchObject({ run_id, job_state: 'succeeded', job_message: 'done' })
+      expect(result).toMatchObject({ run_id: runId, job_state: 'succeeded', job_message: 'done' })
     expect(results[0]!.succeeded_at).toBe(results[0]!.finished_at)
   })
 
@@ -67,10 +67,10 @@ describe('a run', () => {
   it('that waits too long for its result is still in progress, and has the result later', async () => {
     const end = Promise.withResolvers<string>()
     const runner = createRunner(() => end.promise)
-    const run_id = randomUUID()
-    expect(await run(runner, run_id, WAIT_MS, 0)).toMatchObject({ run_id, job_state: 'running' })
+    const runId = randomUUID()
+    expect(await run(runner, runId, WAIT_MS, 0)).toMatchObject({ run_id: runId, job_state: 'running' })
     end.resolve('late')
-    expect(await run(runner, run_id)).toMatchObject({ job_state: 'succeeded', job_message: 'late' })
+    expect(await run(runner, runId)).toMatchObject({ job_state: 'succeeded', job_message: 'late' })
   })
 
   it('reports failures, work that takes too long, and work that is not needed', async () => {
@@ -100,15 +100,15 @@ describe('a run', () => {
   })
 
   it('begins again when its process has died and the lease has ended, or at once after an orderly stop', async () => {
-    const run_id = randomUUID()
-    await database().system('test', tx => claimRun(tx, 'expiry', run_id))
+    const runId = randomUUID()
+    await database().system('test', tx => claimRun(tx, 'expiry', runId))
     const runner = createRunner(async () => 'again')
-    expect(await run(runner, run_id, WAIT_MS, 0)).toMatchObject({ job_state: 'running' })
+    expect(await run(runner, runId, WAIT_MS, 0)).toMatchObject({ job_state: 'running' })
     await database().system('test', tx =>
       tx.update(job).set({ lease_until: sql`now() - interval '1 second'` }).where(eq(job.name, 'expiry')),
     )
     expect(await read()).toMatchObject({ job_state: 'failed', finished_at: null })
-    expect(await run(runner, run_id)).toMatchObject({ job_state: 'succeeded', job_message: 'again' })
+    expect(await run(runner, runId)).toMatchObject({ job_state: 'succeeded', job_message: 'again' })
 
     const stopped = createRunner(
       ({ signal }) =>
@@ -132,8 +132,8 @@ describe('a requested run', () => {
     const running = run(runner, randomUUID())
     await vi.waitUntil(async () => (await read()).job_state === 'running')
     const request = () => database().system('test', tx => requestRun(tx, 'expiry'))
-    const run_id = await request()
-    expect(await request()).toBe(run_id)
+    const runId = await request()
+    expect(await request()).toBe(runId)
     await runner.runRequested(database())
     expect(await read()).toMatchObject({ is_requested: true })
     end.resolve()
@@ -142,7 +142,11 @@ describe('a requested run', () => {
       await runner.runRequested(database())
       return !(await read()).is_requested
     })
-    expect(await run(runner, run_id)).toMatchObject({ run_id, job_message: 'second', is_requested: false })
+    expect(await run(runner, runId)).toMatchObject({
+      run_id: runId,
+      job_message: 'second',
+      is_requested: false,
+    })
   })
 })
 
@@ -150,9 +154,9 @@ describe('the plan', () => {
   it('is stored without changing the last run', async () => {
     const runner = createRunner(async () => 'done')
     const { run_id } = await run(runner, randomUUID())
-    const next_run_at = '2030-01-01T00:00:00.000Z'
-    await database().system('test', tx => storePlan(tx, [{ job_name: 'expiry', next_run_at }]))
-    expect(await read()).toMatchObject({ run_id, next_run_at, job_state: 'succeeded' })
+    const nextRunAt = '2030-01-01T00:00:00.000Z'
+    await database().system('test', tx => storePlan(tx, [{ job_name: 'expiry', next_run_at: nextRunAt }]))
+    expect(await read()).toMatchObject({ run_id, next_run_at: nextRunAt, job_state: 'succeeded' })
     const jobs = await database().system('test', tx => listJobs(tx))
     expect(jobs).toHaveLength(JOB_NAMES.length)
     expect(jobs[0]).toMatchObject({ job_name: 'retention', run_id: null, job_state: null, next_run_at: null })

@@ -61,7 +61,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
   async function startRun(
     database: Database,
     name: JobName,
-    run_id: string,
+    runId: string,
     limitMs: number,
   ): Promise<ActiveRun | undefined> {
     const activeRun = activeRuns.get(name)
@@ -79,12 +79,12 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     activeRuns.set(name, run)
     let isClaimed = false
     try {
-      isClaimed = await database.system('jobs', tx => claimRun(tx, name, run_id))
+      isClaimed = await database.system('jobs', tx => claimRun(tx, name, runId))
     } finally {
       if (!isClaimed) removeRun()
     }
     if (!isClaimed) return undefined
-    void execute(database, name, work, { run_id, limitMs }).finally(removeRun)
+    void execute(database, name, work, { run_id: runId, limitMs }).finally(removeRun)
     return run
   }
 
@@ -93,17 +93,17 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     database: Database,
     name: JobName,
     work: JobWork,
-    { run_id, limitMs }: Pick<RunOptions, 'run_id' | 'limitMs'>,
+    { run_id: runId, limitMs }: Pick<RunOptions, 'run_id' | 'limitMs'>,
   ): Promise<void> {
     const startedAtMs = performance.now()
     const timeout = AbortSignal.timeout(limitMs)
     const signal = AbortSignal.any([timeout, stopping.signal])
     const renewal = setInterval(() => {
       // A failed renewal needs no handling: while the database is unreachable, the work fails too.
-      database.system('jobs', tx => renewLease(tx, name, run_id)).catch(() => {})
+      database.system('jobs', tx => renewLease(tx, name, runId)).catch(() => {})
     }, RENEW_MS)
 
-    log.info({ job: name, run_id }, 'started job')
+    log.info({ job: name, run_id: runId }, 'started job')
     const working = work({ database, signal, log })
     try {
       const result = await unlessAborted(working, signal).then<JobResult, JobResult>(
@@ -111,25 +111,25 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
         error => toFailure(error, timeout, limitMs),
       )
       if (!stopping.signal.aborted) {
-        await storeResult(database, name, run_id, result)
-        logResult(name, run_id, result, performance.now() - startedAtMs)
+        await storeResult(database, name, runId, result)
+        logResult(name, runId, result, performance.now() - startedAtMs)
       }
       // Work that exceeds its time limit keeps the lease until it has ended, so that no other run starts meanwhile.
       await working.catch(() => {})
     } catch (error) {
-      log.error({ job: name, run_id, err: error }, 'failed to store result of job')
+      log.error({ job: name, run_id: runId, err: error }, 'failed to store result of job')
     } finally {
       clearInterval(renewal)
       // A lease that cannot be released expires.
-      await database.system('jobs', tx => releaseRun(tx, name, run_id)).catch(() => {})
+      await database.system('jobs', tx => releaseRun(tx, name, runId)).catch(() => {})
     }
   }
 
   /** Stores a result, and waits for the database if necessary: a run without a result would be repeated. */
-  async function storeResult(database: Database, name: JobName, run_id: string, result: JobResult) {
+  async function storeResult(database: Database, name: JobName, runId: string, result: JobResult) {
     while (!stopping.signal.aborted)
       try {
-        await database.system('jobs', tx => finishRun(tx, name, run_id, result))
+        await database.system('jobs', tx => finishRun(tx, name, runId, result))
         return
       } catch (error) {
         if (!(error instanceof DatabaseUnavailableError)) throw error
@@ -137,24 +137,24 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       }
   }
 
-  function logResult(name: JobName, run_id: string, { state, message }: JobResult, durationMs: number) {
-    const fields = { job: name, run_id, duration_ms: Math.round(durationMs), result: message }
+  function logResult(name: JobName, runId: string, { state, message }: JobResult, durationMs: number) {
+    const fields = { job: name, run_id: runId, duration_ms: Math.round(durationMs), result: message }
     if (state === 'failed') log.error(fields, 'failed to run job')
     else log.info(fields, state === 'skipped' ? 'skipped job' : 'finished job')
   }
 
   return {
-    async run(database, name, { run_id, limitMs, waitMs }) {
+    async run(database, name, { run_id: runId, limitMs, waitMs }) {
       const deadlineMs = performance.now() + waitMs
       for (;;) {
-        const activeRun = await startRun(database, name, run_id, limitMs)
+        const activeRun = await startRun(database, name, runId, limitMs)
         const remainingMs = Math.max(0, deadlineMs - performance.now())
         // A run that takes longer is only reported.
         if (activeRun) await withTimeout(remainingMs, activeRun.ended).catch(() => {})
         else await wait(Math.min(POLL_MS, remainingMs))
 
         const job = await database.system('jobs', tx => readJob(tx, name))
-        const isOtherRun = job.run_id !== run_id
+        const isOtherRun = job.run_id !== runId
         const isFinished = job.finished_at !== null
         if (isOtherRun || isFinished || performance.now() >= deadlineMs) return job
       }
@@ -164,7 +164,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       const requested = await database.system('jobs', tx => listRequestedRuns(tx), {
         accessMode: 'read only',
       })
-      for (const { name, run_id } of requested) await startRun(database, name, run_id, DEFAULT_LIMIT_MS)
+      for (const { name, run_id: runId } of requested) await startRun(database, name, runId, DEFAULT_LIMIT_MS)
     },
 
     async runNow(database, name) {

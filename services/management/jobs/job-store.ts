@@ -35,21 +35,26 @@ type JobRow = typeof job.$inferSelect
 
 /** Describes a job for the API. The cast is safe, because a constraint of the database admits only valid states. */
 function toJob(name: JobName, row: JobRow | undefined): Job {
-  const { started_at = null, finished_at = null, next_run_at = null, succeeded_at = null } = row ?? {}
+  const {
+    started_at: startedAt = null,
+    finished_at: finishedAt = null,
+    next_run_at: nextRunAt = null,
+    succeeded_at: succeededAt = null,
+  } = row ?? {}
   const hasLease = (row?.lease_until?.getTime() ?? 0) > Date.now()
   const isInterrupted = row?.state === 'running' && !hasLease
-  const durationMs = started_at && finished_at ? finished_at.getTime() - started_at.getTime() : null
+  const durationMs = startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : null
   return {
     job_name: name,
     job_description: JOBS[name],
     run_id: row?.run_id ?? null,
     job_state: isInterrupted ? 'failed' : ((row?.state ?? null) as JobState | null),
     job_message: isInterrupted ? INTERRUPTED : (row?.message ?? ''),
-    started_at: formatTime(started_at),
-    finished_at: formatTime(finished_at),
+    started_at: formatTime(startedAt),
+    finished_at: formatTime(finishedAt),
     duration_ms: durationMs,
-    succeeded_at: formatTime(succeeded_at),
-    next_run_at: formatTime(next_run_at),
+    succeeded_at: formatTime(succeededAt),
+    next_run_at: formatTime(nextRunAt),
     is_requested: Boolean(row?.requested_run_id),
   }
 }
@@ -58,11 +63,11 @@ const formatTime = (time: Date | null) => (time === null ? null : time.toISOStri
 
 /** Stores when jobs are due. */
 export async function storePlan(tx: Transaction, jobs: readonly PlannedJob[]): Promise<void> {
-  for (const { job_name, next_run_at } of jobs) {
-    const values = { next_run_at: next_run_at === null ? null : new Date(next_run_at) }
+  for (const { job_name: jobName, next_run_at: nextRunAt } of jobs) {
+    const values = { next_run_at: nextRunAt === null ? null : new Date(nextRunAt) }
     await tx
       .insert(job)
-      .values({ name: job_name, ...values })
+      .values({ name: jobName, ...values })
       .onConflictDoUpdate({ target: job.name, set: values })
   }
 }
@@ -93,13 +98,13 @@ export async function listRequestedRuns(tx: Transaction): Promise<{ name: JobNam
  * Claims a run for this process. Returns false if a run of the job is in progress, or if this run has finished already. An
  * interrupted run can be claimed again when its lease has expired.
  */
-export async function claimRun(tx: Transaction, name: JobName, run_id: string): Promise<boolean> {
+export async function claimRun(tx: Transaction, name: JobName, runId: string): Promise<boolean> {
   await tx.insert(job).values({ name }).onConflictDoNothing()
   const claimed = await tx
     .update(job)
     .set({
-      run_id,
-      requested_run_id: sql`nullif(${job.requested_run_id}, ${run_id})`,
+      run_id: runId,
+      requested_run_id: sql`nullif(${job.requested_run_id}, ${runId})`,
       started_at: sql`now()`,
       finished_at: null,
       lease_until: leaseEnd,
@@ -110,25 +115,25 @@ export async function claimRun(tx: Transaction, name: JobName, run_id: string): 
       and(
         eq(job.name, name),
         sql`(${job.lease_until} is null or ${job.lease_until} < now())`,
-        sql`(${job.run_id} is distinct from ${run_id} or ${job.finished_at} is null)`,
+        sql`(${job.run_id} is distinct from ${runId} or ${job.finished_at} is null)`,
       ),
     )
     .returning({ name: job.name })
   return claimed.length > 0
 }
 
-export const renewLease = (tx: Transaction, name: JobName, run_id: string): Promise<unknown> =>
-  tx.update(job).set({ lease_until: leaseEnd }).where(isRun(name, run_id))
+export const renewLease = (tx: Transaction, name: JobName, runId: string): Promise<unknown> =>
+  tx.update(job).set({ lease_until: leaseEnd }).where(isRun(name, runId))
 
 /** Ends the lease of a run, so that another run can be claimed at once. */
-export const releaseRun = (tx: Transaction, name: JobName, run_id: string): Promise<unknown> =>
-  tx.update(job).set({ lease_until: null }).where(isRun(name, run_id))
+export const releaseRun = (tx: Transaction, name: JobName, runId: string): Promise<unknown> =>
+  tx.update(job).set({ lease_until: null }).where(isRun(name, runId))
 
 /** Stores the result of a run. */
 export const finishRun = (
   tx: Transaction,
   name: JobName,
-  run_id: string,
+  runId: string,
   { state, message }: JobResult,
 ): Promise<unknown> =>
   tx
@@ -140,6 +145,6 @@ export const finishRun = (
       finished_at: sql`now()`,
       ...(state !== 'failed' && { succeeded_at: sql`now()` }),
     })
-    .where(isRun(name, run_id))
+    .where(isRun(name, runId))
 
-const isRun = (name: JobName, run_id: string) => and(eq(job.name, name), eq(job.run_id, run_id))
+const isRun = (name: JobName, runId: string) => and(eq(job.name, name), eq(job.run_id, runId))

@@ -48,8 +48,10 @@ describe('the job pictures', () => {
       if (name !== 'young') utimesSync(path, old, old)
     }
     await testDatabase.database.system('test', async tx => {
-      const engine_id = '00000000-0000-7000-8000-000000000001'
-      await tx.insert(picture).values({ sha256: used, engine_id, time: new Date(), is_stored: true })
+      const engineId = '00000000-0000-7000-8000-000000000001'
+      await tx
+        .insert(picture)
+        .values({ sha256: used, engine_id: engineId, time: new Date(), is_stored: true })
       await tx.insert(image).values({ path: 'door.jpg', type: 'image', sha256: used, bytes: 1 })
     })
 
@@ -165,11 +167,11 @@ describe('the guard of the jobs', () => {
 
   it('deletes expired data when the scheduler has not for a day, or the disk is full', async () => {
     expect((await createGuard(false, 0)).started).toEqual(['retention', 'deliveries'])
-    const run_id = crypto.randomUUID()
+    const runId = crypto.randomUUID()
     await testDatabase.database.system('test', async tx => {
       for (const name of ['retention', 'deliveries'] as const) {
-        await claimRun(tx, name, run_id)
-        await finishRun(tx, name, run_id, { state: 'succeeded', message: '' })
+        await claimRun(tx, name, runId)
+        await finishRun(tx, name, runId, { state: 'succeeded', message: '' })
       }
     })
     expect((await createGuard(false, 25 * HOUR_MS)).started).toEqual([])
@@ -179,10 +181,10 @@ describe('the guard of the jobs', () => {
   })
 
   it('reports a job that has failed, and jobs that are not started', async () => {
-    const run_id = crypto.randomUUID()
+    const runId = crypto.randomUUID()
     await testDatabase.database.system('test', async tx => {
-      await claimRun(tx, 'backup', run_id)
-      await finishRun(tx, 'backup', run_id, { state: 'failed', message: 'create the bucket' })
+      await claimRun(tx, 'backup', runId)
+      await finishRun(tx, 'backup', runId, { state: 'failed', message: 'create the bucket' })
       await storePlan(tx, [{ job_name: 'expiry', next_run_at: new Date().toISOString() }])
     })
     expect((await createGuard(false, 0)).alarms).toEqual(['the job backup has failed: create the bucket'])

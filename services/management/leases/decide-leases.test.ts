@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { decideLeases } from './decide-leases.ts'
 
-const decide = (instance_id: string, instances: string, subjects: string, holders: Record<string, string>) =>
+const decide = (instanceId: string, instances: string, subjects: string, holders: Record<string, string>) =>
   decideLeases({
-    instance_id,
+    instance_id: instanceId,
     instances: instances.split(' '),
     subjects: subjects.split(' ').filter(Boolean),
     holders: new Map(Object.entries(holders)),
@@ -47,9 +47,9 @@ describe('the decision about leases', () => {
         const holders = new Map(subjects.map(subject => [subject, 'instance 0']))
         const advance = () => {
           let changes = 0
-          for (const instance_id of instances) {
-            const { claim, release } = decideLeases({ instance_id, instances, subjects, holders })
-            for (const subject of claim) holders.set(subject, instance_id)
+          for (const instanceId of instances) {
+            const { claim, release } = decideLeases({ instance_id: instanceId, instances, subjects, holders })
+            for (const subject of claim) holders.set(subject, instanceId)
             for (const subject of release) holders.delete(subject)
             changes += claim.length + release.length
           }

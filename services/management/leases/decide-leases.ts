@@ -21,12 +21,17 @@ export interface LeaseDecision {
  * Decides which leases an instance claims and releases. Every instance decides by itself: none takes more than an equal share,
  * rounded up, so that together they take everything, and an instance releases only what exceeds that.
  */
-export function decideLeases({ instance_id, instances, subjects, holders }: LeaseState): LeaseDecision {
+export function decideLeases({
+  instance_id: instanceId,
+  instances,
+  subjects,
+  holders,
+}: LeaseState): LeaseDecision {
   const share = Math.ceil(subjects.length / Math.max(1, instances.length))
-  const held = subjects.filter(subject => holders.get(subject) === instance_id)
+  const held = subjects.filter(subject => holders.get(subject) === instanceId)
   const free = subjects.filter(subject => !holders.has(subject))
   // Instances start at different subjects, because two that claim the same one at the same moment waste an attempt.
-  const offset = Math.max(0, instances.indexOf(instance_id)) * share
+  const offset = Math.max(0, instances.indexOf(instanceId)) * share
   const rotated = free.map((_, index) => free[(index + offset) % free.length]!)
   return {
     claim: rotated.slice(0, Math.max(0, share - held.length)),

@@ -35,10 +35,10 @@ export async function renewLeases(
   tx: Transaction,
   instance: { instance_id: string; host_name: string },
 ): Promise<HeldLeases> {
-  const { instance_id } = instance
+  const { instance_id: instanceId } = instance
   await limitIdleTime(tx)
   await recordAlive(tx, instance)
-  await deleteDeadInstances(tx, instance_id)
+  await deleteDeadInstances(tx, instanceId)
 
   const instances = await tx
     .select({ instance_id: managementInstance.instance_id })
@@ -49,34 +49,34 @@ export async function renewLeases(
   const leases = await tx.select().from(lease)
   const holders = new Map(leases.map(({ subject, instance_id }) => [subject, instance_id]))
   const { claim, release } = decideLeases({
-    instance_id,
+    instance_id: instanceId,
     instances: instances.map(row => row.instance_id),
     subjects: engineIds,
     holders,
   })
   const isBackgroundFree = !holders.has(BACKGROUND)
-  const claimed = await claimLeases(tx, instance_id, isBackgroundFree ? [BACKGROUND, ...claim] : claim)
+  const claimed = await claimLeases(tx, instanceId, isBackgroundFree ? [BACKGROUND, ...claim] : claim)
 
-  const held = leases.filter(row => row.instance_id === instance_id).map(({ subject }) => subject)
+  const held = leases.filter(row => row.instance_id === instanceId).map(({ subject }) => subject)
   return { subjects: new Set([...held, ...claimed]), excess: release, engines: new Set(engineIds) }
 }
 
 async function recordAlive(tx: Transaction, instance: { instance_id: string; host_name: string }) {
-  const alive_until = sql`clock_timestamp() + ${ALIVE_S} * interval '1 second'`
+  const aliveUntil = sql`clock_timestamp() + ${ALIVE_S} * interval '1 second'`
   await tx
     .insert(managementInstance)
-    .values({ ...instance, alive_until })
-    .onConflictDoUpdate({ target: managementInstance.instance_id, set: { alive_until } })
+    .values({ ...instance, alive_until: aliveUntil })
+    .onConflictDoUpdate({ target: managementInstance.instance_id, set: { alive_until: aliveUntil } })
 }
 
 /** Deletes the other instances that are dead. Their leases are deleted with them. */
-async function deleteDeadInstances(tx: Transaction, instance_id: string) {
+async function deleteDeadInstances(tx: Transaction, instanceId: string) {
   const dead = tx
     .select({ instance_id: managementInstance.instance_id })
     .from(managementInstance)
     .where(
       and(
-        ne(managementInstance.instance_id, instance_id),
+        ne(managementInstance.instance_id, instanceId),
         lt(managementInstance.alive_until, sql`clock_timestamp()`),
       ),
     )
@@ -86,12 +86,12 @@ async function deleteDeadInstances(tx: Transaction, instance_id: string) {
 }
 
 /** Claims leases that are still free. Returns their subjects. */
-async function claimLeases(tx: Transaction, instance_id: string, subjects: readonly string[]) {
+async function claimLeases(tx: Transaction, instanceId: string, subjects: readonly string[]) {
   if (subjects.length === 0) return []
   const claimed = await tx
     .insert(lease)
     // Sorted, so that two instances cannot deadlock.
-    .values(subjects.toSorted().map(subject => ({ subject, instance_id })))
+    .values(subjects.toSorted().map(subject => ({ subject, instance_id: instanceId })))
     .onConflictDoNothing()
     .returning({ subject: lease.subject })
   return claimed.map(({ subject }) => subject)
@@ -100,27 +100,27 @@ async function claimLeases(tx: Transaction, instance_id: string, subjects: reado
 /** Gives up leases, so that other instances can claim them. */
 export async function releaseLeases(
   tx: Transaction,
-  instance_id: string,
+  instanceId: string,
   subjects: readonly string[],
 ): Promise<void> {
-  await tx.delete(lease).where(and(eq(lease.instance_id, instance_id), inArray(lease.subject, [...subjects])))
+  await tx.delete(lease).where(and(eq(lease.instance_id, instanceId), inArray(lease.subject, [...subjects])))
 }
 
 /** Deletes an instance and its leases. */
-export async function removeInstance(tx: Transaction, instance_id: string): Promise<void> {
-  await tx.delete(managementInstance).where(eq(managementInstance.instance_id, instance_id))
+export async function removeInstance(tx: Transaction, instanceId: string): Promise<void> {
+  await tx.delete(managementInstance).where(eq(managementInstance.instance_id, instanceId))
 }
 
 /**
  * Returns whether an instance holds a lease. To be called at the start of a transaction that requires the lease. It does not lock the
  * lease, so that a process that has stopped does not block the instance that takes over.
  */
-export async function holdsLease(tx: Transaction, instance_id: string, subject: string): Promise<boolean> {
+export async function holdsLease(tx: Transaction, instanceId: string, subject: string): Promise<boolean> {
   await limitIdleTime(tx)
   const [row] = await tx
     .select({ subject: lease.subject })
     .from(lease)
-    .where(and(eq(lease.subject, subject), eq(lease.instance_id, instance_id)))
+    .where(and(eq(lease.subject, subject), eq(lease.instance_id, instanceId)))
   return row !== undefined
 }
 

@@ -21,8 +21,8 @@ async function openDatabase(): Promise<Database> {
 
 /** Starts an instance on a database. `held` returns its leases. */
 function startInstance(database: Database) {
-  const instance_id = randomUUID()
-  const leases = createLeases({ instance_id, host_name: '', log })
+  const instanceId = randomUUID()
+  const leases = createLeases({ instance_id: instanceId, host_name: '', log })
   let last: HeldLeases | undefined
   leases.onRenewal(async (held, connected) => {
     last = held
@@ -30,24 +30,24 @@ function startInstance(database: Database) {
   })
   const stop = leases.start(database)
   onTestFinished(stop)
-  return { instance_id, leases, stop, held: () => [...(last?.subjects ?? [])].sort() }
+  return { instance_id: instanceId, leases, stop, held: () => [...(last?.subjects ?? [])].sort() }
 }
 
 /** Makes an instance look as if it had been killed a while ago. */
-const expire = (database: Database, instance_id: string) =>
+const expire = (database: Database, instanceId: string) =>
   database.system('test', tx =>
     tx
       .update(managementInstance)
       .set({ alive_until: sql`now() - interval '1 second'` })
-      .where(eq(managementInstance.instance_id, instance_id)),
+      .where(eq(managementInstance.instance_id, instanceId)),
   )
 
 describe('leases', () => {
   it('belong to one of two instances, and to the other one when it stops', async () => {
     const database = await openDatabase()
-    const { engine_id } = await insertEngine(database)
+    const { engine_id: engineId } = await insertEngine(database)
     const first = startInstance(database)
-    await vi.waitFor(() => expect(first.held()).toEqual([engine_id, BACKGROUND].sort()), WAIT)
+    await vi.waitFor(() => expect(first.held()).toEqual([engineId, BACKGROUND].sort()), WAIT)
     const second = startInstance(database)
     await vi.waitFor(async () => {
       const instances = await database.system('test', tx => tx.select().from(managementInstance))
@@ -57,7 +57,7 @@ describe('leases', () => {
     expect(second.leases.runsBackground()).toBe(false)
 
     await first.stop()
-    await vi.waitFor(() => expect(second.held()).toEqual([engine_id, BACKGROUND].sort()), WAIT)
+    await vi.waitFor(() => expect(second.held()).toEqual([engineId, BACKGROUND].sort()), WAIT)
     await second.leases.waitForBackground(new AbortController().signal)
     expect(second.leases.runsBackground()).toBe(true)
   })
@@ -74,33 +74,33 @@ describe('leases', () => {
 
   it('of an instance that no longer renews its row are taken over', async () => {
     const database = await openDatabase()
-    const { engine_id } = await insertEngine(database)
+    const { engine_id: engineId } = await insertEngine(database)
     const dead = randomUUID()
     await database.system('test', async tx => {
       await tx
         .insert(managementInstance)
         .values({ instance_id: dead, alive_until: sql`now() + interval '1 hour'` })
-      await tx.insert(lease).values({ subject: engine_id, instance_id: dead })
+      await tx.insert(lease).values({ subject: engineId, instance_id: dead })
     })
     const successor = startInstance(database)
     await vi.waitFor(() => expect(successor.held()).toEqual([BACKGROUND]), WAIT)
     await expire(database, dead)
-    await vi.waitFor(() => expect(successor.held()).toEqual([engine_id, BACKGROUND].sort()), WAIT)
+    await vi.waitFor(() => expect(successor.held()).toEqual([engineId, BACKGROUND].sort()), WAIT)
   })
 
   it('reject transactions of an instance whose work another one has taken over', async () => {
     const database = await openDatabase()
-    const { engine_id } = await insertEngine(database)
-    const { instance_id, held } = startInstance(database)
-    await vi.waitFor(() => expect(held()).toContain(engine_id), WAIT)
-    const guarded = guardByLease(database, instance_id, engine_id)
+    const { engine_id: engineId } = await insertEngine(database)
+    const { instance_id: instanceId, held } = startInstance(database)
+    await vi.waitFor(() => expect(held()).toContain(engineId), WAIT)
+    const guarded = guardByLease(database, instanceId, engineId)
     expect(await guarded.system('test', async () => 'done')).toBe('done')
     await database.system('test', async tx => {
       const other = randomUUID()
       await tx
         .insert(managementInstance)
         .values({ instance_id: other, alive_until: sql`now() + interval '1 hour'` })
-      await tx.update(lease).set({ instance_id: other }).where(eq(lease.subject, engine_id))
+      await tx.update(lease).set({ instance_id: other }).where(eq(lease.subject, engineId))
     })
     await expect(guarded.system('test', async () => 'done')).rejects.toThrow(LeaseLostError)
   })

@@ -52,7 +52,7 @@ export interface LeasesOptions {
   log: Log
 }
 
-export function createLeases({ instance_id, host_name, log }: LeasesOptions): Leases {
+export function createLeases({ instance_id: instanceId, host_name, log }: LeasesOptions): Leases {
   const listeners: ((held: HeldLeases, database: Database) => Promise<void>)[] = []
   const background = createGate()
   /** How many parts of the service have called `start` and not ended it. */
@@ -62,7 +62,9 @@ export function createLeases({ instance_id, host_name, log }: LeasesOptions): Le
   let pause = new AbortController()
 
   async function renewOnce(database: Database): Promise<void> {
-    const held = await database.system(OPERATION, tx => renewLeases(tx, { instance_id, host_name }))
+    const held = await database.system(OPERATION, tx =>
+      renewLeases(tx, { instance_id: instanceId, host_name }),
+    )
     background.set(held.subjects.has(BACKGROUND))
     for (const listener of listeners) await listener(held, database)
   }
@@ -78,11 +80,11 @@ export function createLeases({ instance_id, host_name, log }: LeasesOptions): Le
     }
     background.set(false)
     // If this fails, the other instances take over when the row of this one has expired.
-    await database.system(OPERATION, tx => removeInstance(tx, instance_id)).catch(() => {})
+    await database.system(OPERATION, tx => removeInstance(tx, instanceId)).catch(() => {})
   }
 
   return {
-    instance_id,
+    instance_id: instanceId,
 
     start(database) {
       startCount += 1
@@ -108,8 +110,7 @@ export function createLeases({ instance_id, host_name, log }: LeasesOptions): Le
     renew: () => pause.abort(),
 
     async release(database, subjects) {
-      if (subjects.length > 0)
-        await database.system(OPERATION, tx => releaseLeases(tx, instance_id, subjects))
+      if (subjects.length > 0) await database.system(OPERATION, tx => releaseLeases(tx, instanceId, subjects))
     },
 
     waitForBackground: background.waitUntilOpen,
@@ -137,11 +138,11 @@ function createGate() {
 }
 
 /** Returns a database whose `system` transactions throw `LeaseLostError` unless this instance holds the lease of `subject`. */
-export function guardByLease(database: Database, instance_id: string, subject: string): Database {
+export function guardByLease(database: Database, instanceId: string, subject: string): Database {
   const guard =
     <T>(work: (tx: Transaction) => Promise<T>) =>
     async (tx: Transaction) => {
-      if (!(await holdsLease(tx, instance_id, subject))) throw new LeaseLostError(subject)
+      if (!(await holdsLease(tx, instanceId, subject))) throw new LeaseLostError(subject)
       return work(tx)
     }
   return {

@@ -26,21 +26,23 @@ export const updateSitePlacement = (tx: Transaction, change: SitePlacementChange
   tx.update(site).set(change).where(eq(site.site_id, change.site_id)).returning()
 
 /**
- * Updates the placement of a source, and moves the source if there is an `engine_id`. Returns the rows that the caller may change: one
+ * Updates the placement of a source, and moves the source if there is an `engineId`. Returns the rows that the caller may change: one
  * or none.
  */
 export async function updateSourcePlacement(
   tx: Transaction,
-  { source_id, engine_id, ...fields }: SourcePlacementChange,
+  { source_id: sourceId, engine_id: engineId, ...fields }: SourcePlacementChange,
 ) {
   const rows = await tx
     .update(source)
-    .set({ source_id, ...fields })
-    .where(eq(source.source_id, source_id))
+    .set({ source_id: sourceId, ...fields })
+    .where(eq(source.source_id, sourceId))
     .returning()
-  const from_engine_id = rows[0]?.engine_id
-  if (from_engine_id !== undefined && engine_id !== undefined && engine_id !== from_engine_id)
-    await withFullScope(tx, () => moveSource(tx, { source_id, from_engine_id, to_engine_id: engine_id }))
+  const fromEngineId = rows[0]?.engine_id
+  if (fromEngineId !== undefined && engineId !== undefined && engineId !== fromEngineId)
+    await withFullScope(tx, () =>
+      moveSource(tx, { source_id: sourceId, from_engine_id: fromEngineId, to_engine_id: engineId }),
+    )
   return rows
 }
 

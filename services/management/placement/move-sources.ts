@@ -27,30 +27,34 @@ const MAX_DELIVERY_DAYS = 90
  */
 export async function moveSource(
   tx: Transaction,
-  { source_id, from_engine_id, to_engine_id }: SourceMove,
+  { source_id: sourceId, from_engine_id: fromEngineId, to_engine_id: toEngineId }: SourceMove,
 ): Promise<boolean> {
   // The ingest of messages locks this row too: each message of the old engine is stored either before or after the move.
   const [oldEngine] = await tx
     .select({ log_id: engineState.provisioned_log_id, reported: engineState.condition })
     .from(engineState)
-    .where(eq(engineState.engine_id, from_engine_id))
+    .where(eq(engineState.engine_id, fromEngineId))
     .for('update')
   const [movedSource] = await tx
     .select({ device_id: source.device_id, source_sid: source.source_sid })
     .from(source)
-    .where(and(eq(source.source_id, source_id), eq(source.engine_id, from_engine_id)))
+    .where(and(eq(source.source_id, sourceId), eq(source.engine_id, fromEngineId)))
     .for('update')
-  if (!movedSource || from_engine_id === to_engine_id) return false
+  if (!movedSource || fromEngineId === toEngineId) return false
 
-  if (oldEngine?.log_id) await storeFormerChannels(tx, source_id, from_engine_id, oldEngine.log_id)
-  await resetChannels(tx, source_id)
-  const source_cores = await removeLoad(tx, from_engine_id, oldEngine?.reported, movedSource.source_sid)
+  if (oldEngine?.log_id) await storeFormerChannels(tx, sourceId, fromEngineId, oldEngine.log_id)
+  await resetChannels(tx, sourceId)
+  const sourceCores = await removeLoad(tx, fromEngineId, oldEngine?.reported, movedSource.source_sid)
   // The foreign key of the channels changes their engine too.
   await tx
     .update(source)
-    .set({ engine_id: to_engine_id, source_sid: null, ...(source_cores !== undefined && { source_cores }) })
-    .where(eq(source.source_id, source_id))
-  await moveDevice(tx, movedSource.device_id, from_engine_id, to_engine_id)
+    .set({
+      engine_id: toEngineId,
+      source_sid: null,
+      ...(sourceCores !== undefined && { source_cores: sourceCores }),
+    })
+    .where(eq(source.source_id, sourceId))
+  await moveDevice(tx, movedSource.device_id, fromEngineId, toEngineId)
   return true
 }
 
@@ -58,15 +62,21 @@ export async function moveSource(
  * Stores which ids the channels had on the old engine. With them, messages of the old engine that are delivered later are assigned to
  * the channels.
  */
-async function storeFormerChannels(tx: Transaction, source_id: string, engine_id: string, log_id: string) {
+async function storeFormerChannels(tx: Transaction, sourceId: string, engineId: string, logId: string) {
   const rows = await tx
     .select({ channel_id: channel.channel_id, channel_sid: channel.channel_sid })
     .from(channel)
-    .where(and(eq(channel.source_id, source_id), isNotNull(channel.channel_sid)))
-  for (const { channel_id, channel_sid } of rows)
+    .where(and(eq(channel.source_id, sourceId), isNotNull(channel.channel_sid)))
+  for (const { channel_id, channel_sid: channelSid } of rows)
     await tx
       .insert(formerChannel)
-      .values({ engine_id, log_id, channel_sid: channel_sid!, channel_id, moved_at: sql`clock_timestamp()` })
+      .values({
+        engine_id: engineId,
+        log_id: logId,
+        channel_sid: channelSid!,
+        channel_id,
+        moved_at: sql`clock_timestamp()`,
+      })
       .onConflictDoNothing()
   await tx
     .delete(formerChannel)
@@ -74,8 +84,8 @@ async function storeFormerChannels(tx: Transaction, source_id: string, engine_id
 }
 
 /** Deletes the ids that the old engine has assigned, and marks the states of the channels as outdated. */
-async function resetChannels(tx: Transaction, source_id: string) {
-  const isMoved = eq(channel.source_id, source_id)
+async function resetChannels(tx: Transaction, sourceId: string) {
+  const isMoved = eq(channel.source_id, sourceId)
   await tx.update(channel).set({ channel_sid: null }).where(isMoved)
   const channels = tx.select({ id: channel.channel_id }).from(channel).where(isMoved)
   await tx
@@ -90,11 +100,11 @@ async function resetChannels(tx: Transaction, source_id: string) {
  */
 async function removeLoad(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   reported: ReportedCondition | null | undefined,
-  source_sid: number | null,
+  sourceSid: number | null,
 ): Promise<number | undefined> {
-  const load = reported?.condition.sources.find(({ id }) => id === source_sid)?.load
+  const load = reported?.condition.sources.find(({ id }) => id === sourceSid)?.load
   if (!reported || load === undefined) return undefined
   const { capacity, sources } = reported.condition
   const condition: ReportedCondition = {
@@ -102,10 +112,10 @@ async function removeLoad(
     condition: {
       ...reported.condition,
       ...(capacity && { capacity: { ...capacity, used: Math.max(0, capacity.used - load) } }),
-      sources: sources.filter(({ id }) => id !== source_sid),
+      sources: sources.filter(({ id }) => id !== sourceSid),
     },
   }
-  await tx.update(engineState).set({ condition }).where(eq(engineState.engine_id, engine_id))
+  await tx.update(engineState).set({ condition }).where(eq(engineState.engine_id, engineId))
   return load
 }
 
@@ -113,22 +123,22 @@ async function removeLoad(
  * Moves the device of a moved source, once none of its sources is left on the old engine. The engine of a device decides which users
  * see the engine, and the status of the device.
  */
-async function moveDevice(tx: Transaction, device_id: string, from_engine_id: string, to_engine_id: string) {
+async function moveDevice(tx: Transaction, deviceId: string, fromEngineId: string, toEngineId: string) {
   const deviceSource = alias(source, 'device_source')
-  const selectSources = (engine_id: string) =>
+  const selectSources = (engineId: string) =>
     tx
       .select({ source_id: deviceSource.source_id })
       .from(deviceSource)
-      .where(and(eq(deviceSource.device_id, device_id), eq(deviceSource.engine_id, engine_id)))
+      .where(and(eq(deviceSource.device_id, deviceId), eq(deviceSource.engine_id, engineId)))
   await tx
     .update(device)
-    .set({ engine_id: to_engine_id })
+    .set({ engine_id: toEngineId })
     .where(
       and(
-        eq(device.device_id, device_id),
-        eq(device.engine_id, from_engine_id),
-        notExists(selectSources(from_engine_id)),
-        exists(selectSources(to_engine_id)),
+        eq(device.device_id, deviceId),
+        eq(device.engine_id, fromEngineId),
+        notExists(selectSources(fromEngineId)),
+        exists(selectSources(toEngineId)),
       ),
     )
 }

@@ -11,8 +11,8 @@ import { readPlacementState } from './read-placement-state.ts'
  */
 export async function placeNewSource(
   tx: Transaction,
-  source_id: string,
-  requested_engine_id: string,
+  sourceId: string,
+  requestedEngineId: string,
 ): Promise<void> {
   const [created] = await tx
     .select({
@@ -24,11 +24,18 @@ export async function placeNewSource(
     })
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
-    .where(eq(source.source_id, source_id))
+    .where(eq(source.source_id, sourceId))
   if (created?.placement !== 'automatic') return
 
-  const engine_id = requested_engine_id
-  const planned = { ...created, source_id, engine_id, isAutomatic: true, cores: undefined }
+  const engineId = requestedEngineId
+  const planned = {
+    ...created,
+    source_id: sourceId,
+    engine_id: engineId,
+    isAutomatic: true,
+    cores: undefined,
+  }
   const target = planNewSource(await readPlacementState(tx), planned)
-  if (target) await moveSource(tx, { source_id, from_engine_id: engine_id, to_engine_id: target.engine_id })
+  if (target)
+    await moveSource(tx, { source_id: sourceId, from_engine_id: engineId, to_engine_id: target.engine_id })
 }

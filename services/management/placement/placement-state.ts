@@ -48,8 +48,11 @@ export function createCostEstimate({ sources }: PlacementState): (source: Placem
 }
 
 /** Returns whether a source may be moved to an engine. */
-export function isEligible(engine: PlacementEngine, { site_id, organization_id }: PlacementSource): boolean {
+export function isEligible(
+  engine: PlacementEngine,
+  { site_id: siteId, organization_id: organizationId }: PlacementSource,
+): boolean {
   if (!engine.isAvailable) return false
-  if (engine.site_ids.length > 0) return engine.site_ids.includes(site_id)
-  return engine.organization_id === null || engine.organization_id === organization_id
+  if (engine.site_ids.length > 0) return engine.site_ids.includes(siteId)
+  return engine.organization_id === null || engine.organization_id === organizationId
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { PlacementEngine, PlacementSource } from './placement-state.ts'
 import { planFailover, planNewSource, planRebalance } from './plan-placement.ts'
 
-const engine = (engine_id: string, more: Partial<PlacementEngine> = {}): PlacementEngine => ({
-  engine_id,
-  engine_name: engine_id,
+const engine = (engineId: string, more: Partial<PlacementEngine> = {}): PlacementEngine => ({
+  engine_id: engineId,
+  engine_name: engineId,
   isAvailable: true,
   isLost: false,
   cores: 4,
@@ -16,13 +16,13 @@ const engine = (engine_id: string, more: Partial<PlacementEngine> = {}): Placeme
 const lost = { isAvailable: false, isLost: true }
 
 const source = (
-  source_id: string,
-  engine_id: string,
+  sourceId: string,
+  engineId: string,
   more: Partial<PlacementSource> = {},
 ): PlacementSource => ({
-  source_id,
-  source_name: source_id,
-  engine_id,
+  source_id: sourceId,
+  source_name: sourceId,
+  engine_id: engineId,
   site_id: 'yard',
   organization_id: 'own',
   isAutomatic: true,

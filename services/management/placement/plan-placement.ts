@@ -20,12 +20,12 @@ interface Board {
   engines: readonly PlacementEngine[]
   /** The engine of each source. */
   places: Map<string, string>
-  getUsed(engine_id: string): number
+  getUsed(engineId: string): number
   /** How many sources of a site are on an engine. */
-  countOfSite(engine_id: string, site_id: string): number
-  countSources(engine_id: string): number
+  countOfSite(engineId: string, siteId: string): number
+  countSources(engineId: string): number
   estimate(source: PlacementSource): number
-  place(source: PlacementSource, engine_id: string): void
+  place(source: PlacementSource, engineId: string): void
 }
 
 /** Plans new engines for the automatically placed sources of lost engines, the most expensive sources first. */
@@ -57,8 +57,8 @@ export function planRebalance(state: PlacementState): PlacementPlan {
   }
   const sourcesById = new Map(state.sources.map(source => [source.source_id, source]))
   const enginesById = new Map(state.engines.map(engine => [engine.engine_id, engine]))
-  for (const { source_id, to_engine_id, reason } of failover.moves)
-    apply(sourcesById.get(source_id)!, enginesById.get(to_engine_id)!, reason)
+  for (const { source_id: sourceId, to_engine_id: toEngineId, reason } of failover.moves)
+    apply(sourcesById.get(sourceId)!, enginesById.get(toEngineId)!, reason)
 
   // Every round moves a source, and none twice, so that the plan ends.
   const movable = () =>
@@ -93,7 +93,7 @@ function findSpread(board: Board, movable: readonly PlacementSource[]) {
     if (!source.isSpread) continue
     const target = chooseEngine(board, source)
     const from = board.places.get(source.source_id)!
-    const count = (engine_id: string) => board.countOfSite(engine_id, source.site_id)
+    const count = (engineId: string) => board.countOfSite(engineId, source.site_id)
     if (target && count(from) - count(target.engine_id) >= 2) return { source, target }
   }
   return undefined
@@ -129,19 +129,19 @@ function createBoard(state: PlacementState): Board {
   const used = new Map(state.engines.map(({ engine_id, otherLoad }) => [engine_id, otherLoad]))
   /** The sources by engine, and by engine and site. */
   const counts = new Map<string, number>()
-  const toSiteKey = (engine_id: string, site_id: string) => `${engine_id} ${site_id}`
+  const toSiteKey = (engineId: string, siteId: string) => `${engineId} ${siteId}`
 
-  function count(source: PlacementSource, engine_id: string, change: 1 | -1) {
-    used.set(engine_id, (used.get(engine_id) ?? 0) + change * estimate(source))
-    for (const key of [engine_id, toSiteKey(engine_id, source.site_id)])
+  function count(source: PlacementSource, engineId: string, change: 1 | -1) {
+    used.set(engineId, (used.get(engineId) ?? 0) + change * estimate(source))
+    for (const key of [engineId, toSiteKey(engineId, source.site_id)])
       counts.set(key, (counts.get(key) ?? 0) + change)
   }
 
-  function place(source: PlacementSource, engine_id: string) {
+  function place(source: PlacementSource, engineId: string) {
     const previous = places.get(source.source_id)
     if (previous !== undefined) count(source, previous, -1)
-    count(source, engine_id, 1)
-    places.set(source.source_id, engine_id)
+    count(source, engineId, 1)
+    places.set(source.source_id, engineId)
   }
 
   for (const source of state.sources) place(source, source.engine_id)
@@ -150,14 +150,14 @@ function createBoard(state: PlacementState): Board {
     places,
     estimate,
     place,
-    getUsed: engine_id => used.get(engine_id) ?? 0,
-    countOfSite: (engine_id, site_id) => counts.get(toSiteKey(engine_id, site_id)) ?? 0,
-    countSources: engine_id => counts.get(engine_id) ?? 0,
+    getUsed: engineId => used.get(engineId) ?? 0,
+    countOfSite: (engineId, siteId) => counts.get(toSiteKey(engineId, siteId)) ?? 0,
+    countSources: engineId => counts.get(engineId) ?? 0,
   }
 }
 
-const hasRoom = (board: Board, { engine_id, cores }: PlacementEngine, cost: number) =>
-  cores === undefined || board.getUsed(engine_id) + cost <= cores
+const hasRoom = (board: Board, { engine_id: engineId, cores }: PlacementEngine, cost: number) =>
+  cores === undefined || board.getUsed(engineId) + cost <= cores
 
 /** The share of the capacity that is used. */
 const getShare = (board: Board, { engine_id, cores }: PlacementEngine) =>
@@ -169,11 +169,18 @@ function move(
   target: PlacementEngine,
   reason: string,
 ): PlacementPlan['moves'][number] {
-  const { source_id, source_name } = source
-  const from_engine_id = board.places.get(source_id)!
+  const { source_id: sourceId, source_name } = source
+  const fromEngineId = board.places.get(sourceId)!
   board.place(source, target.engine_id)
   const cores = round(board.estimate(source))
-  return { source_id, source_name, from_engine_id, to_engine_id: target.engine_id, cores, reason }
+  return {
+    source_id: sourceId,
+    source_name,
+    from_engine_id: fromEngineId,
+    to_engine_id: target.engine_id,
+    cores,
+    reason,
+  }
 }
 
 const toUnplaced = ({ source_id, source_name, engine_id }: PlacementSource, reason: string) => ({
@@ -190,13 +197,13 @@ function toPlan(
   unplaced: PlacementPlan['unplaced'],
 ): PlacementPlan {
   const before = createBoard(state)
-  const engines = state.engines.map(({ engine_id, engine_name, isAvailable, cores }) => ({
-    engine_id,
+  const engines = state.engines.map(({ engine_id: engineId, engine_name, isAvailable, cores }) => ({
+    engine_id: engineId,
     engine_name,
     is_available: isAvailable,
     cores: cores ?? null,
-    used: round(before.getUsed(engine_id)),
-    used_after: round(board.getUsed(engine_id)),
+    used: round(before.getUsed(engineId)),
+    used_after: round(board.getUsed(engineId)),
   }))
   return { moves, unplaced, engines }
 }

@@ -63,11 +63,13 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
     }
   })
 
-  const sources = sourceRows.map(({ source_sid, source_cores, placement, ...row }): PlacementSource => {
-    // `source_cores` is what the source needed before it was moved to its engine.
-    const cores = findLoad({ source_sid, engine_id: row.engine_id }) ?? source_cores ?? undefined
-    return { ...row, isAutomatic: placement === 'automatic', cores }
-  })
+  const sources = sourceRows.map(
+    ({ source_sid, source_cores: sourceCores, placement, ...row }): PlacementSource => {
+      // `source_cores` is what the source needed before it was moved to its engine.
+      const cores = findLoad({ source_sid, engine_id: row.engine_id }) ?? sourceCores ?? undefined
+      return { ...row, isAutomatic: placement === 'automatic', cores }
+    },
+  )
   return { engines, sources }
 }
 
@@ -107,9 +109,9 @@ const selectSources = (tx: Transaction) =>
 /** Returns a function that returns the load of a source, in CPU cores, as its engine has reported it. */
 function createLoadFinder(engineRows: Awaited<ReturnType<typeof selectEngines>>) {
   const loadsByEngine = new Map(
-    engineRows.map(({ engine_id, reported }) => {
+    engineRows.map(({ engine_id: engineId, reported }) => {
       const loads = (reported?.condition.sources ?? []).map(({ id, load }) => [id, load] as const)
-      return [engine_id, new Map(loads)]
+      return [engineId, new Map(loads)]
     }),
   )
   return ({ engine_id, source_sid }: { engine_id: string; source_sid: number | null }) =>

@@ -63,7 +63,7 @@ export async function collectSections(tx: Transaction, selection: ReportSelectio
   return sections
 }
 
-function readChannels(tx: Transaction, { site_id, channelIds, usecaseKeys }: ReportSelection) {
+function readChannels(tx: Transaction, { site_id: siteId, channelIds, usecaseKeys }: ReportSelection) {
   return tx
     .select({
       channel_id: channel.channel_id,
@@ -79,7 +79,7 @@ function readChannels(tx: Transaction, { site_id, channelIds, usecaseKeys }: Rep
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(
       and(
-        site_id === undefined ? undefined : eq(channel.site_id, site_id),
+        siteId === undefined ? undefined : eq(channel.site_id, siteId),
         channelIds.length > 0 ? inArray(channel.channel_id, [...channelIds]) : undefined,
         usecaseKeys.length > 0 ? inArray(usecase.usecase_key, [...usecaseKeys]) : undefined,
       ),
@@ -166,10 +166,14 @@ async function readPeriodTotals(
   const aggregates = await readAggregates(tx, ids, storedKeys, period, selection.customAggregations)
   const bucketKeys = rows.map(({ key }) => key)
   const totals: ChannelTotals[] = []
-  for (const { channel_id, windowSeconds } of channels)
+  for (const { channel_id: channelId, windowSeconds } of channels)
     totals.push({
-      rows: await readBucketTotals(tx, { channel_id, windowSeconds, selection, period, buckets }, bucketKeys),
-      total: computeTotals(aggregates.get(channel_id)!, selection, period.to, windowSeconds),
+      rows: await readBucketTotals(
+        tx,
+        { channel_id: channelId, windowSeconds, selection, period, buckets },
+        bucketKeys,
+      ),
+      total: computeTotals(aggregates.get(channelId)!, selection, period.to, windowSeconds),
     })
   return { buckets: rows, channels: totals }
 }

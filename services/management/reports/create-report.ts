@@ -37,9 +37,9 @@ export async function createReport(
   request: ReportRequest,
   now: number,
 ): Promise<{ report: Report; period: ReportPeriod }> {
-  const { site_id, channelIds, interval, isCompared } = request
-  const place = site_id === undefined ? await findChannelPlace(tx, channelIds) : await findSite(tx, site_id)
-  if (site_id !== undefined) await assertChannelsOnSite(tx, channelIds, site_id)
+  const { site_id: siteId, channelIds, interval, isCompared } = request
+  const place = siteId === undefined ? await findChannelPlace(tx, channelIds) : await findSite(tx, siteId)
+  if (siteId !== undefined) await assertChannelsOnSite(tx, channelIds, siteId)
   const { siteName, timeZone } = place
   const period = request.findPeriod(timeZone)
   const sections = await collectSections(tx, { ...request, period, timeZone, now })
@@ -67,15 +67,15 @@ interface Place {
   timeZone: string
 }
 
-async function findSite(tx: Transaction, site_id: string): Promise<Place> {
-  const [row] = await tx.select().from(site).where(eq(site.site_id, site_id))
+async function findSite(tx: Transaction, siteId: string): Promise<Place> {
+  const [row] = await tx.select().from(site).where(eq(site.site_id, siteId))
   return { siteName: row!.site_name, timeZone: row!.site_timezone }
 }
 
 /** Returns the place of channels whose site the caller may not see. */
 async function findChannelPlace(tx: Transaction, channelIds: readonly string[]): Promise<Place> {
   const zones = new Set<string>()
-  for (const channel_id of channelIds) zones.add(await readChannelTimeZone(tx, channel_id))
+  for (const channelId of channelIds) zones.add(await readChannelTimeZone(tx, channelId))
   if (zones.size > 1)
     throw fieldError(
       'channel_ids',
@@ -89,14 +89,14 @@ async function findChannelPlace(tx: Transaction, channelIds: readonly string[]):
 export async function assertChannelsOnSite(
   tx: Transaction,
   channelIds: readonly string[],
-  site_id: string,
+  siteId: string,
 ): Promise<void> {
   if (channelIds.length === 0) return
   const rows = await tx
     .select({ channel_id: channel.channel_id, site_id: channel.site_id })
     .from(channel)
     .where(inArray(channel.channel_id, [...channelIds]))
-  const foreign = rows.find(row => row.site_id !== site_id)
+  const foreign = rows.find(row => row.site_id !== siteId)
   if (foreign)
     throw fieldError(
       `channel_ids.${channelIds.indexOf(foreign.channel_id)}`,

@@ -63,19 +63,19 @@ async function createScene(): Promise<Scene> {
 }
 
 async function signInAll(
-  { organization_id, customer_id }: ManagementRecords,
+  { organization_id: organizationId, customer_id: customerId }: ManagementRecords,
   superadmin: SignedInUser,
 ): Promise<Record<Role, SignedInUser>> {
   return {
     superadmin,
-    admin: await management.signIn('admin', { organization: organization_id }),
-    manager: await management.signIn('manager', { customers: [customer_id] }),
-    viewer: await management.signIn('viewer', { customers: [customer_id] }),
+    admin: await management.signIn('admin', { organization: organizationId }),
+    manager: await management.signIn('manager', { customers: [customerId] }),
+    viewer: await management.signIn('viewer', { customers: [customerId] }),
   }
 }
 
 /** Stores a picture for the notification. */
-async function insertPicture({ notification_uuid }: ManagementRecords): Promise<void> {
+async function insertPicture({ notification_uuid: notificationUuid }: ManagementRecords): Promise<void> {
   const jpeg = randomBytes(40)
   const sha256 = createHash('sha256').update(jpeg).digest('hex')
   await createPictureStore(resolve(management.data, 'management/pictures')).write(sha256, jpeg)
@@ -83,7 +83,7 @@ async function insertPicture({ notification_uuid }: ManagementRecords): Promise<
     tx
       .update(notification)
       .set({ picture: sha256 })
-      .where(eq(notification.notification_uuid, notification_uuid)),
+      .where(eq(notification.notification_uuid, notificationUuid)),
   )
 }
 

@@ -24,9 +24,9 @@ const hour = 3_600_000
 const fixture = useIngestDatabase()
 const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => fixture.database.system('test', work)
 
-let alert_id: string
+let alertId: string
 beforeEach(async () => {
-  alert_id = await insertAlert({})
+  alertId = await insertAlert({})
 })
 
 async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<string> {
@@ -49,7 +49,7 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<
   return row!.alert_id
 }
 
-async function insertWindow(start: string, end: string, id = alert_id): Promise<string> {
+async function insertWindow(start: string, end: string, id = alertId): Promise<string> {
   const occurrence = {
     occurrence_id: 1,
     occurrence_activate_cron: '',
@@ -74,33 +74,35 @@ async function insertWindow(start: string, end: string, id = alert_id): Promise<
   return row!.schedule_id
 }
 
-async function insertHolidays(schedule_id: string, events: { start: string; end: string }[]) {
-  const calendar_id = v7()
+async function insertHolidays(scheduleId: string, events: { start: string; end: string }[]) {
+  const calendarId = v7()
   const { organization_id } = fixture.engine
   await inTransaction(async tx => {
     await tx.insert(calendar).values({
-      calendar_id,
+      calendar_id: calendarId,
       organization_id,
       calendar_name: 'Holidays',
       calendar_ics: '',
       calendar_events: events.map(event => ({ ...event, summary: '' })),
       events_until: new Date(),
     })
-    await tx.insert(scheduleException).values({ schedule_id, calendar_id, exception_type: 'disarm' })
+    await tx
+      .insert(scheduleException)
+      .values({ schedule_id: scheduleId, calendar_id: calendarId, exception_type: 'disarm' })
   })
-  return calendar_id
+  return calendarId
 }
 
 const isArmedAt = (...times: number[]) =>
   inTransaction(async tx => {
     const period = { from: Math.min(...times), to: Math.max(...times) }
-    const armed = await loadArmedAlerts(tx, [alert_id], period)
-    return times.map(time => armed.isArmedAt(alert_id, time))
+    const armed = await loadArmedAlerts(tx, [alertId], period)
+    return times.map(time => armed.isArmedAt(alertId, time))
   })
 
-const createState = (is_armed: boolean, from: number, until: number): ArmedAlertState => ({
-  alert_id,
-  is_armed,
+const createState = (isArmed: boolean, from: number, until: number): ArmedAlertState => ({
+  alert_id: alertId,
+  is_armed: isArmed,
   schedule_ids: [],
   valid_from: new Date(from).toISOString(),
   valid_until: new Date(until).toISOString(),
@@ -108,15 +110,15 @@ const createState = (is_armed: boolean, from: number, until: number): ArmedAlert
 })
 const store = (...states: ArmedAlertState[]) => inTransaction(tx => storeArmedStates(tx, states))
 const readStored = () =>
-  inTransaction(tx => tx.select().from(alertArming).where(eq(alertArming.alert_id, alert_id)))
+  inTransaction(tx => tx.select().from(alertArming).where(eq(alertArming.alert_id, alertId)))
 
 describe('armed alerts', () => {
   it('are all alerts without active schedules', async () => {
     expect(await isArmedAt(noon)).toEqual([true])
-    const schedule_id = await insertWindow('22:00', '06:00')
+    const scheduleId = await insertWindow('22:00', '06:00')
     expect(await isArmedAt(noon)).toEqual([false])
     await inTransaction(tx =>
-      tx.update(schedule).set({ is_active: false }).where(eq(schedule.schedule_id, schedule_id)),
+      tx.update(schedule).set({ is_active: false }).where(eq(schedule.schedule_id, scheduleId)),
     )
     expect(await isArmedAt(noon)).toEqual([true])
   })
@@ -131,28 +133,28 @@ describe('armed alerts', () => {
   })
 
   it('follow the time zone of the site, exceptions, and each change of them, at once', async () => {
-    const schedule_id = await insertWindow('11:00', '13:00')
+    const scheduleId = await insertWindow('11:00', '13:00')
     const stored = () => store(createState(false, noon - hour, noon + hour))
     await stored()
-    const calendar_id = await insertHolidays(schedule_id, [{ start: '2026-03-04', end: '2026-03-05' }])
+    const calendarId = await insertHolidays(scheduleId, [{ start: '2026-03-04', end: '2026-03-05' }])
     expect(await readStored()).toEqual([])
     expect(await isArmedAt(noon)).toEqual([false])
 
     await stored()
     await inTransaction(tx =>
-      tx.update(calendar).set({ calendar_events: [] }).where(eq(calendar.calendar_id, calendar_id)),
+      tx.update(calendar).set({ calendar_events: [] }).where(eq(calendar.calendar_id, calendarId)),
     )
     expect(await isArmedAt(noon)).toEqual([true])
 
     await store(createState(true, noon - hour, noon + hour))
-    const { site_id } = fixture.engine
+    const { site_id: siteId } = fixture.engine
     await inTransaction(tx =>
-      tx.update(site).set({ site_timezone: 'Asia/Tokyo' }).where(eq(site.site_id, site_id)),
+      tx.update(site).set({ site_timezone: 'Asia/Tokyo' }).where(eq(site.site_id, siteId)),
     )
     expect(await isArmedAt(noon)).toEqual([false])
 
     await stored()
-    await inTransaction(tx => tx.delete(schedule).where(eq(schedule.schedule_id, schedule_id)))
+    await inTransaction(tx => tx.delete(schedule).where(eq(schedule.schedule_id, scheduleId)))
     expect(await readStored()).toEqual([])
     expect(await isArmedAt(noon)).toEqual([true])
   })
@@ -168,12 +170,12 @@ describe('armed alerts', () => {
   })
 
   it('are computed by management when the scheduler has not stored them in time', async () => {
-    const schedule_id = await insertWindow('11:00', '13:00')
+    const scheduleId = await insertWindow('11:00', '13:00')
     await renewArmedStates(fixture.database, noon)
     expect(await readStored()).toMatchObject([
       {
         is_armed: true,
-        schedule_ids: [schedule_id],
+        schedule_ids: [scheduleId],
         valid_until: new Date(noon + hour),
         next_change_at: new Date(noon + hour),
       },
@@ -208,8 +210,8 @@ describe('the evaluation of alerts with schedules', () => {
   })
 
   it('fires once when an alert is armed whose condition holds already', async () => {
-    await inTransaction(tx => tx.delete(alert).where(eq(alert.alert_id, alert_id)))
-    alert_id = await insertAlert({ alert_threshold: '1', alert_threshold_condition: 'lt' })
+    await inTransaction(tx => tx.delete(alert).where(eq(alert.alert_id, alertId)))
+    alertId = await insertAlert({ alert_threshold: '1', alert_threshold_condition: 'lt' })
     await insertWindow('12:00', '12:05')
     await insertWindow('12:10', '12:15')
     await setOnline()
@@ -218,8 +220,8 @@ describe('the evaluation of alerts with schedules', () => {
   })
 
   it('fires again after a pause in which the engine was offline', async () => {
-    await inTransaction(tx => tx.delete(alert).where(eq(alert.alert_id, alert_id)))
-    alert_id = await insertAlert({ alert_threshold: '1', alert_threshold_condition: 'lt' })
+    await inTransaction(tx => tx.delete(alert).where(eq(alert.alert_id, alertId)))
+    alertId = await insertAlert({ alert_threshold: '1', alert_threshold_condition: 'lt' })
     await insertWindow('12:00', '12:05')
     await insertWindow('12:10', '12:15')
     await setOnline()
@@ -235,6 +237,6 @@ describe('the evaluation of alerts with schedules', () => {
     await insertWindow('22:00', '23:00', other)
     const { hello, crossing } = createMessageFactory()
     await fixture.consume([hello(), crossing(1, noon)])
-    expect((await fixture.readNotifications()).map(row => row.alert_id)).toEqual([alert_id])
+    expect((await fixture.readNotifications()).map(row => row.alert_id)).toEqual([alertId])
   })
 })

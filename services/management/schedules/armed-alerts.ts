@@ -9,7 +9,7 @@ import { loadScheduleRules } from './load-schedule-rules.ts'
 
 /** Whether alerts are armed at times within the loaded period. An armed alert can fire; its schedules decide when it is armed. */
 export interface ArmedAlerts {
-  isArmedAt(alert_id: string, timeMs: number): boolean
+  isArmedAt(alertId: string, timeMs: number): boolean
 }
 
 /** Times in epoch ms, both included. */
@@ -42,17 +42,21 @@ export async function loadArmedAlerts(
   const stored = new Map<string, boolean>()
   /** Alerts without a stored state for the whole period. */
   const uncovered: string[] = []
-  for (const { alert_id, is_armed, valid_from, valid_until } of rows) {
-    const isCovered = valid_from && valid_until && valid_from.getTime() <= from && to < valid_until.getTime()
-    if (isCovered && is_armed !== null) stored.set(alert_id, is_armed)
-    else uncovered.push(alert_id)
+  for (const {
+    alert_id: alertId,
+    is_armed: isArmed,
+    valid_from: validFrom,
+    valid_until: validUntil,
+  } of rows) {
+    const isCovered = validFrom && validUntil && validFrom.getTime() <= from && to < validUntil.getTime()
+    if (isCovered && isArmed !== null) stored.set(alertId, isArmed)
+    else uncovered.push(alertId)
   }
 
   const timelines = await loadTimelines(tx, uncovered)
   return {
     // An alert without active schedules is always armed.
-    isArmedAt: (alert_id, timeMs) =>
-      stored.get(alert_id) ?? timelines.get(alert_id)?.isArmedAt(timeMs) ?? true,
+    isArmedAt: (alertId, timeMs) => stored.get(alertId) ?? timelines.get(alertId)?.isArmedAt(timeMs) ?? true,
   }
 }
 
@@ -109,12 +113,14 @@ async function listDisarmedAlerts(tx: Transaction, alertIds: readonly string[]):
 }
 
 async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[]): Promise<void> {
-  const rows = states.map(({ valid_from, valid_until, next_change_at, ...state }) => ({
-    ...state,
-    valid_from: new Date(valid_from),
-    valid_until: new Date(valid_until),
-    next_change_at: next_change_at === null ? null : new Date(next_change_at),
-  }))
+  const rows = states.map(
+    ({ valid_from: validFrom, valid_until: validUntil, next_change_at: nextChangeAt, ...state }) => ({
+      ...state,
+      valid_from: new Date(validFrom),
+      valid_until: new Date(validUntil),
+      next_change_at: nextChangeAt === null ? null : new Date(nextChangeAt),
+    }),
+  )
   await tx
     .insert(alertArming)
     // Sorted, so that two transactions cannot deadlock.

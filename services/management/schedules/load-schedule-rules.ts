@@ -28,21 +28,27 @@ export async function loadScheduleRules(
   const exceptionsBySchedule = Map.groupBy(exceptions, ({ schedule_id }) => schedule_id)
 
   const toRule = ({
-    schedule: { schedule_id, schedule_type, schedule_occurrence },
+    schedule: {
+      schedule_id: scheduleId,
+      schedule_type: scheduleType,
+      schedule_occurrence: scheduleOccurrence,
+    },
   }: (typeof rows)[number]) => ({
-    schedule_id,
+    schedule_id: scheduleId,
     // Constraints and the API admit only valid schedules and exceptions.
-    schedule_type: schedule_type as 'cron' | 'window',
-    occurrences: schedule_occurrence as Schedule['schedule_occurrence'],
-    exceptions: (exceptionsBySchedule.get(schedule_id) ?? []).map(({ exception_type, calendar_id }) => ({
-      exception_type: exception_type as 'arm' | 'disarm',
-      calendar_id,
-    })),
+    schedule_type: scheduleType as 'cron' | 'window',
+    occurrences: scheduleOccurrence as Schedule['schedule_occurrence'],
+    exceptions: (exceptionsBySchedule.get(scheduleId) ?? []).map(
+      ({ exception_type: exceptionType, calendar_id }) => ({
+        exception_type: exceptionType as 'arm' | 'disarm',
+        calendar_id,
+      }),
+    ),
   })
   const rowsByAlert = Map.groupBy(rows, row => row.schedule.alert_id)
   const alerts = [...rowsByAlert].map(
-    ([alert_id, alertRows]): AlertSchedules => ({
-      alert_id,
+    ([alertId, alertRows]): AlertSchedules => ({
+      alert_id: alertId,
       timezone: alertRows[0]!.timezone,
       schedules: alertRows.map(toRule),
     }),
@@ -54,8 +60,8 @@ async function loadCalendars(tx: Transaction, exceptions: readonly { calendar_id
   const ids = [...new Set(exceptions.map(({ calendar_id }) => calendar_id))]
   if (ids.length === 0) return []
   const rows = await tx.select().from(calendar).where(isAnyOf(calendar.calendar_id, ids))
-  return rows.map(({ calendar_id, calendar_events }) => ({
+  return rows.map(({ calendar_id, calendar_events: calendarEvents }) => ({
     calendar_id,
-    events: calendar_events.map(({ start, end }) => ({ start, end })),
+    events: calendarEvents.map(({ start, end }) => ({ start, end })),
   }))
 }

@@ -116,9 +116,9 @@ async function report(
 
 /** Returns the configured actions; by default an e-mail to the first administrator. Without a mail server, there is no e-mail. */
 async function findActions(tx: Transaction, { actions }: SystemAlertSettings): Promise<AlertAction[]> {
-  const { smtp_host } = await readRedactedSettings(tx, smtpKind)
+  const { smtp_host: smtpHost } = await readRedactedSettings(tx, smtpKind)
   const configured = actions.length > 0 ? actions : [await createDefaultAction(tx)]
-  return configured.filter(action => smtp_host !== '' || findActionType(action) !== 'email')
+  return configured.filter(action => smtpHost !== '' || findActionType(action) !== 'email')
 }
 
 /** The address of an administrator whose e-mail was never set. */

@@ -56,16 +56,16 @@ function summarizeKinds(alerts: readonly SystemAlertReport[]): string {
 const createMessage = (alerts: readonly SystemAlertReport[]) => alerts.map(describeAlert).join('\n\n')
 
 function describeAlert({
-  system_alert_kind,
+  system_alert_kind: systemAlertKind,
   subject,
   message,
-  began_at,
-  ended_at,
+  began_at: beganAt,
+  ended_at: endedAt,
 }: SystemAlertReport): string {
-  const period = ended_at
-    ? `from ${formatTime(began_at)} to ${formatTime(ended_at)}`
-    : `since ${formatTime(began_at)}`
-  return `${getTitle(system_alert_kind)}: ${subject}, ${period}\n${message}`
+  const period = endedAt
+    ? `from ${formatTime(beganAt)} to ${formatTime(endedAt)}`
+    : `since ${formatTime(beganAt)}`
+  return `${getTitle(systemAlertKind)}: ${subject}, ${period}\n${message}`
 }
 
 const formatTime = (time: string) => `${time.slice(0, 19).replace('T', ' ')} UTC`

@@ -43,7 +43,7 @@ export async function insertAlert(
 /** Stores the latest observation of an open alert. An empty reason leaves the message unchanged. */
 export async function updateAlert(
   tx: Transaction,
-  { system_alert_id, kind, message }: SystemAlertRow,
+  { system_alert_id: systemAlertId, kind, message }: SystemAlertRow,
   reason: string,
   { lastSeenMs, interruptions }: Condition,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function updateAlert(
       interruptions,
       message: reason === '' ? message : describeAlert(kind, reason),
     })
-    .where(eq(systemAlert.system_alert_id, system_alert_id))
+    .where(eq(systemAlert.system_alert_id, systemAlertId))
 }
 
 export async function closeAlerts(
@@ -76,19 +76,19 @@ export async function readReferences(tx: Transaction): Promise<Map<string, Pictu
 
 export async function storeReference(
   tx: Transaction,
-  source_id: string,
+  sourceId: string,
   { samples, sharpness, edges }: PictureReference,
 ): Promise<void> {
   const values = { samples, sharpness, edges: [...edges] }
   await tx
     .insert(pictureReference)
-    .values({ source_id, ...values })
+    .values({ source_id: sourceId, ...values })
     .onConflictDoUpdate({ target: pictureReference.source_id, set: values })
 }
 
 /** Deletes what was learned about the pictures of a source, so that it is learned anew. */
-export const deleteReference = (tx: Transaction, source_id: string): Promise<unknown> =>
-  tx.delete(pictureReference).where(eq(pictureReference.source_id, source_id))
+export const deleteReference = (tx: Transaction, sourceId: string): Promise<unknown> =>
+  tx.delete(pictureReference).where(eq(pictureReference.source_id, sourceId))
 
 /** Returns an alert as messages about it contain it. */
 export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
@@ -107,8 +107,8 @@ export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
  */
 export async function acknowledgeAlert(
   tx: Transaction,
-  system_alert_id: string,
-  user_id: string,
+  systemAlertId: string,
+  userId: string,
   now: Date,
 ): Promise<SystemAlertRow | undefined> {
   const [row] = await tx
@@ -116,10 +116,10 @@ export async function acknowledgeAlert(
     .set({
       acknowledged_at: sql`coalesce(${systemAlert.acknowledged_at}, ${now.toISOString()}::timestamptz)`,
       acknowledged_by: sql`
-        case when ${systemAlert.acknowledged_at} is null then ${user_id}::uuid
+        case when ${systemAlert.acknowledged_at} is null then ${userId}::uuid
         else ${systemAlert.acknowledged_by} end`,
     })
-    .where(eq(systemAlert.system_alert_id, system_alert_id))
+    .where(eq(systemAlert.system_alert_id, systemAlertId))
     .returning()
   return row
 }

@@ -13,15 +13,20 @@ export async function readBackupState(tx: Transaction, nowMs: number): Promise<B
   const time = (row?.value as { finished_at?: string } | undefined)?.finished_at
   if (time !== undefined) return { finishedAt: new Date(time), missedAt: undefined, isRunning: false }
 
-  const { backup_target } = await readRedactedBackupSettings(tx)
-  const { job_state, started_at, finished_at, next_run_at } = await readJob(tx, 'backup')
-  const isScheduled = backup_target !== 'off' && next_run_at !== null
-  const hasFailed = job_state === 'failed' && finished_at !== null
-  const isLate = next_run_at !== null && nowMs - Date.parse(next_run_at) > MAX_DELAY_MS
-  const missed = hasFailed ? started_at : isLate ? next_run_at : null
+  const { backup_target: backupTarget } = await readRedactedBackupSettings(tx)
+  const {
+    job_state: jobState,
+    started_at: startedAt,
+    finished_at: finishedAt,
+    next_run_at: nextRunAt,
+  } = await readJob(tx, 'backup')
+  const isScheduled = backupTarget !== 'off' && nextRunAt !== null
+  const hasFailed = jobState === 'failed' && finishedAt !== null
+  const isLate = nextRunAt !== null && nowMs - Date.parse(nextRunAt) > MAX_DELAY_MS
+  const missed = hasFailed ? startedAt : isLate ? nextRunAt : null
   return {
     finishedAt: undefined,
     missedAt: isScheduled && missed !== null ? new Date(missed) : undefined,
-    isRunning: isScheduled && started_at !== null && finished_at === null,
+    isRunning: isScheduled && startedAt !== null && finishedAt === null,
   }
 }

@@ -54,20 +54,20 @@ export async function observeEngines(
   const unknownEngines = new Set<string>()
   const references = new Map<string, PictureReference>()
 
-  for (const { engine_id, name, host } of engines) {
-    const subject: Subject = { key: engine_id, name, engine_id, source_id: null }
-    const outage = input.outages.find(outage => outage.engine_id === engine_id)
-    const received = findCurrentCondition(engine_id, input)
+  for (const { engine_id: engineId, name, host } of engines) {
+    const subject: Subject = { key: engineId, name, engine_id: engineId, source_id: null }
+    const outage = input.outages.find(outage => outage.engine_id === engineId)
+    const received = findCurrentCondition(engineId, input)
     observations.push(observeConnection(subject, outage, received?.condition))
     if (outage || !received) {
-      unknownEngines.add(engine_id)
+      unknownEngines.add(engineId)
       continue
     }
 
     const isLocal = host === input.hostname
     observations.push(...observeMachine(subject, received, isLocal, input))
     const isNew = !input.evaluated.has(received)
-    for (const source of observeSources(engine_id, received.condition, storedSources, input)) {
+    for (const source of observeSources(engineId, received.condition, storedSources, input)) {
       observations.push(...source.observations)
       if (source.reference && isNew) references.set(source.source_id, source.reference)
     }
@@ -76,10 +76,10 @@ export async function observeEngines(
 }
 
 function findCurrentCondition(
-  engine_id: string,
+  engineId: string,
   { conditions, nowMs }: EngineObservationsInput,
 ): ReceivedCondition | undefined {
-  const received = conditions.get(engine_id)
+  const received = conditions.get(engineId)
   return received && nowMs - received.receivedMs <= MAX_AGE_MS ? received : undefined
 }
 
@@ -98,7 +98,7 @@ async function readSources(tx: Transaction) {
 }
 
 /** A key of an engine and of the id that it has assigned to a source. */
-const toSourceKey = (engine_id: string, source_sid: number) => `${engine_id} ${source_sid}`
+const toSourceKey = (engineId: string, sourceSid: number) => `${engineId} ${sourceSid}`
 
 function observeConnection(
   subject: Subject,
@@ -116,9 +116,9 @@ function observeMachine(
   isLocal: boolean,
   { thresholds, nowMs }: EngineObservationsInput,
 ): Observation[] {
-  const { time, disk, license_until } = condition
+  const { time, disk, license_until: licenseUntil } = condition
   const differenceMs = Date.parse(time) - (requestedMs + receivedMs) / 2
-  const licenseEnd = license_until === undefined ? undefined : new Date(license_until)
+  const licenseEnd = licenseUntil === undefined ? undefined : new Date(licenseUntil)
   return [
     observeClock(differenceMs, receivedMs - requestedMs, subject, thresholds),
     observeEnd('license_ending', licenseEnd, subject, nowMs, thresholds),
@@ -132,18 +132,21 @@ interface ObservedSource extends SourceObservations {
 
 /** Observes the sources of an engine that are stored here. Another client may have created others on the engine. */
 function observeSources(
-  engine_id: string,
+  engineId: string,
   { sources }: EngineCondition,
   storedSources: Awaited<ReturnType<typeof readSources>>,
   { references, thresholds }: EngineObservationsInput,
 ): ObservedSource[] {
   const observed: ObservedSource[] = []
   for (const condition of sources) {
-    const stored = storedSources.get(toSourceKey(engine_id, condition.id))
+    const stored = storedSources.get(toSourceKey(engineId, condition.id))
     if (!stored) continue
-    const { source_id, source_name } = stored
-    const subject: Subject = { key: source_id, name: source_name, engine_id, source_id }
-    observed.push({ source_id, ...observeSource(condition, subject, references.get(source_id), thresholds) })
+    const { source_id: sourceId, source_name: sourceName } = stored
+    const subject: Subject = { key: sourceId, name: sourceName, engine_id: engineId, source_id: sourceId }
+    observed.push({
+      source_id: sourceId,
+      ...observeSource(condition, subject, references.get(sourceId), thresholds),
+    })
   }
   return observed
 }

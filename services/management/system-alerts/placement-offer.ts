@@ -11,12 +11,12 @@ const isOffered = and(eq(systemAlert.kind, 'engines_unbalanced'), isNull(systemA
 export async function readOffer(tx: Transaction): Promise<PlacementOffer | null> {
   const [row] = await tx.select().from(systemAlert).where(isOffered)
   if (!row) return null
-  const { system_alert_id, message, opened_at, acknowledged_at } = row
+  const { system_alert_id, message, opened_at: openedAt, acknowledged_at: acknowledgedAt } = row
   return {
     system_alert_id,
     message,
-    offered_at: opened_at.toISOString(),
-    acknowledged_at: acknowledged_at?.toISOString() ?? null,
+    offered_at: openedAt.toISOString(),
+    acknowledged_at: acknowledgedAt?.toISOString() ?? null,
   }
 }
 

@@ -302,24 +302,24 @@ describe('system alerts', () => {
 
   it('offer a better distribution when an engine joins, and withdraw the offer when it is accepted or of no use', async () => {
     const idle = randomUUID()
-    const setEngine = (engine_id: string, used: number, status: number = ENGINE_STATUS.online) => {
+    const setEngine = (engineId: string, used: number, status: number = ENGINE_STATUS.online) => {
       const condition = { time: new Date(nowMs).toISOString(), capacity: { cores: 4, used }, sources: [] }
       const state = { engine_status: status, condition: { condition, requestedMs: 0, receivedMs: 0 } }
       return management.database.system('test', tx =>
         tx
           .insert(engineState)
-          .values({ engine_id, ...state })
+          .values({ engine_id: engineId, ...state })
           .onConflictDoUpdate({ target: engineState.engine_id, set: state }),
       )
     }
-    const { source_id } = records
+    const { source_id: sourceId } = records
     await setEngine(records.engine_id, 3)
     await management.call(managementRoutes.placement.updateSource, {
-      source_id,
+      source_id: sourceId,
       source_placement: 'automatic',
     })
     await management.database.system('test', tx =>
-      tx.update(source).set({ source_cores: 1 }).where(eq(source.source_id, source_id)),
+      tx.update(source).set({ source_cores: 1 }).where(eq(source.source_id, sourceId)),
     )
     const listOffers = async () =>
       (await listAlerts()).filter(alert => alert.system_alert_kind === 'engines_unbalanced')
@@ -359,7 +359,7 @@ describe('system alerts', () => {
     await report(running, 150)
     expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual(['open', 'closed'])
     await management.call(managementRoutes.placement.apply, {
-      moves: [{ source_id, from_engine_id: records.engine_id, to_engine_id: idle }],
+      moves: [{ source_id: sourceId, from_engine_id: records.engine_id, to_engine_id: idle }],
     })
     expect((await management.call(managementRoutes.placement.plan)).response).toMatchObject({
       moves: [],
@@ -368,7 +368,7 @@ describe('system alerts', () => {
     await report(running, 150)
     expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual(['closed', 'closed'])
     await management.call(managementRoutes.placement.updateSource, {
-      source_id,
+      source_id: sourceId,
       source_placement: 'pinned',
       engine_id: records.engine_id,
     })

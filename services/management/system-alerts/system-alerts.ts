@@ -38,12 +38,7 @@ import { readSystemAlertSettings } from './system-alert-settings.ts'
 /** Notices failures of cameras, engines and the appliance, and reports them to people. */
 export interface SystemAlerts {
   /** Records the condition that an engine has reported. The times of the request are epoch ms. */
-  recordCondition(
-    engine_id: string,
-    condition: EngineCondition,
-    requestedMs: number,
-    receivedMs: number,
-  ): void
+  recordCondition(engineId: string, condition: EngineCondition, requestedMs: number, receivedMs: number): void
   /** Applies all rules to the present state. Called every few seconds. Concurrent calls are not permitted. */
   evaluate(database: Database): Promise<void>
   /** Returns a line about the open alerts that no one has acknowledged, if there are any. */
@@ -87,9 +82,9 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     const settings = await readSystemAlertSettings(tx, secrets)
     const open = await readOpenAlerts(tx)
     const learned = new Map(references ?? (await readReferences(tx)))
-    for (const source_id of findRelearnedSources(open, learned)) {
-      learned.delete(source_id)
-      await deleteReference(tx, source_id)
+    for (const sourceId of findRelearnedSources(open, learned)) {
+      learned.delete(sourceId)
+      await deleteReference(tx, sourceId)
     }
 
     const engines = await observeEngines(tx, {
@@ -101,7 +96,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
       hostname: hostname(),
       nowMs,
     })
-    for (const [source_id, reference] of engines.references) learned.set(source_id, reference)
+    for (const [sourceId, reference] of engines.references) learned.set(sourceId, reference)
 
     const observations = [...engines.observations, ...(await observeAppliance(tx, settings, nowMs))]
     const advanced = advanceConditions({
@@ -115,7 +110,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     await storeAlertDeliveries(tx, settings, nowMs)
 
     if (isSlowDue) {
-      for (const [source_id, reference] of learned) await storeReference(tx, source_id, reference)
+      for (const [sourceId, reference] of learned) await storeReference(tx, sourceId, reference)
       await deleteOldAlerts(tx, nowMs)
     }
     const unacknowledged = (await readOpenAlerts(tx)).filter(
@@ -159,8 +154,8 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   }
 
   return {
-    recordCondition(engine_id, condition, requestedMs, receivedMs) {
-      received.set(engine_id, { condition, requestedMs, receivedMs })
+    recordCondition(engineId, condition, requestedMs, receivedMs) {
+      received.set(engineId, { condition, requestedMs, receivedMs })
     },
 
     async evaluate(database) {
@@ -209,11 +204,10 @@ const findRelearnedSources = (
   open: readonly SystemAlertRow[],
   learned: ReadonlyMap<string, PictureReference>,
 ) =>
-  open.flatMap(({ kind, source_id, acknowledged_at }) => {
+  open.flatMap(({ kind, source_id: sourceId, acknowledged_at: acknowledgedAt }) => {
     const isAboutView = kind === 'picture_moved' || kind === 'picture_defocused'
-    const isRelearned =
-      isAboutView && acknowledged_at !== null && source_id !== null && learned.has(source_id)
-    return isRelearned ? [source_id] : []
+    const isRelearned = isAboutView && acknowledgedAt !== null && sourceId !== null && learned.has(sourceId)
+    return isRelearned ? [sourceId] : []
   })
 
 /**

@@ -49,12 +49,12 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
   }
 
   return {
-    sign({ user_id, session_id }) {
+    sign({ user_id: userId, session_id: sessionId }) {
       const issuedAt = Math.floor(now().getTime() / 1000)
-      return new SignJWT({ sid: session_id })
+      return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt' })
         .setIssuer(ISSUER)
-        .setSubject(user_id)
+        .setSubject(userId)
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
         .sign(privateKey)

@@ -12,26 +12,26 @@ const SESSION_RETENTION_MS = 30 * 86_400_000
 type StoredUser = typeof user.$inferSelect
 
 /** Reads a user, whom no other transaction can change until this one ends. */
-export async function lockUser(tx: Transaction, user_id: string): Promise<StoredUser | undefined> {
-  const [locked] = await tx.select().from(user).where(eq(user.user_id, user_id)).for('update')
+export async function lockUser(tx: Transaction, userId: string): Promise<StoredUser | undefined> {
+  const [locked] = await tx.select().from(user).where(eq(user.user_id, userId)).for('update')
   return locked
 }
 
 /** Throws `EyrieError` (`rights`) if the user is inactive or not verified. */
-export function assertMaySignIn({ is_active, is_verified }: StoredUser): void {
-  if (!is_active) throw new EyrieError('rights', 'this user is not active: ask an administrator')
-  if (!is_verified) throw new EyrieError('rights', 'an administrator has to verify this user first')
+export function assertMaySignIn({ is_active: isActive, is_verified: isVerified }: StoredUser): void {
+  if (!isActive) throw new EyrieError('rights', 'this user is not active: ask an administrator')
+  if (!isVerified) throw new EyrieError('rights', 'an administrator has to verify this user first')
 }
 
 /** Starts a session for a user who has proved who they are. */
 export async function admitUser(
   tx: Transaction,
-  user_id: string,
+  userId: string,
   client: SessionClient,
   now: Date,
 ): Promise<StartedSession> {
   const retainedSince = new Date(now.getTime() - SESSION_RETENTION_MS)
-  await tx.delete(session).where(and(eq(session.user_id, user_id), lt(session.expires_at, retainedSince)))
-  await tx.update(user).set({ last_logged_in_at: now }).where(eq(user.user_id, user_id))
-  return startSession(tx, user_id, client, now)
+  await tx.delete(session).where(and(eq(session.user_id, userId), lt(session.expires_at, retainedSince)))
+  await tx.update(user).set({ last_logged_in_at: now }).where(eq(user.user_id, userId))
+  return startSession(tx, userId, client, now)
 }

@@ -28,12 +28,12 @@ export async function findApiToken(tx: Transaction, secret: string, now: Date) {
 /** Minimum time between two updates of `used_at`, so that most requests do not write. */
 const MIN_USE_INTERVAL_MS = 60_000
 
-async function recordTokenUse(tx: Transaction, token_id: string, now: Date) {
+async function recordTokenUse(tx: Transaction, tokenId: string, now: Date) {
   const staleBefore = new Date(now.getTime() - MIN_USE_INTERVAL_MS)
   await tx
     .update(apiToken)
     .set({ used_at: now })
     .where(
-      and(eq(apiToken.token_id, token_id), or(isNull(apiToken.used_at), lt(apiToken.used_at, staleBefore))),
+      and(eq(apiToken.token_id, tokenId), or(isNull(apiToken.used_at), lt(apiToken.used_at, staleBefore))),
     )
 }

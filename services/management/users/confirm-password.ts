@@ -29,7 +29,7 @@ interface Confirmation {
  */
 export async function confirmPassword(
   database: Database,
-  { caller, session_id, current_password, address }: Confirmation,
+  { caller, session_id: sessionId, current_password: currentPassword, address }: Confirmation,
   { passwords, now }: Pick<Users, 'passwords' | 'now'>,
 ): Promise<void> {
   const stored = await database.system(OPERATION, async tx => {
@@ -37,11 +37,11 @@ export async function confirmPassword(
       .select({ password_hash: user.password_hash, email: user.email, signedInAt: session.created_at })
       .from(user)
       .innerJoin(session, eq(session.user_id, user.user_id))
-      .where(and(eq(user.user_id, caller.user_id), eq(session.session_id, session_id)))
+      .where(and(eq(user.user_id, caller.user_id), eq(session.session_id, sessionId)))
     return row
   })
 
-  if (current_password === undefined) {
+  if (currentPassword === undefined) {
     const ageMs = stored ? now().getTime() - stored.signedInAt.getTime() : Number.POSITIVE_INFINITY
     if (ageMs < CONFIRMED_FOR_MS) return
     throw fieldError('current_password', 'is required to change a password or an e-mail address', {
@@ -53,7 +53,7 @@ export async function confirmPassword(
   await database.system(OPERATION, async tx => {
     for (const subject of subjects) await countAttempt(tx, subject, now())
   })
-  if (!(await passwords.verify(stored?.password_hash, current_password)))
+  if (!(await passwords.verify(stored?.password_hash, currentPassword)))
     throw fieldError('current_password', 'is not your password', { code: 'rights' })
   await database.system(OPERATION, async tx => {
     for (const subject of subjects) await forgiveAttempt(tx, subject)

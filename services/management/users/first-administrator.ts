@@ -51,13 +51,13 @@ export async function ensureFirstAdministrator(
   const file = passwordFile(data)
   // Store the password before the user is created: after a crash in between, the password is still known.
   const password = configured.password ?? storeGeneratedPassword(file, email)
-  const password_hash = await passwords.hash(password)
+  const passwordHash = await passwords.hash(password)
 
   const isCreated = await database.system(OPERATION, async tx => {
     // Another instance of the management service may start at the same moment.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie superadmin'))`)
     if (await hasSuperadmin(tx)) return false
-    await insertSuperadmin(tx, email, password_hash)
+    await insertSuperadmin(tx, email, passwordHash)
     return true
   })
 
@@ -81,12 +81,12 @@ function storeGeneratedPassword(file: string, email: string): string {
   return content.trim().split('\n').at(-1)!
 }
 
-async function insertSuperadmin(tx: Transaction, email: string, password_hash: string): Promise<void> {
+async function insertSuperadmin(tx: Transaction, email: string, passwordHash: string): Promise<void> {
   const [superadmin] = await tx.select().from(role).where(eq(role.role_key, 'superadmin'))
   const names = { first_name: 'Eyrie', last_name: 'Administrator', user_name: 'Administrator' }
   await tx
     .insert(user)
-    .values({ email, ...names, role_id: superadmin!.role_id, is_verified: true, password_hash })
+    .values({ email, ...names, role_id: superadmin!.role_id, is_verified: true, password_hash: passwordHash })
 }
 
 const hasSuperadmin = async (tx: Transaction) => (await listSuperadminEmails(tx, 1)).length > 0

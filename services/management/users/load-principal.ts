@@ -11,7 +11,7 @@ type UserRights = Omit<Principal, 'address' | 'session_id' | 'scopes'>
  * `organizations` are the ones that the user administers: for an admin, their own organization, or without one, the organizations
  * of the assigned customers and sites. `memberships` are all organizations in which the user has assignments.
  */
-export async function loadPrincipal(tx: Transaction, user_id: string): Promise<UserRights | undefined> {
+export async function loadPrincipal(tx: Transaction, userId: string): Promise<UserRights | undefined> {
   const [rights] = await tx.execute<UserRights & Record<string, unknown>>(sql`
     with assignments as (
       select u.user_id, u.email, u.organization_id, r.role_key,
@@ -24,7 +24,7 @@ export async function loadPrincipal(tx: Transaction, user_id: string): Promise<U
           union select organization_id::text from site join user_site s using (site_id) where s.user_id = u.user_id
         ) as assigned_organizations
       from "user" u left join role r using (role_id)
-      where u.user_id = ${user_id} and u.is_active and u.is_verified
+      where u.user_id = ${userId} and u.is_active and u.is_verified
     )
     select user_id, email as actor, role_key as role, customers, sites, channels, usecases,
       case when role_key <> 'admin' or role_key is null then '{}'::text[]

@@ -65,21 +65,24 @@ export function createLocalSessions({
       if (!isKnownToken(key, keys)) return undefined
       keys = keys.filter(other => other !== key)
       const token = generateSecret()
-      const expires_at = new Date(now().getTime() + LOCAL_SESSION_MS).toISOString()
-      const started = [...sessions.filter(isUnexpired), { token_hash: hashSecret(token), expires_at }]
+      const expiresAt = new Date(now().getTime() + LOCAL_SESSION_MS).toISOString()
+      const started = [
+        ...sessions.filter(isUnexpired),
+        { token_hash: hashSecret(token), expires_at: expiresAt },
+      ]
       await store(started.slice(-MAX_SESSIONS))
       return token
     },
 
     isActive(token) {
       if (!token) return false
-      const token_hash = hashSecret(token)
-      return sessions.some(session => session.token_hash === token_hash && isUnexpired(session))
+      const tokenHash = hashSecret(token)
+      return sessions.some(session => session.token_hash === tokenHash && isUnexpired(session))
     },
 
     async end(token) {
-      const token_hash = hashSecret(token)
-      const remaining = sessions.filter(session => session.token_hash !== token_hash)
+      const tokenHash = hashSecret(token)
+      const remaining = sessions.filter(session => session.token_hash !== tokenHash)
       if (remaining.length < sessions.length) await store(remaining)
     },
   }

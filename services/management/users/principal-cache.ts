@@ -40,8 +40,8 @@ export function createPrincipalCache(now: () => Date): PrincipalCache {
   }
 
   return {
-    async getOrLoad({ user_id, session_id }, load) {
-      const key = `${user_id} ${session_id}`
+    async getOrLoad({ user_id: userId, session_id: sessionId }, load) {
+      const key = `${userId} ${sessionId}`
       const cached = entries.get(key)
       if (cached && isFresh(cached)) return cached.principal
 

@@ -40,11 +40,11 @@ export async function signInWithProvider(
       if (knownUserId) await withdrawRights(tx, knownUserId, now)
       return undefined
     }
-    const user_id = knownUserId ?? (await connectAccount(tx, settings, account, now))
-    const current = await lockUser(tx, user_id)
+    const userId = knownUserId ?? (await connectAccount(tx, settings, account, now))
+    const current = await lockUser(tx, userId)
     assertMaySignIn(current!)
-    await writeRights(tx, user_id, rights)
-    return admitUser(tx, user_id, client, now)
+    await writeRights(tx, userId, rights)
+    return admitUser(tx, userId, client, now)
   })
   if (started) return started
   throw new EyrieError(
@@ -56,17 +56,21 @@ export async function signInWithProvider(
 /** Connects the account with a user of the same e-mail address, or with a new one. Returns the id of the user. */
 async function connectAccount(
   tx: Transaction,
-  { oidc_name, oidc_creates_users, oidc_links_by_email }: OidcSettings,
+  {
+    oidc_name: oidcName,
+    oidc_creates_users: oidcCreatesUsers,
+    oidc_links_by_email: oidcLinksByEmail,
+  }: OidcSettings,
   account: ProviderAccount,
   now: Date,
 ): Promise<string> {
   const { email } = account
   if (email === undefined)
-    throw new EyrieError('rights', `${oidc_name} has not verified your e-mail address: verify it there first`)
+    throw new EyrieError('rights', `${oidcName} has not verified your e-mail address: verify it there first`)
 
   const [existing] = await tx.select().from(user).where(matchesEmail(email))
   if (existing) {
-    if (!oidc_links_by_email || (await hasIdentity(tx, existing.user_id)))
+    if (!oidcLinksByEmail || (await hasIdentity(tx, existing.user_id)))
       throw new EyrieError(
         'rights',
         `the user ${email} exists already and is not connected with this account: ask an administrator`,
@@ -77,21 +81,28 @@ async function connectAccount(
     return existing.user_id
   }
 
-  if (!oidc_creates_users)
+  if (!oidcCreatesUsers)
     throw new EyrieError('rights', `there is no user for ${email} on this appliance: ask an administrator`)
   const { first_name, last_name } = account
-  const user_name = toUserName({ email, first_name, last_name })
+  const userName = toUserName({ email, first_name, last_name })
   const [created] = await tx
     .insert(user)
-    .values({ email, first_name, last_name, user_name, is_verified: true, password_hash: NO_PASSWORD })
+    .values({
+      email,
+      first_name,
+      last_name,
+      user_name: userName,
+      is_verified: true,
+      password_hash: NO_PASSWORD,
+    })
     .returning({ user_id: user.user_id })
   await insertIdentity(tx, created!.user_id, account)
   return created!.user_id
 }
 
 /** Gives the user exactly the role, the organization, the customers and the sites of the groups. */
-async function writeRights(tx: Transaction, user_id: string, rights: GroupRights): Promise<void> {
-  const target = await describeUser(tx, user_id)
+async function writeRights(tx: Transaction, userId: string, rights: GroupRights): Promise<void> {
+  const target = await describeUser(tx, userId)
   if (target.role_key !== rights.role_key) await assertNotLastSuperadmin(tx, target)
 
   const [assignedRole] = await tx.select().from(role).where(eq(role.role_key, rights.role_key))
@@ -104,7 +115,7 @@ async function writeRights(tx: Transaction, user_id: string, rights: GroupRights
   await tx
     .update(user)
     .set({ role_id: assignedRole!.role_id, organization_id: existing?.organization_id ?? null })
-    .where(eq(user.user_id, user_id))
+    .where(eq(user.user_id, userId))
 
   const customers = await tx
     .select({ customer_id: customer.customer_id })
@@ -114,38 +125,38 @@ async function writeRights(tx: Transaction, user_id: string, rights: GroupRights
     .select({ site_id: site.site_id })
     .from(site)
     .where(inArray(site.site_id, rights.site_ids))
-  await replaceAssignments(tx, user_id, {
+  await replaceAssignments(tx, userId, {
     customer_ids: customers.map(({ customer_id }) => customer_id),
     site_ids: sites.map(({ site_id }) => site_id),
   })
 }
 
 /** Removes all rights of a user, also those of sessions and API tokens. The last superadmin keeps them. */
-async function withdrawRights(tx: Transaction, user_id: string, now: Date): Promise<void> {
-  await assertNotLastSuperadmin(tx, await describeUser(tx, user_id))
-  await tx.update(user).set({ role_id: null, organization_id: null }).where(eq(user.user_id, user_id))
-  await replaceAssignments(tx, user_id, { customer_ids: [], site_ids: [] })
-  await revokeCredentials(tx, { user_id, now })
+async function withdrawRights(tx: Transaction, userId: string, now: Date): Promise<void> {
+  await assertNotLastSuperadmin(tx, await describeUser(tx, userId))
+  await tx.update(user).set({ role_id: null, organization_id: null }).where(eq(user.user_id, userId))
+  await replaceAssignments(tx, userId, { customer_ids: [], site_ids: [] })
+  await revokeCredentials(tx, { user_id: userId, now })
 }
 
 /** Writes only what changes, because the audit log records each row. */
 async function replaceAssignments(
   tx: Transaction,
-  user_id: string,
-  { customer_ids, site_ids }: Pick<GroupRights, 'customer_ids' | 'site_ids'>,
+  userId: string,
+  { customer_ids: customerIds, site_ids: siteIds }: Pick<GroupRights, 'customer_ids' | 'site_ids'>,
 ): Promise<void> {
   await tx
     .delete(userCustomer)
-    .where(and(eq(userCustomer.user_id, user_id), notInArray(userCustomer.customer_id, customer_ids)))
-  await tx.delete(userSite).where(and(eq(userSite.user_id, user_id), notInArray(userSite.site_id, site_ids)))
-  if (customer_ids.length > 0)
+    .where(and(eq(userCustomer.user_id, userId), notInArray(userCustomer.customer_id, customerIds)))
+  await tx.delete(userSite).where(and(eq(userSite.user_id, userId), notInArray(userSite.site_id, siteIds)))
+  if (customerIds.length > 0)
     await tx
       .insert(userCustomer)
-      .values(customer_ids.map(customer_id => ({ user_id, customer_id })))
+      .values(customerIds.map(customerId => ({ user_id: userId, customer_id: customerId })))
       .onConflictDoNothing()
-  if (site_ids.length > 0)
+  if (siteIds.length > 0)
     await tx
       .insert(userSite)
-      .values(site_ids.map(site_id => ({ user_id, site_id })))
+      .values(siteIds.map(siteId => ({ user_id: userId, site_id: siteId })))
       .onConflictDoNothing()
 }

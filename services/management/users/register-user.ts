@@ -37,7 +37,7 @@ interface RegisterOptions {
  */
 export async function registerUser(
   database: Database,
-  { email, first_name, last_name, password, role_key }: Registration,
+  { email, first_name, last_name, password, role_key: roleKey }: Registration,
   { caller, address, isOpen, passwords, now }: RegisterOptions,
 ): Promise<string> {
   const administrator = caller && includesRole(caller.role, 'admin') ? caller : undefined
@@ -51,9 +51,9 @@ export async function registerUser(
     })
   }
 
-  const password_hash = await passwords.hash(password)
-  const user_name = toUserName({ email, first_name, last_name })
-  const organization_id = administrator?.organizations[0] ?? null
+  const passwordHash = await passwords.hash(password)
+  const userName = toUserName({ email, first_name, last_name })
+  const organizationId = administrator?.organizations[0] ?? null
   const insert: Work<string> = async tx => {
     const [created] = await tx
       .insert(user)
@@ -61,10 +61,10 @@ export async function registerUser(
         email,
         first_name,
         last_name,
-        user_name,
-        role_wish: role_key,
-        organization_id,
-        password_hash,
+        user_name: userName,
+        role_wish: roleKey,
+        organization_id: organizationId,
+        password_hash: passwordHash,
       })
       .returning({ user_id: user.user_id })
     return created!.user_id
@@ -76,9 +76,9 @@ export async function registerUser(
 /** Returns the display name: the first and last name, or the e-mail address if both names are empty. */
 export function toUserName({
   email,
-  first_name,
-  last_name,
+  first_name: firstName,
+  last_name: lastName,
 }: Pick<Registration, 'email' | 'first_name' | 'last_name'>): string {
-  const fullName = `${first_name} ${last_name}`.trim()
+  const fullName = `${firstName} ${lastName}`.trim()
   return fullName || email
 }

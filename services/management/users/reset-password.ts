@@ -25,7 +25,7 @@ export async function resetPassword(
   { passwords, principals, now }: Pick<Users, 'passwords' | 'principals' | 'now'>,
 ): Promise<string> {
   const password = generatePassword()
-  const password_hash = await passwords.hash(password)
+  const passwordHash = await passwords.hash(password)
 
   await database.system(OPERATION, async tx => {
     const [administrator] = await tx
@@ -39,16 +39,16 @@ export async function resetPassword(
         `no administrator has the e-mail address ${email}${await describeSuperadmins(tx)}`,
       )
 
-    const { user_id } = administrator
+    const { user_id: userId } = administrator
     await tx
       .update(user)
-      .set({ password_hash, is_active: true, is_verified: true })
-      .where(eq(user.user_id, user_id))
-    await revokeCredentials(tx, { user_id, now: now() })
-    await deleteIdentity(tx, user_id)
-    await removeAuthenticator(tx, user_id)
+      .set({ password_hash: passwordHash, is_active: true, is_verified: true })
+      .where(eq(user.user_id, userId))
+    await revokeCredentials(tx, { user_id: userId, now: now() })
+    await deleteIdentity(tx, userId)
+    await removeAuthenticator(tx, userId)
     await forgiveAccount(tx, normalizeEmail(email))
-    await forgiveAttempt(tx, { kind: 'code', name: user_id })
+    await forgiveAttempt(tx, { kind: 'code', name: userId })
   })
 
   // The cached rights of the ended sessions must no longer be used.

@@ -8,13 +8,17 @@ import { apiToken, session, signInChallenge } from '../db/schema/index.ts'
  */
 export async function revokeCredentials(
   tx: Transaction,
-  { user_id, exceptSessionId, now }: { user_id: string; exceptSessionId?: string | undefined; now: Date },
+  {
+    user_id: userId,
+    exceptSessionId,
+    now,
+  }: { user_id: string; exceptSessionId?: string | undefined; now: Date },
 ): Promise<void> {
   const isOther = exceptSessionId ? ne(session.session_id, exceptSessionId) : undefined
   await tx
     .update(session)
     .set({ revoked_at: now })
-    .where(and(eq(session.user_id, user_id), isNull(session.revoked_at), isOther))
-  await tx.delete(signInChallenge).where(eq(signInChallenge.user_id, user_id))
-  await tx.delete(apiToken).where(eq(apiToken.user_id, user_id))
+    .where(and(eq(session.user_id, userId), isNull(session.revoked_at), isOther))
+  await tx.delete(signInChallenge).where(eq(signInChallenge.user_id, userId))
+  await tx.delete(apiToken).where(eq(apiToken.user_id, userId))
 }

@@ -41,7 +41,7 @@ const matchesToken = ({ family, secret }: RefreshToken) =>
 /** Starts a session for a user who has signed in. The database stores only hashes of the refresh token. */
 export async function startSession(
   tx: Transaction,
-  user_id: string,
+  userId: string,
   client: SessionClient,
   now: Date,
 ): Promise<StartedSession> {
@@ -49,7 +49,7 @@ export async function startSession(
   const [created] = await tx
     .insert(session)
     .values({
-      user_id,
+      user_id: userId,
       family_hash: hashSecret(token.family),
       refresh_hash: hashSecret(token.secret),
       address: client.address,
@@ -59,7 +59,7 @@ export async function startSession(
       expires_at: toExpiry(now),
     })
     .returning({ session_id: session.session_id })
-  return { user_id, session_id: created!.session_id, refresh_token: formatRefreshToken(token) }
+  return { user_id: userId, session_id: created!.session_id, refresh_token: formatRefreshToken(token) }
 }
 
 /**
@@ -111,21 +111,21 @@ export async function findSession(tx: Transaction, text: string, now: Date) {
 /** Returns whether a session belongs to this user and has not ended. */
 export async function isSessionActive(
   tx: Transaction,
-  { session_id, user_id }: { session_id: string; user_id: string },
+  { session_id: sessionId, user_id: userId }: { session_id: string; user_id: string },
   now: Date,
 ): Promise<boolean> {
   const rows = await tx
     .select({ user_id: session.user_id })
     .from(session)
-    .where(and(eq(session.session_id, session_id), eq(session.user_id, user_id), isActive(now)))
+    .where(and(eq(session.session_id, sessionId), eq(session.user_id, userId), isActive(now)))
   return rows.length > 0
 }
 
 /** Returns the sessions of a user that have not ended, oldest first. */
-export async function listSessions(tx: Transaction, user_id: string, now: Date) {
+export async function listSessions(tx: Transaction, userId: string, now: Date) {
   return tx
     .select()
     .from(session)
-    .where(and(eq(session.user_id, user_id), isActive(now)))
+    .where(and(eq(session.user_id, userId), isActive(now)))
     .orderBy(session.created_at)
 }

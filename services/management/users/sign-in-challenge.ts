@@ -20,11 +20,13 @@ export class CodeRequired extends EyrieError {
 }
 
 /** Stores a challenge for a user, whose password was correct. */
-export async function createChallenge(tx: Transaction, user_id: string, now: Date): Promise<SignInChallenge> {
+export async function createChallenge(tx: Transaction, userId: string, now: Date): Promise<SignInChallenge> {
   await tx.delete(signInChallenge).where(lt(signInChallenge.expires_at, now))
   const challenge = generateSecret()
-  const expires_at = new Date(now.getTime() + CHALLENGE_SECONDS * 1000)
-  await tx.insert(signInChallenge).values({ challenge_hash: hashSecret(challenge), user_id, expires_at })
+  const expiresAt = new Date(now.getTime() + CHALLENGE_SECONDS * 1000)
+  await tx
+    .insert(signInChallenge)
+    .values({ challenge_hash: hashSecret(challenge), user_id: userId, expires_at: expiresAt })
   return { challenge, expires_in: CHALLENGE_SECONDS }
 }
 

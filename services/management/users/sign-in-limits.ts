@@ -92,13 +92,13 @@ export async function countAttempt(tx: Transaction, { kind, name }: LimitSubject
   const isExpired = !previous || now.getTime() - previous.last_at.getTime() >= limit.expiresAfterMs
   const failures = isExpired ? 1 : previous.failures + 1
   // A fixed period begins with its first attempt.
-  const last_at = previous && limit.isFixedPeriod && failures > 1 ? previous.last_at : now
+  const lastAt = previous && limit.isFixedPeriod && failures > 1 ? previous.last_at : now
   const blockMs = toBlockMs(limit, failures)
-  const blocked_until = blockMs > 0 ? new Date(last_at.getTime() + blockMs) : null
+  const blockedUntil = blockMs > 0 ? new Date(lastAt.getTime() + blockMs) : null
 
   await tx
     .update(signInFailure)
-    .set({ failures, last_at, blocked_until })
+    .set({ failures, last_at: lastAt, blocked_until: blockedUntil })
     .where(eq(signInFailure.subject, subject))
 }
 

@@ -33,17 +33,17 @@ export async function completeSignIn(
   dependencies: CodeDependencies,
 ): Promise<StartedSession> {
   const { now } = dependencies
-  const { user_id, email } = await database.system(SECOND_STEP, tx =>
+  const { user_id: userId, email } = await database.system(SECOND_STEP, tx =>
     findChallengedUser(tx, challenge, now()),
   )
   const subjects = listSignInSubjects(email.toLowerCase(), toNetwork(client.address))
   const transact: Transact = work => database.system(SECOND_STEP, work)
-  return runWithCode(database, { user_id, code, subjects, transact }, dependencies, async tx => {
+  return runWithCode(database, { user_id: userId, code, subjects, transact }, dependencies, async tx => {
     await spendChallenge(tx, challenge)
-    const current = await lockUser(tx, user_id)
+    const current = await lockUser(tx, userId)
     if (!current) throw new EyrieError('auth', 'this user does not exist any longer')
     assertMaySignIn(current)
-    return admitUser(tx, user_id, client, now())
+    return admitUser(tx, userId, client, now())
   })
 }
 
@@ -80,16 +80,16 @@ interface CodeAttempt {
 /** Spends a code and runs `work` in one transaction. The attempt is counted before, and forgiven after success. */
 async function runWithCode<T>(
   database: Database,
-  { user_id, code, subjects, transact }: CodeAttempt,
+  { user_id: userId, code, subjects, transact }: CodeAttempt,
   { secrets, now }: CodeDependencies,
   work: Work<T>,
 ): Promise<T> {
-  const countedSubjects: LimitSubject[] = [...subjects, { kind: 'code', name: user_id }]
+  const countedSubjects: LimitSubject[] = [...subjects, { kind: 'code', name: userId }]
   await database.system(SECOND_STEP, async tx => {
     for (const subject of countedSubjects) await countAttempt(tx, subject, now())
   })
   const result = await transact(async tx => {
-    const isCorrect = await spendCode(tx, user_id, code, { secrets, now: now() })
+    const isCorrect = await spendCode(tx, userId, code, { secrets, now: now() })
     return isCorrect ? { value: await work(tx) } : undefined
   })
   if (!result) throw wrongCode()

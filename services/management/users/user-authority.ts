@@ -22,9 +22,12 @@ interface TargetUser extends UserAuthority {
 }
 
 /** Throws `EyrieError` (`rights`) unless the caller is an administrator and the user's role is not above the caller's. */
-export function assertCanManage(caller: Principal, { role_key }: Pick<TargetUser, 'role_key'>): void {
+export function assertCanManage(
+  caller: Principal,
+  { role_key: roleKey }: Pick<TargetUser, 'role_key'>,
+): void {
   assertAdministrator(caller)
-  const targetRole = parseRole(role_key)
+  const targetRole = parseRole(roleKey)
   if (targetRole) assertRole(`changing a user with the role ${targetRole} requires`, targetRole, caller)
 }
 
@@ -32,15 +35,15 @@ export function assertCanManage(caller: Principal, { role_key }: Pick<TargetUser
  * Throws `EyrieError` (`rights`) unless the caller is this user or an administrator. Does not check whether the user
  * exists, so that the answer does not reveal it.
  */
-export function assertCanChange(caller: Principal, user_id: string): void {
-  if (user_id !== caller.user_id) assertAdministrator(caller)
+export function assertCanChange(caller: Principal, userId: string): void {
+  if (userId !== caller.user_id) assertAdministrator(caller)
 }
 
 const assertAdministrator = (caller: Principal) =>
   assertRole('changing other users, roles and assignments requires', 'admin', caller)
 
-function parseRole(role_key: string): Role | undefined {
-  return ROLES.find(role => role === role_key)
+function parseRole(roleKey: string): Role | undefined {
+  return ROLES.find(role => role === roleKey)
 }
 
 /**
@@ -51,25 +54,25 @@ export async function assertCanAssign(
   tx: Transaction,
   caller: Principal,
   target: TargetUser,
-  { role_id, organization_id }: UserAuthority,
+  { role_id: roleId, organization_id: organizationId }: UserAuthority,
 ): Promise<void> {
-  const changesRole = role_id !== target.role_id
-  const changesOrganization = organization_id !== target.organization_id
+  const changesRole = roleId !== target.role_id
+  const changesOrganization = organizationId !== target.organization_id
   if (!changesRole && !changesOrganization) return
   assertCanManage(caller, target)
-  if (changesRole && role_id !== null) await assertCanAssignRole(tx, caller, role_id)
-  if (changesOrganization) assertCanAssignOrganization(caller, organization_id)
+  if (changesRole && roleId !== null) await assertCanAssignRole(tx, caller, roleId)
+  if (changesOrganization) assertCanAssignOrganization(caller, organizationId)
 }
 
-async function assertCanAssignRole(tx: Transaction, caller: Principal, role_id: string): Promise<void> {
-  const [assigned] = await tx.select().from(role).where(eq(role.role_id, role_id))
+async function assertCanAssignRole(tx: Transaction, caller: Principal, roleId: string): Promise<void> {
+  const [assigned] = await tx.select().from(role).where(eq(role.role_id, roleId))
   const assignedRole = assigned!.role_key as Role
   assertRole(`role_id: assigning the role ${assignedRole} requires`, assignedRole, caller)
 }
 
-function assertCanAssignOrganization(caller: Principal, organization_id: string | null): void {
+function assertCanAssignOrganization(caller: Principal, organizationId: string | null): void {
   if (caller.role === 'superadmin') return
-  if (organization_id === null || !caller.organizations.includes(organization_id))
+  if (organizationId === null || !caller.organizations.includes(organizationId))
     throw new EyrieError(
       'rights',
       'organization_id: choose an organization that you administer, or ask a superadmin to assign another one',
@@ -83,15 +86,15 @@ function assertCanAssignOrganization(caller: Principal, organization_id: string 
  */
 export async function assertNotLastSuperadmin(
   tx: Transaction,
-  { user_id, role_key }: TargetUser,
+  { user_id: userId, role_key: roleKey }: TargetUser,
 ): Promise<void> {
-  if (role_key !== 'superadmin') return
+  if (roleKey !== 'superadmin') return
   await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie superadmin'))`)
   const others = await tx
     .select({ user_id: user.user_id })
     .from(user)
     .innerJoin(role, eq(role.role_id, user.role_id))
-    .where(and(eq(role.role_key, 'superadmin'), user.is_active, user.is_verified, ne(user.user_id, user_id)))
+    .where(and(eq(role.role_key, 'superadmin'), user.is_active, user.is_verified, ne(user.user_id, userId)))
   if (others.length === 0)
     throw new EyrieError('conflict', 'this is the last active superadmin: appoint another one first')
 }

@@ -31,8 +31,8 @@ export function describeUsers(tx: Transaction, condition?: SQL) {
 }
 
 /** Returns a user in the form of the API. Throws `EyrieError` (`id`) if the user does not exist or is invisible to the caller. */
-export async function describeUser(tx: Transaction, user_id: string) {
-  const [described] = await describeUsers(tx, eq(user.user_id, user_id))
+export async function describeUser(tx: Transaction, userId: string) {
+  const [described] = await describeUsers(tx, eq(user.user_id, userId))
   if (!described) throw missingRecords([{ field: 'user_id', record: 'user' }])
   return described
 }

@@ -38,13 +38,13 @@ export function fitView(spec: ViewSpec, picture: Size): Fit {
 
 /** Returns the requested size. A missing side follows from the picture's aspect ratio. */
 function calculateBox(spec: ViewSpec, picture: Size): Size {
-  const { width, height, scale = 1, multiple_of } = spec
+  const { width, height, scale = 1, multiple_of: multipleOf } = spec
   if (width && height) return { width, height }
-  if (width) return { width, height: roundUp((width * picture.height) / picture.width, multiple_of) }
-  if (height) return { width: roundUp((height * picture.width) / picture.height, multiple_of), height }
+  if (width) return { width, height: roundUp((width * picture.height) / picture.width, multipleOf) }
+  if (height) return { width: roundUp((height * picture.width) / picture.height, multipleOf), height }
   return {
-    width: roundUp(picture.width * scale, multiple_of),
-    height: roundUp(picture.height * scale, multiple_of),
+    width: roundUp(picture.width * scale, multipleOf),
+    height: roundUp(picture.height * scale, multipleOf),
   }
 }
 

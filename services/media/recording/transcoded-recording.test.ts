@@ -55,8 +55,8 @@ describe('recording of a camera', { timeout: 180_000 }, () => {
     await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     await startRtspCamera({ port, codec: 'h265' })
     await vi.waitFor(async () => {
-      const { next_try_at } = await control.waitForStatus(1, () => true)
-      if (next_try_at) clock.advance(MAX_BACKOFF_MS)
+      const { next_try_at: nextTryAt } = await control.waitForStatus(1, () => true)
+      if (nextTryAt) clock.advance(MAX_BACKOFF_MS)
       const [stream] = await listRecordings(media)
       const codecs = stream!.ranges.map(range => range.codecs?.slice(0, 4))
       expect([codecs[0], codecs.at(-1)]).toEqual(['avc1', 'hvc1'])

@@ -72,12 +72,14 @@ describe('WHEP', needs(webrtcWorkerRequirement), () => {
   })
 
   it('uses the addresses, ports and ICE servers from the settings', async () => {
-    const ice_servers = [
+    const iceServers = [
       { urls: ['stun:stun.example:3478'] },
       { urls: ['turn:turn.example:3478?transport=udp'], username: 'viewer', credential: 'p"w' },
     ]
     const announced = ['203.0.113.7', 'box.example']
-    const media = await serveStream({ settings: { media: { webrtc: { ice_servers, announced } } } })
+    const media = await serveStream({
+      settings: { media: { webrtc: { ice_servers: iceServers, announced } } },
+    })
     const links =
       '<stun:stun.example:3478>; rel="ice-server", <turn:turn.example:3478?transport=udp>; rel="ice-server"; username="viewer"; credential="p\\"w"; credential-type="password"'
     const options = await send(media, { method: 'OPTIONS' })

@@ -48,7 +48,7 @@ function describeError(error: Error | AggregateError): string {
 
 /** Returns the result of an attempt for management. `random` returns a number from 0 to 1, for the delay of the next attempt. */
 export function toResult(
-  { delivery_id, attempt, is_test }: ClaimedDelivery,
+  { delivery_id, attempt, is_test: isTest }: ClaimedDelivery,
   outcome: Outcome,
   random?: () => number,
 ): DeliveryResult {
@@ -58,7 +58,7 @@ export function toResult(
 
   if (outcome.state === 'failed') {
     // A user waits for the result of a test, so it is not repeated.
-    if (is_test) return { ...result, state: 'dead' }
+    if (isTest) return { ...result, state: 'dead' }
     const delayMs = backoffDelayMs(attempt - 1, RETRY_BACKOFF, random)
     return { ...result, state: 'failed', retry_ms: Math.max(outcome.retryAfterMs ?? 0, delayMs) }
   }

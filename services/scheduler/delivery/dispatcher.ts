@@ -70,7 +70,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** Claims due deliveries and starts to send them. Returns the time in ms until the next claim. */
   async function claimDue(): Promise<number> {
-    const { deliveries, next_due_ms, ...settings } = await management.claim({
+    const {
+      deliveries,
+      next_due_ms: nextDueMs,
+      ...settings
+    } = await management.claim({
       limit: CONCURRENCY - inFlight.size,
       lease_s: (timeoutMs + REPORT_MARGIN_MS) / 1000,
       target_limit: TARGET_CONCURRENCY,
@@ -82,7 +86,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (const delivery of deliveries) startSending(delivery, settings)
     // There may be more due deliveries than one claim returns.
     if (deliveries.length > 0) return 0
-    return Math.min(next_due_ms ?? MAX_IDLE_MS, targets.nextProbeMs() ?? MAX_IDLE_MS, MAX_IDLE_MS)
+    return Math.min(nextDueMs ?? MAX_IDLE_MS, targets.nextProbeMs() ?? MAX_IDLE_MS, MAX_IDLE_MS)
   }
 
   /** Claims once if the concurrency permits it, and waits until another claim is useful. */

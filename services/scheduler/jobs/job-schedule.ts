@@ -18,7 +18,7 @@ export type KnownJob = Pick<Job, 'job_state' | 'started_at' | 'finished_at' | 'n
  * `random` returns a number from 0 to 1, for the random delay of the next run.
  */
 export function findNextRun(
-  { schedule, jitter_s }: JobSchedule,
+  { schedule, jitter_s: jitterS }: JobSchedule,
   job: KnownJob | undefined,
   now: number,
   random: () => number,
@@ -26,7 +26,7 @@ export function findNextRun(
   if (schedule === 'off') return undefined
   if (job && isInterrupted(job)) return now
 
-  const jitterMs = jitter_s * 1000
+  const jitterMs = jitterS * 1000
   const cron = new Cron(schedule, { mode: '5-part', sloppyRanges: true })
   const scheduledMs = cron.nextRun(new Date(now))?.getTime()
   const delayedMs = scheduledMs === undefined ? undefined : scheduledMs + random() * jitterMs

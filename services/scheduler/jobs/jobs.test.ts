@@ -10,9 +10,9 @@ import { storePlan } from '../../management/jobs/job-store.ts'
 const management = sharedManagement()
 beforeEach(() => management.database.system('test', tx => tx.delete(job)))
 
-const plan = (job_name: JobName, time: number) =>
+const plan = (jobName: JobName, time: number) =>
   management.database.system('test', tx =>
-    storePlan(tx, [{ job_name, next_run_at: new Date(time).toISOString() }]),
+    storePlan(tx, [{ job_name: jobName, next_run_at: new Date(time).toISOString() }]),
   )
 
 async function read(name: JobName) {
@@ -38,10 +38,10 @@ describe('the jobs of the scheduler', () => {
   it('are planned, and what was missed while nothing ran is done once', async () => {
     await plan('expiry', Date.now() - 3 * 86_400_000)
     const scheduler = await start({ retention: { schedule: 'off' } })
-    const { run_id, next_run_at } = await waitForState('expiry', 'succeeded')
+    const { run_id: runId, next_run_at: nextRunAt } = await waitForState('expiry', 'succeeded')
     await vi.waitUntil(async () => (await read('expiry')).next_run_at! > new Date().toISOString())
-    expect((await read('expiry')).run_id).toBe(run_id)
-    expect(next_run_at).not.toBeNull()
+    expect((await read('expiry')).run_id).toBe(runId)
+    expect(nextRunAt).not.toBeNull()
     expect(await read('retention')).toMatchObject({ next_run_at: null, run_id: null })
     expect(await read('backup')).toMatchObject({ run_id: null })
     expect(Date.parse((await read('backup')).next_run_at!)).toBeGreaterThan(Date.now())
@@ -54,8 +54,8 @@ describe('the jobs of the scheduler', () => {
   it('run at their times', async () => {
     await plan('expiry', Date.now() + 1_500)
     await start()
-    const { started_at } = await waitForState('expiry', 'succeeded')
-    expect(started_at).not.toBeNull()
+    const { started_at: startedAt } = await waitForState('expiry', 'succeeded')
+    expect(startedAt).not.toBeNull()
   })
 
   it('end with the result of management, and are planned again after a failure', async () => {
@@ -74,8 +74,8 @@ describe('the jobs of the scheduler', () => {
     await first.close()
     const second = await serveSchedulerApi(management, Number(new URL(first.url).port))
     onTestFinished(() => second.close())
-    const { run_id } = await waitForState('expiry', 'succeeded')
+    const { run_id: runId } = await waitForState('expiry', 'succeeded')
     await vi.waitUntil(async () => (await read('expiry')).next_run_at! > new Date().toISOString())
-    expect((await read('expiry')).run_id).toBe(run_id)
+    expect((await read('expiry')).run_id).toBe(runId)
   })
 })

@@ -57,17 +57,17 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
     let earliestStart = now + MIN_DELAY_MS
     const changed: PlannedJob[] = []
     for (const job of jobs) {
-      const { job_name } = job
+      const { job_name: jobName } = job
       // The next run is planned when this run has ended.
-      if (runs.has(job_name) || job.job_state === 'running') continue
+      if (runs.has(jobName) || job.job_state === 'running') continue
 
-      const dueAt = findNextRun(settings[job_name], job, now, Math.random)
-      const startAt = dueAt && Math.max(dueAt, retryAt.get(job_name) ?? 0, earliestStart)
+      const dueAt = findNextRun(settings[jobName], job, now, Math.random)
+      const startAt = dueAt && Math.max(dueAt, retryAt.get(jobName) ?? 0, earliestStart)
       if (startAt === earliestStart) earliestStart += OVERDUE_INTERVAL_MS
-      await setTimer(job_name, startAt)
+      await setTimer(jobName, startAt)
 
-      const next_run_at = dueAt === undefined ? null : new Date(dueAt).toISOString()
-      if (next_run_at !== job.next_run_at) changed.push({ job_name, next_run_at })
+      const nextRunAt = dueAt === undefined ? null : new Date(dueAt).toISOString()
+      if (nextRunAt !== job.next_run_at) changed.push({ job_name: jobName, next_run_at: nextRunAt })
     }
     if (changed.length > 0) await plan(changed)
   }

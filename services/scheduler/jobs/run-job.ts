@@ -3,7 +3,7 @@ import type { Job } from '@eyrie/contract/management/job'
 import { sleep } from '@eyrie/kit'
 
 /** Starts a run, or waits further for its result. */
-export type RequestRun = (name: JobName, run_id: string, limit_s: number, signal: AbortSignal) => Promise<Job>
+export type RequestRun = (name: JobName, runId: string, limitS: number, signal: AbortSignal) => Promise<Job>
 
 const RETRY_MS = 2_000
 
@@ -14,14 +14,14 @@ const RETRY_MS = 2_000
 export async function runJob(
   request: RequestRun,
   name: JobName,
-  { run_id, limit_s, signal }: { run_id: string; limit_s: number; signal: AbortSignal },
+  { run_id: runId, limit_s: limitS, signal }: { run_id: string; limit_s: number; signal: AbortSignal },
 ): Promise<void> {
   let problem = new Error('management has not reported a result in time')
   while (!signal.aborted) {
     try {
-      const job = await request(name, run_id, limit_s, signal)
+      const job = await request(name, runId, limitS, signal)
       // Another run that is in progress does the same work.
-      if (job.run_id !== run_id || job.finished_at !== null) return
+      if (job.run_id !== runId || job.finished_at !== null) return
     } catch (error) {
       problem = error as Error
       await sleep(RETRY_MS, signal)

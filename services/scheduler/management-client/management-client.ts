@@ -38,11 +38,11 @@ export interface ManagementClient {
    * Starts a run of a job, or waits further for a run that has already started. Returns the job when the run has ended, or after
    * some seconds. `limit_s` is the maximum duration of the run.
    */
-  runJob(name: string, run_id: string, limit_s: number, signal: AbortSignal): Promise<Job>
+  runJob(name: string, runId: string, limitS: number, signal: AbortSignal): Promise<Job>
   /** Returns a picture as JPEG; undefined if it is not stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
   /** Returns the file of a scheduled report; undefined if it was deleted. */
-  readReport(report_id: string, signal: AbortSignal): Promise<Buffer | undefined>
+  readReport(reportId: string, signal: AbortSignal): Promise<Buffer | undefined>
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
@@ -114,13 +114,17 @@ export function createManagementClient(url: string, token: string): ManagementCl
 
     planJobs: async jobs => parseAs(jobPlan.response, await post(jobPlan.path, { jobs })).jobs,
 
-    async runJob(name, run_id, limit_s, signal) {
-      const answer = await post(jobRun.path(name), { run_id, limit_s }, limitLongRequest(signal))
+    async runJob(name, runId, limitS, signal) {
+      const answer = await post(
+        jobRun.path(name),
+        { run_id: runId, limit_s: limitS },
+        limitLongRequest(signal),
+      )
       return parseAs(jobRun.response, answer)
     },
 
     readPicture: (sha256, signal) => readFile(deliveryPicturePath(sha256), signal),
-    readReport: (report_id, signal) => readFile(deliveryReportPath(report_id), signal),
+    readReport: (reportId, signal) => readFile(deliveryReportPath(reportId), signal),
   }
 }
 

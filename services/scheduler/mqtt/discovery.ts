@@ -20,9 +20,9 @@ export function createDiscoveryConfigs(
   topics: Topics,
   { hasPictures }: { hasPictures: boolean },
 ): DiscoveryConfig[] {
-  const { channel_id, statistics } = channel
+  const { channel_id: channelId, statistics } = channel
   const device = {
-    identifiers: [`eyrie_${channel_id}`],
+    identifiers: [`eyrie_${channelId}`],
     name: channel.channel_name,
     manufacturer: 'Eyrie',
     model: channel.usecase_key,
@@ -33,19 +33,19 @@ export function createDiscoveryConfigs(
   /** Adds an entity. `component` is its type in Home Assistant, and `entity` its name, which is unique within the channel. */
   function add(component: string, entity: string, fields: object): void {
     const config = {
-      unique_id: `eyrie_${channel_id}_${entity}`,
+      unique_id: `eyrie_${channelId}_${entity}`,
       availability_topic: topics.status,
       ...fields,
       device,
       origin: { name: 'Eyrie' },
     }
-    configs.push({ topic: topics.discovery(component, channel_id, entity), config })
+    configs.push({ topic: topics.discovery(component, channelId, entity), config })
   }
 
   for (const { key, aggregation } of statistics) {
     add('sensor', key, {
       name: toTitle(key),
-      state_topic: topics.counts(channel_id),
+      state_topic: topics.counts(channelId),
       value_template: `{{ value_json['${key}'] }}`,
       state_class: aggregation === 'sum' ? 'total_increasing' : 'measurement',
       ...(DURATION_KEYS.includes(key) && { device_class: 'duration', unit_of_measurement: 's' }),
@@ -56,22 +56,22 @@ export function createDiscoveryConfigs(
     add('binary_sensor', 'occupied', {
       name: 'Occupied',
       device_class: 'occupancy',
-      state_topic: topics.counts(channel_id),
+      state_topic: topics.counts(channelId),
       value_template: "{{ 'ON' if value_json['occupancy'] > 0 else 'OFF' }}",
     })
   }
 
-  for (const { alert_id, alert_name } of alerts) {
-    add('binary_sensor', `alert_${alert_id}`, {
-      name: alert_name,
-      state_topic: topics.alertState(alert_id),
+  for (const { alert_id: alertId, alert_name: alertName } of alerts) {
+    add('binary_sensor', `alert_${alertId}`, {
+      name: alertName,
+      state_topic: topics.alertState(alertId),
     })
   }
 
   if (hasPictures) {
     add('image', 'picture', {
       name: 'Picture',
-      image_topic: topics.picture(channel_id),
+      image_topic: topics.picture(channelId),
       content_type: 'image/jpeg',
     })
   }
@@ -80,7 +80,7 @@ export function createDiscoveryConfigs(
     name: 'Connection',
     device_class: 'connectivity',
     entity_category: 'diagnostic',
-    state_topic: topics.channelState(channel_id),
+    state_topic: topics.channelState(channelId),
     value_template: "{{ 'ON' if value_json['is_connected'] else 'OFF' }}",
   })
   return configs

@@ -42,22 +42,22 @@ const management = sharedManagement()
 const log = createLog('scheduler', 'silent')
 
 /** An engine with a channel that counts line crossings, and an alert. */
-let engine_id = ''
-let channel_id = ''
-let alert_id = ''
+let engineId = ''
+let channelId = ''
+let alertId = ''
 
 beforeEach(async () => {
   const engine = await insertEngine(management.database)
-  engine_id = engine.engine_id
-  channel_id = await insertChannel(management.database, engine, 'line-crossing', {
+  engineId = engine.engine_id
+  channelId = await insertChannel(management.database, engine, 'line-crossing', {
     channel_sid: 1,
     channel_name: 'Door',
   })
-  alert_id = await management.database.system('test', async tx => {
+  alertId = await management.database.system('test', async tx => {
     const [row] = await tx
       .insert(alert)
       .values({
-        channel_id,
+        channel_id: channelId,
         alert_name: 'Crowd',
         alert_priority: 'high',
         alert_threshold: '1',
@@ -97,7 +97,7 @@ async function startBridge(broker: Mosquitto, settings: Partial<MqttSettings> = 
   return bridge
 }
 
-const prefix = () => `eyrie/test/channel/${channel_id}`
+const prefix = () => `eyrie/test/channel/${channelId}`
 const crossings = createMessageFactory
 
 /** Ingests line crossings now, and publishes the counts as the background job does. */
@@ -106,7 +106,7 @@ async function ingestCrossings(count: number): Promise<void> {
   const { hello, crossing } = crossings()
   const ingest = createIngest({ database, subscribers: [alertSubscriber], log })
   const now = Date.now()
-  await ingest.consume(engine_id, [hello(), ...Array.from({ length: count }, (_, i) => crossing(1, now + i))])
+  await ingest.consume(engineId, [hello(), ...Array.from({ length: count }, (_, i) => crossing(1, now + i))])
   await publishLiveCounts(database, now + count)
 }
 
@@ -116,10 +116,10 @@ async function insertPictureNotification(jpeg: Buffer): Promise<void> {
   await createPictureStore(resolve(management.data, 'management/pictures')).write(sha256, jpeg)
   await management.database.system('test', async tx => {
     const time = new Date()
-    await tx.insert(picture).values({ sha256, engine_id, time, is_stored: true, fetched_at: time })
+    await tx.insert(picture).values({ sha256, engine_id: engineId, time, is_stored: true, fetched_at: time })
     await tx.insert(notification).values({
-      channel_id,
-      alert_id,
+      channel_id: channelId,
+      alert_id: alertId,
       usecase_key: 'line-crossing',
       notification_time: time,
       notification_data: { attachment: sha256, from: '', message: '', subject: '', to: '' },
@@ -151,24 +151,24 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     const home = await broker.subscribe('#')
     const first = await startBridge(broker)
     const find = (component: string, entity: string) =>
-      home.readJson(`homeassistant/${component}/eyrie_test/${channel_id}_${entity}/config`) as
+      home.readJson(`homeassistant/${component}/eyrie_test/${channelId}_${entity}/config`) as
         | Record<string, unknown>
         | undefined
     await vi.waitUntil(
       () => find('binary_sensor', 'connectivity') && home.readText('eyrie/test/status') === 'online',
     )
     await vi.waitUntil(
-      () => home.readText(`${prefix()}/counts`) && home.readText(`eyrie/test/alert/${alert_id}/state`),
+      () => home.readText(`${prefix()}/counts`) && home.readText(`eyrie/test/alert/${alertId}/state`),
     )
     expect(find('sensor', 'up')).toEqual({
-      unique_id: `eyrie_${channel_id}_up`,
+      unique_id: `eyrie_${channelId}_up`,
       name: 'Up',
       availability_topic: 'eyrie/test/status',
       state_topic: `${prefix()}/counts`,
       value_template: "{{ value_json['up'] }}",
       state_class: 'total_increasing',
       device: {
-        identifiers: [`eyrie_${channel_id}`],
+        identifiers: [`eyrie_${channelId}`],
         name: 'Door',
         manufacturer: 'Eyrie',
         model: 'line-crossing',
@@ -176,9 +176,9 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
       },
       origin: { name: 'Eyrie' },
     })
-    expect(find('binary_sensor', `alert_${alert_id}`)).toMatchObject({
+    expect(find('binary_sensor', `alert_${alertId}`)).toMatchObject({
       name: 'Crowd',
-      state_topic: `eyrie/test/alert/${alert_id}/state`,
+      state_topic: `eyrie/test/alert/${alertId}/state`,
     })
     expect(find('image', 'picture')).toMatchObject({
       image_topic: `${prefix()}/picture`,
@@ -209,23 +209,23 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     })
     expect(JSON.parse(String(events[0]!.payload))).toMatchObject({
       id: expect.stringMatching(/^\d+$/),
-      channel_id,
+      channel_id: channelId,
       channel_name: 'Door',
-      alert_id,
+      alert_id: alertId,
       alert_name: 'Crowd',
       value: 2,
     })
-    await vi.waitUntil(() => home.readText(`eyrie/test/alert/${alert_id}/state`) === 'ON')
+    await vi.waitUntil(() => home.readText(`eyrie/test/alert/${alertId}/state`) === 'ON')
 
     const jpeg = randomBytes(50_000)
     await insertPictureNotification(jpeg)
     await vi.waitUntil(() => home.retained.get(`${prefix()}/picture`)?.equals(jpeg))
 
     await management.database.system('test', async tx => {
-      await tx.insert(channelState).values({ channel_id, status: 'running', is_heard: true })
-      await tx.update(alertState).set({ holds: false }).where(eq(alertState.alert_id, alert_id))
+      await tx.insert(channelState).values({ channel_id: channelId, status: 'running', is_heard: true })
+      await tx.update(alertState).set({ holds: false }).where(eq(alertState.alert_id, alertId))
     })
-    await vi.waitUntil(() => home.readText(`eyrie/test/alert/${alert_id}/state`) === 'OFF')
+    await vi.waitUntil(() => home.readText(`eyrie/test/alert/${alertId}/state`) === 'OFF')
     expect(home.readJson(`${prefix()}/state`)).toEqual({
       channel_name: 'Door',
       status: 'running',
@@ -247,10 +247,10 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     await insertPictureNotification(randomBytes(100))
     await management.database.system('test', async tx => {
       await publishMessages(tx, [
-        { kind: 'incident', channel_id, data: {} },
-        { kind: 'system_alert', engine_id, data: {} },
+        { kind: 'incident', channel_id: channelId, data: {} },
+        { kind: 'system_alert', engine_id: engineId, data: {} },
       ])
-      await tx.insert(channelState).values({ channel_id, status: 'running', is_heard: true })
+      await tx.insert(channelState).values({ channel_id: channelId, status: 'running', is_heard: true })
     })
     await vi.waitUntil(() => home.messages.some(({ topic }) => topic.includes('/source/')))
     await vi.waitUntil(() => home.readText(`${prefix()}/picture`))
@@ -281,7 +281,7 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     await broker.start()
     const after = await broker.subscribe('#')
     await vi.waitUntil(() => (after.readJson(`${prefix()}/counts`) as { up: number } | undefined)?.up === 4)
-    await vi.waitUntil(() => after.readText(`homeassistant/sensor/eyrie_test/${channel_id}_up/config`))
+    await vi.waitUntil(() => after.readText(`homeassistant/sensor/eyrie_test/${channelId}_up/config`))
     expect(after.readText('eyrie/test/status')).toBe('online')
     expect(bridge.status()).toMatchObject({ isConnected: true, reason: '', droppedEvents: 0 })
   })
@@ -290,7 +290,7 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     const broker = await startMosquitto()
     const home = await broker.subscribe('#')
     await startBridge(broker)
-    const topic = `homeassistant/sensor/eyrie_test/${channel_id}_up/config`
+    const topic = `homeassistant/sensor/eyrie_test/${channelId}_up/config`
     await vi.waitUntil(() => home.readText(topic) && home.readText(`${prefix()}/counts`))
     home.messages.length = 0
     await home.client.publishAsync('homeassistant/status', 'online')
@@ -303,15 +303,15 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     const home = await broker.subscribe('#')
     const bridge = await startBridge(broker)
     const about = (id: string) => [...home.retained.keys()].filter(topic => topic.includes(id))
-    await vi.waitUntil(() => about(alert_id).length === 2 && about(channel_id).length > 5)
+    await vi.waitUntil(() => about(alertId).length === 2 && about(channelId).length > 5)
     const { database } = management
-    await database.system('test', tx => tx.delete(alert).where(eq(alert.alert_id, alert_id)))
-    await vi.waitUntil(() => about(alert_id).length === 0)
-    expect(about(channel_id).length).toBeGreaterThan(5)
+    await database.system('test', tx => tx.delete(alert).where(eq(alert.alert_id, alertId)))
+    await vi.waitUntil(() => about(alertId).length === 0)
+    expect(about(channelId).length).toBeGreaterThan(5)
     await bridge.stop()
-    await database.system('test', tx => tx.delete(channel).where(eq(channel.channel_id, channel_id)))
+    await database.system('test', tx => tx.delete(channel).where(eq(channel.channel_id, channelId)))
     await startBridge(broker)
-    await vi.waitUntil(() => about(channel_id).length === 0)
+    await vi.waitUntil(() => about(channelId).length === 0)
   })
 
   it('removes everything when it is disabled, and follows a new prefix', async () => {
@@ -320,7 +320,7 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     await startBridge(broker)
     await vi.waitUntil(() => home.readText(`${prefix()}/counts`))
     await configure({ mqtt_topic_prefix: 'cameras' })
-    await vi.waitUntil(() => home.readText(`cameras/test/channel/${channel_id}/counts`))
+    await vi.waitUntil(() => home.readText(`cameras/test/channel/${channelId}/counts`))
     await vi.waitUntil(() => [...home.retained.keys()].every(topic => !topic.startsWith('eyrie/')))
     await configure({ mqtt_is_enabled: false })
     await vi.waitUntil(() => home.retained.size === 0)

@@ -67,11 +67,15 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
 
     // Without a publisher, only changes of the settings matter.
     const kind = publisher ? undefined : 'inventory'
-    const { messages, is_expired, position: next } = await management.readFeed(position!, kind, signal)
+    const {
+      messages,
+      is_expired: isExpired,
+      position: next,
+    } = await management.readFeed(position!, kind, signal)
     for (const message of messages) publisher?.records.applyMessage(message)
 
-    isInventoryOutdated = is_expired || messages.some(message => message.kind === 'inventory')
-    position = is_expired ? undefined : next
+    isInventoryOutdated = isExpired || messages.some(message => message.kind === 'inventory')
+    position = isExpired ? undefined : next
   }
 
   return {

@@ -41,12 +41,12 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
     setState(topics.channelState(channel.channel_id), toChannelState(channel))
   }
 
-  function publishEngine(engine_id: string, state: object) {
-    setState(topics.engineState(engine_id), { engine_name: engineNames.get(engine_id), ...state })
+  function publishEngine(engineId: string, state: object) {
+    setState(topics.engineState(engineId), { engine_name: engineNames.get(engineId), ...state })
   }
 
-  function publishAlert(alert_id: string, is_firing: boolean) {
-    queue.setState(topics.alertState(alert_id), is_firing ? 'ON' : 'OFF')
+  function publishAlert(alertId: string, isFiring: boolean) {
+    queue.setState(topics.alertState(alertId), isFiring ? 'ON' : 'OFF')
   }
 
   /** Adds counts to a channel. The next inventory describes statistics that are still unknown. */
@@ -64,15 +64,15 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
   }
 
   function applyChannelMessage(channel: PublishedChannel, message: SchedulerFeedMessage) {
-    const { channel_id } = channel
+    const { channel_id: channelId } = channel
     const { kind, data } = message
     switch (kind) {
       case 'notification':
-        return addEvent(topics.notification(channel_id), toChannelEvent(channel, message))
+        return addEvent(topics.notification(channelId), toChannelEvent(channel, message))
       case 'incident':
-        return addEvent(topics.incident(channel_id), toChannelEvent(channel, message))
+        return addEvent(topics.incident(channelId), toChannelEvent(channel, message))
       case 'picture':
-        if (hasPictures) queue.setState(topics.picture(channel_id), { picture: String(data.attachment) })
+        if (hasPictures) queue.setState(topics.picture(channelId), { picture: String(data.attachment) })
         return
       case 'count':
         if (isNew(message)) applyCounts(channel, feedCounts.parse(data.counts))
@@ -96,11 +96,11 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
 
   /** Returns the topics that the records of an inventory may have, without discovery topics. */
   function listTopics(inventory: SchedulerInventory): string[] {
-    const channelTopics = inventory.channels.flatMap(({ channel_id, source_id }) => [
-      topics.counts(channel_id),
-      topics.channelState(channel_id),
-      topics.sourceState(source_id),
-      ...(hasPictures ? [topics.picture(channel_id)] : []),
+    const channelTopics = inventory.channels.flatMap(({ channel_id: channelId, source_id: sourceId }) => [
+      topics.counts(channelId),
+      topics.channelState(channelId),
+      topics.sourceState(sourceId),
+      ...(hasPictures ? [topics.picture(channelId)] : []),
     ])
     const alertTopics = inventory.alerts.map(({ alert_id }) => topics.alertState(alert_id))
     const engineTopics = inventory.engines.map(({ engine_id }) => topics.engineState(engine_id))
@@ -121,21 +121,21 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       }
       const discoveryConfigs = createAllDiscoveryConfigs(inventory)
       for (const { topic, config } of discoveryConfigs) setState(topic, config)
-      for (const { alert_id, is_firing } of alerts) publishAlert(alert_id, is_firing)
-      for (const { engine_id, engine_status, engine_reason } of engines)
-        publishEngine(engine_id, { engine_status, engine_reason })
+      for (const { alert_id: alertId, is_firing: isFiring } of alerts) publishAlert(alertId, isFiring)
+      for (const { engine_id: engineId, engine_status, engine_reason } of engines)
+        publishEngine(engineId, { engine_status, engine_reason })
 
       const currentTopics = new Set([...listTopics(inventory), ...discoveryConfigs.map(({ topic }) => topic)])
       for (const topic of queue.listStates()) if (!currentTopics.has(topic)) queue.removeState(topic)
     },
 
     applyMessage(message) {
-      const { kind, channel_id, source_id, engine_id, data } = message
-      const channel = channels.get(channel_id ?? '')
+      const { kind, channel_id: channelId, source_id: sourceId, engine_id: engineId, data } = message
+      const channel = channels.get(channelId ?? '')
       if (channel) applyChannelMessage(channel, message)
       if (kind === 'system_alert') addEvent(topics.systemAlert, toSystemAlert(message))
-      if (kind === 'source_state' && source_id !== null) setState(topics.sourceState(source_id), data)
-      if (kind === 'engine_state' && engine_id !== null && isNew(message)) publishEngine(engine_id, data)
+      if (kind === 'source_state' && sourceId !== null) setState(topics.sourceState(sourceId), data)
+      if (kind === 'engine_state' && engineId !== null && isNew(message)) publishEngine(engineId, data)
     },
 
     removeStale(topic) {
@@ -143,14 +143,14 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       if (!record || queue.hasState(topic)) return
       queue.removeState(topic)
 
-      const { channel_id, alert_id } = record
-      const alertTopic = alert_id && topics.alertState(alert_id)
+      const { channel_id: channelId, alert_id: alertId } = record
+      const alertTopic = alertId && topics.alertState(alertId)
       if (alertTopic && !queue.hasState(alertTopic)) queue.removeState(alertTopic)
 
-      if (channels.has(channel_id)) return
-      queue.removeState(topics.channelState(channel_id))
-      queue.removeState(topics.counts(channel_id))
-      queue.removeState(topics.picture(channel_id))
+      if (channels.has(channelId)) return
+      queue.removeState(topics.channelState(channelId))
+      queue.removeState(topics.counts(channelId))
+      queue.removeState(topics.picture(channelId))
     },
   }
 }
@@ -160,9 +160,15 @@ function toCounts({ statistics, counts }: PublishedChannel): Record<string, numb
   return Object.fromEntries(statistics.map(({ key }) => [key, counts[key]?.value ?? 0]))
 }
 
-function toChannelState({ channel_name, status, reason, is_active, is_current }: PublishedChannel) {
-  const is_connected = is_current && status !== 'lost' && is_active
-  return { channel_name, status, reason, is_active, is_connected }
+function toChannelState({
+  channel_name,
+  status,
+  reason,
+  is_active: isActive,
+  is_current: isCurrent,
+}: PublishedChannel) {
+  const isConnected = isCurrent && status !== 'lost' && isActive
+  return { channel_name, status, reason, is_active: isActive, is_connected: isConnected }
 }
 
 function toChannelEvent(

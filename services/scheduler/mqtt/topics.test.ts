@@ -36,15 +36,15 @@ describe('topics of MQTT', () => {
 describe('settings of MQTT', () => {
   it.each(['mqtt://broker', 'mqtts://broker:8884', 'ws://10.0.0.7:9001/mqtt', 'wss://broker/mqtt', ''])(
     'accept the address %j',
-    mqtt_url => expect(mqttSettings.safeParse({ ...settings, mqtt_url }).success).toBe(true),
+    mqttUrl => expect(mqttSettings.safeParse({ ...settings, mqtt_url: mqttUrl }).success).toBe(true),
   )
 
   it.each(['http://broker', 'broker', 'mqtt://user:password@broker', 'mqtt://'])(
     'reject the address %j',
-    mqtt_url => expect(mqttSettings.safeParse({ ...settings, mqtt_url }).success).toBe(false),
+    mqttUrl => expect(mqttSettings.safeParse({ ...settings, mqtt_url: mqttUrl }).success).toBe(false),
   )
 
-  it.each(['', 'a//b', '/a', 'a/', 'a b', 'a/#', '+', '$SYS'])('reject the prefix %j', mqtt_topic_prefix =>
-    expect(mqttSettings.safeParse({ ...settings, mqtt_topic_prefix }).success).toBe(false),
+  it.each(['', 'a//b', '/a', 'a/', 'a b', 'a/#', '+', '$SYS'])('reject the prefix %j', mqttTopicPrefix =>
+    expect(mqttSettings.safeParse({ ...settings, mqtt_topic_prefix: mqttTopicPrefix }).success).toBe(false),
   )
 })

@@ -7,17 +7,17 @@ export interface Topics {
   box: string
   /** Whether the appliance is `online` or `offline`. */
   status: string
-  channelState(channel_id: string): string
-  counts(channel_id: string): string
-  picture(channel_id: string): string
-  notification(channel_id: string): string
-  incident(channel_id: string): string
-  alertState(alert_id: string): string
-  sourceState(source_id: string): string
-  engineState(engine_id: string): string
+  channelState(channelId: string): string
+  counts(channelId: string): string
+  picture(channelId: string): string
+  notification(channelId: string): string
+  incident(channelId: string): string
+  alertState(alertId: string): string
+  sourceState(sourceId: string): string
+  engineState(engineId: string): string
   systemAlert: string
   /** Returns the topic by which Home Assistant adds an entity. `entity` is unique within the channel. */
-  discovery(component: string, channel_id: string, entity: string): string
+  discovery(component: string, channelId: string, entity: string): string
   /** A filter that matches all topics of `discovery`. */
   discoveryFilter: string
   /** The topic on which Home Assistant announces that it has started. */
@@ -25,9 +25,13 @@ export interface Topics {
 }
 
 export function createTopics(settings: MqttSettings, host: string = hostname()): Topics {
-  const { mqtt_topic_prefix, mqtt_discovery_prefix, mqtt_box } = settings
-  const box = mqtt_box || host.replace(/[^\w-]/g, '_')
-  const root = `${mqtt_topic_prefix}/${box}`
+  const {
+    mqtt_topic_prefix: mqttTopicPrefix,
+    mqtt_discovery_prefix: mqttDiscoveryPrefix,
+    mqtt_box: mqttBox,
+  } = settings
+  const box = mqttBox || host.replace(/[^\w-]/g, '_')
+  const root = `${mqttTopicPrefix}/${box}`
   const node = `eyrie_${box}`
   return {
     box,
@@ -42,9 +46,9 @@ export function createTopics(settings: MqttSettings, host: string = hostname()):
     engineState: id => `${root}/engine/${id}/state`,
     systemAlert: `${root}/system-alert`,
     discovery: (component, id, entity) =>
-      `${mqtt_discovery_prefix}/${component}/${node}/${id}_${entity}/config`,
-    discoveryFilter: `${mqtt_discovery_prefix}/+/${node}/+/config`,
-    birth: `${mqtt_discovery_prefix}/status`,
+      `${mqttDiscoveryPrefix}/${component}/${node}/${id}_${entity}/config`,
+    discoveryFilter: `${mqttDiscoveryPrefix}/+/${node}/+/config`,
+    birth: `${mqttDiscoveryPrefix}/status`,
   }
 }
 
@@ -53,6 +57,8 @@ const DISCOVERY_TOPIC = new RegExp(`/(?<channel_id>${UUID})_(?:alert_(?<alert_id
 
 /** Returns the records of a discovery topic; undefined for the topic of another program. */
 export function parseDiscoveryTopic(topic: string): { channel_id: string; alert_id?: string } | undefined {
-  const { channel_id, alert_id } = DISCOVERY_TOPIC.exec(topic)?.groups ?? {}
-  return channel_id === undefined ? undefined : { channel_id, ...(alert_id && { alert_id }) }
+  const { channel_id: channelId, alert_id: alertId } = DISCOVERY_TOPIC.exec(topic)?.groups ?? {}
+  return channelId === undefined
+    ? undefined
+    : { channel_id: channelId, ...(alertId && { alert_id: alertId }) }
 }

@@ -21,12 +21,12 @@ const management = sharedManagement()
 const hourMs = 3_600_000
 
 let engine: InsertedEngine
-let channel_id: string
-let alert_id: string
+let channelId: string
+let alertId: string
 beforeEach(async () => {
   engine = await insertEngine(management.database)
-  channel_id = await insertChannel(management.database, engine, 'line-crossing', { channel_sid: 1 })
-  alert_id = getCreatedId(
+  channelId = await insertChannel(management.database, engine, 'line-crossing', { channel_sid: 1 })
+  alertId = getCreatedId(
     await management.call(alert.create, {
       alert_name: 'Crossing',
       alert_priority: 'high',
@@ -35,7 +35,7 @@ beforeEach(async () => {
       alert_threshold_key: 'total',
       alert_frequency: 0,
       alert_actions: [],
-      channel_id,
+      channel_id: channelId,
     }),
   )
 })
@@ -49,8 +49,8 @@ async function start(port = 0) {
 }
 
 const createWindow = (from: number, to: number) => ({
-  alert_id,
-  channel_id,
+  alert_id: alertId,
+  channel_id: channelId,
   schedule_name: 'Window',
   schedule_type: 'window' as const,
   schedule_occurrence: [
@@ -63,14 +63,14 @@ const createWindow = (from: number, to: number) => ({
 
 const readStored = async () => {
   const rows = await management.database.system('test', tx =>
-    tx.select().from(alertArming).where(eq(alertArming.alert_id, alert_id)),
+    tx.select().from(alertArming).where(eq(alertArming.alert_id, alertId)),
   )
   return rows[0]
 }
-const waitForArmed = (is_armed: boolean) =>
+const waitForArmed = (isArmed: boolean) =>
   vi.waitUntil(async () => {
     const stored = await readStored()
-    return stored?.is_armed === is_armed ? stored : undefined
+    return stored?.is_armed === isArmed ? stored : undefined
   })
 
 describe('the scheduler', () => {
@@ -88,24 +88,25 @@ describe('the scheduler', () => {
     }
     const readFired = async () => {
       const rows = await management.database.system('test', tx =>
-        tx.select().from(notification).where(eq(notification.alert_id, alert_id)),
+        tx.select().from(notification).where(eq(notification.alert_id, alertId)),
       )
       return rows.map(({ notification_time }) => notification_time.getTime())
     }
     await ingest.consume(engine.engine_id, [hello()])
     const from = Date.now() + 5_000
-    const schedule_id = getCreatedId(
-      await management.call(schedule.create, createWindow(from, from + hourMs)),
-    )
+    const scheduleId = getCreatedId(await management.call(schedule.create, createWindow(from, from + hourMs)))
     await cross()
     await start()
     const armed = await waitForArmed(true)
-    expect(armed).toMatchObject({ schedule_ids: [schedule_id], next_change_at: new Date(from + hourMs) })
+    expect(armed).toMatchObject({ schedule_ids: [scheduleId], next_change_at: new Date(from + hourMs) })
     expect(armed.valid_from.getTime()).toBeGreaterThanOrEqual(from)
     const inside = await cross()
     expect(await readFired()).toEqual([inside])
 
-    await management.call(schedule.update, { ...createWindow(from + hourMs, from + 2 * hourMs), schedule_id })
+    await management.call(schedule.update, {
+      ...createWindow(from + hourMs, from + 2 * hourMs),
+      schedule_id: scheduleId,
+    })
     await waitForArmed(false)
     await cross()
     expect(await readFired()).toEqual([inside])
@@ -117,7 +118,7 @@ describe('the scheduler', () => {
     const { api, scheduler } = await start()
     await waitForArmed(true)
     await scheduler.stop()
-    const schedules = (await management.call(schedule.list, { channel_id })).response
+    const schedules = (await management.call(schedule.list, { channel_id: channelId })).response
     await management.call(schedule.update, {
       ...createWindow(now - 2 * hourMs, now - hourMs),
       schedule_id: schedules[0]!.schedule_id,

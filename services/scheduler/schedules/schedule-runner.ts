@@ -47,7 +47,8 @@ export function createScheduleRunner({ management, now, log }: ScheduleRunnerOpt
       await management.storeArmedStates(states.slice(first, first + BATCH_SIZE))
 
     let nextReport = time + MAX_IDLE_MS
-    for (const { valid_until } of states) nextReport = Math.min(nextReport, Date.parse(valid_until))
+    for (const { valid_until: validUntil } of states)
+      nextReport = Math.min(nextReport, Date.parse(validUntil))
     return nextReport
   }
 

@@ -3,17 +3,17 @@ import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 
 /** Headers by which mail programs recognize repeated messages, show threads and unsubscribe. */
 export function createEmailHeaders(
-  { delivery_id, request, unsubscribe_token }: ClaimedDelivery,
+  { delivery_id: deliveryId, request, unsubscribe_token: unsubscribeToken }: ClaimedDelivery,
   publicUrl: string | undefined,
 ) {
-  const { thread_key } = request
+  const { thread_key: threadKey } = request
   return {
     // The same for all attempts, so that a mailbox shows a repeated message once.
-    messageId: `<${delivery_id}@eyrie>`,
-    ...(thread_key !== undefined && createThreadHeaders(thread_key)),
+    messageId: `<${deliveryId}@eyrie>`,
+    ...(threadKey !== undefined && createThreadHeaders(threadKey)),
     headers: {
       'Auto-Submitted': 'auto-generated',
-      ...(unsubscribe_token !== null && createUnsubscribeHeaders(unsubscribe_token, publicUrl)),
+      ...(unsubscribeToken !== null && createUnsubscribeHeaders(unsubscribeToken, publicUrl)),
     },
   }
 }

@@ -29,7 +29,7 @@ const UNSUBSCRIBE_TITLE = 'Stop these summaries'
 
 /** `publicUrl` is the address at which people reach the console. Without it, the e-mail has no links to the appliance. */
 export function createEmailMessage(
-  { request, unsubscribe_token }: ClaimedDelivery,
+  { request, unsubscribe_token: unsubscribeToken }: ClaimedDelivery,
   files: EmailFiles,
   publicUrl: string | undefined,
 ): EmailMessage {
@@ -40,7 +40,7 @@ export function createEmailMessage(
     // Links that are not configured are empty or undefined.
     links: [request.action.action_external_link, publicUrl].flatMap(link => link || []),
     unsubscribeLink:
-      unsubscribe_token === null ? undefined : createUnsubscribeLink(unsubscribe_token, publicUrl),
+      unsubscribeToken === null ? undefined : createUnsubscribeLink(unsubscribeToken, publicUrl),
   }
   return {
     text: renderText(content),
@@ -59,9 +59,9 @@ interface EmailContent {
   unsubscribeLink: string | undefined
 }
 
-function listFacts({ details, system_alerts, report }: ClaimedDelivery['request']): string[] {
+function listFacts({ details, system_alerts: systemAlerts, report }: ClaimedDelivery['request']): string[] {
   // The messages of system alerts and reports already contain their facts.
-  if (system_alerts || report) return []
+  if (systemAlerts || report) return []
   return [
     `Channel: ${details.channel_name}`,
     `Alert: ${details.alert_name}`,
@@ -106,8 +106,8 @@ function listAttachments(
     })
   }
   if (report && reportInfo) {
-    const { file_name, media_type } = reportInfo
-    attachments.push({ filename: file_name, content: report, contentType: media_type })
+    const { file_name: fileName, media_type: mediaType } = reportInfo
+    attachments.push({ filename: fileName, content: report, contentType: mediaType })
   }
   return attachments
 }

@@ -140,9 +140,9 @@ describe('several e-mails', () => {
   it('of one thread refer to the same message, and others to another one', async () => {
     const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
     const smtp = createSmtpSettings(server.port)
-    for (const thread_key of ['a', 'a', 'b']) {
+    for (const threadKey of ['a', 'a', 'b']) {
       const message = createClaimedDelivery({ action_to: 'guard@example.com' }, { type: 'email' })
-      const request = { ...message.request, thread_key }
+      const request = { ...message.request, thread_key: threadKey }
       await send(createAttempt({ ...message, request }, { settings: { ...noSettings, smtp } }))
     }
     const read = (name: string) => server.emails.map(email => readHeader(email.content, name))

@@ -18,14 +18,14 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
   let transports: MailTransports | undefined
   return async attempt => {
     const { smtp } = attempt.settings
-    const { request, is_unsubscribed } = attempt.delivery
+    const { request, is_unsubscribed: isUnsubscribed } = attempt.delivery
 
     if (!smtp || smtp.smtp_host === '') return createNotConfigured(NO_SERVER)
     const from = smtp.smtp_from || smtp.smtp_username
     if (from === '') return createNotConfigured(NO_SENDER)
     const to = request.action.action_to || smtp.smtp_to
     if (to === '') return { state: 'dead', reason: NO_RECEIVER }
-    if (is_unsubscribed) return { state: 'dead', reason: UNSUBSCRIBED }
+    if (isUnsubscribed) return { state: 'dead', reason: UNSUBSCRIBED }
 
     // The library is loaded with the first e-mail.
     transports ??= (await import('./mail-transports.ts')).createMailTransports(egress)

@@ -43,7 +43,13 @@ export function createMailTransports(egress: Egress): MailTransports {
 }
 
 function createPool(settings: ConnectionSettings, egress: Egress) {
-  const { smtp_host: host, smtp_port: port, smtp_auth, smtp_username, smtp_password } = settings
+  const {
+    smtp_host: host,
+    smtp_port: port,
+    smtp_auth: smtpAuth,
+    smtp_username: smtpUsername,
+    smtp_password: smtpPassword,
+  } = settings
   return createTransport({
     pool: true,
     maxConnections: MAX_CONNECTIONS,
@@ -54,10 +60,10 @@ function createPool(settings: ConnectionSettings, egress: Egress) {
     port,
     secure: port === IMPLICIT_TLS_PORT,
     // A password is never sent without TLS.
-    requireTLS: smtp_auth,
+    requireTLS: smtpAuth,
     // TLS has no server names for IP addresses.
     tls: { servername: isIP(host) ? '' : host },
-    ...(smtp_auth && { auth: { user: smtp_username, pass: smtp_password } }),
+    ...(smtpAuth && { auth: { user: smtpUsername, pass: smtpPassword } }),
     disableFileAccess: true,
     disableUrlAccess: true,
     getSocket(_options: object, callback: (error: Error | null, options?: { connection: Socket }) => void) {

@@ -13,8 +13,8 @@ import type { Attempt } from './sender.ts'
 
 const send = createMqttSender(localWebhookEgress, 'https://eyrie.example.com')
 
-const createMessage = (action_url: string, action: object = {}, more: Partial<Attempt> = {}) =>
-  createAttempt(createClaimedDelivery({ action_url, ...action }, { type: 'mqtt' }), more)
+const createMessage = (actionUrl: string, action: object = {}, more: Partial<Attempt> = {}) =>
+  createAttempt(createClaimedDelivery({ action_url: actionUrl, ...action }, { type: 'mqtt' }), more)
 
 const account = { action_access_id: 'box', action_access_token: 'right' }
 
@@ -38,13 +38,13 @@ describe('an MQTT message to mosquitto', needs(mosquittoRequirement), () => {
     expect(await send(attempt)).toEqual({ state: 'sent', reason: 'confirmed by the broker' })
     await vi.waitUntil(() => broker.messages.length > 0)
     const [{ topic, payload, packet } = expect.fail('no message')] = broker.messages
-    const { delivery_id } = attempt.delivery
+    const { delivery_id: deliveryId } = attempt.delivery
     expect(topic).toBe('site/door')
-    expect(JSON.parse(payload)).toMatchObject({ specversion: '1.0', id: delivery_id })
+    expect(JSON.parse(payload)).toMatchObject({ specversion: '1.0', id: deliveryId })
     expect(packet).toMatchObject({
       qos: 1,
       retain: false,
-      properties: { contentType: 'application/cloudevents+json', userProperties: { id: delivery_id } },
+      properties: { contentType: 'application/cloudevents+json', userProperties: { id: deliveryId } },
     })
   })
 

@@ -16,7 +16,7 @@ import type { Attempt } from './sender.ts'
 const { kty, crv, x, y, d } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
   format: 'jwk',
 })
-const vapid_key = vapidKey.parse({ kty, crv, x, y, d })
+const senderKey = vapidKey.parse({ kty, crv, x, y, d })
 const send = createPushSender(localWebhookEgress, 'https://eyrie.example.com')
 
 type Service = Awaited<ReturnType<typeof startPushService>>
@@ -27,7 +27,7 @@ const createPush = (
   more: Partial<Attempt> = {},
 ) => {
   const delivery = createClaimedDelivery({}, { type: 'push', push: subscription })
-  const settings = { ...noSettings, vapid_key }
+  const settings = { ...noSettings, vapid_key: senderKey }
   return createAttempt({ ...delivery, request: { ...delivery.request, ...request } }, { settings, ...more })
 }
 
@@ -44,16 +44,16 @@ describe('a push message', () => {
     const attempt = createPush(service)
     expect(await send(attempt)).toEqual({ state: 'sent', reason: '201' })
     const [received] = service.messages
-    const { delivery_id } = attempt.delivery
+    const { delivery_id: deliveryId } = attempt.delivery
     expect(received!.message).toEqual({
-      id: delivery_id,
+      id: deliveryId,
       title: 'Crowd <b>',
       body: 'total is 2 & more',
       link: '/',
     })
     expect(received!.claims.sub).toBe('https://eyrie.example.com')
-    expect(Buffer.from(received!.key, 'base64url').subarray(1, 33).toString('base64url')).toBe(vapid_key.x)
-    expect(received!.headers).toMatchObject({ urgency: 'normal', topic: delivery_id.replaceAll('-', '') })
+    expect(Buffer.from(received!.key, 'base64url').subarray(1, 33).toString('base64url')).toBe(senderKey.x)
+    expect(received!.headers).toMatchObject({ urgency: 'normal', topic: deliveryId.replaceAll('-', '') })
   })
 
   it('fits into the 4096 bytes of push services, however long its texts are', async () => {
@@ -113,7 +113,7 @@ describe('the outcome of a push message', () => {
 
   it('is final without a browser, or with one at an address that the rules deny', async () => {
     const none = createAttempt(createClaimedDelivery({}, { type: 'push' }), {
-      settings: { ...noSettings, vapid_key },
+      settings: { ...noSettings, vapid_key: senderKey },
     })
     expect(await send(none)).toEqual({ state: 'dead', reason: expect.stringContaining('no browser') })
     const service = await startTrusted()

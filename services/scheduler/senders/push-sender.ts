@@ -55,11 +55,11 @@ export function createPushSender(egress: Egress, publicUrl: string | undefined):
 const isUrgent = ({ request }: ClaimedDelivery) => /^(high|critical)$/.test(request.details.alert_priority)
 
 /** Creates the message that the console's service worker shows. A click on it opens `link`, by default the console. */
-function createMessage({ delivery_id, request }: ClaimedDelivery) {
+function createMessage({ delivery_id: deliveryId, request }: ClaimedDelivery) {
   const { subject, message, action } = request
   const link = action.action_external_link ?? ''
   return {
-    id: delivery_id,
+    id: deliveryId,
     title: shorten(subject, MAX_TITLE_LENGTH),
     body: shorten(message, MAX_BODY_LENGTH),
     link: /^https?:/i.test(link) && link.length <= MAX_LINK_LENGTH ? link : '/',

@@ -34,7 +34,7 @@ const MAX_ANSWER_BYTES = 64 << 10
 export function createProviderClient(
   egress: Egress,
   baseUrl: URL,
-  { sms_auth_key, sms_auth_token }: SmsSettings,
+  { sms_auth_key: smsAuthKey, sms_auth_token: smsAuthToken }: SmsSettings,
   { delivery, signal }: Attempt,
 ): ProviderClient {
   let lastHeaders = new Headers()
@@ -62,7 +62,7 @@ export function createProviderClient(
     return { statusCode: response.status, body: parseAnswer(text, response.status), headers: {} }
   }
 
-  const client = twilio(sms_auth_key, sms_auth_token, {
+  const client = twilio(smsAuthKey, smsAuthToken, {
     // The library calls no other function of its HTTP client.
     httpClient: { request } as unknown as InstanceType<typeof twilio.RequestClient>,
   })

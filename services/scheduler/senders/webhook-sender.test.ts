@@ -36,23 +36,23 @@ describe('a webhook', () => {
         'idempotency-key': delivery.delivery_id,
       },
     })
-    const { channel_id, notification_uuid } = delivery
+    const { channel_id: channelId, notification_uuid: notificationUuid } = delivery
     expect(JSON.parse(call.body)).toEqual({
       specversion: '1.0',
       id: delivery.delivery_id,
-      source: `https://eyrie.example.com/channels/${channel_id}`,
+      source: `https://eyrie.example.com/channels/${channelId}`,
       type: 'eyrie.notification',
       time: firingDetails.time,
       subject: 'alert',
       datacontenttype: 'application/json',
       data: {
         ...firingDetails,
-        channel_id,
-        notification_uuid,
+        channel_id: channelId,
+        notification_uuid: notificationUuid,
         subject: 'Crowd <b>',
         message: 'total is 2 & more',
         link: 'https://wiki.example/door',
-        image_url: `https://eyrie.example.com/api/v1/notification/image?channel_id=${channel_id}&notification_uuid=${notification_uuid}`,
+        image_url: `https://eyrie.example.com/api/v1/notification/image?channel_id=${channelId}&notification_uuid=${notificationUuid}`,
       },
     })
   })

@@ -44,8 +44,8 @@ const catalogLines: Statement[] = [
     v3Only,
     async () => {
       for (const name of ['social-distancing', 'object-tracking-OH']) {
-        const { input_schema, output_schema } = await elementOf(name)
-        for (const schema of [input_schema, output_schema])
+        const { input_schema: inputSchema, output_schema: outputSchema } = await elementOf(name)
+        for (const schema of [inputSchema, outputSchema])
           expect(schema).toMatchObject({ type: 'object', properties: { objects: { type: 'array' } } })
       }
       expect((await elementOf('social-distancing')).config_schema.properties).toHaveProperty('calibration')
@@ -113,8 +113,8 @@ const catalogLines: Statement[] = [
     async ({ call }) => {
       const { devices } = (await call('GET', '/catalog?filter=devices')).body
       expect(devices).toContainEqual(expect.objectContaining({ type: 'cpu', current_models: 0 }))
-      for (const { max_models = 1, isolation } of devices) {
-        expect(max_models).toBeGreaterThanOrEqual(1)
+      for (const { max_models: maxModels = 1, isolation } of devices) {
+        expect(maxModels).toBeGreaterThanOrEqual(1)
         // Not specified: whether the boundaries around the processes that run models are in force.
         expect(['full', 'partial', 'none']).toContain(isolation)
       }

@@ -17,8 +17,8 @@ test.each(v2AndV3)(
     const issuer = generateIssuerKeys()
     const file = join(folder, 'pool.json')
     writeFileSync(file, signPool([entry], issuer.privateKey))
-    const license_pool = { file, public_key: issuer.publicKey }
-    writeFileSync(join(folder, 'eyrie.json'), JSON.stringify({ engine: { license_pool } }))
+    const licensePool = { file, public_key: issuer.publicKey }
+    writeFileSync(join(folder, 'eyrie.json'), JSON.stringify({ engine: { license_pool: licensePool } }))
     const { engine, getRevision } = await startEngine(folder)
     onTestFinished(() => engine.stop())
     const call = getRevision(revision)

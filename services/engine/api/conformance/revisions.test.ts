@@ -67,8 +67,8 @@ describe('elements and models of each revision', () => {
   test.each(['v1', 'v2'] as const)('have paramsSchema and platforms in %s', async revision => {
     const { elements, models } = (await callOf(revision)('GET', '/pipelines/elements')).body
     const latest = (await callOf('v3')('GET', '/pipelines/elements')).body
-    for (const [index, { name, params_schema, passthrough }] of latest.elements.entries())
-      expect(elements[index]).toEqual({ name, paramsSchema: params_schema, passthrough })
+    for (const [index, { name, params_schema: paramsSchema, passthrough }] of latest.elements.entries())
+      expect(elements[index]).toEqual({ name, paramsSchema: paramsSchema, passthrough })
     expect(models).toContainEqual({ name: latest.models[0].name, platform: 'CPU' })
   })
 

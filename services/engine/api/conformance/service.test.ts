@@ -97,13 +97,19 @@ const service: Statement[] = [
     'statistics are the load of the system: percent of the machine, bytes, bytes, seconds, ISO 8601',
     allRevisions,
     async ({ call }) => {
-      const { cpu, mem_physical, mem_virtual, uptime, time, ...rest } = (await call('GET', '/statistics'))
-        .body
+      const {
+        cpu,
+        mem_physical: memPhysical,
+        mem_virtual: memVirtual,
+        uptime,
+        time,
+        ...rest
+      } = (await call('GET', '/statistics')).body
       expect(rest).toEqual({})
       expect(cpu).toBeGreaterThanOrEqual(0)
       expect(cpu).toBeLessThanOrEqual(100)
-      expect(Number.isInteger(mem_physical) && mem_physical > 1 << 20).toBe(true)
-      expect(mem_virtual).toBeGreaterThanOrEqual(mem_physical)
+      expect(Number.isInteger(memPhysical) && memPhysical > 1 << 20).toBe(true)
+      expect(memVirtual).toBeGreaterThanOrEqual(memPhysical)
       expect(uptime).toBeGreaterThan(0)
       expect(new Date(time).toISOString()).toBe(time)
     },

@@ -75,14 +75,14 @@ export async function readCondition({
   disk,
   runtime,
 }: ApiContext): Promise<EngineCondition> {
-  const license_until = activation.expiresAt()
+  const licenseUntil = activation.expiresAt()
   const space = await disk.measure()
   const outage = runtime.mediaOutage()
   const plan = configuration.plan()
   const used = roundToThousandths(admission.estimateLoad(plan).cores)
   return {
     time: new Date().toISOString(),
-    ...(license_until && { license_until }),
+    ...(licenseUntil && { license_until: licenseUntil }),
     ...(space && { disk: { free_bytes: space.freeBytes, total_bytes: space.totalBytes } }),
     ...(outage && { outage }),
     capacity: { cores: admission.cores, used },

@@ -84,9 +84,9 @@ function createCatalogOperations({ catalog }: ApiContext): Operation[] {
   ]
 }
 
-const toV2Element = ({ name, params_schema, passthrough }: CatalogElement) => ({
+const toV2Element = ({ name, params_schema: paramsSchema, passthrough }: CatalogElement) => ({
   name,
-  paramsSchema: params_schema,
+  paramsSchema: paramsSchema,
   passthrough,
 })
 

@@ -117,9 +117,9 @@ describe('configuration', () => {
           password: 'xyzzy',
         }
         const { value } = await sources.create({ ...createCameraSource(), address })
-        const sub_url = 'rtsp://attacker/2'
-        await expect(sources.modify(value.id, { address: { sub_url } })).rejects.toThrow(other)
-        const elsewhere = { ...address, sub_url, password: '***' }
+        const subUrl = 'rtsp://attacker/2'
+        await expect(sources.modify(value.id, { address: { sub_url: subUrl } })).rejects.toThrow(other)
+        const elsewhere = { ...address, sub_url: subUrl, password: '***' }
         await expect(sources.update(value.id, { ...value, address: elsewhere })).rejects.toThrow(other)
       })
 
@@ -221,14 +221,15 @@ describe('configuration', () => {
         'the sub stream of a camera has an address such as rtsp',
       ],
       ['inf', 'test://ball', 'rtsp://camera/sub', 'a source of type inf has no sub stream: remove sub_url'],
-    ] as const)(
-      'of sub streams are rejected for %s sources at %s: %s',
-      async (type, url, sub_url, reason) => {
-        await expect(
-          fresh.configuration.sources.create({ ...createCameraSource(), type, address: { url, sub_url } }),
-        ).rejects.toThrow(`/address/sub_url: ${reason}`)
-      },
-    )
+    ] as const)('of sub streams are rejected for %s sources at %s: %s', async (type, url, subUrl, reason) => {
+      await expect(
+        fresh.configuration.sources.create({
+          ...createCameraSource(),
+          type,
+          address: { url, sub_url: subUrl },
+        }),
+      ).rejects.toThrow(`/address/sub_url: ${reason}`)
+    })
 
     test.each([
       ['sinks', 'file', 'file:///%'],

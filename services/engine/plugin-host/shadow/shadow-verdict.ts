@@ -48,13 +48,13 @@ const findRegressions: FindInComparison = (versions, { active, shadow, frames })
 }
 
 const findDifferences: FindInComparison = (versions, comparison) => {
-  const { active, shadow, frames, different_frames } = comparison
+  const { active, shadow, frames, different_frames: differentFrames } = comparison
   const findings = findOtherEvents(active, shadow)
-  if (different_frames.events > 0)
-    findings.push(`other events in ${different_frames.events} of ${frames} frames`)
-  if (different_frames.objects > 0)
+  if (differentFrames.events > 0)
+    findings.push(`other events in ${differentFrames.events} of ${frames} frames`)
+  if (differentFrames.objects > 0)
     findings.push(
-      `another number of objects in ${different_frames.objects} of ${frames} frames ` +
+      `another number of objects in ${differentFrames.objects} of ${frames} frames ` +
         `(${shadow.objects} instead of ${active.objects})`,
     )
   findings.push(...findOtherCounters(active, shadow))

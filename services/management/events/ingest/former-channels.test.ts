@@ -29,11 +29,8 @@ describe('messages of a channel that was moved', () => {
   let first: ReturnType<typeof createMessageFactory>
   let second: ReturnType<typeof createMessageFactory>
 
-  const consumeFrom = (engine_id: string, messages: Parameters<typeof fixture.consume>[0]) =>
-    createIngest({ database: fixture.database, log: createLog('test', 'silent') }).consume(
-      engine_id,
-      messages,
-    )
+  const consumeFrom = (engineId: string, messages: Parameters<typeof fixture.consume>[0]) =>
+    createIngest({ database: fixture.database, log: createLog('test', 'silent') }).consume(engineId, messages)
 
   const readTimes = async () => {
     const rows = await fixture.database.system('test', tx =>

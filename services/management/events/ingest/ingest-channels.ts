@@ -40,7 +40,7 @@ export interface OutputLog {
  */
 export async function findIngestChannels(
   tx: Transaction,
-  { engine_id, log_id }: OutputLog,
+  { engine_id: engineId, log_id }: OutputLog,
   messages: readonly MessageSids[],
 ): Promise<Map<number, IngestChannel>> {
   const sidsByChannel = new Map<number, MessageSids>()
@@ -49,12 +49,12 @@ export async function findIngestChannels(
   }
   if (sidsByChannel.size === 0) return new Map()
 
-  const rows = await readCandidateChannels(tx, engine_id, [...sidsByChannel.keys()])
+  const rows = await readCandidateChannels(tx, engineId, [...sidsByChannel.keys()])
   const knownSids = new Set(rows.map(({ channel_sid }) => channel_sid))
   const unknownSids = [...sidsByChannel.keys()].filter(sid => !knownSids.has(sid))
-  const formerRows = await readFormerChannels(tx, { engine_id, log_id }, unknownSids)
+  const formerRows = await readFormerChannels(tx, { engine_id: engineId, log_id }, unknownSids)
   const channelIds = [...rows, ...formerRows].map(({ channel_id }) => channel_id)
-  const counters = await readCounters(tx, engine_id, channelIds)
+  const counters = await readCounters(tx, engineId, channelIds)
 
   const channels = new Map<number, IngestChannel>()
   for (const row of rows) {
@@ -99,8 +99,12 @@ const ingestColumns = {
  * Returns the channels that had one of these ids on the engine before they were moved. Their messages count up to the first message of
  * the engine that runs them now, or up to the move while there is no such message, so that nothing is counted twice.
  */
-async function readFormerChannels(tx: Transaction, { engine_id, log_id }: OutputLog, channelSids: number[]) {
-  if (channelSids.length === 0 || log_id === null) return []
+async function readFormerChannels(
+  tx: Transaction,
+  { engine_id: engineId, log_id: logId }: OutputLog,
+  channelSids: number[],
+) {
+  if (channelSids.length === 0 || logId === null) return []
   const acceptedBefore = sql`coalesce(${formerChannel.succeeded_at}, ${formerChannel.moved_at})`
   return tx
     .select({
@@ -113,15 +117,15 @@ async function readFormerChannels(tx: Transaction, { engine_id, log_id }: Output
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(
       and(
-        eq(formerChannel.engine_id, engine_id),
-        eq(formerChannel.log_id, log_id),
+        eq(formerChannel.engine_id, engineId),
+        eq(formerChannel.log_id, logId),
         inArray(formerChannel.channel_sid, channelSids),
       ),
     )
 }
 
 /** Returns the engine's channels with one of these ids, and those whose id is not stored yet. */
-function readCandidateChannels(tx: Transaction, engine_id: string, channelSids: number[]) {
+function readCandidateChannels(tx: Transaction, engineId: string, channelSids: number[]) {
   const isCandidate = or(inArray(channel.channel_sid, channelSids), isNull(channel.channel_sid))
   return tx
     .select({
@@ -137,39 +141,39 @@ function readCandidateChannels(tx: Transaction, engine_id: string, channelSids: 
       provision,
       and(eq(provision.engine_id, channel.engine_id), eq(provision.record_id, channel.pipeline_id)),
     )
-    .where(and(eq(channel.engine_id, engine_id), isCandidate))
+    .where(and(eq(channel.engine_id, engineId), isCandidate))
 }
 
 /** Returns the id of the channel that connects a source to a pipeline, or null if it has sent no messages. */
 function findChannelSid(
   sidsByChannel: ReadonlyMap<number, MessageSids>,
-  source_sid: number | null,
-  pipeline_sid: number | null,
+  sourceSid: number | null,
+  pipelineSid: number | null,
 ): number | null {
-  if (source_sid === null) return null
+  if (sourceSid === null) return null
   for (const [sid, { source, pipeline }] of sidsByChannel)
-    if (source === source_sid && pipeline === pipeline_sid) return sid
+    if (source === sourceSid && pipeline === pipelineSid) return sid
   return null
 }
 
 /** Returns the stored counters of each channel on an engine by channel id. */
 async function readCounters(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   channelIds: string[],
 ): Promise<Map<string, ChannelCounters>> {
   if (channelIds.length === 0) return new Map()
   const rows = await tx
     .select()
     .from(channelCounter)
-    .where(and(eq(channelCounter.engine_id, engine_id), inArray(channelCounter.channel_id, channelIds)))
+    .where(and(eq(channelCounter.engine_id, engineId), inArray(channelCounter.channel_id, channelIds)))
   const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
 
   const counters = new Map<string, ChannelCounters>()
-  for (const channel_id of channelIds) {
-    const channelRows = rowsByChannel.get(channel_id) ?? []
+  for (const channelId of channelIds) {
+    const channelRows = rowsByChannel.get(channelId) ?? []
     const counterRows = channelRows.map(row => ({ ...row, timeMs: row.at.getTime() }))
-    counters.set(channel_id, new ChannelCounters(counterRows))
+    counters.set(channelId, new ChannelCounters(counterRows))
   }
   return counters
 }
@@ -177,21 +181,21 @@ async function readCounters(
 /** Stores the counters that have changed. */
 export async function storeCounters(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   channels: Iterable<IngestChannel>,
 ): Promise<void> {
   const clearedIds: string[] = []
   const rows: (typeof channelCounter.$inferInsert)[] = []
-  for (const { channel_id, counters } of channels) {
+  for (const { channel_id: channelId, counters } of channels) {
     const changes = counters.getChanges()
-    if (changes.isCleared) clearedIds.push(channel_id)
+    if (changes.isCleared) clearedIds.push(channelId)
     for (const { timeMs, ...counter } of changes.rows)
-      rows.push({ engine_id, channel_id, ...counter, at: new Date(timeMs) })
+      rows.push({ engine_id: engineId, channel_id: channelId, ...counter, at: new Date(timeMs) })
   }
   if (clearedIds.length > 0)
     await tx
       .delete(channelCounter)
-      .where(and(eq(channelCounter.engine_id, engine_id), isAnyOf(channelCounter.channel_id, clearedIds)))
+      .where(and(eq(channelCounter.engine_id, engineId), isAnyOf(channelCounter.channel_id, clearedIds)))
   if (rows.length === 0) return
   await tx.execute(sql`
     insert into channel_counter (engine_id, channel_id, name, key, value, at)

@@ -81,13 +81,13 @@ describe('ingest after crashes of management and engine', () => {
         engine_port: port,
         source_address: SMALL_PICTURE,
       })
-      const channel_id = await insertChannel(database, insertedEngine, 'line-crossing', {}, [
+      const channelId = await insertChannel(database, insertedEngine, 'line-crossing', {}, [
         { name: 'eventful' },
       ])
       await database.system('test', tx =>
         tx.insert(alert).values({
           alert_id: v7(),
-          channel_id,
+          channel_id: channelId,
           alert_name: 'Each',
           alert_priority: 'low',
           alert_actions: [],
@@ -126,13 +126,13 @@ describe('ingest after crashes of management and engine', () => {
       await killFleetProcess()
 
       const [channelRow] = await database.system('test', tx =>
-        tx.select().from(channel).where(eq(channel.channel_id, channel_id)),
+        tx.select().from(channel).where(eq(channel.channel_id, channelId)),
       )
       const expected = log.filter(
         message => message.channel === channelRow!.channel_sid && message.kind !== 'picture',
       )
       const rows = await database.system('test', tx =>
-        tx.select().from(event).where(eq(event.channel_id, channel_id)).orderBy(asc(event.seq)),
+        tx.select().from(event).where(eq(event.channel_id, channelId)).orderBy(asc(event.seq)),
       )
       const stored = rows.filter(({ seq }) => seq <= newest)
       expect(expected.length).toBeGreaterThan(KILLS * 20)
@@ -145,7 +145,7 @@ describe('ingest after crashes of management and engine', () => {
         tx
           .select()
           .from(notification)
-          .where(eq(notification.channel_id, channel_id))
+          .where(eq(notification.channel_id, channelId))
           .orderBy(asc(notification.notification_time)),
       )
       const minutes = await database.system('test', tx =>
@@ -156,7 +156,7 @@ describe('ingest after crashes of management and engine', () => {
             count: sql<number>`sum(${statisticMinute.count})::int`,
           })
           .from(statisticMinute)
-          .where(eq(statisticMinute.channel_id, channel_id))
+          .where(eq(statisticMinute.channel_id, channelId))
           .groupBy(statisticMinute.key),
       )
       expect(notified.map(({ notification_time }) => notification_time)).toEqual(ups.map(({ time }) => time))

@@ -17,7 +17,7 @@ export interface Ingest {
    * one transaction. Messages that are already stored are ignored. Resolves after the commit to the last sequence number
    * that the engine may discard. Must not be called concurrently for the same engine.
    */
-  consume(engine_id: string, messages: readonly ReceivedMessage[]): Promise<number>
+  consume(engineId: string, messages: readonly ReceivedMessage[]): Promise<number>
 }
 
 /** The video frame of a message. `epoch` and `pts` identify it within the stream. */

@@ -91,10 +91,10 @@ describe('ingest', () => {
     await fixture.database.system('test', async tx => {
       await tx.update(channel).set({ channel_sid: null }).where(eq(channel.channel_id, fixture.channel_id))
       await tx.execute(sql`update source set source_sid = 1 where source_id = ${fixture.engine.source_id}`)
-      const { engine_id } = fixture.engine
-      const [row] = await tx.select().from(pipeline).where(eq(pipeline.engine_id, engine_id))
+      const { engine_id: engineId } = fixture.engine
+      const [row] = await tx.select().from(pipeline).where(eq(pipeline.engine_id, engineId))
       const created = { kind: 'pipeline' as const, sid: 1, made_after: 0, applied: '' }
-      await tx.insert(provision).values({ engine_id, record_id: row!.pipeline_id, ...created })
+      await tx.insert(provision).values({ engine_id: engineId, record_id: row!.pipeline_id, ...created })
     })
     const { hello, crossing } = createMessageFactory()
     await fixture.consume([hello(), crossing(9, begin)])

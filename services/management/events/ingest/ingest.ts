@@ -32,15 +32,18 @@ type StoredMessage = Exclude<DurableMessage, PictureMessage>
  */
 export function createIngest({ database, subscribers = [], log }: IngestOptions): Ingest {
   return {
-    async consume(engine_id, received) {
+    async consume(engineId, received) {
       const { position, gaps } = await database.system(
         'events',
-        tx => storeMessages(tx, engine_id, received, subscribers),
+        tx => storeMessages(tx, engineId, received, subscribers),
         { isPlannedAnew: true },
       )
       for (const gap of gaps) {
-        const engine = await readEngineName(database, engine_id)
-        log.warn({ engine, engine_id, ...gap }, 'engine has dropped messages before they were stored')
+        const engine = await readEngineName(database, engineId)
+        log.warn(
+          { engine, engine_id: engineId, ...gap },
+          'engine has dropped messages before they were stored',
+        )
       }
       return position.seq
     },
@@ -56,17 +59,21 @@ interface Batch {
 
 async function storeMessages(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   received: readonly ReceivedMessage[],
   subscribers: readonly MessageSubscriber[],
 ): Promise<OutputProgress> {
-  const storedPosition = await lockPosition(tx, engine_id)
+  const storedPosition = await lockPosition(tx, engineId)
   const progress = advancePosition(storedPosition, received)
-  const newMessages = await filterNew(tx, engine_id, progress.messages)
+  const newMessages = await filterNew(tx, engineId, progress.messages)
   const sids = newMessages.map(({ message }) => message)
-  const channels = await findIngestChannels(tx, { engine_id, log_id: progress.position.log_id }, sids)
+  const channels = await findIngestChannels(
+    tx,
+    { engine_id: engineId, log_id: progress.position.log_id },
+    sids,
+  )
   await recordSuccessions(tx, newMessages, channels)
-  const { events, contributing, pictures } = createBatch(engine_id, newMessages, channels)
+  const { events, contributing, pictures } = createBatch(engineId, newMessages, channels)
 
   const afterStoreCallbacks: (() => Promise<void>)[] = []
   for (const subscriber of subscribers)
@@ -79,12 +86,12 @@ async function storeMessages(
     tx,
     added.filter(({ key }) => key !== OCCUPANCY_AVERAGE),
   )
-  await storeCounters(tx, engine_id, channels.values())
+  await storeCounters(tx, engineId, channels.values())
   for (const afterStore of afterStoreCallbacks) await afterStore()
 
   // Last, because pictures may belong to events and notifications that have just been stored.
   await attachPictures(tx, { events, messages: pictures })
-  await tx.update(engineState).set(progress.position).where(eq(engineState.engine_id, engine_id))
+  await tx.update(engineState).set(progress.position).where(eq(engineState.engine_id, engineId))
   return progress
 }
 
@@ -102,12 +109,12 @@ async function insertEvents(tx: Transaction, rows: readonly EventRow[]): Promise
 
 /** Splits messages by table and updates the counters of `channels`. Messages of unknown channels are skipped. */
 function createBatch(
-  engine_id: string,
+  engineId: string,
   messages: OutputProgress['messages'],
   channels: ReadonlyMap<number, IngestChannel>,
 ): Batch {
   const batch: Batch = { events: [], contributing: [], pictures: [] }
-  for (const { log_id, message } of messages) {
+  for (const { log_id: logId, message } of messages) {
     const channel = message.channel === null ? undefined : channels.get(message.channel)
     if (!channel) continue
     const { acceptedBeforeMs = Number.POSITIVE_INFINITY } = channel
@@ -120,7 +127,7 @@ function createBatch(
 
     const storable = { ...message, data: toStorable(message.data) } as StoredMessage
     const contribution = computeContribution(storable, channel)
-    const row = toEventRow(engine_id, log_id, channel, storable)
+    const row = toEventRow(engineId, logId, channel, storable)
     batch.events.push({ ...row, statistics: contribution ?? null })
 
     if (!contribution) continue
@@ -136,19 +143,19 @@ function createBatch(
   return batch
 }
 
-const readEngineName = (database: Database, engine_id: string) =>
+const readEngineName = (database: Database, engineId: string) =>
   database.system('events', async tx => {
-    const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+    const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
     return row?.engine_name
   })
 
 /** Returns the stored position, and locks it until the transaction ends. */
-async function lockPosition(tx: Transaction, engine_id: string): Promise<OutputPosition> {
-  await tx.insert(engineState).values({ engine_id }).onConflictDoNothing()
+async function lockPosition(tx: Transaction, engineId: string): Promise<OutputPosition> {
+  await tx.insert(engineState).values({ engine_id: engineId }).onConflictDoNothing()
   const [position] = await tx
     .select({ log_id: engineState.log_id, seq: engineState.seq })
     .from(engineState)
-    .where(eq(engineState.engine_id, engine_id))
+    .where(eq(engineState.engine_id, engineId))
     .for('update')
   return position!
 }
@@ -156,12 +163,12 @@ async function lockPosition(tx: Transaction, engine_id: string): Promise<OutputP
 /** Removes messages that are already stored. The engine repeats messages if the stored position was lost. */
 async function filterNew(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   messages: OutputProgress['messages'],
 ): Promise<OutputProgress['messages']> {
-  const toId = (log_id: string, seq: number) => `${log_id} ${seq}`
+  const toId = (logId: string, seq: number) => `${logId} ${seq}`
   const storedIds = new Set<string>()
-  for (const [log_id, logMessages] of Map.groupBy(messages, ({ log_id }) => log_id)) {
+  for (const [logId, logMessages] of Map.groupBy(messages, ({ log_id }) => log_id)) {
     const times = logMessages.map(({ message }) => Date.parse(message.time))
     const seqs = logMessages.map(({ message }) => message.seq)
     const rows = await tx
@@ -169,14 +176,14 @@ async function filterNew(
       .from(event)
       .where(
         and(
-          eq(event.engine_id, engine_id),
-          eq(event.log_id, log_id),
+          eq(event.engine_id, engineId),
+          eq(event.log_id, logId),
           between(event.seq, Math.min(...seqs), Math.max(...seqs)),
           // A repeated message has the same time, so Postgres searches only the partitions of these times.
           between(event.time, new Date(Math.min(...times)), new Date(Math.max(...times))),
         ),
       )
-    for (const { seq } of rows) storedIds.add(toId(log_id, seq))
+    for (const { seq } of rows) storedIds.add(toId(logId, seq))
   }
   return messages.filter(({ log_id, message }) => !storedIds.has(toId(log_id, message.seq)))
 }
@@ -184,18 +191,18 @@ async function filterNew(
 const SHA256_HEX = /^[\da-f]{64}$/
 
 function toEventRow(
-  engine_id: string,
-  log_id: string,
+  engineId: string,
+  logId: string,
   { channel_id }: IngestChannel,
   message: StoredMessage,
 ): EventRow {
   const { kind, seq, time, pts, epoch, data } = message
   // Only events have a type, and a picture if the engine took one.
-  const { type = null, picture = null, picture_offset = null } = kind === 'event' ? data : {}
+  const { type = null, picture = null, picture_offset: pictureOffset = null } = kind === 'event' ? data : {}
   const hasPicture = picture !== null && SHA256_HEX.test(picture)
   return {
-    engine_id,
-    log_id,
+    engine_id: engineId,
+    log_id: logId,
     seq,
     time: new Date(time),
     channel_id,
@@ -205,7 +212,7 @@ function toEventRow(
     epoch,
     data,
     picture: hasPicture ? picture : null,
-    picture_offset: hasPicture ? picture_offset : null,
+    picture_offset: hasPicture ? pictureOffset : null,
   }
 }
 

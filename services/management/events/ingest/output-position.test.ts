@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { advancePosition } from './output-position.ts'
 
 const message = (seq: number, kind = 'event') => ({ seq, kind, data: {} }) as unknown as OutputMessage
-const hello = (log_id: string) => ({ kind: 'hello' as const, log_id, oldest: 1, newest: 9 })
+const hello = (logId: string) => ({ kind: 'hello' as const, log_id: logId, oldest: 1, newest: 9 })
 const toSeqs = (progress: ReturnType<typeof advancePosition>) =>
   progress.messages.map(({ message: { seq } }) => seq)
 

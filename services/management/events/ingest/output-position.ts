@@ -35,15 +35,15 @@ export function advancePosition(start: OutputPosition, received: readonly Receiv
       continue
     }
 
-    const { log_id } = position
-    if (log_id === null) throw new Error('the output of an engine must start with hello')
+    const { log_id: logId } = position
+    if (logId === null) throw new Error('the output of an engine must start with hello')
 
     if (message.kind === 'gap') {
       if (message.to > position.seq) gaps.push(message)
-      position = { log_id, seq: Math.max(position.seq, message.to) }
+      position = { log_id: logId, seq: Math.max(position.seq, message.to) }
     } else if (message.seq > position.seq) {
-      if (isDurable(message)) messages.push({ log_id, message })
-      position = { log_id, seq: message.seq }
+      if (isDurable(message)) messages.push({ log_id: logId, message })
+      position = { log_id: logId, seq: message.seq }
     }
   }
   return { position, messages, gaps }

@@ -25,16 +25,16 @@ interface StoredEvent {
 
 /** Attaches pictures to the stored events of their frames, and to the notifications to which they are the nearest. */
 export async function attachPictures(tx: Transaction, { events, messages }: NewPictures): Promise<void> {
-  for (const { channel_id, message } of messages) await attachToEvents(tx, channel_id, message)
+  for (const { channel_id: channelId, message } of messages) await attachToEvents(tx, channelId, message)
 
   const taken: TakenPicture[] = []
-  for (const { channel_id, time, picture, picture_offset } of events) {
+  for (const { channel_id, time, picture, picture_offset: pictureOffset } of events) {
     if (!picture) continue
-    taken.push({ channel_id, sha256: picture, takenMs: time.getTime() + (picture_offset ?? 0) })
+    taken.push({ channel_id, sha256: picture, takenMs: time.getTime() + (pictureOffset ?? 0) })
   }
   for (const { channel_id, message } of messages) {
-    const { picture, picture_offset = 0 } = message.data
-    taken.push({ channel_id, sha256: picture, takenMs: Date.parse(message.time) + picture_offset })
+    const { picture, picture_offset: pictureOffset = 0 } = message.data
+    taken.push({ channel_id, sha256: picture, takenMs: Date.parse(message.time) + pictureOffset })
   }
   // Events in quick succession share a picture.
   const distinct = new Map(taken.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]))
@@ -44,7 +44,7 @@ export async function attachPictures(tx: Transaction, { events, messages }: NewP
 /** Attaches the picture of a message to the events of its frame that have none. */
 async function attachToEvents(
   tx: Transaction,
-  channel_id: string,
+  channelId: string,
   { pts, epoch, time, data }: PictureMessage,
 ): Promise<void> {
   if (pts === null || epoch === null) return
@@ -53,7 +53,7 @@ async function attachToEvents(
     .set({ picture: data.picture, picture_offset: data.picture_offset ?? null })
     .where(
       and(
-        eq(event.channel_id, channel_id),
+        eq(event.channel_id, channelId),
         // Events have the same time as the message with the picture of their frame.
         eq(event.time, new Date(time)),
         eq(event.kind, 'event'),

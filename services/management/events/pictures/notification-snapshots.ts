@@ -103,22 +103,25 @@ async function tryToFetch(
   }
 }
 
-const scheduleRetry = (database: Database, { notification_uuid }: DueSnapshot): Promise<unknown> =>
+const scheduleRetry = (
+  database: Database,
+  { notification_uuid: notificationUuid }: DueSnapshot,
+): Promise<unknown> =>
   database.system('pictures', tx =>
     tx
       .update(notification)
       .set({ next_snapshot: sql`now() + ${RETRY_MS} * interval '1 millisecond'` })
-      .where(eq(notification.notification_uuid, notification_uuid)),
+      .where(eq(notification.notification_uuid, notificationUuid)),
   )
 
 /** Records that no snapshot is due any more, and releases the deliveries that waited for one. */
-const finish = (database: Database, { notification_uuid }: DueSnapshot): Promise<void> =>
+const finish = (database: Database, { notification_uuid: notificationUuid }: DueSnapshot): Promise<void> =>
   database.system('pictures', async tx => {
     await tx
       .update(notification)
       .set({ next_snapshot: null })
-      .where(eq(notification.notification_uuid, notification_uuid))
-    await releaseWithoutPicture(tx, notification_uuid)
+      .where(eq(notification.notification_uuid, notificationUuid))
+    await releaseWithoutPicture(tx, notificationUuid)
   })
 
 /**
@@ -126,18 +129,18 @@ const finish = (database: Database, { notification_uuid }: DueSnapshot): Promise
  * undefined if the engine has no picture of this moment.
  */
 async function fetchAndStore(
-  { channel_id, engine_id, channel_sid, is_storage, time }: DueSnapshot,
+  { channel_id, engine_id, channel_sid: channelSid, is_storage: isStorage, time }: DueSnapshot,
   { database, source, store, signal }: SnapshotOptions,
 ): Promise<number | undefined> {
-  if (channel_sid === null) return undefined
-  const snapshot = await source.fetchSnapshot({ engine_id, channel_sid }, time.getTime(), signal)
+  if (channelSid === null) return undefined
+  const snapshot = await source.fetchSnapshot({ engine_id, channel_sid: channelSid }, time.getTime(), signal)
   if (!snapshot) return undefined
 
   const { jpeg, takenMs } = snapshot
   const sha256 = createHash('sha256').update(jpeg).digest('hex')
   // The row is stored first: a crash in between leaves a row, which the retention removes, but no orphaned file.
   await database.system('pictures', tx =>
-    tx.insert(picture).values({ sha256, engine_id, time, is_stored: is_storage }).onConflictDoNothing(),
+    tx.insert(picture).values({ sha256, engine_id, time, is_stored: isStorage }).onConflictDoNothing(),
   )
   await store.write(sha256, jpeg)
   await database.system('pictures', async tx => {

@@ -18,9 +18,11 @@ const fixture = useIngestDatabase()
 
 const log = createLog('test', 'silent')
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
-const request = (sha256: string, is_storage = true) =>
+const request = (sha256: string, isStorage = true) =>
   fixture.database.system('test', tx =>
-    schedulePictureFetches(tx, [{ sha256, channel_id: fixture.channel_id, is_storage, timeMs: now }]),
+    schedulePictureFetches(tx, [
+      { sha256, channel_id: fixture.channel_id, is_storage: isStorage, timeMs: now },
+    ]),
   )
 const readPicture = async (sha256: string) =>
   (
@@ -38,8 +40,8 @@ describe('picture of a notification', () => {
     await request(sha256)
     const requests: string[] = []
     const source: PictureSource = {
-      fetch: async (engine_id, hash) => {
-        requests.push(`${engine_id} ${hash}`)
+      fetch: async (engineId, hash) => {
+        requests.push(`${engineId} ${hash}`)
         return jpeg
       },
     }
@@ -96,12 +98,12 @@ describe('picture of a notification', () => {
   it('is removed after the retention even if its engine was deleted', async () => {
     const { database } = fixture
     const deletedEngine = await insertEngine(database)
-    const channel_id = await insertChannel(database, deletedEngine, 'line-crossing')
+    const channelId = await insertChannel(database, deletedEngine, 'line-crossing')
     const store = createPictureStore(createTemporaryFolder())
     const jpeg = new Uint8Array(randomBytes(10))
     const sha256 = sha256Of(jpeg)
     await database.system('test', tx =>
-      schedulePictureFetches(tx, [{ sha256, channel_id, is_storage: true, timeMs: now }]),
+      schedulePictureFetches(tx, [{ sha256, channel_id: channelId, is_storage: true, timeMs: now }]),
     )
     await fetchFrom({ fetch: async () => jpeg }, store)
     await database.system('test', async tx => {

@@ -86,10 +86,10 @@ async function tryToFetch(row: PictureRow, options: PictureFetcherOptions): Prom
 
 /** Fetches a picture and stores it as a file. Resolves to `missing` if the engine does not have the picture. */
 async function fetchToStore(
-  { engine_id, sha256 }: PictureRow,
+  { engine_id: engineId, sha256 }: PictureRow,
   { source, store, signal }: PictureFetcherOptions,
 ): Promise<'stored' | 'missing'> {
-  const jpeg = await source.fetch(engine_id, sha256, signal)
+  const jpeg = await source.fetch(engineId, sha256, signal)
   if (!jpeg) return 'missing'
   if (createHash('sha256').update(jpeg).digest('hex') !== sha256)
     throw new Error('the content of the picture does not match its SHA-256')

@@ -8,7 +8,7 @@ export interface PictureSource {
    * Resolves to the picture as JPEG, or to undefined if the engine no longer has the picture or is no longer registered.
    * Rejects if the engine is unreachable.
    */
-  fetch(engine_id: string, sha256: string, signal: AbortSignal): Promise<Uint8Array | undefined>
+  fetch(engineId: string, sha256: string, signal: AbortSignal): Promise<Uint8Array | undefined>
 }
 
 /** Fetches pictures of any moment of the last seconds from the engines. */
@@ -45,16 +45,12 @@ const MAX_PICTURE_BYTES = 16 << 20
 
 /** Creates a source of pictures and snapshots. `findAddress` resolves to undefined for an engine that is no longer registered. */
 export function createPictureSource(
-  findAddress: (engine_id: string) => Promise<EngineAddress | undefined>,
+  findAddress: (engineId: string) => Promise<EngineAddress | undefined>,
   egress: Egress,
 ): PictureSource & SnapshotSource {
   /** Requests a path of an engine's API. Resolves to undefined if the engine, or what the path names, does not exist. */
-  async function request(
-    engine_id: string,
-    path: string,
-    signal: AbortSignal,
-  ): Promise<Response | undefined> {
-    const address = await findAddress(engine_id)
+  async function request(engineId: string, path: string, signal: AbortSignal): Promise<Response | undefined> {
+    const address = await findAddress(engineId)
     if (!address) return undefined
 
     const { url, token, timeoutMs } = address
@@ -75,15 +71,15 @@ export function createPictureSource(
   }
 
   return {
-    async fetch(engine_id, sha256, signal) {
-      const response = await request(engine_id, `/pictures/${sha256}`, signal)
+    async fetch(engineId, sha256, signal) {
+      const response = await request(engineId, `/pictures/${sha256}`, signal)
       return response && new Uint8Array(await response.arrayBuffer())
     },
 
-    async fetchSnapshot({ engine_id, channel_sid }, timeMs, signal) {
+    async fetchSnapshot({ engine_id: engineId, channel_sid: channelSid }, timeMs, signal) {
       const time = new Date(timeMs).toISOString()
-      const path = `/exports/channels/${channel_sid}/snapshot.jpg?time=${time}`
-      const response = await request(engine_id, path, signal)
+      const path = `/exports/channels/${channelSid}/snapshot.jpg?time=${time}`
+      const response = await request(engineId, path, signal)
       if (!response) return undefined
       const jpeg = new Uint8Array(await response.arrayBuffer())
       const takenMs = Date.parse(response.headers.get('X-Time') ?? '')

@@ -20,13 +20,13 @@ export async function readAggregates(
   customAggregations: Aggregations,
 ): Promise<Map<string, Aggregates>> {
   const byChannel = new Map<string, Map<string, Aggregate>>()
-  for (const channel_id of channelIds) byChannel.set(channel_id, new Map())
+  for (const channelId of channelIds) byChannel.set(channelId, new Map())
   if (channelIds.length === 0) return byChannel
 
   const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
   const latestValues = await readLatestValues(tx, channelIds, lastValueKeys, period.to)
-  for (const { channel_id, key, value, timeMs } of latestValues)
-    byChannel.get(channel_id)?.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
+  for (const { channel_id: channelId, key, value, timeMs } of latestValues)
+    byChannel.get(channelId)?.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
 
   // Keys with samples in the period replace the entries with older values.
   const rows = await tx.execute<AggregateRow & { channel_id: string }>(sql`
@@ -49,9 +49,9 @@ export function selectAggregateColumns(storedKeys: readonly string[], customAggr
     extract(epoch from max(last_at))::float8 * 1000 as last_at`
 }
 
-export const toAggregate = ({ sum, count, last, last_at }: AggregateRow): Aggregate => ({
+export const toAggregate = ({ sum, count, last, last_at: lastAt }: AggregateRow): Aggregate => ({
   sum,
   count,
   last,
-  lastAt: last_at,
+  lastAt: lastAt,
 })

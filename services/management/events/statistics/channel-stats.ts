@@ -81,26 +81,33 @@ async function countFiredAlerts(
   channelIds: string[],
   { from, to }: Period,
 ): Promise<Map<string, ChannelAlert[]>> {
-  const { channel_id, alert_id, alert_name, condition, threshold_key, notification_time } = notification
-  const latestTime = sql<string>`max(${notification_time})`
+  const {
+    channel_id: channelId,
+    alert_id: alertId,
+    alert_name: alertName,
+    condition,
+    threshold_key: thresholdKey,
+    notification_time: notificationTime,
+  } = notification
+  const latestTime = sql<string>`max(${notificationTime})`
   const rows = await tx
     .select({
-      channel: channel_id,
+      channel: channelId,
       condition,
       count: sql<number>`count(*)::int`,
-      key: threshold_key,
-      name: alert_name,
+      key: thresholdKey,
+      name: alertName,
       time: latestTime,
     })
     .from(notification)
     .where(
       and(
-        inArray(channel_id, channelIds),
-        gte(notification_time, new Date(from)),
-        lt(notification_time, new Date(to)),
+        inArray(channelId, channelIds),
+        gte(notificationTime, new Date(from)),
+        lt(notificationTime, new Date(to)),
       ),
     )
-    .groupBy(channel_id, alert_id, alert_name, condition, threshold_key)
+    .groupBy(channelId, alertId, alertName, condition, thresholdKey)
     .orderBy(sql`${latestTime} desc`)
   const alerts = rows.map(row => ({ ...row, time: new Date(row.time).toISOString() }))
   return Map.groupBy(alerts, alert => alert.channel)

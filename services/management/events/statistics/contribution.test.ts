@@ -92,18 +92,18 @@ describe('total', () => {
       { event: { type: 'dwell', dwell_time: 60, ...gate } },
       { event: { type: 'zone-exit', dwell_time: 61, ...gate } },
     ]
-    const dwell_time = 61
+    const dwellTime = 61
     expect(contributeWith({ countsVisits: false }, ...messages)).toEqual([
       { up: 1, total: 1 },
       undefined,
       undefined,
-      { dwell_time },
+      { dwell_time: dwellTime },
     ])
     expect(contributeWith({ countsVisits: true }, ...messages)).toEqual([
       { up: 1 },
       { total: 1 },
       undefined,
-      { dwell_time },
+      { dwell_time: dwellTime },
     ])
   })
 })

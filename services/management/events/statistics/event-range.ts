@@ -43,7 +43,7 @@ export interface EventRangeOptions {
 
 /** Returns one page of buckets in order of time. Buckets without values are omitted. */
 export async function readEventRange(tx: Transaction, options: EventRangeOptions): Promise<EventRecord[]> {
-  const { channel_id, windowSeconds, period, buckets, offset, details } = options
+  const { channel_id: channelId, windowSeconds, period, buckets, offset, details } = options
   const keys = await readBucketKeys(tx, options)
   // A bucket at the edge of the period lies in it only partly.
   const bucketPeriods = keys.map(key => clip(buckets.toPeriod(key), period))
@@ -54,7 +54,7 @@ export async function readEventRange(tx: Transaction, options: EventRangeOptions
   const pagePeriod = { from: firstPeriod.from, to: lastPeriod.to }
   const page = await readBucketAggregates(tx, options, keys, pagePeriod)
   const thresholds = await readThresholds(tx, options, pagePeriod)
-  const newestEvents = details ? await readNewestEvents(tx, channel_id, bucketPeriods) : []
+  const newestEvents = details ? await readNewestEvents(tx, channelId, bucketPeriods) : []
 
   // All buckets of a page have the same fields.
   const storedKeys = page.flatMap(({ aggregates }) => [...aggregates.keys()])
@@ -122,12 +122,12 @@ export async function readBucketTotals(
 /** Returns the aggregates of each bucket. A last value applies to all later buckets until the next value. */
 async function readBucketAggregates(
   tx: Transaction,
-  { channel_id, selection: { keys, customAggregations }, buckets }: BucketOptions,
+  { channel_id: channelId, selection: { keys, customAggregations }, buckets }: BucketOptions,
   bucketKeys: readonly number[],
   pagePeriod: Period,
 ): Promise<BucketAggregates[]> {
   const storedKeys = toStoredKeys(keys)
-  const samples = selectSamples([channel_id], storedKeys, pagePeriod, getPrecision(buckets, pagePeriod))
+  const samples = selectSamples([channelId], storedKeys, pagePeriod, getPrecision(buckets, pagePeriod))
   const rows = await tx.execute<AggregateRow & { bucket: number }>(sql`
     select extract(epoch from ${buckets.select(sql`time`)})::float8 * 1000 as bucket, key,
       ${selectAggregateColumns(storedKeys, customAggregations)}
@@ -136,7 +136,7 @@ async function readBucketAggregates(
 
   // The last values before the page. Each bucket then updates them for the next bucket.
   const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
-  const latestValues = await readLatestValues(tx, [channel_id], lastValueKeys, pagePeriod.from)
+  const latestValues = await readLatestValues(tx, [channelId], lastValueKeys, pagePeriod.from)
   const lastValues = new Map<string, Aggregate>()
   for (const { key, value, timeMs } of latestValues)
     lastValues.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
@@ -163,9 +163,14 @@ async function readBucketKeys(tx: Transaction, options: EventRangeOptions): Prom
 }
 
 /** Selects buckets that consist of whole minutes. */
-function selectWholeMinuteBuckets({ channel_id, selection, period, buckets }: EventRangeOptions): SQL {
+function selectWholeMinuteBuckets({
+  channel_id: channelId,
+  selection,
+  period,
+  buckets,
+}: EventRangeOptions): SQL {
   const precision = getPrecision(buckets, period)
-  const samples = selectSamples([channel_id], toStoredKeys(selection.keys), period, precision)
+  const samples = selectSamples([channelId], toStoredKeys(selection.keys), period, precision)
   return sql`select distinct ${buckets.select(sql`time`)} as bucket from (${samples}) s`
 }
 
@@ -176,7 +181,7 @@ function selectWholeMinuteBuckets({ channel_id, selection, period, buckets }: Ev
  * rows and sort all of them.
  */
 function selectShortBuckets({
-  channel_id,
+  channel_id: channelId,
   selection,
   period,
   buckets,
@@ -188,13 +193,13 @@ function selectShortBuckets({
   const notificationKeys = storedKeys.filter(isNotificationKey)
   let notificationBuckets = sql``
   if (notificationKeys.length > 0) {
-    const notifications = selectSamples([channel_id], notificationKeys, period, 'exact')
+    const notifications = selectSamples([channelId], notificationKeys, period, 'exact')
     notificationBuckets = sql`union select ${bucket} from (${notifications}) s`
   }
   return sql`
     (with contributing as (
       select ${bucket} as bucket, time from event
-      where channel_id = ${channel_id}::uuid and time >= ${toTimestamp(period.from)}
+      where channel_id = ${channelId}::uuid and time >= ${toTimestamp(period.from)}
         and time < ${toTimestamp(period.to)} and jsonb_exists_any(statistics, ${textArray(storedKeys)})
     ), neighbors as (
       select bucket, lag(bucket) over (order by time) as previous from contributing
@@ -206,14 +211,14 @@ function selectShortBuckets({
 /** Returns the thresholds of the alerts that fired in each bucket, separated by commas. */
 async function readThresholds(
   tx: Transaction,
-  { channel_id, buckets }: EventRangeOptions,
+  { channel_id: channelId, buckets }: EventRangeOptions,
   { from, to }: Period,
 ): Promise<Map<number, string>> {
   const bucket = buckets.select(sql`notification_time`)
   const rows = await tx.execute<{ bucket: number; threshold: string }>(sql`
     select extract(epoch from ${bucket})::float8 * 1000 as bucket, string_agg(distinct threshold, ',') as threshold
     from notification
-    where channel_id = ${channel_id}::uuid and notification_time >= ${toTimestamp(from)}
+    where channel_id = ${channelId}::uuid and notification_time >= ${toTimestamp(from)}
       and notification_time < ${toTimestamp(to)}
     group by bucket`)
   return new Map(rows.map(({ bucket, threshold }) => [bucket, threshold]))

@@ -31,14 +31,14 @@ export async function readNewestTracks(
     ) tracked order by tracked.recency_rank`)
   const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
   return new Map(
-    Array.from(rowsByChannel, ([channel_id, channelRows]) => [channel_id, channelRows.map(row => row.track)]),
+    Array.from(rowsByChannel, ([channelId, channelRows]) => [channelId, channelRows.map(row => row.track)]),
   )
 }
 
 /** Returns a list of the newest events of each period, newest first. */
 export async function readNewestEvents(
   tx: Transaction,
-  channel_id: string,
+  channelId: string,
   periods: readonly Period[],
 ): Promise<{ data: Record<string, unknown>; time: string }[][]> {
   const starts = timestampArray(periods.map(({ from }) => from))
@@ -47,7 +47,7 @@ export async function readNewestEvents(
     select bucket.number::int as bucket_number, newest.data, newest.time
     from unnest(${starts}, ${ends}) with ordinality bucket (start_time, end_time, number) cross join lateral (
       select data, time from event
-      where channel_id = ${channel_id}::uuid and kind = 'event'
+      where channel_id = ${channelId}::uuid and kind = 'event'
         and time >= bucket.start_time and time < bucket.end_time
       order by time desc, seq desc limit ${MAX_BUCKET_EVENTS}
     ) newest order by bucket.number, newest.time desc`)

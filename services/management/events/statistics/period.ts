@@ -47,16 +47,11 @@ export const parseLookBack = (now: number, lookBack: string): Period => ({
  * Parses a period between two times or dates. A date is a day in an IANA time zone, and a date as the end includes that day.
  * Throws like `parsePeriod`.
  */
-export function parseReportPeriod(
-  start_date: string,
-  end_date: string,
-  now: number,
-  timeZone: string,
-): Period {
-  const firstDay = parseDate(start_date)
-  const lastDay = parseDate(end_date)
-  const start = firstDay === undefined ? start_date : formatMidnight(firstDay, timeZone)
-  const end = lastDay === undefined ? end_date : formatMidnight(lastDay + DAY_MS, timeZone)
+export function parseReportPeriod(startDate: string, endDate: string, now: number, timeZone: string): Period {
+  const firstDay = parseDate(startDate)
+  const lastDay = parseDate(endDate)
+  const start = firstDay === undefined ? startDate : formatMidnight(firstDay, timeZone)
+  const end = lastDay === undefined ? endDate : formatMidnight(lastDay + DAY_MS, timeZone)
   return parsePeriod(start, end, now, { start: 'start_date', end: 'end_date' })
 }
 

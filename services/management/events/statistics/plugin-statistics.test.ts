@@ -40,18 +40,18 @@ describe('plugin statistics', () => {
       const fleet = await startFleet()
       onTestFinished(() => fleet.fleet.stop())
       const engine = await startManagedEngine({ plugins, media })
-      const engine_id = await fleet.registerEngine({ engine_port: engine.port })
-      await fleet.untilStatus(engine_id, 1)
+      const engineId = await fleet.registerEngine({ engine_port: engine.port })
+      await fleet.untilStatus(engineId, 1)
       const readUsecase = async () =>
         (await fleet.call(usecase.list)).response.find(({ usecase_key }) => usecase_key === 'queue')
       expect(await readUsecase()).toMatchObject({ usecase_meta_key: ['waiting', 'served', 'wait_time'] })
 
-      const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
-      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'queue' }])
-      const channel_id = await fleet.addChannel(source_id, pipeline_id, { usecase_key: 'queue' })
+      const { source_id: sourceId } = await fleet.addSource(engineId, { address: SMALL_PICTURE })
+      const pipelineId = await fleet.addPipeline(engineId, [{ name: 'queue' }])
+      const channelId = await fleet.addChannel(sourceId, pipelineId, { usecase_key: 'queue' })
       const query = { usecase: 'queue', usecase_meta_key: 'waiting,served,wait_time' }
       const stats = await vi.waitFor(async () => {
-        const { response } = await fleet.call(event.channelStats, { ...query, channel_id })
+        const { response } = await fleet.call(event.channelStats, { ...query, channel_id: channelId })
         expect(response.channel_stats).toMatchObject({ waiting: 3, wait_time: 4, served: expect.any(Number) })
         expect(response.channel_stats.served).toBeGreaterThan(10)
         return response.channel_stats
@@ -61,19 +61,19 @@ describe('plugin statistics', () => {
       expect(byQuery.usecase_total_stats).not.toHaveProperty('up')
       expect(byQuery.usecase_total_stats.served).toBeGreaterThanOrEqual(Number(stats.served))
       const { response: report } = await fleet.call(event.usecaseReport, {
-        channel_id,
+        channel_id: channelId,
         details: true,
         start_date: '-1h',
         end_date: 'now',
         usecase_key: 'queue',
       })
       expect(report.channel_stats).toMatchObject({ waiting: 3, wait_time: 4 })
-      const range = { ...query, channel_id, start: '-1h', end: 'now', agg_frequency: '1h' }
+      const range = { ...query, channel_id: channelId, start: '-1h', end: 'now', agg_frequency: '1h' }
       const { response: ranged } = await fleet.call(event.range, range)
       expect(ranged.events.at(-1)).toMatchObject({ waiting: 3, wait_time: 4 })
 
       const alertFields = {
-        channel_id,
+        channel_id: channelId,
         alert_name: 'Long',
         alert_priority: 'low',
         alert_frequency: 3600,
@@ -82,16 +82,16 @@ describe('plugin statistics', () => {
         alert_threshold_condition: 'gte',
         alert_threshold_key: 'wait_time',
       }
-      const alert_id = getCreatedId(await fleet.send(alert.create, alertFields))
+      const alertId = getCreatedId(await fleet.send(alert.create, alertFields))
       await vi.waitFor(async () => {
-        const { response } = await fleet.call(event.channelStats, { ...query, channel_id })
+        const { response } = await fleet.call(event.channelStats, { ...query, channel_id: channelId })
         expect(response.channel_alert).toMatchObject([{ key: 'wait_time', name: 'Long', count: 1 }])
       })
-      await fleet.send(alert.disable, { alert_id, channel_id })
+      await fleet.send(alert.disable, { alert_id: alertId, channel_id: channelId })
 
       const rejected = await fleet.send(event.channelStats, {
         ...query,
-        channel_id,
+        channel_id: channelId,
         usecase_meta_key: 'up,left',
       })
       expect([rejected.status, getInvalidFields(rejected.response)]).toEqual([400, ['usecase_meta_key.1']])
@@ -112,7 +112,11 @@ describe('plugin statistics', () => {
           usecase_meta_key: ['waiting', 'served', 'wait_time', 'left'],
         }),
       )
-      const again = await fleet.call(event.channelStats, { ...query, channel_id, usecase_meta_key: 'left' })
+      const again = await fleet.call(event.channelStats, {
+        ...query,
+        channel_id: channelId,
+        usecase_meta_key: 'left',
+      })
       expect(again).toMatchObject({ status: 200, response: { channel_stats: { left: 0 } } })
     },
     LONG_MS,

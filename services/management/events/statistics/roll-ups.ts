@@ -55,11 +55,11 @@ async function addTo(
 /** Merges contributions to the same minute into one row, because one insert may update a row only once. */
 function sumByMinute(contributions: readonly TimedContribution[]): AddedCount[] {
   const rows = new Map<string, AddedCount>()
-  for (const { channel_id, timeMs, contribution } of contributions) {
+  for (const { channel_id: channelId, timeMs, contribution } of contributions) {
     const minute = new Date(Math.floor(timeMs / MINUTE_MS) * MINUTE_MS)
     for (const [key, value] of Object.entries(contribution)) {
       const added = { sum: value, count: 1, last: value, last_at: new Date(timeMs) }
-      merge(rows, `${channel_id} ${key} ${minute.getTime()}`, { channel_id, key, minute, ...added })
+      merge(rows, `${channelId} ${key} ${minute.getTime()}`, { channel_id: channelId, key, minute, ...added })
     }
   }
   return [...rows.values()]

@@ -112,11 +112,12 @@ describe('combineTotals', () => {
 
 describe('toStatistics', () => {
   it('rounds the errors of floating-point arithmetic', () => {
-    const { dwell_time, moving_average, ids } = toStatistics(
-      compute({ dwell_time: aggregate(0.1 + 0.2, 1) }),
-      ['7'],
-    )
-    expect([dwell_time, moving_average, ids]).toEqual([0.3, 0, ['7']])
+    const {
+      dwell_time: dwellTime,
+      moving_average: movingAverage,
+      ids,
+    } = toStatistics(compute({ dwell_time: aggregate(0.1 + 0.2, 1) }), ['7'])
+    expect([dwellTime, movingAverage, ids]).toEqual([0.3, 0, ['7']])
   })
 })
 

@@ -120,8 +120,8 @@ export function combineTotals(channels: readonly Totals[], selection: StatisticS
 export function toStatistics({ amounts }: Totals, ids: readonly string[]): StatisticValues {
   const rounded = mapKeys(Object.keys(amounts), key => Number(amounts[key]!.toFixed(6)))
   // The API has this statistic under two names.
-  const { moving_average_count: moving_average } = rounded
-  return { ...rounded, ...(moving_average !== undefined && { moving_average }), ids: [...ids] }
+  const { moving_average_count: movingAverage } = rounded
+  return { ...rounded, ...(movingAverage !== undefined && { moving_average: movingAverage }), ids: [...ids] }
 }
 
 /** Returns the keys that must be read to compute statistics. The moving average is computed from the occupancy. */

@@ -26,11 +26,11 @@ describe('automatic channel recovery', () => {
       })
       const fleet = await startFleet()
       const { url, port } = await startManagedEngine({ plugins })
-      const engine_id = await fleet.registerEngine({ engine_port: port })
-      const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
-      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'queue' }])
-      const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      const { channel_sid } = await fleet.untilVerified(channel_id)
+      const engineId = await fleet.registerEngine({ engine_port: port })
+      const { source_id: sourceId } = await fleet.addSource(engineId, { address: SMALL_PICTURE })
+      const pipelineId = await fleet.addPipeline(engineId, [{ name: 'queue' }])
+      const channelId = await fleet.addChannel(sourceId, pipelineId)
+      const { channel_sid } = await fleet.untilVerified(channelId)
 
       // A restart shows as an idle state: for a moment the pipeline has no channel.
       const states: string[] = []
@@ -43,11 +43,11 @@ describe('automatic channel recovery', () => {
       })()
       await vi.waitUntil(() => states.includes('failed'))
       const before = states.length
-      await fleet.call(managementRoutes.channel.update, { channel_id, is_auto_recovery: true })
+      await fleet.call(managementRoutes.channel.update, { channel_id: channelId, is_auto_recovery: true })
       await vi.waitUntil(() => states.slice(before).includes('idle'))
       await vi.waitUntil(() => states.lastIndexOf('failed') > states.lastIndexOf('idle'))
 
-      expect(await fleet.untilVerified(channel_id)).toMatchObject({ channel_sid, is_active: false })
+      expect(await fleet.untilVerified(channelId)).toMatchObject({ channel_sid, is_active: false })
       const { response: usecases } = await fleet.call(managementRoutes.usecase.list)
       expect(usecases).toContainEqual(
         expect.objectContaining({

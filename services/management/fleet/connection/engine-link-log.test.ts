@@ -24,11 +24,13 @@ describe('engine log', () => {
       const linesWith = (msg: string) => lines.filter(line => line.msg === msg)
       const first = await startManagedEngine()
       const yard = { engine_name: 'Yard', engine_port: first.port }
-      const engine_id = await fleet.registerEngine(yard)
-      await fleet.untilStatus(engine_id, 1)
-      expect(linesWith('engine connected')).toMatchObject([{ engine: 'Yard', url: first.url, engine_id }])
+      const engineId = await fleet.registerEngine(yard)
+      await fleet.untilStatus(engineId, 1)
+      expect(linesWith('engine connected')).toMatchObject([
+        { engine: 'Yard', url: first.url, engine_id: engineId },
+      ])
 
-      const { response } = await fleet.call(engines.status, { engine_id })
+      const { response } = await fleet.call(engines.status, { engine_id: engineId })
       await fleet.send(engines.update, { ...response, engine_name: 'Car park' })
       // The new name has been read when the next engine is connected.
       const second = await startManagedEngine()
@@ -37,13 +39,13 @@ describe('engine log', () => {
 
       await first.stop()
       // The link reports the closed connection first, then the refused ones.
-      const reason = async () => (await fleet.getEngineStatus(engine_id)).engine_reason
+      const reason = async () => (await fleet.getEngineStatus(engineId)).engine_reason
       await vi.waitFor(async () => expect(await reason()).toContain('ECONNREFUSED'), WAIT)
 
       await Promise.all([fleet.fleet.stop(), second.stop()])
       expect(linesWith('failed to connect to engine')).toEqual([])
       expect(linesWith('engine disconnected')).toMatchObject([
-        { level: 40, engine: 'Car park', url: first.url, engine_id },
+        { level: 40, engine: 'Car park', url: first.url, engine_id: engineId },
       ])
     },
     LONG_MS,
@@ -54,16 +56,16 @@ describe('engine log', () => {
     async () => {
       const { fleet, lines } = await startWithLog()
       const started = await startManagedEngine()
-      const engine_id = await fleet.registerEngine({ engine_port: started.port })
-      await fleet.untilStatus(engine_id, 1)
+      const engineId = await fleet.registerEngine({ engine_port: started.port })
+      await fleet.untilStatus(engineId, 1)
       const isFollowed = async () =>
         (await started.api.consumer.list()).some(({ name }) => name === 'management')
       await vi.waitUntil(isFollowed, WAIT)
 
       await fleet.database.system('test', async tx => {
         await tx.execute(sql`alter table engine disable trigger tell_fleet`)
-        await tx.delete(engineSite).where(eq(engineSite.engine_id, engine_id))
-        await tx.delete(engine).where(eq(engine.engine_id, engine_id))
+        await tx.delete(engineSite).where(eq(engineSite.engine_id, engineId))
+        await tx.delete(engine).where(eq(engine.engine_id, engineId))
       })
       await vi.waitUntil(async () => !(await isFollowed()), WAIT)
       expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])

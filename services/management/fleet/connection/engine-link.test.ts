@@ -106,17 +106,17 @@ describe('engine link', () => {
       const limited = await serveRefusals()
       const unlimited = await serveRefusals()
       const retry = { disable_backoff: true, wait_base: 100 }
-      const engine_id = await fleet.registerEngine({
+      const engineId = await fleet.registerEngine({
         engine_port: limited.port,
         engine_retry: { ...retry, times: 3 },
       })
       await vi.waitUntil(() => limited.connections() === 3)
-      await fleet.untilStatus(engine_id, 2)
+      await fleet.untilStatus(engineId, 2)
       // The attempts to an engine without a limit prove that there was time for more attempts.
       await fleet.registerEngine({ engine_port: unlimited.port, engine_retry: { ...retry, times: 0 } })
       await vi.waitUntil(() => unlimited.connections() > 9)
       expect(limited.connections()).toBe(3)
-      const { response } = await fleet.call(engines.status, { engine_id })
+      const { response } = await fleet.call(engines.status, { engine_id: engineId })
       await fleet.send(engines.update, { ...response, engine_timeout: '4s' })
       await vi.waitUntil(() => limited.connections() === 6)
     },
@@ -130,20 +130,22 @@ describe('engine link', () => {
       const port = await findFreePort()
       const variables = { EYRIE_ENGINE_PORT: String(port) }
       const { data, kill } = await startManagedEngine({ variables })
-      const engine_id = await management.registerEngine({
+      const engineId = await management.registerEngine({
         engine_name: 'Yard',
         engine_port: port,
         engine_retry: { disable_backoff: true, times: 0, wait_base: HOUR_MS },
       })
-      await management.untilStatus(engine_id, 1)
+      await management.untilStatus(engineId, 1)
       expect(fleet.listOutages()).toEqual([])
 
       await kill()
       await vi.waitFor(() =>
-        expect(fleet.listOutages()).toMatchObject([{ engine_id, engine_name: 'Yard', status: 'offline' }]),
+        expect(fleet.listOutages()).toMatchObject([
+          { engine_id: engineId, engine_name: 'Yard', status: 'offline' },
+        ]),
       )
       await startManagedEngine({ data, variables })
-      await management.untilStatus(engine_id, 1)
+      await management.untilStatus(engineId, 1)
       expect(fleet.listOutages()).toEqual([])
     },
     LONG_MS,
@@ -154,21 +156,23 @@ describe('engine link', () => {
     async () => {
       const fleet = await startFleet()
       const { port } = await startManagedEngine()
-      const engine_id = await fleet.registerEngine({ engine_port: port })
+      const engineId = await fleet.registerEngine({ engine_port: port })
       const stats = await vi.waitFor(async () => {
-        const { response } = await fleet.call(engines.stats, { engine_id })
+        const { response } = await fleet.call(engines.stats, { engine_id: engineId })
         expect(response.engine_stats.length).toBeGreaterThan(2)
         return response
       })
       const times = stats.engine_stats.map(({ time }) => time)
       expect(times).toEqual(times.toSorted())
-      expect(stats).toMatchObject({ engine_id, engine_uptime: expect.any(Number) })
+      expect(stats).toMatchObject({ engine_id: engineId, engine_uptime: expect.any(Number) })
       expect(stats.engine_stats[0]).toMatchObject({
         cpu: expect.any(Number),
         mem_physical: expect.any(Number),
       })
       const { response } = await fleet.call(engines.list, { site_ids: [fleet.site_id] })
-      expect(response).toMatchObject([{ engine_id, engine_is_statistics: true, site_id: fleet.site_id }])
+      expect(response).toMatchObject([
+        { engine_id: engineId, engine_is_statistics: true, site_id: fleet.site_id },
+      ])
     },
     LONG_MS,
   )

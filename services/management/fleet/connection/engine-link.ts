@@ -92,8 +92,8 @@ const DATABASE_RETRY_MS = 1000
 class ConnectionSettingsChanged extends Error {}
 
 export function createEngineLink(options: EngineLinkOptions): EngineLink {
-  const { engine_id, database, guarded, secrets, log, timing } = options
-  const states = createEngineStateStore(guarded, engine_id)
+  const { engine_id: engineId, database, guarded, secrets, log, timing } = options
+  const states = createEngineStateStore(guarded, engineId)
   const recovery = createChannelRecovery(timing.recovery)
   const outage = createOutageTracker(timing.outageGraceMs)
   const transport = createEngineTransport(options.egress)
@@ -108,7 +108,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     reason: 'no connection has been attempted yet',
   }
 
-  const logFields = () => ({ engine: record?.name, url: record?.address.url, engine_id })
+  const logFields = () => ({ engine: record?.name, url: record?.address.url, engine_id: engineId })
 
   /** Connects to the engine and works on it until an error or an abort ends the connection. Resolves to that error. */
   async function runConnection(
@@ -140,7 +140,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         sampleLoad(monitored),
         watchConfiguration(monitored),
         readConditions(monitored, async (condition, requestedMs, receivedMs) => {
-          options.onCondition(engine_id, condition, requestedMs, receivedMs)
+          options.onCondition(engineId, condition, requestedMs, receivedMs)
           await states.recordCondition({ condition, requestedMs, receivedMs })
         }),
         session.run(),
@@ -162,7 +162,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       state = { phase: 'connecting', connection }
 
       const previous = record
-      record = await readEngineRecord(database, engine_id, secrets)
+      record = await readEngineRecord(database, engineId, secrets)
       if (!record) {
         if (previous) await unregisterFrom(previous)
         return
@@ -182,7 +182,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       // Checks the reason of the signal, because `error` may be a failed request that wraps this reason.
       if (connection.signal.reason instanceof ConnectionSettingsChanged) continue
       // The failure of a deleted engine cannot be recorded.
-      if (!(await readEngineRecord(database, engine_id, secrets))) continue
+      if (!(await readEngineRecord(database, engineId, secrets))) continue
 
       consecutiveFailures = wasConnected ? 1 : consecutiveFailures + 1
       await recordFailure(error, wasConnected)
@@ -236,7 +236,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   }
 
   async function applyStoredRecord(): Promise<void> {
-    const current = await readEngineRecord(database, engine_id, secrets)
+    const current = await readEngineRecord(database, engineId, secrets)
     if (!hasSameConnection(current, record)) {
       reconnect()
       return
@@ -260,7 +260,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         .catch(logUnlessUnavailable(log, 'failed to apply engine record', logFields()))
     },
 
-    getOutage: () => record && outage.current({ engine_id, engine_name: record.name }),
+    getOutage: () => record && outage.current({ engine_id: engineId, engine_name: record.name }),
 
     async reconcile() {
       if (state.phase !== 'connected') return

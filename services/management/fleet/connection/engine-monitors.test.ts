@@ -16,12 +16,12 @@ async function startWithChannel({ lookMs, log }: { lookMs: number; log?: Log }) 
     ...(log && { log }),
   })
   const { api, port } = await startManagedEngine()
-  const engine_id = await fleet.registerEngine({ engine_port: port })
-  const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
-  const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
-  const channel_id = await fleet.addChannel(source_id, pipeline_id)
-  await fleet.untilVerified(channel_id)
-  return { fleet, api, engine_id, source_id, channel_id }
+  const engineId = await fleet.registerEngine({ engine_port: port })
+  const { source_id: sourceId } = await fleet.addSource(engineId, { address: SMALL_PICTURE })
+  const pipelineId = await fleet.addPipeline(engineId, [{ name: 'motion' }])
+  const channelId = await fleet.addChannel(sourceId, pipelineId)
+  await fleet.untilVerified(channelId)
+  return { fleet, api, engine_id: engineId, source_id: sourceId, channel_id: channelId }
 }
 
 describe('engine monitoring', () => {
@@ -46,7 +46,7 @@ describe('engine monitoring', () => {
   it(
     'updates the time of the last contact and restores objects that were removed on the engine',
     async () => {
-      const { fleet, api, channel_id } = await startWithChannel({ lookMs: 200 })
+      const { fleet, api, channel_id: channelId } = await startWithChannel({ lookMs: 200 })
       const readLastContact = async () => {
         const [state] = await fleet.database.system('test', tx => tx.select().from(engineState))
         return state!.seen_at!
@@ -58,7 +58,7 @@ describe('engine monitoring', () => {
       await vi.waitFor(async () => {
         const [created] = await api.pipeline.list()
         expect(created!.id).toBeGreaterThan(current!.id)
-        expect(await fleet.getChannel(channel_id)).toMatchObject({ is_verified: true })
+        expect(await fleet.getChannel(channelId)).toMatchObject({ is_verified: true })
       })
     },
     LONG_MS,
@@ -69,17 +69,23 @@ describe('engine monitoring', () => {
     async () => {
       const errors: unknown[] = []
       const log = pino({ level: 'error' }, { write: line => errors.push(JSON.parse(line)) })
-      const { fleet, engine_id, source_id } = await startWithChannel({ lookMs: NEVER_MS, log })
+      const {
+        fleet,
+        engine_id: engineId,
+        source_id: sourceId,
+      } = await startWithChannel({ lookMs: NEVER_MS, log })
       for (let time = 0; time < 20; time += 1) {
-        const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
-        const channel_id = await fleet.addChannel(source_id, pipeline_id)
+        const pipelineId = await fleet.addPipeline(engineId, [{ name: 'motion' }])
+        const channelId = await fleet.addChannel(sourceId, pipelineId)
         await Promise.all([
-          fleet.call(engines.drift, { engine_id }),
-          fleet.call(engines.drift, { engine_id }),
-          fleet.call(channel.delete, { channel_id }),
+          fleet.call(engines.drift, { engine_id: engineId }),
+          fleet.call(engines.drift, { engine_id: engineId }),
+          fleet.call(channel.delete, { channel_id: channelId }),
         ])
       }
-      expect(await fleet.call(engines.drift, { engine_id })).toMatchObject({ response: { drift: [] } })
+      expect(await fleet.call(engines.drift, { engine_id: engineId })).toMatchObject({
+        response: { drift: [] },
+      })
       expect(errors).toEqual([])
     },
     LONG_MS,

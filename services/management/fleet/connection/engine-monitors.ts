@@ -20,7 +20,7 @@ export interface MonitorTiming {
 
 /** Receives the condition of an engine, and when it was requested and received, in epoch ms. */
 export type ConditionListener = (
-  engine_id: string,
+  engineId: string,
   condition: EngineCondition,
   requestedMs: number,
   receivedMs: number,

@@ -46,7 +46,7 @@ export interface EngineSessionOptions {
 const MAX_RECONCILE_ATTEMPTS = 5
 
 export function createEngineSession(options: EngineSessionOptions): EngineSession {
-  const { engine_id, engine, database, ingest, states, recovery, log } = options
+  const { engine_id: engineId, engine, database, ingest, states, recovery, log } = options
   const failure = Promise.withResolvers<never>()
   const outputLogId = Promise.withResolvers<string>()
   // Messages wait for a running reconciliation: it stores the id by which messages of a new channel are recognized.
@@ -56,10 +56,10 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   async function reconcileWithRetry(
     overrides: Partial<ReconciliationOptions>,
   ): Promise<ReconciliationResult> {
-    const log_id = await outputLogId.promise
+    const logId = await outputLogId.promise
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await reconcileEngine({ ...options, log_id, repair: false, ...overrides })
+        return await reconcileEngine({ ...options, log_id: logId, repair: false, ...overrides })
       } catch (error) {
         const isConflict = error instanceof EyrieError && error.code === 'precondition'
         if (!isConflict || attempt === MAX_RECONCILE_ATTEMPTS) throw error
@@ -74,28 +74,28 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   }
 
   /** Handles the first message of a connection, which contains the id of the engine's output log. */
-  async function handleHello(log_id: string, lastLogId: string | undefined): Promise<void> {
-    outputLogId.resolve(log_id)
+  async function handleHello(logId: string, lastLogId: string | undefined): Promise<void> {
+    outputLogId.resolve(logId)
     await mutex.runExclusive(() => reconcileAndReport({ repair: false }))
     // A new log does not contain the state changes of the previous one.
-    if (lastLogId !== log_id) await refreshChannelStates(database, engine_id, engine)
+    if (lastLogId !== logId) await refreshChannelStates(database, engineId, engine)
   }
 
   /** Stores messages. Resolves to the last sequence number that the engine may discard. */
   function handleMessages(messages: ReceivedMessage[]): Promise<number> {
     return mutex.runExclusive(async () => {
-      const hasFailedChannel = await storeChannelStates(database, engine_id, messages)
-      const seq = await ingest.consume(engine_id, messages)
+      const hasFailedChannel = await storeChannelStates(database, engineId, messages)
+      const seq = await ingest.consume(engineId, messages)
       // A gap stands for dropped messages, which may have included state changes.
       const hasGap = messages.some(({ kind }) => kind === 'gap')
-      if (hasGap) await refreshChannelStates(database, engine_id, engine)
+      if (hasGap) await refreshChannelStates(database, engineId, engine)
       if (hasFailedChannel) recoverChannels().catch(failure.reject)
       return seq
     })
   }
 
   async function recoverChannels(): Promise<void> {
-    const failedChannels = await findFailedChannels(database, engine_id)
+    const failedChannels = await findFailedChannels(database, engineId)
     const channels = recovery.claimRestarts(failedChannels, Date.now())
     if (channels.length === 0) return
 
@@ -125,7 +125,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
       const following = followOutput({
         engine,
         position,
-        onHello: log_id => handleHello(log_id, position?.log_id),
+        onHello: logId => handleHello(logId, position?.log_id),
         consume: handleMessages,
       })
       return Promise.race([following, failure.promise])

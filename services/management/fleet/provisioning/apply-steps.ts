@@ -10,7 +10,7 @@ import type { ActualObject, Step } from './reconcile-plan.ts'
 export interface EngineResource<Fields> {
   kind: ResourceKind
   /** Creates the object of a stored record. */
-  create(fields: Fields, record_id: string): Promise<{ id: number }>
+  create(fields: Fields, recordId: string): Promise<{ id: number }>
   /** Resolves to the current object and its ETag. */
   get(sid: number): Promise<{ object: ActualObject<Fields>; etag: string | undefined }>
   update(
@@ -74,34 +74,34 @@ async function applyStep<Fields extends object>(
   step: Step<Fields>,
   { resource, provisions, maxSid }: ApplyContext<Fields>,
 ): Promise<void> {
-  const { record_id } = step.record
+  const { record_id: recordId } = step.record
   switch (step.action) {
     case 'create': {
       const { fields } = step.record
       // After a crash before `recordApplied`, the stored intent is used to find the created object.
-      await provisions.recordIntent(record_id, maxSid, fields)
-      const { id } = await resource.create(fields, record_id)
-      return provisions.recordApplied(record_id, id, fields)
+      await provisions.recordIntent(recordId, maxSid, fields)
+      const { id } = await resource.create(fields, recordId)
+      return provisions.recordApplied(recordId, id, fields)
     }
 
     case 'adopt':
-      return provisions.recordApplied(record_id, step.actual.id, step.record.applied)
+      return provisions.recordApplied(recordId, step.actual.id, step.record.applied)
 
     case 'update': {
       const ifMatch = await assertUnchanged(resource, step.actual)
       await resource.update(step.actual.id, step.fields, step.actual, ifMatch)
-      const applied = { ...provisions.get(record_id)!.applied, ...step.fields }
-      return provisions.recordApplied(record_id, step.actual.id, applied)
+      const applied = { ...provisions.get(recordId)!.applied, ...step.fields }
+      return provisions.recordApplied(recordId, step.actual.id, applied)
     }
 
     case 'remove': {
       const ifMatch = await assertUnchanged(resource, step.actual)
       await resource.remove(step.actual.id, ifMatch)
-      return provisions.delete(record_id)
+      return provisions.delete(recordId)
     }
 
     case 'discard':
-      return provisions.delete(record_id)
+      return provisions.delete(recordId)
   }
 }
 

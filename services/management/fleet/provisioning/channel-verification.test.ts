@@ -14,10 +14,13 @@ describe('verified channel', () => {
   /** Creates a verified channel of an offline engine, so that a change is not verified again. */
   async function createVerified(): Promise<Hierarchy> {
     const hierarchy = await createHierarchy(management, `verified ${++count}`)
-    const { channel_id, pipeline_id } = hierarchy
+    const { channel_id, pipeline_id: pipelineId } = hierarchy
     await management.database.system('test', async tx => {
-      const pipeline_elements = { elements: [{ name: 'motion' }] }
-      await tx.update(pipeline).set({ pipeline_elements }).where(eq(pipeline.pipeline_id, pipeline_id))
+      const pipelineElements = { elements: [{ name: 'motion' }] }
+      await tx
+        .update(pipeline)
+        .set({ pipeline_elements: pipelineElements })
+        .where(eq(pipeline.pipeline_id, pipelineId))
       await tx.insert(channelState).values({ channel_id, is_verified: true, is_heard: true })
     })
     expect(await isVerified(hierarchy)).toBe(true)

@@ -60,20 +60,27 @@ export function toDesiredSources({ sources }: StoredConfiguration): DesiredSourc
  */
 export function toDesiredPipelines(
   { pipelines, channels }: StoredConfiguration,
-  findSid: (source_id: string) => number | undefined,
+  findSid: (sourceId: string) => number | undefined,
 ): DesiredRecord<PipelineFields>[] {
   const channelsByPipeline = Map.groupBy(channels, ({ pipeline_id }) => pipeline_id)
-  return pipelines.map(({ pipeline_id, pipeline_name, pipeline_usecase, pipeline_elements }) => {
-    const connectedChannels = channelsByPipeline.get(pipeline_id) ?? []
-    const sids = connectedChannels.flatMap(({ source_id }) => findSid(source_id) ?? [])
-    return {
-      record_id: pipeline_id,
-      name: pipeline_name,
-      fields: {
-        elements: mapSourceKeys(pipeline_elements.elements, findSid),
-        usecase: pipeline_usecase,
-        sources: sids.sort((a, b) => a - b),
-      },
-    }
-  })
+  return pipelines.map(
+    ({
+      pipeline_id: pipelineId,
+      pipeline_name: pipelineName,
+      pipeline_usecase: pipelineUsecase,
+      pipeline_elements: pipelineElements,
+    }) => {
+      const connectedChannels = channelsByPipeline.get(pipelineId) ?? []
+      const sids = connectedChannels.flatMap(({ source_id }) => findSid(source_id) ?? [])
+      return {
+        record_id: pipelineId,
+        name: pipelineName,
+        fields: {
+          elements: mapSourceKeys(pipelineElements.elements, findSid),
+          usecase: pipelineUsecase,
+          sources: sids.sort((a, b) => a - b),
+        },
+      }
+    },
+  )
 }

@@ -11,11 +11,11 @@ import type { SourceFields } from './source-fields.ts'
  */
 export function createSourceResource(
   engine: Client,
-  findSettings: (record_id: string) => SourceSettings | undefined,
+  findSettings: (recordId: string) => SourceSettings | undefined,
 ): EngineResource<SourceFields> {
   return {
     kind: 'source',
-    create: (fields, record_id) => engine.source.create({ ...findSettings(record_id), ...fields }),
+    create: (fields, recordId) => engine.source.create({ ...findSettings(recordId), ...fields }),
     async get(sid) {
       const object = await engine.source.get(sid)
       return { object, etag: getEtag(object) }
@@ -49,11 +49,11 @@ function createAddressPatch(current: SourceFields['address'] | undefined, addres
 /** Creates the operations on the pipelines of an engine. */
 export function createPipelineResource(
   engine: Client,
-  findSettings: (record_id: string) => PipelineSettings | undefined,
+  findSettings: (recordId: string) => PipelineSettings | undefined,
 ): EngineResource<PipelineFields> {
   return {
     kind: 'pipeline',
-    create: (fields, record_id) => engine.pipeline.create({ ...findSettings(record_id), ...fields }),
+    create: (fields, recordId) => engine.pipeline.create({ ...findSettings(recordId), ...fields }),
     async get(sid) {
       const pipeline = await engine.pipeline.get(sid)
       return { object: normalizePipeline(pipeline), etag: getEtag(pipeline) }

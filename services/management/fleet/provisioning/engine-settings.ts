@@ -31,35 +31,36 @@ export async function storeEngineSettings(input: EngineSettingsInput): Promise<v
   if (changedSources.length === 0 && changedPipelines.length === 0) return
 
   await input.database.system('provision an engine', async tx => {
-    for (const { source_id, source_settings } of changedSources)
-      await tx.update(source).set({ source_settings }).where(eq(source.source_id, source_id))
-    for (const { pipeline_id, pipeline_settings } of changedPipelines)
-      await tx.update(pipeline).set({ pipeline_settings }).where(eq(pipeline.pipeline_id, pipeline_id))
+    for (const { source_id: sourceId, source_settings } of changedSources)
+      await tx.update(source).set({ source_settings }).where(eq(source.source_id, sourceId))
+    for (const { pipeline_id: pipelineId, pipeline_settings } of changedPipelines)
+      await tx.update(pipeline).set({ pipeline_settings }).where(eq(pipeline.pipeline_id, pipelineId))
   })
 }
 
 /** Returns the sources whose settings on the engine differ from the stored ones, with the new settings. */
 function findChangedSources({ stored, provisioned, actual }: EngineSettingsInput) {
   const changed: { source_id: string; source_settings: SourceSettings }[] = []
-  for (const { source_id, source_settings: storedSettings } of stored.sources) {
-    const object = findObject(actual.sources, provisioned.sources, source_id)
+  for (const { source_id: sourceId, source_settings: storedSettings } of stored.sources) {
+    const object = findObject(actual.sources, provisioned.sources, sourceId)
     if (!object) continue
-    const source_settings = toSourceSettings(object)
-    if (!isDeepStrictEqual(source_settings, storedSettings)) changed.push({ source_id, source_settings })
+    const sourceSettings = toSourceSettings(object)
+    if (!isDeepStrictEqual(sourceSettings, storedSettings))
+      changed.push({ source_id: sourceId, source_settings: sourceSettings })
   }
   return changed
 }
 
 /** Returns the pipelines whose settings on the engine differ from the stored ones, with the new settings. */
-function findChangedPipelines({ engine_id, stored, provisioned, actual }: EngineSettingsInput) {
+function findChangedPipelines({ engine_id: engineId, stored, provisioned, actual }: EngineSettingsInput) {
   const changed: { pipeline_id: string; pipeline_settings: PipelineSettings }[] = []
-  for (const row of stored.pipelines.filter(row => row.engine_id === engine_id)) {
-    const { pipeline_id } = row
-    const object = findObject(actual.pipelines, provisioned.pipelines, pipeline_id)
+  for (const row of stored.pipelines.filter(row => row.engine_id === engineId)) {
+    const { pipeline_id: pipelineId } = row
+    const object = findObject(actual.pipelines, provisioned.pipelines, pipelineId)
     if (!object) continue
-    const pipeline_settings = toPipelineSettings(object)
-    if (!isDeepStrictEqual(pipeline_settings, row.pipeline_settings))
-      changed.push({ pipeline_id, pipeline_settings })
+    const pipelineSettings = toPipelineSettings(object)
+    if (!isDeepStrictEqual(pipelineSettings, row.pipeline_settings))
+      changed.push({ pipeline_id: pipelineId, pipeline_settings: pipelineSettings })
   }
   return changed
 }
@@ -68,9 +69,9 @@ function findChangedPipelines({ engine_id, stored, provisioned, actual }: Engine
 function findObject<Actual extends { id: number }>(
   objects: readonly Actual[],
   provisions: readonly ProvisionedObject<unknown>[],
-  record_id: string,
+  recordId: string,
 ): Actual | undefined {
-  const sid = provisions.find(provision => provision.record_id === record_id)?.sid
+  const sid = provisions.find(provision => provision.record_id === recordId)?.sid
   return objects.find(({ id }) => id === sid)
 }
 

@@ -13,7 +13,7 @@ export interface ChannelProvisioning {
   engine: Client
   database: Database
   /** Returns the id that the engine has assigned to a source or pipeline. */
-  findSid(record_id: string): number | undefined
+  findSid(recordId: string): number | undefined
   /** The sources and pipelines that differ from their stored records. */
   drift: readonly Drift[]
 }
@@ -23,7 +23,7 @@ export interface ChannelProvisioning {
  * source and pipeline match their stored records.
  */
 export async function provisionChannels({
-  engine_id,
+  engine_id: engineId,
   engine,
   database,
   findSid,
@@ -32,22 +32,30 @@ export async function provisionChannels({
   const { channels = [] } = await engine.getExports({ filter: ['channels'] })
   const sids = new Map(channels.map(({ id, source, pipeline }) => [toChannelKey(source, pipeline), id]))
   const driftReasons = new Map(
-    drift.map(({ record_id, reason, field }) => [record_id, reason || `${field} was changed on the engine`]),
+    drift.map(({ record_id: recordId, reason, field }) => [
+      recordId,
+      reason || `${field} was changed on the engine`,
+    ]),
   )
 
   await database.system('provision an engine', async tx => {
     // The lock prevents channels from being deleted before their states are stored.
-    const rows = await tx.select().from(channel).where(eq(channel.engine_id, engine_id)).for('key share')
-    for (const { channel_id, channel_sid, source_id, pipeline_id } of rows) {
-      const sid = sids.get(toChannelKey(findSid(source_id), findSid(pipeline_id))) ?? null
-      if (sid !== channel_sid)
+    const rows = await tx.select().from(channel).where(eq(channel.engine_id, engineId)).for('key share')
+    for (const {
+      channel_id: channelId,
+      channel_sid: channelSid,
+      source_id: sourceId,
+      pipeline_id: pipelineId,
+    } of rows) {
+      const sid = sids.get(toChannelKey(findSid(sourceId), findSid(pipelineId))) ?? null
+      if (sid !== channelSid)
         await tx
           .update(channel)
           .set({ channel_sid: sid })
-          .where(and(eq(channel.channel_id, channel_id), eq(channel.engine_id, engine_id)))
+          .where(and(eq(channel.channel_id, channelId), eq(channel.engine_id, engineId)))
 
-      const reason = driftReasons.get(source_id) ?? driftReasons.get(pipeline_id) ?? ''
-      await storeVerification(tx, channel_id, sid, reason)
+      const reason = driftReasons.get(sourceId) ?? driftReasons.get(pipelineId) ?? ''
+      await storeVerification(tx, channelId, sid, reason)
     }
   })
 }
@@ -59,30 +67,30 @@ const toChannelKey = (sourceSid: number | undefined, pipelineSid: number | undef
 /** `reason` says why the channel differs from its stored records; it is empty if the channel does not differ. */
 async function storeVerification(
   tx: Transaction,
-  channel_id: string,
+  channelId: string,
   sid: number | null,
   reason: string,
 ): Promise<void> {
   const isMissing = sid === null
-  const is_verified = !isMissing && reason === ''
+  const isVerified = !isMissing && reason === ''
   // A channel that exists on the engine reports its own status.
   const status = isMissing ? { status: 'unknown', reason } : {}
   // `is_heard` marks the state as current: the engine is connected.
-  const values = { is_verified, is_heard: true, ...status }
+  const values = { is_verified: isVerified, is_heard: true, ...status }
   await tx
     .insert(channelState)
-    .values({ channel_id, ...values })
+    .values({ channel_id: channelId, ...values })
     .onConflictDoUpdate({
       target: channelState.channel_id,
       set: values,
       // Avoids rewriting rows that have not changed.
-      setWhere: sql`(${channelState.is_verified}, ${channelState.is_heard}) is distinct from (${is_verified}, true)
+      setWhere: sql`(${channelState.is_verified}, ${channelState.is_heard}) is distinct from (${isVerified}, true)
         or ${isMissing}`,
     })
 }
 
 /** Returns the failed channels that are configured for automatic recovery. */
-export async function findFailedChannels(database: Database, engine_id: string): Promise<string[]> {
+export async function findFailedChannels(database: Database, engineId: string): Promise<string[]> {
   const rows = await database.system('follow an engine', tx =>
     tx
       .select({ channel_id: channel.channel_id })
@@ -90,7 +98,7 @@ export async function findFailedChannels(database: Database, engine_id: string):
       .innerJoin(channelState, eq(channelState.channel_id, channel.channel_id))
       .where(
         and(
-          eq(channel.engine_id, engine_id),
+          eq(channel.engine_id, engineId),
           eq(channel.is_auto_recovery, true),
           eq(channelState.status, 'failed'),
           isNotNull(channel.channel_sid),

@@ -14,13 +14,13 @@ export type ResourceKind = 'source' | 'pipeline'
  */
 export interface ProvisionStore<Fields> {
   list(): ProvisionedObject<Fields>[]
-  get(record_id: string): ProvisionedObject<Fields> | undefined
+  get(recordId: string): ProvisionedObject<Fields> | undefined
   /** Called before an object is created. After a crash, an object with an id above `made_after` may be the result. */
-  recordIntent(record_id: string, made_after: number, fields: Fields): Promise<void>
+  recordIntent(recordId: string, madeAfter: number, fields: Fields): Promise<void>
   /** Called when the object exists on the engine with these fields. */
-  recordApplied(record_id: string, sid: number, fields: Fields): Promise<void>
+  recordApplied(recordId: string, sid: number, fields: Fields): Promise<void>
   /** Called when the object does not exist on the engine. */
-  delete(record_id: string): Promise<void>
+  delete(recordId: string): Promise<void>
 }
 
 export interface ProvisionStoreOptions<Fields> {
@@ -37,48 +37,48 @@ const OPERATION = 'provision an engine'
 
 export function createProvisionStore<Fields>({
   kind,
-  engine_id,
+  engine_id: engineId,
   database,
   secrets,
   initial,
 }: ProvisionStoreOptions<Fields>): ProvisionStore<Fields> {
   const provisions = new Map(initial.map(object => [object.record_id, object]))
-  const matchesRecord = (record_id: string) =>
-    and(eq(provision.engine_id, engine_id), eq(provision.record_id, record_id))
+  const matchesRecord = (recordId: string) =>
+    and(eq(provision.engine_id, engineId), eq(provision.record_id, recordId))
   const seal = (fields: Fields) => secrets.encrypt(JSON.stringify(fields))
 
   return {
     list: () => [...provisions.values()],
-    get: record_id => provisions.get(record_id),
+    get: recordId => provisions.get(recordId),
 
-    async recordIntent(record_id, made_after, fields) {
+    async recordIntent(recordId, madeAfter, fields) {
       await database.system(OPERATION, async tx => {
-        const values = { sid: null, made_after, applied: seal(fields) }
+        const values = { sid: null, made_after: madeAfter, applied: seal(fields) }
         await tx
           .insert(provision)
-          .values({ engine_id, record_id, kind, ...values })
+          .values({ engine_id: engineId, record_id: recordId, kind, ...values })
           .onConflictDoUpdate({ target: [provision.engine_id, provision.record_id], set: values })
       })
-      provisions.set(record_id, { record_id, sid: null, made_after, applied: fields })
+      provisions.set(recordId, { record_id: recordId, sid: null, made_after: madeAfter, applied: fields })
     },
 
-    async recordApplied(record_id, sid, fields) {
+    async recordApplied(recordId, sid, fields) {
       await database.system(OPERATION, async tx => {
         await tx
           .update(provision)
           .set({ sid, applied: seal(fields) })
-          .where(matchesRecord(record_id))
-        await writeSid(tx, kind, engine_id, record_id, sid)
+          .where(matchesRecord(recordId))
+        await writeSid(tx, kind, engineId, recordId, sid)
       })
-      provisions.set(record_id, { ...provisions.get(record_id)!, sid, applied: fields })
+      provisions.set(recordId, { ...provisions.get(recordId)!, sid, applied: fields })
     },
 
-    async delete(record_id) {
+    async delete(recordId) {
       await database.system(OPERATION, async tx => {
-        await tx.delete(provision).where(matchesRecord(record_id))
-        await writeSid(tx, kind, engine_id, record_id, null)
+        await tx.delete(provision).where(matchesRecord(recordId))
+        await writeSid(tx, kind, engineId, recordId, null)
       })
-      provisions.delete(record_id)
+      provisions.delete(recordId)
     },
   }
 }
@@ -87,46 +87,43 @@ export function createProvisionStore<Fields>({
 async function writeSid(
   tx: Transaction,
   kind: ResourceKind,
-  engine_id: string,
-  record_id: string,
+  engineId: string,
+  recordId: string,
   sid: number | null,
 ): Promise<void> {
   if (kind === 'source')
     await tx
       .update(source)
       .set({ source_sid: sid })
-      .where(and(eq(source.source_id, record_id), eq(source.engine_id, engine_id)))
+      .where(and(eq(source.source_id, recordId), eq(source.engine_id, engineId)))
   else
     await tx
       .update(pipeline)
       .set({ pipeline_sid: sid })
-      .where(and(eq(pipeline.pipeline_id, record_id), eq(pipeline.engine_id, engine_id)))
+      .where(and(eq(pipeline.pipeline_id, recordId), eq(pipeline.engine_id, engineId)))
 }
 
 /** Deletes the provisions of objects that the engine has lost, and stores the id of the engine's new output log. */
 export async function deleteLostProvisions(
   database: Database,
-  engine_id: string,
+  engineId: string,
   lostIds: readonly string[],
-  log_id: string,
+  logId: string,
 ): Promise<void> {
   const ids = [...lostIds]
 
   await database.system(OPERATION, async tx => {
     await tx
       .delete(provision)
-      .where(and(eq(provision.engine_id, engine_id), inArray(provision.record_id, ids)))
+      .where(and(eq(provision.engine_id, engineId), inArray(provision.record_id, ids)))
     await tx
       .update(source)
       .set({ source_sid: null })
-      .where(and(eq(source.engine_id, engine_id), inArray(source.source_id, ids)))
+      .where(and(eq(source.engine_id, engineId), inArray(source.source_id, ids)))
     await tx
       .update(pipeline)
       .set({ pipeline_sid: null })
-      .where(and(eq(pipeline.engine_id, engine_id), inArray(pipeline.pipeline_id, ids)))
-    await tx
-      .update(engineState)
-      .set({ provisioned_log_id: log_id })
-      .where(eq(engineState.engine_id, engine_id))
+      .where(and(eq(pipeline.engine_id, engineId), inArray(pipeline.pipeline_id, ids)))
+    await tx.update(engineState).set({ provisioned_log_id: logId }).where(eq(engineState.engine_id, engineId))
   })
 }

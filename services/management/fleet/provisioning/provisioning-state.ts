@@ -20,15 +20,15 @@ export interface ProvisioningState {
 /** Reads the provisioning state of an engine and decrypts the secrets in it. */
 export async function readProvisioningState(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   secrets: Secrets,
 ): Promise<ProvisioningState> {
-  const sources = await readSources(tx, engine_id, secrets)
-  const channels = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
+  const sources = await readSources(tx, engineId, secrets)
+  const channels = await tx.select().from(channel).where(eq(channel.engine_id, engineId))
   const usedPipelineIds = channels.map(({ pipeline_id }) => pipeline_id)
-  const pipelines = await readPipelines(tx, engine_id, usedPipelineIds)
-  const provisioned = await readProvisioned(tx, engine_id, secrets)
-  const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engine_id))
+  const pipelines = await readPipelines(tx, engineId, usedPipelineIds)
+  const provisioned = await readProvisioned(tx, engineId, secrets)
+  const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engineId))
   return {
     stored: { sources, pipelines, channels },
     provisioned,
@@ -39,7 +39,7 @@ export async function readProvisioningState(
 /** Reads the sources of an engine with their device streams, whose passwords are decrypted. */
 async function readSources(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   secrets: Secrets,
 ): Promise<StoredConfiguration['sources']> {
   const subStream = alias(deviceStream, 'sub_stream')
@@ -56,7 +56,7 @@ async function readSources(
     .from(source)
     .leftJoin(deviceStream, isStreamOfSource)
     .leftJoin(subStream, isSubStreamOfSource)
-    .where(eq(source.engine_id, engine_id))
+    .where(eq(source.engine_id, engineId))
     .orderBy(source.created_at)
 
   const decryptPassword = (stream: typeof deviceStream.$inferSelect | null) =>
@@ -71,13 +71,13 @@ async function readSources(
 /** Reads the pipelines of an engine, and those of other engines that its channels use since they were placed on this engine. */
 async function readPipelines(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   usedIds: string[],
 ): Promise<StoredConfiguration['pipelines']> {
   const rows = await tx
     .select()
     .from(pipeline)
-    .where(or(eq(pipeline.engine_id, engine_id), isAnyOf(pipeline.pipeline_id, usedIds)))
+    .where(or(eq(pipeline.engine_id, engineId), isAnyOf(pipeline.pipeline_id, usedIds)))
     .orderBy(pipeline.created_at)
   // The cast is safe, because the API stores only validated elements.
   return rows as StoredConfiguration['pipelines']
@@ -86,10 +86,10 @@ async function readPipelines(
 /** Reads the objects that the management service has created on an engine, with the fields that it has last applied. */
 async function readProvisioned(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   secrets: Secrets,
 ): Promise<ProvisioningState['provisioned']> {
-  const rows = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
+  const rows = await tx.select().from(provision).where(eq(provision.engine_id, engineId))
 
   /** `Fields` is the type of what is stored in `applied` for objects of this kind. */
   const selectKind = <Fields>(resourceKind: ResourceKind): ProvisionedObject<Fields>[] =>

@@ -76,7 +76,7 @@ async function reconcileObjects(
   { engine_id, engine, database, secrets, repair, excludedChannels }: ReconciliationOptions,
   { stored, provisioned }: ProvisioningState,
   actual: ActualObjects,
-): Promise<{ drift: Drift[]; findSid(record_id: string): number | undefined }> {
+): Promise<{ drift: Drift[]; findSid(recordId: string): number | undefined }> {
   // The stores contain the sids of the objects that earlier reconciliations have created.
   const storeOptions = { engine_id, database, secrets }
   const sourceStore = createProvisionStore({ ...storeOptions, kind: 'source', initial: provisioned.sources })
@@ -94,7 +94,7 @@ async function reconcileObjects(
   // Sources come first, because pipelines refer to sources by the ids that the engine has assigned.
   const { desired, withoutAddress } = toDesiredSources(stored)
   const sources = await reconcileKind({
-    resource: createSourceResource(engine, record_id => sourceSettings.get(record_id)),
+    resource: createSourceResource(engine, recordId => sourceSettings.get(recordId)),
     provisions: sourceStore,
     desired,
     actual: actual.sources,
@@ -102,7 +102,7 @@ async function reconcileObjects(
     repair,
   })
   const pipelines = await reconcileKind({
-    resource: createPipelineResource(engine, record_id => pipelineSettings.get(record_id)),
+    resource: createPipelineResource(engine, recordId => pipelineSettings.get(recordId)),
     provisions: pipelineStore,
     desired: toDesiredPipelines(excludeChannels(stored, excludedChannels), findSourceSid),
     actual: actual.pipelines,
@@ -185,13 +185,13 @@ const excludeChannels = (
 
 /** Reads the provisioning state. If the engine has a new output log, provisions of lost objects are deleted first. */
 async function loadProvisioningState(
-  { engine_id, database, secrets, log_id }: ReconciliationOptions,
+  { engine_id: engineId, database, secrets, log_id: logId }: ReconciliationOptions,
   actual: ActualObjects,
 ): Promise<ProvisioningState> {
   const state = await database.system('provision an engine', tx =>
-    readProvisioningState(tx, engine_id, secrets),
+    readProvisioningState(tx, engineId, secrets),
   )
-  if (state.log_id === log_id) return state
+  if (state.log_id === logId) return state
 
   const { provisioned } = state
   const intact = {
@@ -202,6 +202,6 @@ async function loadProvisioningState(
     [...sources, ...pipelines].map(({ record_id }) => record_id)
   const intactIds = new Set(listIds(intact))
   const lostIds = listIds(provisioned).filter(id => !intactIds.has(id))
-  await deleteLostProvisions(database, engine_id, lostIds, log_id)
-  return { ...state, provisioned: intact, log_id }
+  await deleteLostProvisions(database, engineId, lostIds, logId)
+  return { ...state, provisioned: intact, log_id: logId }
 }

@@ -15,17 +15,17 @@ describe('shared engine', () => {
         await fleet.registerEngine({ engine_port: port }),
       ]
       const channels = []
-      for (const engine_id of [first, second]) {
-        const { source_id } = await fleet.addSource(engine_id, { address: 'cam.test' })
-        const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'object-tracking' }])
-        channels.push(await fleet.addChannel(source_id, pipeline_id))
+      for (const engineId of [first, second]) {
+        const { source_id: sourceId } = await fleet.addSource(engineId, { address: 'cam.test' })
+        const pipelineId = await fleet.addPipeline(engineId, [{ name: 'object-tracking' }])
+        channels.push(await fleet.addChannel(sourceId, pipelineId))
       }
       const [own, other] = await Promise.all(channels.map(fleet.untilVerified))
       expect(own!.channel_sid).not.toBe(other!.channel_sid)
       await Promise.all([fleet.untilStatus(first, 1), fleet.untilStatus(second, 1)])
       const { drift } = managementRoutes.engine
-      for (const engine_id of [first, second])
-        expect((await fleet.call(drift, { engine_id })).response.drift).toEqual([])
+      for (const engineId of [first, second])
+        expect((await fleet.call(drift, { engine_id: engineId })).response.drift).toEqual([])
 
       const { channel, engine } = managementRoutes
       const rejected = await fleet.call(engine.delete, { engine_id: second })

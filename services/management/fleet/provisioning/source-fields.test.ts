@@ -137,8 +137,8 @@ describe('source type', () => {
     ['inproc://objects', 'zmqinternal'],
     ['tcp://other:5555', 'zmq'],
     ['file:///media/a.mp4', 'file'],
-  ])('is inferred from the address %s as %s', (source_address, type) => {
-    expect(toSourceFields(storedSource({}, { source_address }))?.type).toBe(type)
+  ])('is inferred from the address %s as %s', (sourceAddress, type) => {
+    expect(toSourceFields(storedSource({}, { source_address: sourceAddress }))?.type).toBe(type)
   })
 
   it('is the configured type of the source or the stream', () => {

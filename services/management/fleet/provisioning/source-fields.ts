@@ -44,24 +44,24 @@ export interface SourceFields {
  * - Transport: the sub stream uses the transport of the main stream.
  */
 export function toSourceFields({
-  source_type,
-  source_address,
-  source_fps,
+  source_type: sourceType,
+  source_address: sourceAddress,
+  source_fps: sourceFps,
   stream,
-  sub_stream,
+  sub_stream: subStream,
 }: StoredSource): SourceFields | undefined {
   const { transport } = parseProtocol(stream)
   const streamUrl = stream ? toStreamUrl(stream) : ''
-  const url = source_address.trim() || streamUrl
+  const url = sourceAddress.trim() || streamUrl
   if (!url) return undefined
   const credentials = stream && hasSameServer(url, streamUrl) ? stream : undefined
 
-  const type = parseType(source_type) ?? parseType(stream?.type) ?? inferType(url)
+  const type = parseType(sourceType) ?? parseType(stream?.type) ?? inferType(url)
   const address = toAddress(url, credentials, transport)
   return {
     type,
-    address: type === 'video' && sub_stream ? addSubStream(address, sub_stream) : address,
-    rate: source_fps || stream?.fps?.output || undefined,
+    address: type === 'video' && subStream ? addSubStream(address, subStream) : address,
+    rate: sourceFps || stream?.fps?.output || undefined,
   }
 }
 

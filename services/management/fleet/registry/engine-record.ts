@@ -29,7 +29,7 @@ export interface EngineRecord {
 /** Returns the stored settings of an engine, or undefined if the engine has been deleted. */
 export async function readEngineRecord(
   database: Database,
-  engine_id: string,
+  engineId: string,
   secrets: Secrets,
 ): Promise<EngineRecord | undefined> {
   const [row] = await database.system('follow an engine', tx =>
@@ -37,7 +37,7 @@ export async function readEngineRecord(
       .select({ settings: engine, lastResponseAt: engineState.seen_at })
       .from(engine)
       .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
-      .where(eq(engine.engine_id, engine_id)),
+      .where(eq(engine.engine_id, engineId)),
   )
   if (!row) return undefined
 
@@ -72,12 +72,12 @@ const MAX_FIRST_CONTACT_DELAY_MS = 300_000
  */
 export function retryDelayMs(
   failureCount: number,
-  { times, wait_base, disable_backoff }: EngineRetry,
+  { times, wait_base: waitBase, disable_backoff: disableBackoff }: EngineRetry,
   { hasResponded }: { hasResponded: boolean },
 ): number {
   if (times > 0 && failureCount >= times) return Number.POSITIVE_INFINITY
-  const initialMs = Math.max(wait_base, MIN_RETRY_DELAY_MS)
-  if (disable_backoff) return initialMs
+  const initialMs = Math.max(waitBase, MIN_RETRY_DELAY_MS)
+  if (disableBackoff) return initialMs
   const maxMs = hasResponded ? MAX_RETRY_DELAY_MS : MAX_FIRST_CONTACT_DELAY_MS
   return backoffDelayMs(failureCount - 1, { initialMs, maxMs: Math.max(initialMs, maxMs) })
 }

@@ -16,22 +16,22 @@ type JoinTokenRow = typeof joinToken.$inferSelect
  */
 export async function createJoinToken(
   tx: Transaction,
-  { name, site_ids = [], expires_at }: JoinTokenInput,
+  { name, site_ids: siteIds = [], expires_at: expiresAt }: JoinTokenInput,
 ): Promise<NewJoinToken> {
   const sites = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
-    .where(inArray(site.site_id, site_ids))
+    .where(inArray(site.site_id, siteIds))
   if (sites.length > 1)
     throw fieldError('site_ids', 'choose sites of one organization, which will own the engines')
-  const expiry = expires_at ? new Date(expires_at) : null
+  const expiry = expiresAt ? new Date(expiresAt) : null
   if (expiry && expiry <= new Date()) throw fieldError('expires_at', 'must be in the future')
 
   // Only the hash is stored: this result is the only one that contains the token.
-  const join_token = TOKEN_PREFIX + generateSecret()
-  const values = { name, site_ids, secret_hash: hashSecret(join_token), expires_at: expiry }
+  const token = TOKEN_PREFIX + generateSecret()
+  const values = { name, site_ids: siteIds, secret_hash: hashSecret(token), expires_at: expiry }
   const [created] = await tx.insert(joinToken).values(values).returning()
-  return { ...toJoinToken(created!), join_token }
+  return { ...toJoinToken(created!), join_token: token }
 }
 
 /** Returns all tokens, oldest first, without their secrets. */
@@ -41,14 +41,21 @@ export async function listJoinTokens(tx: Transaction) {
 }
 
 /** Returns the rows that were deleted: one or none. */
-export const deleteJoinToken = (tx: Transaction, join_token_id: string) =>
-  tx.delete(joinToken).where(eq(joinToken.join_token_id, join_token_id)).returning()
+export const deleteJoinToken = (tx: Transaction, joinTokenId: string) =>
+  tx.delete(joinToken).where(eq(joinToken.join_token_id, joinTokenId)).returning()
 
-const toJoinToken = ({ join_token_id, name, site_ids, created_at, used_at, expires_at }: JoinTokenRow) => ({
+const toJoinToken = ({
   join_token_id,
   name,
   site_ids,
-  created_at: created_at.toISOString(),
-  used_at: used_at?.toISOString() ?? null,
-  expires_at: expires_at?.toISOString() ?? null,
+  created_at: createdAt,
+  used_at: usedAt,
+  expires_at: expiresAt,
+}: JoinTokenRow) => ({
+  join_token_id,
+  name,
+  site_ids,
+  created_at: createdAt.toISOString(),
+  used_at: usedAt?.toISOString() ?? null,
+  expires_at: expiresAt?.toISOString() ?? null,
 })

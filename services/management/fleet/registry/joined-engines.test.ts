@@ -14,7 +14,7 @@ describe('an engine that joins', () => {
   const management = sharedManagement()
   const hierarchy = sharedHierarchy(management, 'own')
 
-  const joinFrom = (engine_address: string, fields: Partial<JoiningEngine> = {}) =>
+  const joinFrom = (engineAddress: string, fields: Partial<JoiningEngine> = {}) =>
     management.database.system('test', tx =>
       joinEngine(
         tx,
@@ -22,7 +22,7 @@ describe('an engine that joins', () => {
           join_token: CONFIGURED,
           engine_identity: randomUUID(),
           engine_name: 'replica',
-          engine_address,
+          engine_address: engineAddress,
           engine_port: 8100,
           engine_is_secure: false,
           engine_key: 'key',
@@ -31,9 +31,9 @@ describe('an engine that joins', () => {
         { secrets: loadSecrets(management.data), configuredToken: CONFIGURED },
       ),
     )
-  const read = async (engine_id: string) => {
+  const read = async (engineId: string) => {
     const [row] = await management.database.system('test', tx =>
-      tx.select().from(engine).where(eq(engine.engine_id, engine_id)),
+      tx.select().from(engine).where(eq(engine.engine_id, engineId)),
     )
     return row
   }
@@ -41,8 +41,8 @@ describe('an engine that joins', () => {
     (await management.call(engines.createJoinToken, { name: 'token', ...fields })).response
 
   it('is registered at the address that it connects from', async () => {
-    const engine_id = await joinFrom('192.0.2.1')
-    expect(await read(engine_id)).toMatchObject({
+    const engineId = await joinFrom('192.0.2.1')
+    expect(await read(engineId)).toMatchObject({
       engine_name: 'replica',
       engine_address: '192.0.2.1',
       engine_port: 8100,
@@ -57,19 +57,24 @@ describe('an engine that joins', () => {
   })
 
   it('is the same engine at another address, with any token, and keeps the name that people gave it', async () => {
-    const engine_identity = randomUUID()
-    const engine_id = await joinFrom('192.0.2.2', { engine_identity })
+    const engineIdentity = randomUUID()
+    const engineId = await joinFrom('192.0.2.2', { engine_identity: engineIdentity })
     await management.database.system('test', tx =>
-      tx.update(engine).set({ engine_name: 'Hall' }).where(eq(engine.engine_id, engine_id)),
+      tx.update(engine).set({ engine_name: 'Hall' }).where(eq(engine.engine_id, engineId)),
     )
-    const moved = { engine_identity, join_token: 'revoked', engine_port: 8101, engine_key: 'new' }
-    expect(await joinFrom('192.0.2.3', moved)).toBe(engine_id)
-    const row = await read(engine_id)
+    const moved = {
+      engine_identity: engineIdentity,
+      join_token: 'revoked',
+      engine_port: 8101,
+      engine_key: 'new',
+    }
+    expect(await joinFrom('192.0.2.3', moved)).toBe(engineId)
+    const row = await read(engineId)
     expect(row).toMatchObject({ engine_name: 'Hall', engine_address: '192.0.2.3', engine_port: 8101 })
     expect(loadSecrets(management.data).decrypt(row!.engine_key)).toBe('new')
     const { engine_updated_at } = row!
     await joinFrom('192.0.2.3', moved)
-    expect(await read(engine_id)).toMatchObject({ engine_updated_at })
+    expect(await read(engineId)).toMatchObject({ engine_updated_at })
   })
 
   it('is another engine with the same token and another identity', async () => {
@@ -81,12 +86,12 @@ describe('an engine that joins', () => {
     await expect(joinFrom('192.0.2.5', { join_token: 'guessed' })).rejects.toThrow(refused)
     await expect(joinFrom('192.0.2.5', { join_token: '' })).rejects.toThrow(refused)
 
-    const { join_token, join_token_id } = await createToken({
+    const { join_token, join_token_id: joinTokenId } = await createToken({
       expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     })
     await joinFrom('192.0.2.5', { join_token })
     await management.database.system('test', tx =>
-      tx.update(joinToken).set({ expires_at: new Date() }).where(eq(joinToken.join_token_id, join_token_id)),
+      tx.update(joinToken).set({ expires_at: new Date() }).where(eq(joinToken.join_token_id, joinTokenId)),
     )
     await expect(joinFrom('192.0.2.5', { join_token })).rejects.toThrow(refused)
 
@@ -96,16 +101,16 @@ describe('an engine that joins', () => {
   })
 
   it('serves the sites of its token, and belongs to their organization', async () => {
-    const { organization_id, site_id } = hierarchy
-    const { join_token, join_token_id } = await createToken({ site_ids: [site_id] })
-    const engine_id = await joinFrom('192.0.2.6', { join_token })
-    expect(await read(engine_id)).toMatchObject({ organization_id })
+    const { organization_id, site_id: siteId } = hierarchy
+    const { join_token, join_token_id: joinTokenId } = await createToken({ site_ids: [siteId] })
+    const engineId = await joinFrom('192.0.2.6', { join_token })
+    expect(await read(engineId)).toMatchObject({ organization_id })
     const sites = await management.database.system('test', tx =>
-      tx.select().from(engineSite).where(eq(engineSite.engine_id, engine_id)),
+      tx.select().from(engineSite).where(eq(engineSite.engine_id, engineId)),
     )
-    expect(sites).toEqual([{ engine_id, site_id }])
+    expect(sites).toEqual([{ engine_id: engineId, site_id: siteId }])
     const { response } = await management.call(engines.listJoinTokens)
-    const listed = response.find(token => token.join_token_id === join_token_id)
-    expect(listed).toMatchObject({ site_ids: [site_id], used_at: expect.any(String) })
+    const listed = response.find(token => token.join_token_id === joinTokenId)
+    expect(listed).toMatchObject({ site_ids: [siteId], used_at: expect.any(String) })
   })
 })

@@ -32,41 +32,41 @@ export interface JoinOptions {
  */
 export async function joinEngine(
   tx: Transaction,
-  { join_token, engine_identity, ...fields }: JoiningEngine,
+  { join_token: joinToken, engine_identity: engineIdentity, ...fields }: JoiningEngine,
   { secrets, configuredToken }: JoinOptions,
 ): Promise<string> {
   // The identity is secret: a join token alone is not enough to take the place of a registered engine.
-  const identity_hash = hashSecret(engine_identity)
-  const [known] = await tx.select().from(engine).where(eq(engine.identity_hash, identity_hash)).for('update')
+  const identityHash = hashSecret(engineIdentity)
+  const [known] = await tx.select().from(engine).where(eq(engine.identity_hash, identityHash)).for('update')
   if (known) {
     assertConnected(fields)
     await updateAddress(tx, secrets, known, fields)
     return known.engine_id
   }
 
-  const isConfigured = configuredToken !== undefined && isKnownToken(join_token, [configuredToken])
-  const site_ids = isConfigured ? [] : await consumeToken(tx, join_token)
+  const isConfigured = configuredToken !== undefined && isKnownToken(joinToken, [configuredToken])
+  const siteIds = isConfigured ? [] : await consumeToken(tx, joinToken)
   assertConnected(fields)
-  const sites = await tx.select().from(site).where(inArray(site.site_id, site_ids))
+  const sites = await tx.select().from(site).where(inArray(site.site_id, siteIds))
   const [created] = await tx
     .insert(engine)
     .values({
       ...fields,
-      identity_hash,
+      identity_hash: identityHash,
       organization_id: sites[0]?.organization_id ?? null,
       engine_key: secrets.encrypt(fields.engine_key),
       engine_timeout: '5s',
       engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
     })
     .returning()
-  const { engine_id } = created!
+  const { engine_id: engineId } = created!
   if (sites.length > 0)
-    await tx.insert(engineSite).values(sites.map(({ site_id }) => ({ engine_id, site_id })))
-  return engine_id
+    await tx.insert(engineSite).values(sites.map(({ site_id }) => ({ engine_id: engineId, site_id })))
+  return engineId
 }
 
-function assertConnected({ engine_address }: Pick<JoiningEngine, 'engine_address'>): void {
-  if (!engine_address)
+function assertConnected({ engine_address: engineAddress }: Pick<JoiningEngine, 'engine_address'>): void {
+  if (!engineAddress)
     throw new EyrieError('unavailable', 'the connection of the engine has ended: join again')
 }
 
@@ -76,25 +76,25 @@ async function updateAddress(
   secrets: Secrets,
   known: typeof engine.$inferSelect,
   {
-    engine_address,
-    engine_port,
-    engine_is_secure,
-    engine_key,
+    engine_address: engineAddress,
+    engine_port: enginePort,
+    engine_is_secure: engineIsSecure,
+    engine_key: engineKey,
   }: Omit<JoiningEngine, 'join_token' | 'engine_identity'>,
 ): Promise<void> {
   const isUnchanged =
-    known.engine_address === engine_address &&
-    known.engine_port === engine_port &&
-    known.engine_is_secure === engine_is_secure &&
-    secrets.decrypt(known.engine_key) === engine_key
+    known.engine_address === engineAddress &&
+    known.engine_port === enginePort &&
+    known.engine_is_secure === engineIsSecure &&
+    secrets.decrypt(known.engine_key) === engineKey
   if (isUnchanged) return
   await tx
     .update(engine)
     .set({
-      engine_address,
-      engine_port,
-      engine_is_secure,
-      engine_key: secrets.encrypt(engine_key),
+      engine_address: engineAddress,
+      engine_port: enginePort,
+      engine_is_secure: engineIsSecure,
+      engine_key: secrets.encrypt(engineKey),
       engine_updated_at: new Date(),
     })
     .where(eq(engine.engine_id, known.engine_id))

@@ -16,8 +16,8 @@ async function createAppliance() {
       const rows = await database.system('test', tx => tx.select().from(engine))
       return rows.map(row => ({ ...row, engine_key: secrets.decrypt(row.engine_key) }))
     },
-    remove: (engine_id: string) =>
-      database.system('test', tx => tx.delete(engine).where(eq(engine.engine_id, engine_id))),
+    remove: (engineId: string) =>
+      database.system('test', tx => tx.delete(engine).where(eq(engine.engine_id, engineId))),
   }
 }
 

@@ -28,9 +28,9 @@ export function registerLocalEngine(
   localEngine: LocalEngine,
 ): Promise<void> {
   return database.system('register the local engine', async tx => {
-    const engine_id = await findLocalEngineId(tx)
-    if (engine_id === undefined) await insertEngine(tx, secrets, localEngine)
-    else await updateEngine(tx, secrets, engine_id, localEngine)
+    const engineId = await findLocalEngineId(tx)
+    if (engineId === undefined) await insertEngine(tx, secrets, localEngine)
+    else await updateEngine(tx, secrets, engineId, localEngine)
   })
 }
 
@@ -52,10 +52,10 @@ async function insertEngine(tx: Transaction, secrets: Secrets, { url, token = ''
 async function updateEngine(
   tx: Transaction,
   secrets: Secrets,
-  engine_id: string,
+  engineId: string,
   { url, token = '' }: LocalEngine,
 ) {
-  const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+  const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
   if (!row) return
 
   const address = parseEngineUrl(url)
@@ -69,19 +69,19 @@ async function updateEngine(
   await tx
     .update(engine)
     .set({ ...address, engine_key: secrets.encrypt(token), engine_updated_at: new Date() })
-    .where(eq(engine.engine_id, engine_id))
+    .where(eq(engine.engine_id, engineId))
 }
 
 /** Returns the columns of a registered engine that contain its address. */
 function parseEngineUrl(url: string) {
   const { hostname, port, protocol } = new URL(url)
-  const engine_is_secure = protocol === 'https:'
-  const defaultPort = engine_is_secure ? HTTPS_PORT : HTTP_PORT
+  const engineIsSecure = protocol === 'https:'
+  const defaultPort = engineIsSecure ? HTTPS_PORT : HTTP_PORT
   return {
     // An IPv6 address is stored without the brackets of the URL.
     engine_address: hostname.replace(/^\[(.*)\]$/, '$1'),
     engine_port: Number(port) || defaultPort,
-    engine_is_secure,
+    engine_is_secure: engineIsSecure,
   }
 }
 
@@ -93,14 +93,14 @@ export async function findLocalEngineId(tx: Transaction): Promise<string | undef
 
 /** Returns the ids that the local engine has assigned to the channels visible to `caller`. */
 export async function findLocalChannels(database: Database, caller: Principal): Promise<ReadonlySet<number>> {
-  const engine_id = await database.system('live views', findLocalEngineId)
-  if (engine_id === undefined) return new Set()
+  const engineId = await database.system('live views', findLocalEngineId)
+  if (engineId === undefined) return new Set()
 
   const rows = await database.as(caller, 'live views', tx =>
     tx
       .select({ sid: sql<number>`${channel.channel_sid}` })
       .from(channel)
-      .where(and(eq(channel.engine_id, engine_id), isNotNull(channel.channel_sid))),
+      .where(and(eq(channel.engine_id, engineId), isNotNull(channel.channel_sid))),
   )
   return new Set(rows.map(({ sid }) => sid))
 }

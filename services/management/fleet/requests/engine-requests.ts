@@ -30,35 +30,35 @@ const NOT_FOLLOWED = 'no management service has connected to the engine yet: try
  */
 export async function requestFromFollower(
   database: Database,
-  engine_id: string,
+  engineId: string,
   kind: RequestKind,
 ): Promise<void> {
-  const request_id = await storeRequest(database, engine_id, kind)
-  const failure = request_id === undefined ? NOT_FOLLOWED : await waitForFailure(database, request_id, kind)
+  const requestId = await storeRequest(database, engineId, kind)
+  const failure = requestId === undefined ? NOT_FOLLOWED : await waitForFailure(database, requestId, kind)
   if (kind === 'repair' && failure !== undefined) throw new EyrieError('unavailable', failure)
 }
 
 /** Returns the id of the stored request. Undefined if no service follows the engine. */
-const storeRequest = (database: Database, engine_id: string, kind: RequestKind) =>
+const storeRequest = (database: Database, engineId: string, kind: RequestKind) =>
   database.system(OPERATION, async tx => {
-    const [followed] = await tx.select().from(lease).where(eq(lease.subject, engine_id))
+    const [followed] = await tx.select().from(lease).where(eq(lease.subject, engineId))
     if (!followed) return undefined
-    const [created] = await tx.insert(engineRequest).values({ engine_id, kind }).returning()
-    await tx.execute(sql`select pg_notify(${FLEET_CHANNEL}, ${engine_id})`)
+    const [created] = await tx.insert(engineRequest).values({ engine_id: engineId, kind }).returning()
+    await tx.execute(sql`select pg_notify(${FLEET_CHANNEL}, ${engineId})`)
     return created!.request_id
   })
 
 /** Waits for the result of a request. Resolves to why it has failed, or to undefined after success. */
 async function waitForFailure(
   database: Database,
-  request_id: string,
+  requestId: string,
   kind: RequestKind,
 ): Promise<string | undefined> {
   const deadlineMs = performance.now() + TIMEOUT_MS[kind]
   while (performance.now() < deadlineMs) {
     await wait(POLL_MS)
     const [row] = await database.system(OPERATION, tx =>
-      tx.select().from(engineRequest).where(eq(engineRequest.request_id, request_id)),
+      tx.select().from(engineRequest).where(eq(engineRequest.request_id, requestId)),
     )
     // The request is deleted with its engine.
     if (!row) return undefined
@@ -70,17 +70,17 @@ async function waitForFailure(
 /** Does what other management services have requested for an engine, stores the results, and deletes old requests. */
 export async function serveRequests(
   database: Database,
-  engine_id: string,
+  engineId: string,
   link: RequestedLink,
 ): Promise<void> {
   const requests = await database.system(OPERATION, tx =>
     tx
       .select()
       .from(engineRequest)
-      .where(and(eq(engineRequest.engine_id, engine_id), isNull(engineRequest.finished_at)))
+      .where(and(eq(engineRequest.engine_id, engineId), isNull(engineRequest.finished_at)))
       .orderBy(engineRequest.request_id),
   )
-  for (const { request_id, kind } of requests) {
+  for (const { request_id: requestId, kind } of requests) {
     const failure = await link[kind]().then(
       () => '',
       (error: Error) => error.message,
@@ -90,8 +90,8 @@ export async function serveRequests(
       await tx
         .update(engineRequest)
         .set({ finished_at: sql`now()`, failure })
-        .where(eq(engineRequest.request_id, request_id))
-      await tx.delete(engineRequest).where(and(eq(engineRequest.engine_id, engine_id), isOld))
+        .where(eq(engineRequest.request_id, requestId))
+      await tx.delete(engineRequest).where(and(eq(engineRequest.engine_id, engineId), isOld))
     })
   }
 }

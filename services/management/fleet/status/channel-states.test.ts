@@ -11,23 +11,25 @@ const records = sharedRecords(management)
 
 describe('channel state', () => {
   it('is active while the channel runs, even degraded, and inactive while its source is lost', async () => {
-    const { engine_id, channel_id, device_id } = records
+    const { engine_id: engineId, channel_id: channelId, device_id } = records
     const sid = 7
     await management.database.system('test', async tx => {
-      await tx.update(channel).set({ channel_sid: sid }).where(eq(channel.channel_id, channel_id))
-      await tx.insert(engineState).values({ engine_id, engine_status: 1 })
+      await tx.update(channel).set({ channel_sid: sid }).where(eq(channel.channel_id, channelId))
+      await tx.insert(engineState).values({ engine_id: engineId, engine_status: 1 })
     })
     let seq = 0
     const receiveState = async (data: { state: string; reason?: string; lost?: true }) => {
       seq += 1
       const message = { source: 1, pipeline: 1, pts: null, epoch: null, time: new Date().toISOString() }
-      await storeChannelStates(management.database, engine_id, [
+      await storeChannelStates(management.database, engineId, [
         { ...message, seq, channel: sid, kind: 'state', data },
       ])
-      const { device_status, device_state, source_channels } = (
-        await management.call(device.id, { device_id })
-      ).response
-      return [source_channels[0]!.is_active, device_status, device_state]
+      const {
+        device_status: deviceStatus,
+        device_state: deviceState,
+        source_channels: sourceChannels,
+      } = (await management.call(device.id, { device_id })).response
+      return [sourceChannels[0]!.is_active, deviceStatus, deviceState]
     }
 
     expect(await receiveState({ state: 'starting' })).toEqual([false, 'offline', false])

@@ -14,7 +14,7 @@ const OPERATION = 'follow an engine'
  */
 export async function storeChannelStates(
   database: Database,
-  engine_id: string,
+  engineId: string,
   messages: readonly ReceivedMessage[],
 ): Promise<boolean> {
   const statesBySid = new Map<number, { status: string; reason: string; heard_at: Date }>()
@@ -34,11 +34,11 @@ export async function storeChannelStates(
     const channels = await tx
       .select()
       .from(channel)
-      .where(and(eq(channel.engine_id, engine_id), inArray(channel.channel_sid, [...statesBySid.keys()])))
+      .where(and(eq(channel.engine_id, engineId), inArray(channel.channel_sid, [...statesBySid.keys()])))
       // The lock prevents channels from being deleted before their states are stored.
       .for('key share')
-    for (const { channel_id, channel_sid } of channels) {
-      const state = statesBySid.get(channel_sid!)!
+    for (const { channel_id, channel_sid: channelSid } of channels) {
+      const state = statesBySid.get(channelSid!)!
       await tx
         .insert(channelState)
         .values({ channel_id, is_heard: true, ...state })
@@ -51,7 +51,7 @@ export async function storeChannelStates(
 /** Stores the states of all channels of an engine, as the engine reports them now. Called when state messages were lost. */
 export async function refreshChannelStates(
   database: Database,
-  engine_id: string,
+  engineId: string,
   engine: Client,
 ): Promise<void> {
   const pipelines = await database.system(OPERATION, tx =>
@@ -59,10 +59,10 @@ export async function refreshChannelStates(
       .select({ pipeline_id: provision.record_id, sid: provision.sid })
       .from(provision)
       .where(
-        and(eq(provision.engine_id, engine_id), eq(provision.kind, 'pipeline'), isNotNull(provision.sid)),
+        and(eq(provision.engine_id, engineId), eq(provision.kind, 'pipeline'), isNotNull(provision.sid)),
       ),
   )
-  for (const { pipeline_id, sid } of pipelines) {
+  for (const { pipeline_id: pipelineId, sid } of pipelines) {
     // The channels of a pipeline have the status of their pipeline.
     const { status, reason = '' } = await engine.pipelineStatistics(sid!)
     await database.system(OPERATION, tx => {
@@ -71,8 +71,8 @@ export async function refreshChannelStates(
         .from(channel)
         .where(
           and(
-            eq(channel.pipeline_id, pipeline_id),
-            eq(channel.engine_id, engine_id),
+            eq(channel.pipeline_id, pipelineId),
+            eq(channel.engine_id, engineId),
             isNotNull(channel.channel_sid),
           ),
         )

@@ -11,12 +11,12 @@ export interface DriftReport {
 }
 
 /** Returns the result of the last reconciliation of an engine, by any management service. */
-export async function readDriftReport(database: Database, engine_id: string): Promise<DriftReport> {
+export async function readDriftReport(database: Database, engineId: string): Promise<DriftReport> {
   const [row] = await database.system('follow an engine', tx =>
     tx
       .select({ checked_at: engineState.drift_checked_at, drift: engineState.drift })
       .from(engineState)
-      .where(eq(engineState.engine_id, engine_id)),
+      .where(eq(engineState.engine_id, engineId)),
   )
   return row ?? { checked_at: null, drift: [] }
 }

@@ -37,9 +37,9 @@ export function createOutageTracker(graceMs: number, nowMs = Date.now): OutageTr
 }
 
 /** Describes an outage in one line, for the operator of the appliance. */
-export function describeOutage({ engine_name, status, since, reason }: EngineOutage): string {
+export function describeOutage({ engine_name: engineName, status, since, reason }: EngineOutage): string {
   const time = `${since.slice(0, 19).replace('T', ' ')} UTC`
   return status === 'offline'
-    ? `engine ${engine_name} has been offline since ${time}: ${reason}: check that it runs, and the network to it`
-    : `engine ${engine_name} has been unusable since ${time}: ${reason}`
+    ? `engine ${engineName} has been offline since ${time}: ${reason}: check that it runs, and the network to it`
+    : `engine ${engineName} has been unusable since ${time}: ${reason}`
 }

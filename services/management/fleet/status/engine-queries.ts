@@ -30,15 +30,15 @@ export async function findEngines(tx: Transaction, condition: SQL | undefined) {
   const sitesByEngine = await findSitesByEngine(tx, ids)
   const sampledIds = await findSampledEngines(tx)
 
-  return rows.map(({ engine, engine_state }) => {
-    const { engine_id } = engine
-    const sites = sitesByEngine.get(engine_id) ?? []
-    const { reason, ...state } = engine_state ?? INITIAL_STATE
+  return rows.map(({ engine, engine_state: engineState }) => {
+    const { engine_id: engineId } = engine
+    const sites = sitesByEngine.get(engineId) ?? []
+    const { reason, ...state } = engineState ?? INITIAL_STATE
     return {
       ...state,
       ...engine,
       engine_reason: reason,
-      engine_is_statistics: sampledIds.has(engine_id),
+      engine_is_statistics: sampledIds.has(engineId),
       site_ids: sites.map(({ site_id }) => site_id),
       site_id: sites[0]?.site_id ?? null,
       site_key: sites[0]?.site_key ?? '',
@@ -72,9 +72,9 @@ const MAX_LOAD_POINTS = 1000
  * Returns the load history of an engine, oldest first, and its uptime in seconds. A long history is divided into equal
  * intervals, with one mean value for each.
  */
-export async function readEngineLoad(tx: Transaction, engine_id: string) {
-  const { time, cpu, mem_physical, mem_virtual } = engineStatistics
-  const isOfEngine = eq(engineStatistics.engine_id, engine_id)
+export async function readEngineLoad(tx: Transaction, engineId: string) {
+  const { time, cpu, mem_physical: memPhysical, mem_virtual: memVirtual } = engineStatistics
+  const isOfEngine = eq(engineStatistics.engine_id, engineId)
 
   const [span] = await tx
     .select({ ms: sql<number>`coalesce(extract(epoch from max(${time}) - min(${time})), 0)::float8 * 1000` })
@@ -84,12 +84,12 @@ export async function readEngineLoad(tx: Transaction, engine_id: string) {
   const interval = sql`date_bin(${sql.raw(`'${intervalMs} ms'`)}, ${time}, 'epoch')`
   const mean = (column: PgColumn) => sql<number>`avg(${column})`
 
-  const engine_stats = await tx
+  const engineStats = await tx
     .select({
       time: sql`min(${time})`.mapWith(time),
       cpu: mean(cpu),
-      mem_physical: mean(mem_physical),
-      mem_virtual: mean(mem_virtual),
+      mem_physical: mean(memPhysical),
+      mem_virtual: mean(memVirtual),
     })
     .from(engineStatistics)
     .where(isOfEngine)
@@ -99,6 +99,6 @@ export async function readEngineLoad(tx: Transaction, engine_id: string) {
   const [state] = await tx
     .select({ engine_uptime: engineState.engine_uptime })
     .from(engineState)
-    .where(eq(engineState.engine_id, engine_id))
-  return { engine_id, engine_stats, engine_uptime: state?.engine_uptime ?? 0 }
+    .where(eq(engineState.engine_id, engineId))
+  return { engine_id: engineId, engine_stats: engineStats, engine_uptime: state?.engine_uptime ?? 0 }
 }

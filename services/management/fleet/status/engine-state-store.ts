@@ -109,11 +109,11 @@ export function createEngineStateStore(database: Database, engineId: string): En
       database.system(OPERATION, async tx => {
         // The service that follows the engine from now on has not tried to connect to it yet.
         const isUntried = status === ENGINE_STATUS.unknown
-        const unusable_since = isUntried ? null : sql`coalesce(${engineState.unusable_since}, now())`
+        const unusableSince = isUntried ? null : sql`coalesce(${engineState.unusable_since}, now())`
         await upsert(
           tx,
           { engine_status: status, reason, unusable_since: isUntried ? null : sql`now()` },
-          { unusable_since },
+          { unusable_since: unusableSince },
         )
         await setChannelsCurrent(tx, false)
       }),

@@ -57,10 +57,10 @@ function toOutage({
   engine_name,
   status,
   reason,
-  seen_at,
-  unusable_since,
+  seen_at: seenAt,
+  unusable_since: unusableSince,
 }: StateRow): EngineOutage | null {
-  const since = seen_at ?? unusable_since
+  const since = seenAt ?? unusableSince
   if (!since) return null
   return {
     engine_id,

@@ -102,10 +102,10 @@ describe('read-only fields in a body', () => {
       },
       null,
     )
-    const { user_id } = response as { user_id: string }
+    const { user_id: userId } = response as { user_id: string }
     expect(response).toMatchObject({ role_id: null, role_key: '', is_verified: false })
     const update = {
-      user_id,
+      user_id: userId,
       email: 'ambitious@eyrie.test',
       role_id: null,
       change_password: false,
@@ -115,7 +115,7 @@ describe('read-only fields in a body', () => {
     }
     const hash = () =>
       management.database.system('test', async tx => {
-        const [row] = await tx.select().from(user).where(eq(user.user_id, user_id))
+        const [row] = await tx.select().from(user).where(eq(user.user_id, userId))
         return row!.password_hash
       })
     const before = await hash()

@@ -15,8 +15,8 @@ async function post(body: string, type = 'application/json') {
 }
 
 async function read(reply: Response) {
-  const { message, response, response_code } = (await reply.json()) as Record<string, unknown>
-  expect(response_code).toBe(reply.status)
+  const { message, response, response_code: responseCode } = (await reply.json()) as Record<string, unknown>
+  expect(responseCode).toBe(reply.status)
   return { status: reply.status, message, response, headers: reply.headers }
 }
 
@@ -161,8 +161,8 @@ describe('request bodies', () => {
   })
 
   it('with a key too long for an index are rejected', async () => {
-    const organization_key = Array.from({ length: 256 }, (_, n) => String.fromCodePoint(0x1f300 + n)).join('')
-    expect(await post(text({ organization_key }))).toMatchObject(named('organization_key'))
-    expect((await post(text({ organization_key: organization_key.slice(0, 254) }))).status).toBe(200)
+    const organizationKey = Array.from({ length: 256 }, (_, n) => String.fromCodePoint(0x1f300 + n)).join('')
+    expect(await post(text({ organization_key: organizationKey }))).toMatchObject(named('organization_key'))
+    expect((await post(text({ organization_key: organizationKey.slice(0, 254) }))).status).toBe(200)
   })
 })

@@ -84,21 +84,21 @@ describe('a record of another organization, for an admin', () => {
 
 describe('another organization', () => {
   it.each(['customer', 'site'] as const)('does not accept a %s from an admin', async kind => {
-    const { organization_id } = foreign
+    const { organization_id: organizationId } = foreign
     const input =
       kind === 'customer'
-        ? { ...customerInput(organization_id, 'moved'), customer_id: own.customer_id }
-        : { ...siteInput(organization_id, own.customer_id, 'moved'), site_id: own.site_id }
+        ? { ...customerInput(organizationId, 'moved'), customer_id: own.customer_id }
+        : { ...siteInput(organizationId, own.customer_id, 'moved'), site_id: own.site_id }
     const { status, response } = await management.send(routes[kind].update, input, callers.admin)
     expect(status).toBe(404)
     expect(response).toMatchObject({ fields: [{ field: 'organization_id' }] })
   })
 
   it('protects its engines, sources and users from an admin', async () => {
-    const { engine_id, device_id, user_id } = foreign
+    const { engine_id: engineId, device_id: deviceId, user_id } = foreign
     const attempts = [
-      [routes.device.create, deviceInput(own.site_id, engine_id, 'taken')],
-      [routes.source.create, sourceInput(device_id, own.engine_id, 'taken')],
+      [routes.device.create, deviceInput(own.site_id, engineId, 'taken')],
+      [routes.source.create, sourceInput(deviceId, own.engine_id, 'taken')],
       [routes.site.assign, { user_id, site_id: [own.site_id] }],
       [routes.customer.assign, { user_id, customer_id: [own.customer_id] }],
     ] as const

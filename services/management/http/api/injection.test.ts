@@ -50,21 +50,20 @@ const counts = () =>
 describe('SQL in a text', () => {
   it.each(attacks)('is stored unchanged: %s', async attack => {
     const organization = injectAttack(organizationInput(''), attack)
-    const organization_id = getCreatedId(await management.call(routes.organization.create, organization))
-    expect((await management.call(routes.organization.id, { organization_id })).response).toMatchObject(
-      organization,
+    const organizationId = getCreatedId(await management.call(routes.organization.create, organization))
+    expect(
+      (await management.call(routes.organization.id, { organization_id: organizationId })).response,
+    ).toMatchObject(organization)
+
+    const customer = injectAttack(customerInput(organizationId, ''), attack, [organizationId])
+    const customerId = getCreatedId(await management.call(routes.customer.create, customer))
+    expect((await management.call(routes.customer.id, { customer_id: customerId })).response).toMatchObject(
+      customer,
     )
 
-    const customer = injectAttack(customerInput(organization_id, ''), attack, [organization_id])
-    const customer_id = getCreatedId(await management.call(routes.customer.create, customer))
-    expect((await management.call(routes.customer.id, { customer_id })).response).toMatchObject(customer)
-
-    const site = injectAttack(siteInput(organization_id, customer_id, ''), attack, [
-      organization_id,
-      customer_id,
-    ])
-    const site_id = getCreatedId(await management.call(routes.site.create, site))
-    expect((await management.call(routes.site.view, { site_id })).response).toMatchObject(site)
+    const site = injectAttack(siteInput(organizationId, customerId, ''), attack, [organizationId, customerId])
+    const siteId = getCreatedId(await management.call(routes.site.create, site))
+    expect((await management.call(routes.site.view, { site_id: siteId })).response).toMatchObject(site)
 
     const made = await createHierarchy(management, `beside ${attack}`)
     const place = [made.site_id, made.engine_id]
@@ -73,8 +72,8 @@ describe('SQL in a text', () => {
       attack,
       place,
     )
-    const device_id = getCreatedId(await management.call(routes.device.create, device))
-    expect((await management.call(routes.device.id, { device_id })).response).toMatchObject(device)
+    const deviceId = getCreatedId(await management.call(routes.device.create, device))
+    expect((await management.call(routes.device.id, { device_id: deviceId })).response).toMatchObject(device)
 
     const source = {
       ...injectAttack(sourceInput(made.device_id, made.engine_id, ''), attack, [
@@ -84,8 +83,8 @@ describe('SQL in a text', () => {
       source_address: attack,
       static_content: [{ [attack]: attack }],
     }
-    const source_id = getCreatedId(await management.call(routes.source.create, source))
-    expect((await management.call(routes.source.id, { source_id })).response).toMatchObject(source)
+    const sourceId = getCreatedId(await management.call(routes.source.create, source))
+    expect((await management.call(routes.source.id, { source_id: sourceId })).response).toMatchObject(source)
   })
 })
 

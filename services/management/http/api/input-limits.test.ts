@@ -22,8 +22,8 @@ describe('lists beyond the limits of the database', () => {
   it('are rejected in a field of ids', async () => {
     const input = { user_id: records.user_id, site_id: createList(() => randomUUID()) }
     expect(await management.call(routes.site.assign, input)).toMatchObject(rejectionOf('site_id'))
-    const user_config = { channel_ids: input.site_id }
-    const config = { user_id: records.user_id, user_config }
+    const userConfig = { channel_ids: input.site_id }
+    const config = { user_id: records.user_id, user_config: userConfig }
     expect(await management.call(routes.user.updateConfig, config)).toMatchObject(
       rejectionOf('user_config.channel_ids'),
     )
@@ -40,10 +40,10 @@ describe('lists beyond the limits of the database', () => {
 
   it('are rejected for streams and statistics', async () => {
     const device = { ...deviceInput(records.site_id, records.engine_id, 'many') }
-    const device_streams = createList(id => ({ id }))
-    expect(await management.call(routes.device.create, { ...device, device_streams })).toMatchObject(
-      rejectionOf('device_streams'),
-    )
+    const deviceStreams = createList(id => ({ id }))
+    expect(
+      await management.call(routes.device.create, { ...device, device_streams: deviceStreams }),
+    ).toMatchObject(rejectionOf('device_streams'))
     const stats = { ...examples.event.usecaseStats.input(records), usecase_meta_key: createList(() => 'up') }
     expect(await management.send(routes.event.usecaseStats, stats)).toMatchObject(
       rejectionOf('usecase_meta_key'),

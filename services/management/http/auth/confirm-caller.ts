@@ -19,10 +19,10 @@ export interface Caller {
 export function assertPasswordConfirmed(
   database: Database,
   { caller, context }: Caller,
-  current_password: string | undefined,
+  currentPassword: string | undefined,
   users: Pick<Users, 'passwords' | 'now'>,
 ): Promise<void> {
   const { address } = getRequestClient(context)
-  const confirmation = { caller, session_id: caller.session_id!, current_password, address }
+  const confirmation = { caller, session_id: caller.session_id!, current_password: currentPassword, address }
   return addRetryAfter(context, confirmPassword(database, confirmation, users))
 }

@@ -52,12 +52,12 @@ export function createIdentifyCaller(
 
   async function findByAccessToken(token: string): Promise<Principal | undefined> {
     const { accessTokens, principals, now } = users()
-    const { user_id, session_id } = await accessTokens.verify(token)
-    return principals.getOrLoad({ user_id, session_id }, () =>
+    const { user_id: userId, session_id } = await accessTokens.verify(token)
+    return principals.getOrLoad({ user_id: userId, session_id }, () =>
       database().system('identify', async tx => {
         const [isActive, principal] = await Promise.all([
-          isSessionActive(tx, { session_id, user_id }, now()),
-          loadPrincipal(tx, user_id),
+          isSessionActive(tx, { session_id, user_id: userId }, now()),
+          loadPrincipal(tx, userId),
         ])
         return isActive && principal ? { ...principal, session_id } : undefined
       }),
@@ -75,8 +75,8 @@ export function createIdentifyCaller(
       const credential = await findCredential(tx)
       if (!credential) return undefined
 
-      const { user_id, session_id, scopes } = credential
-      const principal = await loadPrincipal(tx, user_id)
+      const { user_id: userId, session_id, scopes } = credential
+      const principal = await loadPrincipal(tx, userId)
       return principal && { ...principal, session_id, scopes }
     })
   }

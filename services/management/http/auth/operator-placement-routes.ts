@@ -36,7 +36,7 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
   app.post('/placement/apply', limitBody, async c => {
     const { moves } = await parseJsonBody(c, operatorPlacementApply.body)
     await transact(async tx => {
-      for (const { to_engine_id } of moves) await assertEngineExists(tx, to_engine_id)
+      for (const { to_engine_id: toEngineId } of moves) await assertEngineExists(tx, toEngineId)
       await applyMoves(tx, moves)
       await withdrawOffer(tx)
     })
@@ -66,10 +66,8 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
   })
 
   app.post('/join-tokens/delete', limitBody, async c => {
-    const { join_token_id } = await parseJsonBody(c, operatorJoinTokenDeletion.body)
-    await transact(async tx =>
-      assertFound(await deleteJoinToken(tx, join_token_id), 'join token', join_token_id),
-    )
+    const { join_token_id: joinTokenId } = await parseJsonBody(c, operatorJoinTokenDeletion.body)
+    await transact(async tx => assertFound(await deleteJoinToken(tx, joinTokenId), 'join token', joinTokenId))
     return c.json({})
   })
 
@@ -81,13 +79,9 @@ const readPlacement = async (tx: Transaction): Promise<OperatorPlacement> => ({
   plan: { ...planRebalance(await readPlacementState(tx)), offer: await readOffer(tx) },
 })
 
-async function assertEngineExists(tx: Transaction, engine_id: string): Promise<void> {
+async function assertEngineExists(tx: Transaction, engineId: string): Promise<void> {
   const columns = { engine_id: engine.engine_id }
-  assertFound(
-    await tx.select(columns).from(engine).where(eq(engine.engine_id, engine_id)),
-    'engine',
-    engine_id,
-  )
+  assertFound(await tx.select(columns).from(engine).where(eq(engine.engine_id, engineId)), 'engine', engineId)
 }
 
 /** Throws `EyrieError` (`id`) if a record does not exist: an update or a query has returned no row. */

@@ -65,8 +65,8 @@ export function createOperatorRoutes({
   app.post('/jobs', async c => c.json({ jobs: await database().system('jobs', tx => listJobs(tx)) }))
 
   app.post('/jobs/run', limitBody, async c => {
-    const { job_name } = await parseJsonBody(c, operatorJobRun.body)
-    return c.json({ run_id: await database().system('jobs', tx => requestRun(tx, job_name)) })
+    const { job_name: jobName } = await parseJsonBody(c, operatorJobRun.body)
+    return c.json({ run_id: await database().system('jobs', tx => requestRun(tx, jobName)) })
   })
 
   app.route('/', createOperatorPlacementRoutes(database))

@@ -118,10 +118,10 @@ describe('an identity provider that does not answer', () => {
     expect(await openBrowser(strict).start()).toBe('/sign-in')
     expect(provider.requests.length).toBe(before)
 
-    const oidc_issuer = await serve((incoming, response) => {
+    const oidcIssuer = await serve((incoming, response) => {
       response.writeHead(302, { location: provider.issuer + incoming.url }).end()
     })
-    await configure({ oidc_issuer })
+    await configure({ oidc_issuer: oidcIssuer })
     expect(await openBrowser().start()).toBe('/sign-in')
     expect(provider.requests.length).toBe(before)
   })

@@ -49,19 +49,19 @@ describe('a sign-in with the identity provider', () => {
   it('evaluates the groups again each time', async () => {
     const { email } = chooseAccount()
     await openBrowser().signIn()
-    const { customer_id, organization_id } = records
+    const { customer_id: customerId, organization_id } = records
     const admins = {
       group: 'admins',
       role_key: 'admin' as const,
       organization_id,
-      customer_ids: [customer_id],
+      customer_ids: [customerId],
     }
-    const group_roles = [...settings().oidc_group_roles!, { ...admins, site_ids: [] }]
-    await configure({ oidc_group_roles: group_roles })
+    const groupRoles = [...settings().oidc_group_roles!, { ...admins, site_ids: [] }]
+    await configure({ oidc_group_roles: groupRoles })
     provider.answers.account.claims.groups = ['viewers', 'admins', 'unknown']
     expect(await openBrowser().signIn()).toMatchObject({ email, role: 'admin' })
     const found = (await management.call(user.list)).response.find(row => row.email === email)
-    expect(found).toMatchObject({ organization_id, customer_ids: [customer_id], site_ids: [] })
+    expect(found).toMatchObject({ organization_id, customer_ids: [customerId], site_ids: [] })
   })
 
   it('is refused without a group that has a role, and ends the sessions of a user who had one', async () => {
@@ -109,8 +109,8 @@ describe('a user of the appliance', () => {
     const account = { email, password: 'correct horse' }
     const { user_id } = (await management.call(user.register, { ...account, ...names })).response
     await management.call(user.status, { user_id, is_active: true, is_verified: true })
-    const { access_token } = (await management.call(user.auth, account, null)).response
-    return { user_id, email, token: access_token }
+    const { access_token: accessToken } = (await management.call(user.auth, account, null)).response
+    return { user_id, email, token: accessToken }
   }
 
   it('is not taken over by an account with the same e-mail address', async () => {

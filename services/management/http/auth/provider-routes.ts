@@ -45,8 +45,8 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
       const settings = await readSettings()
       const { search: query } = new URL(c.req.url)
       const account = await finishAuthorization(settings, { query, encryptedState }, users())
-      const { refresh_token } = await startSession(c, settings, account)
-      setConsoleCookie(c, refresh_token)
+      const { refresh_token: refreshToken } = await startSession(c, settings, account)
+      setConsoleCookie(c, refreshToken)
       return c.redirect('/')
     }),
   )

@@ -103,8 +103,8 @@ export function createSessionRoutes({
   })
 
   async function storeSession(c: Context, signingIn: Promise<StartedSession>): Promise<Response> {
-    const { refresh_token } = await addRetryAfter(c, signingIn)
-    setConsoleCookie(c, refresh_token)
+    const { refresh_token: refreshToken } = await addRetryAfter(c, signingIn)
+    setConsoleCookie(c, refreshToken)
     return c.body(null, 204)
   }
 

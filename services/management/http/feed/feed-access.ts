@@ -36,9 +36,9 @@ export function createFeedAccess(
     async createFilter() {
       if (nowMs() - checkedAtMs >= RECHECK_MS) await refreshRights()
       const ids = visibleIds
-      return ({ channel_id, source_id, engine_id }) => {
+      return ({ channel_id: channelId, source_id: sourceId, engine_id: engineId }) => {
         if (ids === undefined) return true
-        const subject = channel_id ?? source_id ?? engine_id
+        const subject = channelId ?? sourceId ?? engineId
         return subject !== null && ids.has(subject)
       }
     },

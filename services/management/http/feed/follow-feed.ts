@@ -63,11 +63,14 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
 
 const toSignal = (position: number, kind: 'ready' | 'reset' | 'heartbeat') => ({ id: String(position), kind })
 
-function isSelected(message: StoredFeedMessage, { channel_id, site_id, feed_kinds }: FeedFilter): boolean {
+function isSelected(
+  message: StoredFeedMessage,
+  { channel_id: channelId, site_id: siteId, feed_kinds: feedKinds }: FeedFilter,
+): boolean {
   return (
-    (channel_id === undefined || message.channel_id === channel_id) &&
-    (site_id === undefined || message.site_ids.includes(site_id)) &&
-    (feed_kinds === undefined || (feed_kinds as readonly string[]).includes(message.kind))
+    (channelId === undefined || message.channel_id === channelId) &&
+    (siteId === undefined || message.site_ids.includes(siteId)) &&
+    (feedKinds === undefined || (feedKinds as readonly string[]).includes(message.kind))
   )
 }
 

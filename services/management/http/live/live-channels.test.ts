@@ -39,8 +39,8 @@ it('reports connection attempts and the seconds to the next one for an unreachab
       source: { id: 1, name: '127.0.0.1:9/stream', next_try_s: expect.any(Number), never_connected: true },
       reason: expect.stringContaining('rtsp://127.0.0.1:9/stream'),
     })
-    const { attempts, next_try_s } = channel!.source
+    const { attempts, next_try_s: nextTryS } = channel!.source
     expect(attempts).toBeGreaterThanOrEqual(2)
-    expect(next_try_s).toBeLessThanOrEqual(30)
+    expect(nextTryS).toBeLessThanOrEqual(30)
   }, 180_000)
 })

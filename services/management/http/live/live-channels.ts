@@ -112,10 +112,10 @@ function toSourceState(stream: MediaStream | undefined): Omit<LiveChannel['sourc
 /** Returns the time until the next attempt rather than the time of day, because the clocks of browsers may be wrong. */
 function toRetries({
   attempts,
-  next_try_at,
+  next_try_at: nextTryAt,
 }: MediaStream): Pick<LiveChannel['source'], 'attempts' | 'next_try_s'> {
-  if (next_try_at === undefined) return { attempts }
-  const delayMs = Date.parse(next_try_at) - Date.now()
+  if (nextTryAt === undefined) return { attempts }
+  const delayMs = Date.parse(nextTryAt) - Date.now()
   return { attempts, next_try_s: Math.max(0, Math.ceil(delayMs / 1000)) }
 }
 

@@ -83,12 +83,12 @@ async function auditDeletion(
 
 /** Returns the organization of the source that a stream shows, or null if the source is not stored. */
 async function findOrganizationId(tx: Transaction, stream: number): Promise<string | null> {
-  const engine_id = await findLocalEngineId(tx)
-  if (!engine_id) return null
+  const engineId = await findLocalEngineId(tx)
+  if (!engineId) return null
   const [row] = await tx
     .select({ organization_id: site.organization_id })
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
-    .where(and(eq(source.engine_id, engine_id), eq(source.source_sid, stream)))
+    .where(and(eq(source.engine_id, engineId), eq(source.source_sid, stream)))
   return row?.organization_id ?? null
 }

@@ -9,7 +9,7 @@ import { relayWebSocket } from './websocket-relay.ts'
 import { createWhepRoutes } from './whep-routes.ts'
 
 /** Resolves to the stream of a channel and the URL of its media service. Rejects with `EyrieError` on failure. */
-export type FindView = (channel_id: string) => Promise<{ url: string; stream: number }>
+export type FindView = (channelId: string) => Promise<{ url: string; stream: number }>
 
 /** Response headers that are forwarded to the client. */
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']

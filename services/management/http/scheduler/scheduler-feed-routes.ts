@@ -72,11 +72,11 @@ const toMessage = ({
   source_id,
   engine_id,
   data,
-  created_at,
+  created_at: createdAt,
 }: StoredFeedMessage) => ({
   position,
   kind,
-  time: created_at.toISOString(),
+  time: createdAt.toISOString(),
   channel_id,
   source_id,
   engine_id,

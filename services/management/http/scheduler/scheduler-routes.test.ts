@@ -92,19 +92,19 @@ describe('the routes of the scheduler', () => {
       ],
       calendars: [{ calendar_id, events: [] }],
     })
-    const [valid_from, valid_until] = ['2026-03-04T12:00:00.000Z', '2026-03-04T13:00:00.000Z']
+    const [validFrom, validUntil] = ['2026-03-04T12:00:00.000Z', '2026-03-04T13:00:00.000Z']
     const state = {
       alert_id,
       is_armed: false,
       schedule_ids: [],
-      valid_from,
-      valid_until,
+      valid_from: validFrom,
+      valid_until: validUntil,
       next_change_at: null,
     }
     expect((await request(armedStates.path, { states: [state] })).status).toBe(200)
     expect((await request(armedStates.path, { states: [{ ...state, is_armed: 'no' }] })).status).toBe(400)
     const rows = await management.database.system('test', tx => tx.select().from(alertArming))
-    expect(rows).toMatchObject([{ alert_id, is_armed: false, valid_until: new Date(valid_until) }])
+    expect(rows).toMatchObject([{ alert_id, is_armed: false, valid_until: new Date(validUntil) }])
   })
 
   it('announce new deliveries to a waiting scheduler', async () => {

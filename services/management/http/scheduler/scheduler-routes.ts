@@ -96,8 +96,8 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
   })
 
   app.get(deliveryReportPath(':report_id{[0-9a-f-]{36}}'), async c => {
-    const report_id = c.req.param('report_id') ?? ''
-    const file = await database().system('deliveries', tx => readReportFile(tx, report_id))
+    const reportId = c.req.param('report_id') ?? ''
+    const file = await database().system('deliveries', tx => readReportFile(tx, reportId))
     if (!file) throw new EyrieError('id', 'this report is not stored')
     return c.body(new Uint8Array(file.content), 200, { 'Content-Type': file.media_type })
   })

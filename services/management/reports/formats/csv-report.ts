@@ -32,12 +32,12 @@ const listKeys = ({ sections }: Report): string[] => [
 ]
 
 function* listRecords({ sections }: Report): Generator<CsvRecord> {
-  for (const { usecase_key, columns, channels } of sections)
-    for (const { channel_name, channel_key, rows } of channels)
+  for (const { usecase_key: usecaseKey, columns, channels } of sections)
+    for (const { channel_name: channelName, channel_key, rows } of channels)
       for (const { firstDay, lastDay, values, previous } of rows)
         yield {
-          usecase: usecase_key,
-          channel: channel_name,
+          usecase: usecaseKey,
+          channel: channelName,
           channel_key,
           first_day: firstDay,
           last_day: lastDay,

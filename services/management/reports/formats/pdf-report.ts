@@ -73,12 +73,12 @@ function writeSection(
   doc: Document,
   text: PdfText,
   cursor: PdfCursor,
-  { usecase_name, columns, channels, combined }: ReportSection,
+  { usecase_name: usecaseName, columns, channels, combined }: ReportSection,
   interval: ReportInterval,
 ): void {
   // The heading is on the same page as the chart.
   cursor.reserve(SECTION_START_HEIGHT)
-  text.write(usecase_name, MARGIN, cursor.y, { size: 13, isBold: true, width: CONTENT_WIDTH })
+  text.write(usecaseName, MARGIN, cursor.y, { size: 13, isBold: true, width: CONTENT_WIDTH })
   cursor.y += 24
   if (combined.rows.length > 1)
     drawChart(doc, text, cursor, {

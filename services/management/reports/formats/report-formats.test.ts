@@ -82,7 +82,10 @@ describe('a report as XLSX', () => {
   it('has texts where names look like formulas, and valid names of sheets', async () => {
     const [section] = createReportExample({ names: ['=1+1'] }).sections
     const long = 'a/b'.repeat(20)
-    const sections = [long, long.toUpperCase(), 'summary'].map(usecase_key => ({ ...section!, usecase_key }))
+    const sections = [long, long.toUpperCase(), 'summary'].map(usecaseKey => ({
+      ...section!,
+      usecase_key: usecaseKey,
+    }))
     const sheets = await readXlsx(await createXlsx({ ...report, sections }))
     const names = sheets.map(({ sheet }) => sheet)
     expect(new Set(names.map(name => name.toLowerCase())).size).toBe(4)

@@ -82,18 +82,18 @@ function createSummary(report: Report): Sheet<never> {
 
 /** Returns the rows with the totals of each channel of a usecase, below an empty row and headings. */
 function createTotals(
-  { usecase_name, columns, channels, combined }: ReportSection,
+  { usecase_name: usecaseName, columns, channels, combined }: ReportSection,
   isCompared: boolean,
 ): Row[] {
   const tables = [...channels, { channel_name: 'All channels', ...combined }]
-  const rows = tables.map(({ channel_name, total, previousTotal }) => [
-    textCell(channel_name),
+  const rows = tables.map(({ channel_name: channelName, total, previousTotal }) => [
+    textCell(channelName),
     ...valueCells(columns, total),
     ...(previousTotal ? valueCells(columns, previousTotal) : []),
   ])
   return [
     [],
-    [heading(usecase_name, 13)],
+    [heading(usecaseName, 13)],
     [heading('Channel'), ...createHeadings(columns, isCompared)],
     ...rows,
   ]
@@ -129,8 +129,8 @@ function createSheet({ columns, channels }: ReportSection, sheet: string, report
  */
 function createSheetNames(sections: readonly ReportSection[]): string[] {
   const used = new Set([SUMMARY.toLowerCase()])
-  return sections.map(({ usecase_key }) => {
-    const base = usecase_key.replace(/[[\]:*?/\\']/g, '-').slice(0, MAX_SHEET_NAME_LENGTH)
+  return sections.map(({ usecase_key: usecaseKey }) => {
+    const base = usecaseKey.replace(/[[\]:*?/\\']/g, '-').slice(0, MAX_SHEET_NAME_LENGTH)
     let name = base
     for (let number = 2; used.has(name.toLowerCase()); number += 1) {
       const suffix = ` ${number}`

@@ -6,7 +6,7 @@ export function createReportRequest(
   report: Report,
   file: ReportFile,
   receivers: readonly string[],
-  thread_key: string,
+  threadKey: string,
 ): DeliveryRequest {
   const { title, siteName, timeZone, firstDay, lastDay, createdAt, sections } = report
   const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`
@@ -32,20 +32,20 @@ export function createReportRequest(
       time: createdAt.toISOString(),
     },
     report: file,
-    thread_key,
+    thread_key: threadKey,
     digest: true,
   }
 }
 
 /** Returns the totals of a usecase as lines of text, with those of the previous period in a report with a comparison. */
-function describeTotals({ usecase_name, columns, channels, combined }: ReportSection): string {
+function describeTotals({ usecase_name: usecaseName, columns, channels, combined }: ReportSection): string {
   const lines = columns.map(({ label }, index) => {
     const { previousTotal } = combined
     const comparison = previousTotal ? ` (before: ${formatValue(previousTotal[index])})` : ''
     return `${label}: ${formatValue(combined.total[index])}${comparison}`
   })
   const scope = channels.length === 1 ? channels[0]!.channel_name : `${channels.length} channels`
-  return [`${usecase_name}, ${scope}`, ...lines].join('\n')
+  return [`${usecaseName}, ${scope}`, ...lines].join('\n')
 }
 
 const formatValue = (value: number | undefined) => (value === undefined ? 'none' : String(value))

@@ -20,14 +20,14 @@ const routes = managementRoutes.reportSchedule
 let now = Date.parse('2026-03-04T12:00:00Z')
 const management = sharedManagement({ now: () => new Date(now) })
 const { signal } = new AbortController()
-let site_id: string
+let siteId: string
 let gate: string
 let manager: SignedInUser
 
 beforeAll(async () => {
   const engine = await insertEngine(management.database)
-  site_id = engine.site_id
-  await system(tx => tx.update(site).set({ site_timezone: 'Europe/Berlin' }).where(eq(site.site_id, site_id)))
+  siteId = engine.site_id
+  await system(tx => tx.update(site).set({ site_timezone: 'Europe/Berlin' }).where(eq(site.site_id, siteId)))
   gate = await insertChannel(management.database, engine, 'line-crossing', {
     channel_sid: 1,
     channel_name: 'Gate',
@@ -51,7 +51,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   now = Date.parse('2026-03-04T12:00:00Z')
   await system(tx => tx.delete(reportSchedule))
-  manager = await management.signIn('manager', { sites: [site_id] })
+  manager = await management.signIn('manager', { sites: [siteId] })
 })
 
 const system = <T>(work: Parameters<typeof management.database.system<T>>[1]) =>
@@ -60,7 +60,7 @@ const system = <T>(work: Parameters<typeof management.database.system<T>>[1]) =>
 async function create(more: Partial<InputOf<typeof routes.create>> = {}, as = manager): Promise<string> {
   const input: InputOf<typeof routes.create> = {
     report_name: 'Visitors',
-    site_id,
+    site_id: siteId,
     report_every: 'day',
     report_to: ['a@example.com', 'b@example.com'],
     report_format: 'csv',
@@ -70,8 +70,8 @@ async function create(more: Partial<InputOf<typeof routes.create>> = {}, as = ma
   return headers.get('location')!.split('=')[1]!
 }
 
-const read = async (report_schedule_id: string): Promise<ReportSchedule> =>
-  (await management.call(routes.id, { report_schedule_id }, manager)).response
+const read = async (reportScheduleId: string): Promise<ReportSchedule> =>
+  (await management.call(routes.id, { report_schedule_id: reportScheduleId }, manager)).response
 
 async function sendAt(time: string) {
   now = Date.parse(time)
@@ -81,15 +81,15 @@ async function sendAt(time: string) {
 const listDeliveries = () => system(tx => tx.select().from(delivery).orderBy(delivery.created_at))
 
 /** The rows of the file that the deliveries of a schedule have. */
-async function readRows(report_id: string): Promise<Record<string, string>[]> {
-  const file = await system(tx => readReportFile(tx, report_id))
+async function readRows(reportId: string): Promise<Record<string, string>[]> {
+  const file = await system(tx => readReportFile(tx, reportId))
   return parse(file!.content.toString(), { columns: true, bom: true })
 }
 
 describe('a scheduled report', () => {
   it('is stored once for each period of the site, with an e-mail to each receiver that has the file', async () => {
-    const report_schedule_id = await create({ channel_ids: [gate] })
-    expect(await read(report_schedule_id)).toMatchObject({
+    const reportScheduleId = await create({ channel_ids: [gate] })
+    expect(await read(reportScheduleId)).toMatchObject({
       last_day: '2026-03-03',
       next_report_at: '2026-03-05T06:00:00.000Z',
       saved_by: manager.email,
@@ -103,17 +103,17 @@ describe('a scheduled report', () => {
       'a@example.com',
       'b@example.com',
     ])
-    const [{ request, report_id }] = deliveries as [(typeof deliveries)[number]]
+    const [{ request, report_id: reportId }] = deliveries as [(typeof deliveries)[number]]
     expect(request).toMatchObject({
       subject: 'Visitors: 2026-03-04',
       message: expect.stringMatching(/Berlin\)\n\n[^\n]*Gate\nUp: 1\n/),
       report: { file_name: 'Visitors-2026-03-04-2026-03-04.csv', media_type: 'text/csv; charset=utf-8' },
       digest: true,
     })
-    expect(await readRows(report_id!)).toEqual([
+    expect(await readRows(reportId!)).toEqual([
       expect.objectContaining({ first_day: '2026-03-04', channel: 'Gate', up: '1' }),
     ])
-    expect(await read(report_schedule_id)).toMatchObject({ last_day: '2026-03-04', report_problem: '' })
+    expect(await read(reportScheduleId)).toMatchObject({ last_day: '2026-03-04', report_problem: '' })
   })
 
   it('is stored once if several processes do so at the same moment', async () => {
@@ -125,7 +125,7 @@ describe('a scheduled report', () => {
   })
 
   it('follows for periods in which the appliance was off', async () => {
-    const report_schedule_id = await create({ report_to: ['a@example.com'], channel_ids: [gate] })
+    const reportScheduleId = await create({ report_to: ['a@example.com'], channel_ids: [gate] })
     expect(await sendAt('2026-03-07T12:00:00Z')).toMatchObject({ sent: 3 })
     const rows = await Promise.all((await listDeliveries()).map(({ report_id }) => readRows(report_id!)))
     expect(rows.flat().map(({ first_day, up }) => [first_day, up])).toEqual([
@@ -133,7 +133,7 @@ describe('a scheduled report', () => {
       ['2026-03-05', '2'],
       ['2026-03-06', '0'],
     ])
-    expect(await read(report_schedule_id)).toMatchObject({ last_day: '2026-03-06' })
+    expect(await read(reportScheduleId)).toMatchObject({ last_day: '2026-03-06' })
   })
 
   it('contains what the person may see who saved it last, at the time of sending', async () => {
@@ -152,37 +152,37 @@ describe('a scheduled report', () => {
   })
 
   it('is left out with the reason while this person has no access, and goes on when another one saves it', async () => {
-    const report_schedule_id = await create()
+    const reportScheduleId = await create()
     await system(tx => tx.update(user).set({ is_active: false }).where(eq(user.user_id, manager.user_id)))
     expect(await sendAt('2026-03-05T06:00:00Z')).toEqual({ sent: 0, failed: ['Visitors'] })
     const formerManager = manager.email
-    manager = await management.signIn('manager', { sites: [site_id] })
+    manager = await management.signIn('manager', { sites: [siteId] })
     const {
-      report_problem,
+      report_problem: reportProblem,
       saved_by: _,
-      last_day,
+      last_day: lastDay,
       next_report_at: __,
       ...fields
-    } = await read(report_schedule_id)
-    expect(report_problem).toContain(`${formerManager} saved this schedule and has no access to the site`)
-    expect(last_day).toBe('2026-03-04')
+    } = await read(reportScheduleId)
+    expect(reportProblem).toContain(`${formerManager} saved this schedule and has no access to the site`)
+    expect(lastDay).toBe('2026-03-04')
 
-    await management.call(routes.update, { ...fields, report_schedule_id }, manager)
-    expect(await read(report_schedule_id)).toMatchObject({ report_problem: '', saved_by: manager.email })
+    await management.call(routes.update, { ...fields, report_schedule_id: reportScheduleId }, manager)
+    expect(await read(reportScheduleId)).toMatchObject({ report_problem: '', saved_by: manager.email })
     expect(await sendAt('2026-03-06T06:00:00Z')).toEqual({ sent: 1, failed: [] })
   })
 
   it('of a deleted user is left out with the reason', async () => {
-    const report_schedule_id = await create()
+    const reportScheduleId = await create()
     await system(tx => tx.delete(user).where(eq(user.user_id, manager.user_id)))
     expect(await sendAt('2026-03-05T06:00:00Z')).toMatchObject({ failed: ['Visitors'] })
-    manager = await management.signIn('manager', { sites: [site_id] })
-    expect((await read(report_schedule_id)).report_problem).toContain('save it with /report/schedule/update')
+    manager = await management.signIn('manager', { sites: [siteId] })
+    expect((await read(reportScheduleId)).report_problem).toContain('save it with /report/schedule/update')
   })
 
   it('is not sent while it is inactive, nor afterwards for that time', async () => {
-    const report_schedule_id = await create({ is_active: false })
-    expect(await read(report_schedule_id)).toMatchObject({ next_report_at: null })
+    const reportScheduleId = await create({ is_active: false })
+    expect(await read(reportScheduleId)).toMatchObject({ next_report_at: null })
     expect(await sendAt('2026-03-07T12:00:00Z')).toMatchObject({ sent: 0 })
     const {
       saved_by: _,
@@ -190,31 +190,42 @@ describe('a scheduled report', () => {
       next_report_at: ___,
       report_problem: ____,
       ...fields
-    } = await read(report_schedule_id)
+    } = await read(reportScheduleId)
     await management.call(routes.update, { ...fields, is_active: true }, manager)
-    expect(await read(report_schedule_id)).toMatchObject({ last_day: '2026-03-06' })
+    expect(await read(reportScheduleId)).toMatchObject({ last_day: '2026-03-06' })
     expect(await sendAt('2026-03-08T06:00:00Z')).toMatchObject({ sent: 1 })
   })
 
   it('is sent on demand, which changes nothing about its times, and its deliveries are listed', async () => {
-    const report_schedule_id = await create()
-    const { headers } = await management.call(routes.send, { report_schedule_id }, manager)
+    const reportScheduleId = await create()
+    const { headers } = await management.call(routes.send, { report_schedule_id: reportScheduleId }, manager)
     const { delivery } = managementRoutes
-    const { response } = await management.call(delivery.list, { report_schedule_id }, manager)
+    const { response } = await management.call(
+      delivery.list,
+      { report_schedule_id: reportScheduleId },
+      manager,
+    )
     expect(response).toMatchObject([
-      { delivery_kind: 'report', report_schedule_id, channel_id: null, delivery_state: 'queued' },
-      { delivery_kind: 'report', report_schedule_id },
+      {
+        delivery_kind: 'report',
+        report_schedule_id: reportScheduleId,
+        channel_id: null,
+        delivery_state: 'queued',
+      },
+      { delivery_kind: 'report', report_schedule_id: reportScheduleId },
     ])
     expect(response.map(({ delivery_id }) => delivery_id)).toContain(headers.get('location')!.split('=')[1])
-    expect(await read(report_schedule_id)).toMatchObject({ last_day: '2026-03-03' })
+    expect(await read(reportScheduleId)).toMatchObject({ last_day: '2026-03-03' })
     const stranger = await management.signIn('manager')
-    expect((await management.send(delivery.list, { report_schedule_id }, stranger)).status).toBe(404)
+    expect(
+      (await management.send(delivery.list, { report_schedule_id: reportScheduleId }, stranger)).status,
+    ).toBe(404)
   })
 
   it('disappears with its files and deliveries', async () => {
-    const report_schedule_id = await create()
+    const reportScheduleId = await create()
     await sendAt('2026-03-05T06:00:00Z')
-    await management.call(routes.delete, { report_schedule_id }, manager)
+    await management.call(routes.delete, { report_schedule_id: reportScheduleId }, manager)
     expect(await listDeliveries()).toEqual([])
     expect(await system(tx => tx.select().from(report))).toEqual([])
   })
@@ -226,7 +237,13 @@ describe('a scheduled report', () => {
     [{ report_time: '24:00' }, 'report_time'],
     [{ report_every: 'year' }, 'report_every'],
   ])('is rejected with %j', async (more, field) => {
-    const input = { report_name: 'x', site_id, report_every: 'day', report_to: ['a@example.com'], ...more }
+    const input = {
+      report_name: 'x',
+      site_id: siteId,
+      report_every: 'day',
+      report_to: ['a@example.com'],
+      ...more,
+    }
     const { status, response } = await management.send(routes.create, input, manager)
     expect(status).toBe(400)
     expect(response).toMatchObject({ fields: [{ field }] })
@@ -235,7 +252,7 @@ describe('a scheduled report', () => {
   it('is rejected with a channel of another site', async () => {
     const other = await insertEngine(management.database)
     const channel = await insertChannel(management.database, other, 'line-crossing')
-    const input = { report_name: 'x', site_id, report_every: 'day', report_to: ['a@example.com'] }
+    const input = { report_name: 'x', site_id: siteId, report_every: 'day', report_to: ['a@example.com'] }
     const { status, message } = await management.send(routes.create, { ...input, channel_ids: [channel] })
     expect(status).toBe(400)
     expect(message).toContain('this channel belongs to another site')

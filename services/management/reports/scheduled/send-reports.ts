@@ -24,9 +24,13 @@ export interface ScheduledReport extends ScheduleRow {
   timeZone: string
 }
 
-export const toReportTimes = ({ report_every, report_time, timeZone }: ScheduledReport): ReportTimes => ({
-  every: report_every,
-  time: report_time,
+export const toReportTimes = ({
+  report_every: reportEvery,
+  report_time: reportTime,
+  timeZone,
+}: ScheduledReport): ReportTimes => ({
+  every: reportEvery,
+  time: reportTime,
   timeZone,
 })
 
@@ -68,11 +72,11 @@ export async function sendDueReports(
  */
 export async function sendReportNow(
   database: Database,
-  report_schedule_id: string,
+  reportScheduleId: string,
   now: number,
 ): Promise<string> {
   const [schedule] = await database.system('reports', tx =>
-    readSchedules(tx, eq(reportSchedule.report_schedule_id, report_schedule_id)),
+    readSchedules(tx, eq(reportSchedule.report_schedule_id, reportScheduleId)),
   )
   if (!schedule) throw new EyrieError('id', 'this scheduled report was deleted')
   const period = findLastPeriod({ count: 1, unit: schedule.report_every }, now, schedule.timeZone)
@@ -152,14 +156,14 @@ async function createFile(
   period: ReportPeriod,
   now: number,
 ): Promise<CreatedFile> {
-  const { site_id, user_id } = schedule
-  const owner = user_id && (await database.system('reports', tx => loadPrincipal(tx, user_id)))
+  const { site_id: siteId, user_id: userId } = schedule
+  const owner = userId && (await database.system('reports', tx => loadPrincipal(tx, userId)))
   if (!owner || owner.role === null) throw createAccessError(schedule)
   const report = await database.as(
     owner,
     'reports',
     async tx => {
-      const sites = await tx.select().from(site).where(eq(site.site_id, site_id))
+      const sites = await tx.select().from(site).where(eq(site.site_id, siteId))
       if (sites.length === 0) throw createAccessError(schedule)
       const { report } = await createReport(tx, toRequest(schedule, period), now)
       return report
@@ -175,10 +179,10 @@ async function createFile(
   return { report, content }
 }
 
-const createAccessError = ({ saved_by }: ScheduledReport) =>
+const createAccessError = ({ saved_by: savedBy }: ScheduledReport) =>
   new EyrieError(
     'conflict',
-    `${saved_by} saved this schedule and has no access to the site any more: save it with /report/schedule/update, or delete it`,
+    `${savedBy} saved this schedule and has no access to the site any more: save it with /report/schedule/update, or delete it`,
   )
 
 const toRequest = (schedule: ScheduledReport, period: ReportPeriod) => ({
@@ -198,11 +202,15 @@ async function storeMessages(
   schedule: ScheduledReport,
   { report, content }: CreatedFile,
 ): Promise<string[]> {
-  const { report_schedule_id, report_format, report_to } = schedule
-  const report_id = v7()
-  const media_type = REPORT_MEDIA_TYPES[report_format]
-  await tx.insert(reportTable).values({ report_id, report_schedule_id, content, media_type })
-  const file = { report_id, media_type, file_name: createFileName(report, report_format) }
-  const request = createReportRequest(report, file, report_to, report_schedule_id)
-  return storeDeliveries(tx, [{ kind: 'report', report_schedule_id, report_id, request }])
+  const { report_schedule_id: reportScheduleId, report_format: reportFormat, report_to: reportTo } = schedule
+  const reportId = v7()
+  const mediaType = REPORT_MEDIA_TYPES[reportFormat]
+  await tx
+    .insert(reportTable)
+    .values({ report_id: reportId, report_schedule_id: reportScheduleId, content, media_type: mediaType })
+  const file = { report_id: reportId, media_type: mediaType, file_name: createFileName(report, reportFormat) }
+  const request = createReportRequest(report, file, reportTo, reportScheduleId)
+  return storeDeliveries(tx, [
+    { kind: 'report', report_schedule_id: reportScheduleId, report_id: reportId, request },
+  ])
 }

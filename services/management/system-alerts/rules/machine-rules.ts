@@ -17,12 +17,12 @@ export interface DiskSpace {
 export function observeDisk(
   space: DiskSpace | undefined,
   subject: Subject,
-  { disk_free_percent }: Thresholds,
+  { disk_free_percent: diskFreePercent }: Thresholds,
 ): Observation {
   if (!space || space.total_bytes === 0) return createObservation('disk_filling', subject, undefined)
   const percent = (space.free_bytes / space.total_bytes) * 100
   const reason = `only ${formatBytes(space.free_bytes)} are free, ${percent.toFixed(1)} % of the disk`
-  return createObservation('disk_filling', subject, percent < disk_free_percent, reason)
+  return createObservation('disk_filling', subject, percent < diskFreePercent, reason)
 }
 
 /**
@@ -33,12 +33,12 @@ export function observeClock(
   differenceMs: number,
   requestMs: number,
   subject: Subject,
-  { clock_s }: Thresholds,
+  { clock_s: clockS }: Thresholds,
 ): Observation {
   const certainMs = Math.max(0, Math.abs(differenceMs) - requestMs / 2)
   const direction = differenceMs > 0 ? 'ahead of' : 'behind'
   const reason = `its clock is ${Math.round(Math.abs(differenceMs) / 1000)} seconds ${direction} the clock of management`
-  return createObservation('clock_wrong', subject, certainMs > clock_s * 1000, reason)
+  return createObservation('clock_wrong', subject, certainMs > clockS * 1000, reason)
 }
 
 /** Reports a certificate or license that has ended or ends soon. `endsAt` is undefined if it does not end. */
@@ -47,7 +47,7 @@ export function observeEnd(
   endsAt: Date | undefined,
   subject: Subject,
   nowMs: number,
-  { ending_days }: Thresholds,
+  { ending_days: endingDays }: Thresholds,
 ): Observation {
   if (!endsAt) return createObservation(kind, subject, false)
   const leftMs = endsAt.getTime() - nowMs
@@ -55,7 +55,7 @@ export function observeEnd(
   const date = endsAt.toISOString().slice(0, 10)
   const reason =
     leftMs <= 0 ? `${name} ended on ${date}` : `${name} ends on ${date}, in ${formatDays(leftMs)}`
-  return createObservation(kind, subject, leftMs < ending_days * DAY_MS, reason)
+  return createObservation(kind, subject, leftMs < endingDays * DAY_MS, reason)
 }
 
 /** What is known about the backups of the appliance. */
@@ -72,15 +72,15 @@ export function observeBackup(
   { finishedAt, missedAt, isRunning }: BackupState,
   subject: Subject,
   nowMs: number,
-  { backup_days }: Thresholds,
+  { backup_days: backupDays }: Thresholds,
 ): Observation {
   const observe = (isPresent: boolean | undefined, reason?: string) =>
     createObservation('backup_overdue', subject, isPresent, reason)
 
-  if (backup_days === 0) return observe(false)
+  if (backupDays === 0) return observe(false)
   if (finishedAt) {
     const ageMs = nowMs - finishedAt.getTime()
-    return observe(ageMs > backup_days * DAY_MS, `the newest backup is ${formatDays(ageMs)} old`)
+    return observe(ageMs > backupDays * DAY_MS, `the newest backup is ${formatDays(ageMs)} old`)
   }
   // The backup that is running may be the first one to succeed.
   if (isRunning) return observe(undefined)

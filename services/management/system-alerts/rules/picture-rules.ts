@@ -48,9 +48,9 @@ export function judgePicture(
   reference: PictureReference | undefined,
   thresholds: PictureThresholds,
 ): PictureVerdict {
-  const { brightness, contrast, still_s, sharpness } = statistics
+  const { brightness, contrast, still_s: stillS, sharpness } = statistics
   const isBlack = brightness < thresholds.black_brightness && contrast < MAX_BLACK_CONTRAST
-  const isFrozen = still_s >= thresholds.frozen_s
+  const isFrozen = stillS >= thresholds.frozen_s
   const edges = decodeEdges(statistics.edges)
   const unjudged = { isBlack, isFrozen, isDefocused: undefined, hasMoved: undefined, reference }
   // A frozen picture repeats what has been judged already.

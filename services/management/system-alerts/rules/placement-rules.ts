@@ -8,7 +8,7 @@ export function observePlacement({ moves, engines }: PlacementPlan): Observation
   const [first] = offered
   if (!first) return createObservation('engines_unbalanced', APPLIANCE, false)
 
-  const nameOf = (engine_id: string) => enginesById.get(engine_id)?.engine_name
+  const nameOf = (engineId: string) => enginesById.get(engineId)?.engine_name
   const example = `${first.source_name} from ${nameOf(first.from_engine_id)} to ${nameOf(first.to_engine_id)}`
   const others = offered.length > 1 ? `, and ${offered.length - 1} more` : ''
   const reason = `moving ${example}${others} would distribute the load better`

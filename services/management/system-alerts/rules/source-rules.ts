@@ -47,21 +47,21 @@ function observeConnection(condition: SourceCondition, subject: Subject): Observ
 function observeFrameRate(
   condition: SourceCondition,
   subject: Subject,
-  { frame_rate_percent }: Thresholds,
+  { frame_rate_percent: frameRatePercent }: Thresholds,
 ): Observation {
   const observe = (isPresent: boolean | undefined, reason?: string) =>
     createObservation('low_frame_rate', subject, isPresent, reason)
 
-  const { state, rate, fps, received_fps, analysed_fps } = condition
+  const { state, rate, fps, received_fps: receivedFps, analysed_fps: analysedFps } = condition
   if (state !== 'running' || !isCamera(condition)) return observe(undefined)
   // A camera that is no longer analysed has no frame rate to complain about.
-  if (analysed_fps === undefined) return observe(false)
-  const expected_fps = rate === undefined ? received_fps : Math.min(rate, fps ?? rate)
-  if (!expected_fps) return observe(undefined)
+  if (analysedFps === undefined) return observe(false)
+  const expectedFps = rate === undefined ? receivedFps : Math.min(rate, fps ?? rate)
+  if (!expectedFps) return observe(undefined)
 
-  const isLow = analysed_fps < (expected_fps * frame_rate_percent) / 100
-  const received = received_fps === undefined ? '' : `, and the camera sends ${formatRate(received_fps)}`
-  const rates = `${formatRate(analysed_fps)} frames per second are analysed instead of ${formatRate(expected_fps)}`
+  const isLow = analysedFps < (expectedFps * frameRatePercent) / 100
+  const received = receivedFps === undefined ? '' : `, and the camera sends ${formatRate(receivedFps)}`
+  const rates = `${formatRate(analysedFps)} frames per second are analysed instead of ${formatRate(expectedFps)}`
   return observe(isLow, rates + received)
 }
 

@@ -59,11 +59,11 @@ export async function startAuthorization(
   { provider, secrets, now }: AuthorizationDependencies,
 ): Promise<{ url: URL; encryptedState: string }> {
   const configuration = await provider.connect(settings)
-  const { oidc_issuer: issuer, oidc_client_id: client_id } = settings
+  const { oidc_issuer: issuer, oidc_client_id: clientId } = settings
   const pending: PendingSignIn = {
     purpose: 'sign-in with provider',
     issuer,
-    client_id,
+    client_id: clientId,
     state: randomState(),
     nonce: randomNonce(),
     verifier: randomPKCECodeVerifier(),
@@ -90,9 +90,9 @@ export async function finishAuthorization(
   { query, encryptedState }: { query: string; encryptedState: string | undefined },
   { provider, secrets, now }: AuthorizationDependencies,
 ): Promise<ProviderAccount> {
-  const { oidc_issuer: issuer, oidc_client_id: client_id } = settings
+  const { oidc_issuer: issuer, oidc_client_id: clientId } = settings
   const pending = encryptedState === undefined ? undefined : readPending(encryptedState, secrets)
-  const isCurrent = pending?.issuer === issuer && pending.client_id === client_id
+  const isCurrent = pending?.issuer === issuer && pending.client_id === clientId
   if (!pending || !isCurrent || now().getTime() > pending.expires_at)
     throw new EyrieError('auth', 'this sign-in was not started in this browser, or has expired: start again')
 
@@ -137,11 +137,11 @@ function readPending(encryptedState: string, secrets: Secrets): PendingSignIn | 
 /** Returns further claims about the user: some providers do not put groups and e-mail addresses into the ID token. */
 async function readUserInfo(
   configuration: Configuration,
-  { oidc_groups_claim }: OidcSettings,
+  { oidc_groups_claim: oidcGroupsClaim }: OidcSettings,
   accessToken: string,
   idToken: { sub: string; [claim: string]: unknown },
 ): Promise<Record<string, unknown>> {
-  const isComplete = ['email', 'email_verified', oidc_groups_claim].every(claim => claim in idToken)
+  const isComplete = ['email', 'email_verified', oidcGroupsClaim].every(claim => claim in idToken)
   const hasEndpoint = configuration.serverMetadata().userinfo_endpoint !== undefined
   if (isComplete || !hasEndpoint) return {}
   return { ...(await fetchUserInfo(configuration, accessToken, idToken.sub)) }

@@ -4,11 +4,11 @@ import { findGroupRights } from './group-roles.ts'
 
 const entry = (
   group: string,
-  role_key: GroupRole['role_key'],
+  roleKey: GroupRole['role_key'],
   rights: Partial<GroupRole> = {},
 ): GroupRole => ({
   group,
-  role_key,
+  role_key: roleKey,
   organization_id: null,
   customer_ids: [],
   site_ids: [],

@@ -19,13 +19,13 @@ export function findGroupRights(
   mapping: readonly GroupRole[],
 ): GroupRights | undefined {
   const matching = mapping.filter(({ group }) => groups.includes(group))
-  const role_key = ROLES.find(role => matching.some(entry => entry.role_key === role))
-  if (!role_key) return undefined
+  const roleKey = ROLES.find(role => matching.some(entry => entry.role_key === role))
+  if (!roleKey) return undefined
 
-  const counting = matching.filter(entry => entry.role_key === role_key)
+  const counting = matching.filter(entry => entry.role_key === roleKey)
   const addUp = (key: 'customer_ids' | 'site_ids') => [...new Set(counting.flatMap(entry => entry[key]))]
   return {
-    role_key,
+    role_key: roleKey,
     organization_id: counting.find(entry => entry.organization_id !== null)?.organization_id ?? null,
     customer_ids: addUp('customer_ids'),
     site_ids: addUp('site_ids'),

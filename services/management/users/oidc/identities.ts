@@ -22,20 +22,20 @@ export async function findIdentityOwner(
 }
 
 /** Returns whether an identity provider signs the user in. */
-export async function hasIdentity(tx: Transaction, user_id: string): Promise<boolean> {
-  const rows = await tx.select().from(userIdentity).where(eq(userIdentity.user_id, user_id))
+export async function hasIdentity(tx: Transaction, userId: string): Promise<boolean> {
+  const rows = await tx.select().from(userIdentity).where(eq(userIdentity.user_id, userId))
   return rows.length > 0
 }
 
 export async function insertIdentity(
   tx: Transaction,
-  user_id: string,
+  userId: string,
   { issuer, subject }: Identity,
 ): Promise<void> {
-  await tx.insert(userIdentity).values({ issuer, subject, user_id })
+  await tx.insert(userIdentity).values({ issuer, subject, user_id: userId })
 }
 
 /** Lets a user sign in with the password again. */
-export async function deleteIdentity(tx: Transaction, user_id: string): Promise<void> {
-  await tx.delete(userIdentity).where(eq(userIdentity.user_id, user_id))
+export async function deleteIdentity(tx: Transaction, userId: string): Promise<void> {
+  await tx.delete(userIdentity).where(eq(userIdentity.user_id, userId))
 }

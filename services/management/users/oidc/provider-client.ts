@@ -69,8 +69,12 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
 
   return {
     async connect(settings) {
-      const { oidc_issuer, oidc_client_id, oidc_client_secret } = settings
-      const settingsKey = JSON.stringify([oidc_issuer, oidc_client_id, oidc_client_secret])
+      const {
+        oidc_issuer: oidcIssuer,
+        oidc_client_id: oidcClientId,
+        oidc_client_secret: oidcClientSecret,
+      } = settings
+      const settingsKey = JSON.stringify([oidcIssuer, oidcClientId, oidcClientSecret])
       if (latest?.settingsKey !== settingsKey || !isUsable(latest))
         latest = startDiscovery(settings, settingsKey)
       return latest.configuration.catch(cause => {
@@ -82,13 +86,17 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
 }
 
 async function discoverProvider(
-  { oidc_issuer, oidc_client_id, oidc_client_secret }: ProviderIdentity,
+  {
+    oidc_issuer: oidcIssuer,
+    oidc_client_id: oidcClientId,
+    oidc_client_secret: oidcClientSecret,
+  }: ProviderIdentity,
   fetchFromProvider: CustomFetch,
 ): Promise<Configuration> {
-  const issuer = new URL(oidc_issuer)
+  const issuer = new URL(oidcIssuer)
   // The settings allow HTTP only for a provider on this machine.
   const extensions = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
-  const discovered = await discovery(issuer, oidc_client_id, undefined, None(), {
+  const discovered = await discovery(issuer, oidcClientId, undefined, None(), {
     [customFetch]: fetchFromProvider,
     timeout: TIMEOUT_S,
     execute: extensions,
@@ -98,8 +106,8 @@ async function discoverProvider(
   // The default of the standard (OpenID Connect Discovery 1.0, section 3).
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const authenticate = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost
-  const authentication = oidc_client_secret === '' ? None() : authenticate(oidc_client_secret)
-  const configuration = new Configuration(metadata, oidc_client_id, undefined, authentication)
+  const authentication = oidcClientSecret === '' ? None() : authenticate(oidcClientSecret)
+  const configuration = new Configuration(metadata, oidcClientId, undefined, authentication)
   configuration[customFetch] = fetchFromProvider
   configuration.timeout = TIMEOUT_S
   // The signature of an ID token is verified even though it arrives over TLS.

@@ -48,8 +48,8 @@ export async function findProvider(tx: Transaction, secrets: Secrets): Promise<O
 
 /** Returns the name of the provider, or undefined while signing in with a provider is off. */
 export async function findProviderName(tx: Transaction): Promise<string | undefined> {
-  const { oidc_enabled, oidc_name } = await readStored(tx)
-  return oidc_enabled ? oidc_name : undefined
+  const { oidc_enabled: oidcEnabled, oidc_name: oidcName } = await readStored(tx)
+  return oidcEnabled ? oidcName : undefined
 }
 
 /**
@@ -71,8 +71,8 @@ export async function updateProvider(
   const missing = REQUIRED.find(key => updated[key].trim() === '')
   if (updated.oidc_enabled && missing) throw fieldError(missing, 'is required to switch the provider on')
 
-  const oidc_client_secret = keepsSecret ? stored.oidc_client_secret : secrets.encrypt(secret)
-  const value = { ...updated, oidc_client_secret }
+  const oidcClientSecret = keepsSecret ? stored.oidc_client_secret : secrets.encrypt(secret)
+  const value = { ...updated, oidc_client_secret: oidcClientSecret }
   await tx
     .insert(setting)
     .values({ name: NAME, value })

@@ -10,14 +10,14 @@ import { describeTotpSecret, findTotpStep, generateTotpSecret } from './totp-cod
 
 // The authenticator app of a user. It is registered with a secret, and takes effect when the user has confirmed it with a code.
 
-const isOfUser = (user_id: string) => eq(totp.user_id, user_id)
+const isOfUser = (userId: string) => eq(totp.user_id, userId)
 
 /** Returns the confirmed authenticator app of a user, or undefined if the user signs in with the password alone. */
-export async function findAuthenticator(tx: Transaction, user_id: string) {
+export async function findAuthenticator(tx: Transaction, userId: string) {
   const [found] = await tx
     .select()
     .from(totp)
-    .where(and(isOfUser(user_id), isNotNull(totp.confirmed_at)))
+    .where(and(isOfUser(userId), isNotNull(totp.confirmed_at)))
   return found
 }
 
@@ -49,11 +49,11 @@ export async function enrollAuthenticator(
  */
 export async function confirmAuthenticator(
   tx: Transaction,
-  user_id: string,
+  userId: string,
   code: string,
   { secrets, now }: { secrets: Secrets; now: Date },
 ): Promise<string[]> {
-  const [registered] = await tx.select().from(totp).where(isOfUser(user_id)).for('update')
+  const [registered] = await tx.select().from(totp).where(isOfUser(userId)).for('update')
   if (!registered) throw new EyrieError('conflict', 'no authenticator app is registered: register one first')
   if (registered.confirmed_at)
     throw new EyrieError('conflict', 'the authenticator app is confirmed already: sign in with its codes')
@@ -67,8 +67,8 @@ export async function confirmAuthenticator(
   await tx
     .update(totp)
     .set({ confirmed_at: now, last_step: step, codes_created_at: now })
-    .where(isOfUser(user_id))
-  return replaceRecoveryCodes(tx, user_id)
+    .where(isOfUser(userId))
+  return replaceRecoveryCodes(tx, userId)
 }
 
 /**
@@ -77,40 +77,37 @@ export async function confirmAuthenticator(
  */
 export async function spendCode(
   tx: Transaction,
-  user_id: string,
+  userId: string,
   code: string,
   { secrets, now }: { secrets: Secrets; now: Date },
 ): Promise<boolean> {
   const [registered] = await tx
     .select()
     .from(totp)
-    .where(and(isOfUser(user_id), isNotNull(totp.confirmed_at)))
+    .where(and(isOfUser(userId), isNotNull(totp.confirmed_at)))
     .for('update')
   if (!registered) return false
 
   const submitted = normalizeCode(code)
-  if (!/^\d{6}$/.test(submitted)) return spendRecoveryCode(tx, user_id, submitted, now)
+  if (!/^\d{6}$/.test(submitted)) return spendRecoveryCode(tx, userId, submitted, now)
 
   const secret = secrets.decrypt(registered.secret)
   const step = findTotpStep({ secret, lastStep: registered.last_step }, submitted, now)
   if (step === undefined) return false
-  await tx.update(totp).set({ last_step: step }).where(isOfUser(user_id))
+  await tx.update(totp).set({ last_step: step }).where(isOfUser(userId))
   return true
 }
 
 /** Replaces the recovery codes of a user with a confirmed app. */
-export async function renewRecoveryCodes(tx: Transaction, user_id: string, now: Date): Promise<string[]> {
-  await tx.update(totp).set({ codes_created_at: now }).where(isOfUser(user_id))
-  return replaceRecoveryCodes(tx, user_id)
+export async function renewRecoveryCodes(tx: Transaction, userId: string, now: Date): Promise<string[]> {
+  await tx.update(totp).set({ codes_created_at: now }).where(isOfUser(userId))
+  return replaceRecoveryCodes(tx, userId)
 }
 
 /** Removes the authenticator app and the recovery codes of a user. Returns whether there was a confirmed app. */
-export async function removeAuthenticator(tx: Transaction, user_id: string): Promise<boolean> {
-  await deleteRecoveryCodes(tx, user_id)
-  const removed = await tx
-    .delete(totp)
-    .where(isOfUser(user_id))
-    .returning({ confirmed_at: totp.confirmed_at })
+export async function removeAuthenticator(tx: Transaction, userId: string): Promise<boolean> {
+  await deleteRecoveryCodes(tx, userId)
+  const removed = await tx.delete(totp).where(isOfUser(userId)).returning({ confirmed_at: totp.confirmed_at })
   return removed.some(({ confirmed_at }) => confirmed_at !== null)
 }
 

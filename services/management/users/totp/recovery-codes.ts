@@ -22,25 +22,27 @@ const hashRecoveryCode = (code: string) =>
   createHash('sha256').update(code.toLowerCase().replaceAll(/[\s-]/g, '')).digest('base64url')
 
 /** Replaces the recovery codes of a user. The database stores only their hashes. */
-export async function replaceRecoveryCodes(tx: Transaction, user_id: string): Promise<string[]> {
-  await deleteRecoveryCodes(tx, user_id)
+export async function replaceRecoveryCodes(tx: Transaction, userId: string): Promise<string[]> {
+  await deleteRecoveryCodes(tx, userId)
   const codes = Array.from({ length: RECOVERY_CODE_COUNT }, generateRecoveryCode)
-  await tx.insert(recoveryCode).values(codes.map(code => ({ user_id, code_hash: hashRecoveryCode(code) })))
+  await tx
+    .insert(recoveryCode)
+    .values(codes.map(code => ({ user_id: userId, code_hash: hashRecoveryCode(code) })))
   return codes
 }
 
-export const deleteRecoveryCodes = (tx: Transaction, user_id: string) =>
-  tx.delete(recoveryCode).where(eq(recoveryCode.user_id, user_id))
+export const deleteRecoveryCodes = (tx: Transaction, userId: string) =>
+  tx.delete(recoveryCode).where(eq(recoveryCode.user_id, userId))
 
 /** Marks a recovery code as used. Returns false if the code is wrong or was used before. */
 export async function spendRecoveryCode(
   tx: Transaction,
-  user_id: string,
+  userId: string,
   code: string,
   now: Date,
 ): Promise<boolean> {
   const isUnspent = and(
-    eq(recoveryCode.user_id, user_id),
+    eq(recoveryCode.user_id, userId),
     eq(recoveryCode.code_hash, hashRecoveryCode(code)),
     isNull(recoveryCode.spent_at),
   )
@@ -53,10 +55,10 @@ export async function spendRecoveryCode(
 }
 
 /** Returns how many recovery codes of a user can still be used. */
-export async function countRecoveryCodes(tx: Transaction, user_id: string): Promise<number> {
+export async function countRecoveryCodes(tx: Transaction, userId: string): Promise<number> {
   const [left] = await tx
     .select({ count: count() })
     .from(recoveryCode)
-    .where(and(eq(recoveryCode.user_id, user_id), isNull(recoveryCode.spent_at)))
+    .where(and(eq(recoveryCode.user_id, userId), isNull(recoveryCode.spent_at)))
   return left?.count ?? 0
 }

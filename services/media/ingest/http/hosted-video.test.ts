@@ -102,8 +102,8 @@ it('a stream of another instance resumes after a restart, with increasing stream
     // A request may come before the stream has started, and is repeated after the next back-off. While a request waits for
     // its response, the clock must not advance: the response would be late.
     await vi.waitUntil(async () => {
-      const { next_try_at } = await control.waitForStatus(1, () => true)
-      if (next_try_at) clock.advance(MAX_BACKOFF_MS)
+      const { next_try_at: nextTryAt } = await control.waitForStatus(1, () => true)
+      if (nextTryAt) clock.advance(MAX_BACKOFF_MS)
       return hasResumed()
     }, 180_000)
   }

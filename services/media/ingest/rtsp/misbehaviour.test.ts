@@ -53,11 +53,11 @@ function expectIncreasingTime({ messages }: ControlClient) {
 
 /** Advances the clock to the next attempt and no further, since a new connection may be silent at first. */
 async function reconnect(control: ControlClient, clock: AdjustableClock) {
-  const { next_try_at } = await control.waitForStatus(
+  const { next_try_at: nextTryAt } = await control.waitForStatus(
     1,
     status => status.next_try_at !== undefined || isRunning(status),
   )
-  if (next_try_at) clock.advance(MAX_BACKOFF_MS)
+  if (nextTryAt) clock.advance(MAX_BACKOFF_MS)
   await control.waitForStatus(1, isRunning)
 }
 
@@ -75,12 +75,12 @@ describe('RTSP camera that misbehaves', () => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
     }, 180_000)
-    const { reason, attempts, next_try_at } = await control.waitForStatus(1, isLost)
+    const { reason, attempts, next_try_at: nextTryAt } = await control.waitForStatus(1, isLost)
     expect(reason).toMatch(
       /has stopped sending, nothing has arrived for 5 s|sends packets, but no complete picture for 5 s/,
     )
     expect(attempts).toBeGreaterThan(0)
-    expect(next_try_at === undefined || Date.parse(next_try_at) > 0).toBe(true)
+    expect(nextTryAt === undefined || Date.parse(nextTryAt) > 0).toBe(true)
     proxy.cut()
     await reconnect(control, clock)
     await control.waitForNextMessage('frame')

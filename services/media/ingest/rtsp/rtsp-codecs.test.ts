@@ -71,8 +71,8 @@ describe('RTSP camera with the default decoder', { timeout: 180_000 }, () => {
       const messagesBefore = control.messages.length
       // An attempt may have come before the camera was ready.
       await vi.waitUntil(async () => {
-        const { next_try_at } = await control.waitForStatus(1, () => true)
-        if (next_try_at) clock.advance(MAX_BACKOFF_MS)
+        const { next_try_at: nextTryAt } = await control.waitForStatus(1, () => true)
+        if (nextTryAt) clock.advance(MAX_BACKOFF_MS)
         return control.messages.slice(messagesBefore).some(each => each.type === 'frame')
       }, PATIENCE)
       await control.waitForStatus(1, status => status.codec === codec)

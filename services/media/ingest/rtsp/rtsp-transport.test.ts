@@ -43,8 +43,11 @@ describe('latency of an RTSP camera', () => {
     [undefined, 200],
     [0, 0],
     [1500, 1500],
-  ])('of %s is set to %s ms', async (latency_ms, applied) => {
-    const address = { url: 'rtsp://127.0.0.1/camera', ...(latency_ms !== undefined && { latency_ms }) }
+  ])('of %s is set to %s ms', async (latencyMs, applied) => {
+    const address = {
+      url: 'rtsp://127.0.0.1/camera',
+      ...(latencyMs !== undefined && { latency_ms: latencyMs }),
+    }
     const { elements, configure } = await openRtsp(address, {
       egress: cameraEgress,
       signal: new AbortController().signal,

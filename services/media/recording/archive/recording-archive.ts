@@ -101,12 +101,12 @@ export function createArchive({
   }
 
   function applyPolicies(nowUs: number) {
-    for (const { source, keep_s, keep_bytes } of index.listPolicies()) {
-      if (keep_s !== undefined) {
-        const expired = index.findEndedBefore(source, nowUs - keep_s * US_PER_SECOND)
+    for (const { source, keep_s: keepS, keep_bytes: keepBytes } of index.listPolicies()) {
+      if (keepS !== undefined) {
+        const expired = index.findEndedBefore(source, nowUs - keepS * US_PER_SECOND)
         expired.forEach(deleteSegment)
       }
-      if (keep_bytes !== undefined) deleteUntilSmaller(source, keep_bytes)
+      if (keepBytes !== undefined) deleteUntilSmaller(source, keepBytes)
     }
   }
 

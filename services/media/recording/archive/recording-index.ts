@@ -189,16 +189,16 @@ export function openRecordingIndex(path: string): RecordingIndex {
       const sum = prepare(select).get(source)
       return Number(sum?.bytes)
     },
-    setPolicy(source, { keep_s, keep_bytes }) {
+    setPolicy(source, { keep_s: keepS, keep_bytes: keepBytes }) {
       const upsert = 'INSERT OR REPLACE INTO policies (source, keep_s, keep_bytes) VALUES (?, ?, ?)'
-      prepare(upsert).run(source, keep_s ?? null, keep_bytes ?? null)
+      prepare(upsert).run(source, keepS ?? null, keepBytes ?? null)
     },
     listPolicies() {
       const rows = prepare('SELECT * FROM policies').all() as unknown as PolicyRow[]
-      return rows.map(({ source, keep_s, keep_bytes }) => ({
+      return rows.map(({ source, keep_s: keepS, keep_bytes: keepBytes }) => ({
         source,
-        keep_s: keep_s ?? undefined,
-        keep_bytes: keep_bytes ?? undefined,
+        keep_s: keepS ?? undefined,
+        keep_bytes: keepBytes ?? undefined,
       }))
     },
     close: () => database.close(),

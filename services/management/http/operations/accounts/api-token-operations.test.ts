@@ -60,17 +60,19 @@ describe('API tokens', () => {
 
   it('are invalid after they expire or are deleted', async () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString()
-    const { token, token_id, expires_at } = (
-      await management.call(create, { name: 'short', scopes: ['read'], expires_at: soon })
-    ).response
-    expect([expires_at, await statusOf(token)]).toEqual([soon, 200])
+    const {
+      token,
+      token_id: tokenId,
+      expires_at: expiresAt,
+    } = (await management.call(create, { name: 'short', scopes: ['read'], expires_at: soon })).response
+    expect([expiresAt, await statusOf(token)]).toEqual([soon, 200])
     const earlier = new Date(Date.now() - 1000)
     await management.database.system('test', tx =>
-      tx.update(apiToken).set({ expires_at: earlier }).where(eq(apiToken.token_id, token_id)),
+      tx.update(apiToken).set({ expires_at: earlier }).where(eq(apiToken.token_id, tokenId)),
     )
     expect(await statusOf(token)).toBe(401)
-    expect((await management.call(remove, { token_id })).status).toBe(200)
-    expect((await management.send(remove, { token_id })).status).toBe(404)
+    expect((await management.call(remove, { token_id: tokenId })).status).toBe(200)
+    expect((await management.send(remove, { token_id: tokenId })).status).toBe(404)
   })
 
   it.each([

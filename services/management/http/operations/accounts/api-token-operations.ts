@@ -14,28 +14,31 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
  */
 export function apiTokenOperations(now: () => Date): Operation[] {
   return [
-    defineOperation(tokenRoutes.create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
-      assertKnownScopes(scopes)
-      const expiryTime = expires_at ? new Date(expires_at) : null
-      if (expiryTime && expiryTime <= now()) throw fieldError('expires_at', 'must be in the future')
+    defineOperation(
+      tokenRoutes.create,
+      async ({ input: { name, scopes, expires_at: expiresAt }, caller }, tx) => {
+        assertKnownScopes(scopes)
+        const expiryTime = expiresAt ? new Date(expiresAt) : null
+        if (expiryTime && expiryTime <= now()) throw fieldError('expires_at', 'must be in the future')
 
-      // Only the hash is stored: this response is the only one that contains the token.
-      const token = generateApiToken()
-      const [created] = await tx
-        .insert(apiToken)
-        .values({
-          user_id: caller.user_id,
-          name,
-          scopes,
-          secret_hash: hashSecret(token),
-          expires_at: expiryTime,
-        })
-        .returning()
-      return { value: { ...created!, token } }
-    }),
+        // Only the hash is stored: this response is the only one that contains the token.
+        const token = generateApiToken()
+        const [created] = await tx
+          .insert(apiToken)
+          .values({
+            user_id: caller.user_id,
+            name,
+            scopes,
+            secret_hash: hashSecret(token),
+            expires_at: expiryTime,
+          })
+          .returning()
+        return { value: { ...created!, token } }
+      },
+    ),
 
-    defineOperation(tokenRoutes.delete, async ({ input: { token_id } }, tx) => {
-      await tx.delete(apiToken).where(eq(apiToken.token_id, token_id))
+    defineOperation(tokenRoutes.delete, async ({ input: { token_id: tokenId } }, tx) => {
+      await tx.delete(apiToken).where(eq(apiToken.token_id, tokenId))
       return undefined
     }),
 

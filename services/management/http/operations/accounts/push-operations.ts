@@ -32,29 +32,33 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
     return { value: rows.map(toSubscription) }
   }),
 
-  defineOperation(pushRoutes.pushSubscribe, async ({ input, caller: { user_id } }, tx) => {
+  defineOperation(pushRoutes.pushSubscribe, async ({ input, caller: { user_id: userId } }, tx) => {
     const { endpoint, p256dh, auth, label = '' } = input
     if (!isPublicKey(p256dh)) throw fieldError('p256dh', 'is not a public key of the curve P-256')
     // The browser may still be registered for another user.
     await withFullScope(tx, () => tx.delete(pushSubscription).where(eq(pushSubscription.endpoint, endpoint)))
     const [row] = await tx
       .insert(pushSubscription)
-      .values({ user_id, endpoint, p256dh, auth, label })
+      .values({ user_id: userId, endpoint, p256dh, auth, label })
       .returning()
     const excess = await tx
       .select({ push_subscription_id: pushSubscription.push_subscription_id })
       .from(pushSubscription)
-      .where(eq(pushSubscription.user_id, user_id))
+      .where(eq(pushSubscription.user_id, userId))
       .orderBy(desc(pushSubscription.push_subscription_id))
       .offset(MAX_BROWSERS)
-    for (const { push_subscription_id } of excess) await deleteSubscription(tx, push_subscription_id)
+    for (const { push_subscription_id: pushSubscriptionId } of excess)
+      await deleteSubscription(tx, pushSubscriptionId)
     return { value: toSubscription(row!) }
   }),
 
-  defineOperation(pushRoutes.pushUnsubscribe, async ({ input: { push_subscription_id } }, tx) => {
-    await deleteSubscription(tx, push_subscription_id)
-    return undefined
-  }),
+  defineOperation(
+    pushRoutes.pushUnsubscribe,
+    async ({ input: { push_subscription_id: pushSubscriptionId } }, tx) => {
+      await deleteSubscription(tx, pushSubscriptionId)
+      return undefined
+    },
+  ),
 ]
 
 /** Omits the endpoint and the keys, with which anyone could send messages to the browser. */

@@ -28,8 +28,10 @@ async function registerVerifiedUser() {
 /** Registers a user and signs in. */
 async function registerAndSignIn() {
   const { email, user_id } = await registerVerifiedUser()
-  const { access_token, refresh_token } = (await management.call(auth, { email, password }, null)).response
-  return { me: { email, user_id, token: access_token }, refresh_token }
+  const { access_token: accessToken, refresh_token } = (
+    await management.call(auth, { email, password }, null)
+  ).response
+  return { me: { email, user_id, token: accessToken }, refresh_token }
 }
 
 describe('sign-in', () => {
@@ -192,19 +194,19 @@ describe('a registered user', () => {
 
 describe('a session', () => {
   it('continues with single-use refresh tokens, and ends when an old one is reused', async () => {
-    const { me, refresh_token } = await registerAndSignIn()
-    const { response: first } = await management.call(refresh, { refresh_token }, me)
+    const { me, refresh_token: refreshToken } = await registerAndSignIn()
+    const { response: first } = await management.call(refresh, { refresh_token: refreshToken }, me)
     const { response: second } = await management.call(refresh, { refresh_token: first.refresh_token }, null)
-    expect(new Set([refresh_token, first.refresh_token, second.refresh_token]).size).toBe(3)
+    expect(new Set([refreshToken, first.refresh_token, second.refresh_token]).size).toBe(3)
     expect((await management.call(info, undefined, { ...me, token: second.access_token })).status).toBe(200)
-    expect((await management.send(refresh, { refresh_token }, null)).status).toBe(401)
+    expect((await management.send(refresh, { refresh_token: refreshToken }, null)).status).toBe(401)
     expect((await management.send(refresh, { refresh_token: second.refresh_token }, null)).status).toBe(401)
     expect((await management.send(info, undefined, { ...me, token: second.access_token })).status).toBe(401)
   })
 
   it('is unaffected by forged refresh tokens', async () => {
-    const { me, refresh_token } = await registerAndSignIn()
-    const forged = `${refresh_token.slice(0, -43)}${'A'.repeat(43)}`.replace(
+    const { me, refresh_token: refreshToken } = await registerAndSignIn()
+    const forged = `${refreshToken.slice(0, -43)}${'A'.repeat(43)}`.replace(
       /rt_.{43}/,
       `rt_${'B'.repeat(43)}`,
     )

@@ -37,11 +37,22 @@ export function signInOperations({
   now,
 }: SignInOperationsOptions): Operation[] {
   /** Returns the response to a sign-in: a new access token, and the refresh token of the session. */
-  async function issueTokens(database: Database, { user_id, session_id, refresh_token }: StartedSession) {
-    const user = await database.system(signInRoutes.auth.path, tx => describeUser(tx, user_id))
-    const access_token = await accessTokens.sign({ user_id, session_id })
-    const token_type = 'Bearer' as const
-    return { value: { access_token, token_type, expires_in: ACCESS_TOKEN_SECONDS, refresh_token, user } }
+  async function issueTokens(
+    database: Database,
+    { user_id: userId, session_id, refresh_token }: StartedSession,
+  ) {
+    const user = await database.system(signInRoutes.auth.path, tx => describeUser(tx, userId))
+    const accessToken = await accessTokens.sign({ user_id: userId, session_id })
+    const tokenType = 'Bearer' as const
+    return {
+      value: {
+        access_token: accessToken,
+        token_type: tokenType,
+        expires_in: ACCESS_TOKEN_SECONDS,
+        refresh_token,
+        user,
+      },
+    }
   }
 
   return [
@@ -62,15 +73,21 @@ export function signInOperations({
       return issueTokens(database, refreshed)
     }),
 
-    defineMultiStepOperation(signInRoutes.logout, async ({ input: { refresh_token }, caller }, database) => {
-      await database.as(caller, signInRoutes.logout.path, async tx => {
-        const current = await findSession(tx, refresh_token, now())
-        if (!current)
-          throw fieldError('refresh_token', 'does not belong to any of your sessions', { code: 'id' })
-        await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, current.session_id))
-      })
-      return undefined
-    }),
+    defineMultiStepOperation(
+      signInRoutes.logout,
+      async ({ input: { refresh_token: refreshToken }, caller }, database) => {
+        await database.as(caller, signInRoutes.logout.path, async tx => {
+          const current = await findSession(tx, refreshToken, now())
+          if (!current)
+            throw fieldError('refresh_token', 'does not belong to any of your sessions', { code: 'id' })
+          await tx
+            .update(session)
+            .set({ revoked_at: now() })
+            .where(eq(session.session_id, current.session_id))
+        })
+        return undefined
+      },
+    ),
 
     defineMultiStepOperation(signInRoutes.register, async ({ input, caller, context }, database) => {
       // The route is open to anyone and does not need credentials. A client that sends invalid ones expects to be signed in.
@@ -80,21 +97,19 @@ export function signInOperations({
       const address = getRequestClient(context).address
       const options = { caller, address, isOpen: isRegistrationOpen, passwords, now }
       const registering = registerUser(database, input, options)
-      const user_id = await addRetryAfter(context, registering)
-      const registeredUser = await database.system(signInRoutes.register.path, tx =>
-        describeUser(tx, user_id),
-      )
+      const userId = await addRetryAfter(context, registering)
+      const registeredUser = await database.system(signInRoutes.register.path, tx => describeUser(tx, userId))
       return { value: registeredUser }
     }),
 
-    defineOperation(sessionRoutes.sessions, async ({ input: { user_id }, caller }, tx) => {
-      const sessions = await listSessions(tx, user_id ?? caller.user_id, now())
-      const isCurrent = (session_id: string) => session_id === caller.session_id
+    defineOperation(sessionRoutes.sessions, async ({ input: { user_id: userId }, caller }, tx) => {
+      const sessions = await listSessions(tx, userId ?? caller.user_id, now())
+      const isCurrent = (sessionId: string) => sessionId === caller.session_id
       return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }
     }),
 
-    defineOperation(sessionRoutes.revokeSession, async ({ input: { session_id } }, tx) => {
-      await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, session_id))
+    defineOperation(sessionRoutes.revokeSession, async ({ input: { session_id: sessionId } }, tx) => {
+      await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, sessionId))
       return undefined
     }),
   ]

@@ -44,8 +44,8 @@ async function createUser(): Promise<SignedInUser> {
   const names = { first_name: 'Ada', last_name: 'Byron', role_key: 'viewer' }
   const { user_id } = (await management.call(register, { email, password, ...names })).response
   await management.call(status, { user_id, is_active: true, is_verified: true })
-  const { access_token } = (await management.call(auth, { email, password }, null)).response
-  return { user_id, email, token: access_token }
+  const { access_token: accessToken } = (await management.call(auth, { email, password }, null)).response
+  return { user_id, email, token: accessToken }
 }
 
 /** Creates a user with a confirmed authenticator app. */
@@ -207,9 +207,9 @@ describe('a sign-in with an authenticator app', () => {
   it('is not needed by API tokens', async () => {
     const { user } = await createUserWithApp()
     const roles = (await management.call(managementRoutes.role.list)).response
-    const role_id = roles.find(({ role_key }) => role_key === 'viewer')!.role_id
+    const roleId = roles.find(({ role_key }) => role_key === 'viewer')!.role_id
     const { user_id, email } = user
-    await management.call(update, { user_id, email, role_id, change_password: false })
+    await management.call(update, { user_id, email, role_id: roleId, change_password: false })
     const input = { name: 'script', scopes: ['read'] }
     const { token } = (await management.call(managementRoutes.token.create, input, user)).response
     expect((await management.send(info, undefined, { ...user, token })).status).toBe(200)
@@ -226,8 +226,8 @@ describe('a sign-in with an authenticator app', () => {
 
 describe('recovery codes', () => {
   it('are each good for one sign-in, in any spelling', async () => {
-    const { user, recovery_codes } = await createUserWithApp()
-    const [first = '', second = ''] = recovery_codes
+    const { user, recovery_codes: recoveryCodes } = await createUserWithApp()
+    const [first = '', second = ''] = recoveryCodes
     expect(await signInWith(user, first)).toBe(200)
     expect(await signInWith(user, first)).toBe(403)
     expect(await signInWith(user, second.toUpperCase().replaceAll('-', ' '))).toBe(200)
@@ -236,20 +236,20 @@ describe('recovery codes', () => {
   })
 
   it('let one of two concurrent requests with the same code pass', async () => {
-    const { user, recovery_codes } = await createUserWithApp()
+    const { user, recovery_codes: recoveryCodes } = await createUserWithApp()
     const challenges = [await requestChallenge(user), await requestChallenge(user)]
-    const answers = await Promise.all(challenges.map(challenge => submit(challenge, recovery_codes[0]!)))
+    const answers = await Promise.all(challenges.map(challenge => submit(challenge, recoveryCodes[0]!)))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, 403])
   })
 
   it('become invalid when they are replaced, which needs the password and a code', async () => {
-    const { user, code, recovery_codes } = await createUserWithApp()
+    const { user, code, recovery_codes: recoveryCodes } = await createUserWithApp()
     const renew = (input: object) => management.send(renewRecoveryCodes, input, user)
     expect((await renew({ current_password: 'wrong', code: code() })).status).toBe(403)
     expect((await renew({ current_password: password, code: '000000' })).status).toBe(403)
     const input = { current_password: password, code: code() }
     const renewed = (await management.call(renewRecoveryCodes, input, user)).response.recovery_codes
-    expect(await signInWith(user, recovery_codes[0]!)).toBe(403)
+    expect(await signInWith(user, recoveryCodes[0]!)).toBe(403)
     expect(await signInWith(user, renewed[0]!)).toBe(200)
   })
 })
@@ -265,14 +265,14 @@ describe('removal of an authenticator app', () => {
   })
 
   it('is possible for an administrator of the user, and in the audit log', async () => {
-    const { organization_id } = await insertRecords(management.database)
+    const { organization_id: organizationId } = await insertRecords(management.database)
     const { user } = await createUserWithApp()
-    const admin = await management.signIn('admin', { organization: organization_id })
+    const admin = await management.signIn('admin', { organization: organizationId })
     const reset = (as: SignedInUser) => management.send(resetTotp, { user_id: user.user_id }, as)
     expect((await reset(admin)).status).toBe(404)
     const { response } = await management.call(info, undefined, user)
     const unchanged = { email: user.email, role_id: response.role_id, change_password: false }
-    await management.call(update, { user_id: user.user_id, ...unchanged, organization_id })
+    await management.call(update, { user_id: user.user_id, ...unchanged, organization_id: organizationId })
     expect((await reset(admin)).status).toBe(200)
     expect((await management.send(auth, { email: user.email, password }, null)).status).toBe(200)
 
@@ -297,9 +297,9 @@ describe('removal of an authenticator app', () => {
   it('is a part of the password reset by the operator', async () => {
     const { user } = await createUserWithApp()
     const roles = (await management.call(managementRoutes.role.list)).response
-    const role_id = roles.find(({ role_key }) => role_key === 'admin')!.role_id
+    const roleId = roles.find(({ role_key }) => role_key === 'admin')!.role_id
     const { user_id, email } = user
-    await management.call(update, { user_id, email, role_id, change_password: false })
+    await management.call(update, { user_id, email, role_id: roleId, change_password: false })
     const dependencies = {
       passwords: management.passwords,
       principals: { clear() {}, getOrLoad: async () => undefined },

@@ -45,16 +45,16 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
   }
 
   return [
-    defineOperation(totpRoutes.totp, async ({ caller: { user_id } }, tx) => {
-      const authenticator = await findAuthenticator(tx, user_id)
-      const recovery_codes_left = await countRecoveryCodes(tx, user_id)
-      const enabled_at = authenticator?.confirmed_at ?? null
+    defineOperation(totpRoutes.totp, async ({ caller: { user_id: userId } }, tx) => {
+      const authenticator = await findAuthenticator(tx, userId)
+      const recoveryCodesLeft = await countRecoveryCodes(tx, userId)
+      const enabledAt = authenticator?.confirmed_at ?? null
       return {
         value: {
           is_enabled: authenticator !== undefined,
-          enabled_at,
-          recovery_codes_left,
-          has_provider: await hasIdentity(tx, user_id),
+          enabled_at: enabledAt,
+          recovery_codes_left: recoveryCodesLeft,
+          has_provider: await hasIdentity(tx, userId),
         },
       }
     }),
@@ -63,37 +63,37 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       await assertPasswordConfirmed(database, { caller, context }, input.current_password, { passwords, now })
       const { path } = totpRoutes.enrollTotp
       const enrolment = await database.as(caller, path, async tx => {
-        const { user_id, email } = await describeUser(tx, caller.user_id)
-        if (await hasIdentity(tx, user_id))
+        const { user_id: userId, email } = await describeUser(tx, caller.user_id)
+        if (await hasIdentity(tx, userId))
           throw new EyrieError('conflict', 'your identity provider signs you in: register the app there')
-        return enrollAuthenticator(tx, { user_id, email }, secrets, now())
+        return enrollAuthenticator(tx, { user_id: userId, email }, secrets, now())
       })
       return { value: enrolment }
     }),
 
     defineOperation(totpRoutes.confirmTotp, async ({ input: { code }, caller }, tx) => {
-      const recovery_codes = await confirmAuthenticator(tx, caller.user_id, code, { secrets, now: now() })
-      return { value: { recovery_codes } }
+      const recoveryCodes = await confirmAuthenticator(tx, caller.user_id, code, { secrets, now: now() })
+      return { value: { recovery_codes: recoveryCodes } }
     }),
 
     defineMultiStepOperation(totpRoutes.renewRecoveryCodes, async (call, database) => {
-      const { user_id } = call.caller
-      const recovery_codes = await runConfirmed(database, totpRoutes.renewRecoveryCodes, call, tx =>
-        renewRecoveryCodes(tx, user_id, now()),
+      const { user_id: userId } = call.caller
+      const recoveryCodes = await runConfirmed(database, totpRoutes.renewRecoveryCodes, call, tx =>
+        renewRecoveryCodes(tx, userId, now()),
       )
-      return { value: { recovery_codes } }
+      return { value: { recovery_codes: recoveryCodes } }
     }),
 
     defineMultiStepOperation(totpRoutes.disableTotp, async (call, database) => {
-      const { user_id } = call.caller
-      await runConfirmed(database, totpRoutes.disableTotp, call, tx => removeAuthenticator(tx, user_id))
+      const { user_id: userId } = call.caller
+      await runConfirmed(database, totpRoutes.disableTotp, call, tx => removeAuthenticator(tx, userId))
       return undefined
     }),
 
     defineMultiStepOperation(totpRoutes.resetTotp, async ({ input, caller, context }, database) => {
       const { path } = totpRoutes.resetTotp
-      const { user_id, current_password } = input
-      if (user_id === caller.user_id)
+      const { user_id: userId, current_password: currentPassword } = input
+      if (userId === caller.user_id)
         throw fieldError(
           'user_id',
           `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`,
@@ -103,17 +103,17 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
         )
       const assertAllowed = async (tx: Transaction) => {
         await assertReferencesExist(tx, totpRoutes.resetTotp, input)
-        assertCanManage(caller, await describeUser(tx, user_id))
+        assertCanManage(caller, await describeUser(tx, userId))
         // Only users whom the caller may change can be locked.
-        const lockedUser = await lockUser(tx, user_id)
+        const lockedUser = await lockUser(tx, userId)
         assertUserChanged(lockedUser ? [lockedUser] : [])
       }
       // Checked before the password, so that an unauthorized caller learns the reason, and again when the app is removed.
       await database.as(caller, path, assertAllowed)
-      await assertPasswordConfirmed(database, { caller, context }, current_password, { passwords, now })
+      await assertPasswordConfirmed(database, { caller, context }, currentPassword, { passwords, now })
       await database.as(caller, path, async tx => {
         await assertAllowed(tx)
-        await removeAuthenticator(tx, user_id)
+        await removeAuthenticator(tx, userId)
       })
       return undefined
     }),

@@ -27,31 +27,31 @@ const ASSIGNMENTS = [
 
 /** API operations on the configuration of a user: role, assigned records, and the layout of the console. */
 export const userConfigOperations: Operation[] = [
-  defineOperation(userRoutes.readConfig, async ({ input: { user_id } }, tx) => ({
-    value: await describeUser(tx, user_id),
+  defineOperation(userRoutes.readConfig, async ({ input: { user_id: userId } }, tx) => ({
+    value: await describeUser(tx, userId),
   })),
 
   defineOperation(
     userRoutes.updateConfig,
-    async ({ input: { user_id, user_config: config }, caller }, tx) => {
-      const target = await describeUser(tx, user_id)
-      if (config.user_id !== undefined && config.user_id !== user_id)
+    async ({ input: { user_id: userId, user_config: config }, caller }, tx) => {
+      const target = await describeUser(tx, userId)
+      if (config.user_id !== undefined && config.user_id !== userId)
         throw fieldError('user_config.user_id', 'must be the same as user_id')
 
       // Users may change the layout of their own console, but not their own rights.
-      const isOwnLayout = user_id === caller.user_id && !changesRights(config, target)
+      const isOwnLayout = userId === caller.user_id && !changesRights(config, target)
       if (!isOwnLayout) assertCanManage(caller, target)
 
       // Omitted fields remain unchanged.
-      const { role_id = target.role_id, organization_id = target.organization_id } = config
+      const { role_id: roleId = target.role_id, organization_id = target.organization_id } = config
       const { ui_config = target.ui_config } = config
-      await assertCanAssign(tx, caller, target, { role_id, organization_id })
-      if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
+      await assertCanAssign(tx, caller, target, { role_id: roleId, organization_id })
+      if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
       const updatedRows = await tx
         .update(user)
-        .set({ role_id, organization_id, ui_config })
-        .where(eq(user.user_id, user_id))
+        .set({ role_id: roleId, organization_id, ui_config })
+        .where(eq(user.user_id, userId))
         .returning({ user_id: user.user_id })
       assertUserChanged(updatedRows)
       await updateAssignments(tx, target, config)
@@ -81,10 +81,10 @@ const normalizeIds = (ids: UserConfig[(typeof RIGHTS_FIELDS)[number]] | undefine
  * may depend on an assignment. Assignments that the caller cannot see remain.
  */
 async function updateAssignments(tx: Transaction, target: DescribedUser, config: Config): Promise<void> {
-  const { user_id } = target
+  const { user_id: userId } = target
   for (const { field, key, table } of ASSIGNMENTS) {
     const added = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
-    const rows = added.map(id => ({ user_id, [key]: id }))
+    const rows = added.map(id => ({ user_id: userId, [key]: id }))
     // The cast is needed, because TypeScript cannot infer which of the tables has the column `key`.
     if (rows.length > 0)
       await tx
@@ -97,6 +97,6 @@ async function updateAssignments(tx: Transaction, target: DescribedUser, config:
     const remaining = config[field]
     // All tables have the column `user_id`.
     if (remaining)
-      await tx.delete(table).where(and(eq(table.user_id as PgColumn, user_id), notInArray(id, remaining)))
+      await tx.delete(table).where(and(eq(table.user_id as PgColumn, userId), notInArray(id, remaining)))
   }
 }

@@ -37,8 +37,8 @@ beforeEach(async () => {
 })
 
 /** Returns an update that changes nothing. */
-async function unchanged(user_id: string) {
-  const { response } = await management.call(id, { user_id })
+async function unchanged(userId: string) {
+  const { response } = await management.call(id, { user_id: userId })
   return { ...response, change_password: false }
 }
 
@@ -70,17 +70,17 @@ describe('users', () => {
   })
 
   it('cannot change a password or e-mail address without the current password long after sign-in', async () => {
-    const { user_id, email } = await registered(management.superadmin)
-    await management.call(status, { user_id, is_active: true, is_verified: true })
-    const { access_token } = (await management.call(auth, { email, password }, null)).response
-    const me = { user_id, email, token: access_token }
+    const { user_id: userId, email } = await registered(management.superadmin)
+    await management.call(status, { user_id: userId, is_active: true, is_verified: true })
+    const { access_token: accessToken } = (await management.call(auth, { email, password }, null)).response
+    const me = { user_id: userId, email, token: accessToken }
     await management.database.system('test', tx =>
       tx
         .update(session)
         .set({ created_at: new Date(Date.now() - 300_000) })
-        .where(eq(session.user_id, user_id)),
+        .where(eq(session.user_id, userId)),
     )
-    const same = await unchanged(user_id)
+    const same = await unchanged(userId)
     expect((await management.send(update, { ...same, first_name: 'Grace' }, me)).status).toBe(200)
     const fresh = { change_password: true, password: 'another horse', confirm_password: 'another horse' }
     for (const changes of [fresh, { email: `${randomUUID()}@eyrie.test` }]) {
@@ -127,8 +127,10 @@ describe('users', () => {
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
     const { user_id } = viewer
     const config = (await management.call(readConfig, { user_id }, viewer)).response
-    const user_config = { ...config, ui_config: { theme: 'dark' } }
-    expect((await management.send(updateConfig, { user_id, user_config }, viewer)).status).toBe(200)
+    const userConfig = { ...config, ui_config: { theme: 'dark' } }
+    expect((await management.send(updateConfig, { user_id, user_config: userConfig }, viewer)).status).toBe(
+      200,
+    )
     expect((await management.call(info, undefined, viewer)).response.user_config.ui_config).toEqual({
       theme: 'dark',
     })
@@ -139,10 +141,10 @@ describe('users', () => {
   it('cannot change other users, and do not learn whether these exist', async () => {
     for (const role of ['viewer', 'manager'] as const) {
       const caller = await management.signIn(role, { sites: [records.site_id] })
-      for (const user_id of [records.user_id, randomUUID()]) {
-        const changes = { ...(await unchanged(records.user_id)), user_id }
+      for (const userId of [records.user_id, randomUUID()]) {
+        const changes = { ...(await unchanged(records.user_id)), user_id: userId }
         expect((await management.send(update, changes, caller)).status).toBe(403)
-        const config = { user_id, user_config: { ui_config: {} } }
+        const config = { user_id: userId, user_config: { ui_config: {} } }
         expect((await management.send(updateConfig, config, caller)).status).toBe(403)
       }
     }
@@ -150,8 +152,8 @@ describe('users', () => {
 
   it('reject a config with the id of another user', async () => {
     const { user_id } = records
-    const user_config = { user_id: management.superadmin.user_id }
-    const { status, response } = await management.call(updateConfig, { user_id, user_config })
+    const userConfig = { user_id: management.superadmin.user_id }
+    const { status, response } = await management.call(updateConfig, { user_id, user_config: userConfig })
     expect([status, response]).toMatchObject([400, { fields: [{ field: 'user_config.user_id' }] }])
   })
 
@@ -166,22 +168,24 @@ describe('users', () => {
 
 describe('administrators', () => {
   it('register and verify a user, and assign a role and records', async () => {
-    const { user_id, organization_id } = await registered(admin)
-    expect(organization_id).toBe(records.organization_id)
-    await management.call(status, { user_id, is_active: true, is_verified: true }, admin)
-    await management.call(update, { ...(await unchanged(user_id)), role_id: roleIds.viewer! }, admin)
+    const { user_id: userId, organization_id: organizationId } = await registered(admin)
+    expect(organizationId).toBe(records.organization_id)
+    await management.call(status, { user_id: userId, is_active: true, is_verified: true }, admin)
+    await management.call(update, { ...(await unchanged(userId)), role_id: roleIds.viewer! }, admin)
     const assigned = {
       customer_ids: [records.customer_id],
       site_ids: [records.site_id],
       channel_ids: [records.channel_id],
       usecase_ids: [records.usecase_id],
     }
-    const user_config = { ...assigned, ui_config: { start: 'live' } }
-    expect((await management.call(updateConfig, { user_id, user_config }, admin)).response).toBeNull()
-    const { response } = await management.call(id, { user_id }, admin)
-    expect(response).toMatchObject({ ...user_config, role_key: 'viewer', is_verified: true })
-    await management.call(updateConfig, { user_id, user_config: { site_ids: [] } }, admin)
-    expect((await management.call(readConfig, { user_id }, admin)).response).toMatchObject({
+    const userConfig = { ...assigned, ui_config: { start: 'live' } }
+    expect(
+      (await management.call(updateConfig, { user_id: userId, user_config: userConfig }, admin)).response,
+    ).toBeNull()
+    const { response } = await management.call(id, { user_id: userId }, admin)
+    expect(response).toMatchObject({ ...userConfig, role_key: 'viewer', is_verified: true })
+    await management.call(updateConfig, { user_id: userId, user_config: { site_ids: [] } }, admin)
+    expect((await management.call(readConfig, { user_id: userId }, admin)).response).toMatchObject({
       ...assigned,
       site_ids: [],
     })
@@ -204,27 +208,29 @@ describe('administrators', () => {
   })
 
   it('cannot change a superadmin, not even of their own organization', async () => {
-    const { user_id } = await registered(admin)
-    await management.call(update, { ...(await unchanged(user_id)), role_id: roleIds.superadmin! })
-    const above = await unchanged(user_id)
+    const { user_id: userId } = await registered(admin)
+    await management.call(update, { ...(await unchanged(userId)), role_id: roleIds.superadmin! })
+    const above = await unchanged(userId)
     expect((await management.send(update, above, admin)).status).toBe(403)
     expect(
-      (await management.send(status, { user_id, is_active: false, is_verified: true }, admin)).status,
+      (await management.send(status, { user_id: userId, is_active: false, is_verified: true }, admin)).status,
     ).toBe(403)
-    expect((await management.send(remove, { user_id }, admin)).status).toBe(403)
+    expect((await management.send(remove, { user_id: userId }, admin)).status).toBe(403)
   })
 
   it('cannot change a user with assignments that they do not administer', async () => {
     const others = await insertRecords(management.database)
     const shared = await management.signIn('viewer', { sites: [records.site_id, others.site_id] })
-    const { user_id } = shared
-    expect((await management.call(id, { user_id }, admin)).response.site_ids).toEqual([records.site_id])
+    const { user_id: userId } = shared
+    expect((await management.call(id, { user_id: userId }, admin)).response.site_ids).toEqual([
+      records.site_id,
+    ])
     const takeOver = { change_password: true, password, confirm_password: password }
-    expect(
-      (await management.send(update, { ...(await unchanged(user_id)), ...takeOver }, admin)).status,
-    ).toBe(403)
-    expect((await management.send(remove, { user_id }, admin)).status).toBe(403)
-    const changes = { user_id, user_config: { channel_ids: [records.channel_id] } }
+    expect((await management.send(update, { ...(await unchanged(userId)), ...takeOver }, admin)).status).toBe(
+      403,
+    )
+    expect((await management.send(remove, { user_id: userId }, admin)).status).toBe(403)
+    const changes = { user_id: userId, user_config: { channel_ids: [records.channel_id] } }
     expect((await management.send(updateConfig, changes, admin)).status).toBe(403)
   })
 
@@ -278,13 +284,13 @@ describe('administrators', () => {
 
 describe('the last superadmin', () => {
   it.each([
+    ['demoted', update, async (userId: string) => ({ ...(await unchanged(userId)), role_id: roleIds.admin })],
     [
-      'demoted',
-      update,
-      async (user_id: string) => ({ ...(await unchanged(user_id)), role_id: roleIds.admin }),
+      'deactivated',
+      status,
+      async (userId: string) => ({ user_id: userId, is_active: false, is_verified: true }),
     ],
-    ['deactivated', status, async (user_id: string) => ({ user_id, is_active: false, is_verified: true })],
-    ['deleted', remove, async (user_id: string) => ({ user_id })],
+    ['deleted', remove, async (userId: string) => ({ user_id: userId })],
   ] as const)('is not %s', async (_, route, input) => {
     const { status: code, message } = await management.send(route, await input(management.superadmin.user_id))
     expect([code, message]).toEqual([409, 'this is the last active superadmin: appoint another one first'])
@@ -292,8 +298,8 @@ describe('the last superadmin', () => {
 
   it('remains when two superadmins demote each other concurrently', async () => {
     const other = await management.signIn('superadmin')
-    const demoted = async ({ user_id }: SignedInUser) => ({
-      ...(await unchanged(user_id)),
+    const demoted = async ({ user_id: userId }: SignedInUser) => ({
+      ...(await unchanged(userId)),
       role_id: roleIds.admin!,
     })
     const changes = [await demoted(other), await demoted(management.superadmin)] as const

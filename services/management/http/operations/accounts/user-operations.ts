@@ -31,8 +31,8 @@ export interface UserOperationsOptions {
 /** API operations on users and their roles. Each runs in transactions, `tx`, with the rights of the caller. */
 export function userOperations({ passwords, now }: UserOperationsOptions): Operation[] {
   return [
-    defineOperation(userRoutes.id, async ({ input: { user_id } }, tx) => ({
-      value: await describeUser(tx, user_id),
+    defineOperation(userRoutes.id, async ({ input: { user_id: userId } }, tx) => ({
+      value: await describeUser(tx, userId),
     })),
 
     defineOperation(userRoutes.info, async ({ caller }, tx) => {
@@ -61,31 +61,35 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       return { value: updatedUser }
     }),
 
-    defineOperation(userRoutes.delete, async ({ input: { user_id }, caller }, tx) => {
-      const target = await describeUser(tx, user_id)
+    defineOperation(userRoutes.delete, async ({ input: { user_id: userId }, caller }, tx) => {
+      const target = await describeUser(tx, userId)
       assertCanManage(caller, target)
       await assertNotLastSuperadmin(tx, target)
       const deletedRows = await tx
         .delete(user)
-        .where(eq(user.user_id, user_id))
+        .where(eq(user.user_id, userId))
         .returning({ user_id: user.user_id })
       assertUserChanged(deletedRows)
       return undefined
     }),
 
-    defineOperation(userRoutes.status, async ({ input: { user_id, is_active, is_verified }, caller }, tx) => {
-      const target = await describeUser(tx, user_id)
-      assertCanManage(caller, target)
-      const canSignIn = is_active && is_verified
-      if (!canSignIn) await assertNotLastSuperadmin(tx, target)
-      await writeUser(tx, user_id, { is_active, is_verified })
-      if (!canSignIn) await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now: now() })
-      return { value: await describeUser(tx, user_id) }
-    }),
+    defineOperation(
+      userRoutes.status,
+      async ({ input: { user_id: userId, is_active: isActive, is_verified: isVerified }, caller }, tx) => {
+        const target = await describeUser(tx, userId)
+        assertCanManage(caller, target)
+        const canSignIn = isActive && isVerified
+        if (!canSignIn) await assertNotLastSuperadmin(tx, target)
+        await writeUser(tx, userId, { is_active: isActive, is_verified: isVerified })
+        if (!canSignIn)
+          await revokeCredentials(tx, { user_id: userId, exceptSessionId: caller.session_id, now: now() })
+        return { value: await describeUser(tx, userId) }
+      },
+    ),
 
     defineOperation(roleRoutes.list, async (_, tx) => {
       const rows = await tx.select().from(role)
-      const getRank = (role_key: string) => rankedRoles.indexOf(role_key)
+      const getRank = (roleKey: string) => rankedRoles.indexOf(roleKey)
       return { value: rows.toSorted((a, b) => getRank(a.role_key) - getRank(b.role_key)) }
     }),
   ]
@@ -105,25 +109,26 @@ async function updateUser(
   { caller, newPasswordHash, now }: UserUpdateContext,
 ) {
   const target = await assertCanUpdate(tx, input, caller)
-  const { user_id, email, role_id, organization_id } = input
-  if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
+  const { user_id: userId, email, role_id: roleId, organization_id } = input
+  if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
-  const first_name = input.first_name ?? target.first_name
-  const last_name = input.last_name ?? target.last_name
-  const user_name = toUserName({ email, first_name, last_name })
+  const firstName = input.first_name ?? target.first_name
+  const lastName = input.last_name ?? target.last_name
+  const userName = toUserName({ email, first_name: firstName, last_name: lastName })
   // Drizzle does not write undefined columns: an omitted organization or password remains unchanged.
-  await writeUser(tx, user_id, {
+  await writeUser(tx, userId, {
     email,
-    first_name,
-    last_name,
-    user_name,
-    role_id,
+    first_name: firstName,
+    last_name: lastName,
+    user_name: userName,
+    role_id: roleId,
     organization_id,
     password_hash: newPasswordHash,
   })
 
-  if (newPasswordHash) await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now })
-  return describeUser(tx, user_id)
+  if (newPasswordHash)
+    await revokeCredentials(tx, { user_id: userId, exceptSessionId: caller.session_id, now })
+  return describeUser(tx, userId)
 }
 
 /** Throws `EyrieError` if the caller may not make this update. Otherwise returns the user before the update. */
@@ -137,18 +142,18 @@ async function assertCanUpdate(tx: Transaction, input: UserUpdate, caller: Princ
 }
 
 /** Updates columns of a user. Throws `EyrieError` (`rights`) if the caller can read the user but not change it. */
-async function writeUser(tx: Transaction, user_id: string, columns: Partial<typeof user.$inferInsert>) {
+async function writeUser(tx: Transaction, userId: string, columns: Partial<typeof user.$inferInsert>) {
   const updatedRows = await tx
     .update(user)
     .set(columns)
-    .where(eq(user.user_id, user_id))
+    .where(eq(user.user_id, userId))
     .returning({ user_id: user.user_id })
   assertUserChanged(updatedRows)
 }
 
 /** Throws `EyrieError` (`syntax`) if the new password is too short or differs from its confirmation. */
-function assertValidPassword({ password = '', confirm_password }: UserUpdate) {
+function assertValidPassword({ password = '', confirm_password: confirmPassword }: UserUpdate) {
   if (password.length < MIN_PASSWORD_LENGTH)
     throw fieldError('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)
-  if (password !== confirm_password) throw fieldError('confirm_password', 'does not match password')
+  if (password !== confirmPassword) throw fieldError('confirm_password', 'does not match password')
 }

@@ -12,12 +12,12 @@ import { defineMultiStepOperation, defineOperation, type Operation } from '../..
  * each module, with the roles that may see them.
  */
 export const aclOperations: Operation[] = [
-  defineOperation(aclRoutes.list, async ({ input: { role_key } }, tx) => {
+  defineOperation(aclRoutes.list, async ({ input: { role_key: roleKey } }, tx) => {
     const knownRoles = await tx.select({ role_key: role.role_key }).from(role)
-    if (role_key !== undefined && !knownRoles.some(row => row.role_key === role_key))
+    if (roleKey !== undefined && !knownRoles.some(row => row.role_key === roleKey))
       throw missingRecords([{ field: 'role_key', record: 'role' }])
 
-    const isAllowed = (row: { roles: string[] }) => role_key === undefined || row.roles.includes(role_key)
+    const isAllowed = (row: { roles: string[] }) => roleKey === undefined || row.roles.includes(roleKey)
     const modules = await tx.select().from(uiModule).orderBy(asc(uiModule.position))
     const components = await tx.select().from(uiComponent).orderBy(asc(uiComponent.position))
 

@@ -15,17 +15,22 @@ const UPLOADED_TYPE = 'image'
 export const imageOperations = (store: ImageStore): Operation[] => [
   defineMultiStepOperation(imageRoutes.upload, async ({ file, caller, context }, database) => {
     const jpeg = await reencodeJpeg(new Uint8Array(await file!.arrayBuffer()))
-    const image_id = v7()
-    const path = `${image_id}.jpg`
+    const imageId = v7()
+    const path = `${imageId}.jpg`
     const sha256 = createHash('sha256').update(jpeg).digest('hex')
 
     // The file is written first: a row without a file would be a broken image, but a file without a row is harmless.
     await store.write(path, jpeg)
     await database.as(caller, imageRoutes.upload.path, async tx => {
-      const organization_id = caller.memberships[0] ?? null
-      await tx
-        .insert(image)
-        .values({ image_id, path, type: UPLOADED_TYPE, sha256, bytes: jpeg.length, organization_id })
+      const organizationId = caller.memberships[0] ?? null
+      await tx.insert(image).values({
+        image_id: imageId,
+        path,
+        type: UPLOADED_TYPE,
+        sha256,
+        bytes: jpeg.length,
+        organization_id: organizationId,
+      })
     })
 
     context.header('Location', `/api/v1${imageRoutes.secure.path}?path=${path}&type=${UPLOADED_TYPE}`)

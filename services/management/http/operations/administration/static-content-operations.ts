@@ -15,29 +15,35 @@ export const staticContentOperations = [
     return { created: created!.static_content_id }
   }),
 
-  defineOperation(staticContentRoutes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
-    const hasId = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.update(staticContent).set(fields).where(hasId).returning())
-    return undefined
-  }),
+  defineOperation(
+    staticContentRoutes.update,
+    async ({ input: { static_content_id: staticContentId, ...fields } }, tx) => {
+      const hasId = eq(staticContent.static_content_id, staticContentId)
+      assertChanged(await tx.update(staticContent).set(fields).where(hasId).returning())
+      return undefined
+    },
+  ),
 
-  defineOperation(staticContentRoutes.delete, async ({ input: { static_content_id } }, tx) => {
-    const hasId = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.delete(staticContent).where(hasId).returning())
-    return undefined
-  }),
+  defineOperation(
+    staticContentRoutes.delete,
+    async ({ input: { static_content_id: staticContentId } }, tx) => {
+      const hasId = eq(staticContent.static_content_id, staticContentId)
+      assertChanged(await tx.delete(staticContent).where(hasId).returning())
+      return undefined
+    },
+  ),
 
-  defineLookup(staticContentRoutes.id, async ({ input: { static_id } }, tx) => {
-    const [row] = await tx.select().from(staticContent).where(eq(staticContent.static_content_id, static_id))
+  defineLookup(staticContentRoutes.id, async ({ input: { static_id: staticId } }, tx) => {
+    const [row] = await tx.select().from(staticContent).where(eq(staticContent.static_content_id, staticId))
     return row
   }),
 
-  defineOperation(staticContentRoutes.list, async ({ input: { device_id } }, tx) => ({
+  defineOperation(staticContentRoutes.list, async ({ input: { device_id: deviceId } }, tx) => ({
     value: await tx
       .select(getTableColumns(staticContent))
       .from(staticContent)
       .innerJoin(source, eq(source.source_id, staticContent.source_id))
-      .where(eq(source.device_id, device_id))
+      .where(eq(source.device_id, deviceId))
       .orderBy(asc(staticContent.id)),
   })),
 ]

@@ -14,20 +14,26 @@ import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
 /** API operations on system alerts, and on the settings that decide how they are reported. */
 export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
-  defineOperation(systemAlertRoutes.id, async ({ input: { system_alert_id } }, tx) => ({
-    value: await findAlert(tx, system_alert_id),
+  defineOperation(systemAlertRoutes.id, async ({ input: { system_alert_id: systemAlertId } }, tx) => ({
+    value: await findAlert(tx, systemAlertId),
   })),
 
   defineOperation(systemAlertRoutes.list, async ({ input }, tx) => {
-    const { system_alert_kind, system_alert_state, site_id, engine_id, source_id } = input
+    const {
+      system_alert_kind: systemAlertKind,
+      system_alert_state: systemAlertState,
+      site_id: siteId,
+      engine_id: engineId,
+      source_id: sourceId,
+    } = input
     const rows = await selectAlerts(tx)
       .where(
         and(
-          system_alert_kind ? eq(systemAlert.kind, system_alert_kind) : undefined,
-          system_alert_state ? stateConditions[system_alert_state] : undefined,
-          site_id ? eq(source.site_id, site_id) : undefined,
-          engine_id ? eq(systemAlert.engine_id, engine_id) : undefined,
-          source_id ? eq(systemAlert.source_id, source_id) : undefined,
+          systemAlertKind ? eq(systemAlert.kind, systemAlertKind) : undefined,
+          systemAlertState ? stateConditions[systemAlertState] : undefined,
+          siteId ? eq(source.site_id, siteId) : undefined,
+          engineId ? eq(systemAlert.engine_id, engineId) : undefined,
+          sourceId ? eq(systemAlert.source_id, sourceId) : undefined,
         ),
       )
       .orderBy(desc(systemAlert.opened_at), desc(systemAlert.system_alert_id))
@@ -36,12 +42,15 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
     return { value: rows.map(toSystemAlert) }
   }),
 
-  defineOperation(systemAlertRoutes.acknowledge, async ({ input: { system_alert_id }, caller }, tx) => {
-    await findAlert(tx, system_alert_id)
-    const row = await acknowledgeAlert(tx, system_alert_id, caller.user_id, now())
-    if (!row) throw new UnchangeableRecordError()
-    return { value: await findAlert(tx, system_alert_id) }
-  }),
+  defineOperation(
+    systemAlertRoutes.acknowledge,
+    async ({ input: { system_alert_id: systemAlertId }, caller }, tx) => {
+      await findAlert(tx, systemAlertId)
+      const row = await acknowledgeAlert(tx, systemAlertId, caller.user_id, now())
+      if (!row) throw new UnchangeableRecordError()
+      return { value: await findAlert(tx, systemAlertId) }
+    },
+  ),
 
   defineOperation(systemAlertRoutes.settings, async (_, tx) => ({
     value: await readRedactedSystemAlertSettings(tx),
@@ -62,8 +71,8 @@ const selectAlerts = (tx: Transaction) =>
     .leftJoin(source, eq(source.source_id, systemAlert.source_id))
     .$dynamic()
 
-async function findAlert(tx: Transaction, system_alert_id: string) {
-  const [row] = await selectAlerts(tx).where(eq(systemAlert.system_alert_id, system_alert_id))
+async function findAlert(tx: Transaction, systemAlertId: string) {
+  const [row] = await selectAlerts(tx).where(eq(systemAlert.system_alert_id, systemAlertId))
   if (!row) throw missingRecords([{ field: 'system_alert_id', record: 'system_alert' }])
   return toSystemAlert(row)
 }

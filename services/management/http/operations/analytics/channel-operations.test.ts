@@ -27,17 +27,19 @@ describe('pipelines', () => {
     const input = pipelineInput()
     const reply = await management.call(pipeline.create, input)
     expect([reply.status, reply.response]).toEqual([201, null])
-    const pipeline_id = getCreatedId(reply)
-    const read = { ...input, pipeline_id, pipeline_source: [] }
-    expect((await management.call(pipeline.id, { pipeline_id })).response).toEqual(read)
+    const pipelineId = getCreatedId(reply)
+    const read = { ...input, pipeline_id: pipelineId, pipeline_source: [] }
+    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).response).toEqual(read)
     expect((await management.call(pipeline.list)).response).toContainEqual(read)
     await management.send(pipeline.update, { ...read, pipeline_name: 'Doors' })
-    expect((await management.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Doors')
-    expect(await management.call(pipeline.delete, { pipeline_id })).toMatchObject({
+    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
+      'Doors',
+    )
+    expect(await management.call(pipeline.delete, { pipeline_id: pipelineId })).toMatchObject({
       status: 200,
       response: null,
     })
-    expect((await management.call(pipeline.id, { pipeline_id })).status).toBe(404)
+    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).status).toBe(404)
   })
 
   it('have a reference key that is unique on their engine', async () => {
@@ -96,9 +98,14 @@ describe('pipelines', () => {
 
 describe('channels', () => {
   const add = async (more: object = {}) => {
-    const pipeline_id = getCreatedId(await management.call(pipeline.create, pipelineInput()))
+    const pipelineId = getCreatedId(await management.call(pipeline.create, pipelineInput()))
     const input = {
-      ...{ source_id: own.source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: 'Door' },
+      ...{
+        source_id: own.source_id,
+        pipeline_id: pipelineId,
+        usecase_key: 'line-crossing',
+        channel_name: 'Door',
+      },
       ...more,
     }
     return { input, reply: await management.call(channel.create, input) }
@@ -106,12 +113,12 @@ describe('channels', () => {
 
   it('are created with 201 and their id, and returned with all fields', async () => {
     const { input, reply } = await add({ is_storage: true })
-    const { channel_id } = reply.response
-    expect([reply.status, getCreatedId(reply)]).toEqual([201, channel_id])
-    const { response } = await management.call(channel.id, { channel_id })
+    const { channel_id: channelId } = reply.response
+    expect([reply.status, getCreatedId(reply)]).toEqual([201, channelId])
+    const { response } = await management.call(channel.id, { channel_id: channelId })
     expect(response).toEqual({
       ...input,
-      channel_id,
+      channel_id: channelId,
       channel_key: '',
       channel_favorite: false,
       is_auto_recovery: false,

@@ -27,47 +27,51 @@ interface ChannelDependencies {
  * not change it.
  */
 export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
-  defineOperation(channelRoutes.create, async ({ input: { usecase_key, ...fields } }, tx) => {
+  defineOperation(channelRoutes.create, async ({ input: { usecase_key: usecaseKey, ...fields } }, tx) => {
     const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
-    const usecase_id = await findUsecaseId(tx, usecase_key)
+    const usecaseId = await findUsecaseId(tx, usecaseKey)
     const [created] = await tx
       .insert(channel)
-      .values({ ...fields, ...location, usecase_id })
+      .values({ ...fields, ...location, usecase_id: usecaseId })
       .returning()
-    const { channel_id } = created!
-    return { value: { channel_id }, created: channel_id }
+    const { channel_id: channelId } = created!
+    return { value: { channel_id: channelId }, created: channelId }
   }),
 
-  defineOperation(channelRoutes.update, async ({ input: { channel_id, usecase_key, ...fields } }, tx) => {
-    // The API has checked that the channel exists.
-    const [current] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
-    const { source_id = current!.source_id, pipeline_id = current!.pipeline_id } = fields
-    const isReconnected = source_id !== current!.source_id || pipeline_id !== current!.pipeline_id
+  defineOperation(
+    channelRoutes.update,
+    async ({ input: { channel_id: channelId, usecase_key: usecaseKey, ...fields } }, tx) => {
+      // The API has checked that the channel exists.
+      const [current] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
+      const { source_id: sourceId = current!.source_id, pipeline_id: pipelineId = current!.pipeline_id } =
+        fields
+      const isReconnected = sourceId !== current!.source_id || pipelineId !== current!.pipeline_id
 
-    const values: Partial<typeof channel.$inferInsert> = { channel_id, ...fields }
-    if (isReconnected) {
-      Object.assign(values, await connectPipeline(tx, source_id, pipeline_id))
-      // The engine assigns a new id to the channel.
-      values.channel_sid = null
-    }
-    if (usecase_key !== undefined) values.usecase_id = await findUsecaseId(tx, usecase_key)
-    assertChanged(await tx.update(channel).set(values).where(eq(channel.channel_id, channel_id)).returning())
+      const values: Partial<typeof channel.$inferInsert> = { channel_id: channelId, ...fields }
+      if (isReconnected) {
+        Object.assign(values, await connectPipeline(tx, sourceId, pipelineId))
+        // The engine assigns a new id to the channel.
+        values.channel_sid = null
+      }
+      if (usecaseKey !== undefined) values.usecase_id = await findUsecaseId(tx, usecaseKey)
+      assertChanged(await tx.update(channel).set(values).where(eq(channel.channel_id, channelId)).returning())
+      return undefined
+    },
+  ),
+
+  defineOperation(channelRoutes.delete, async ({ input: { channel_id: channelId } }, tx) => {
+    assertChanged(await tx.delete(channel).where(eq(channel.channel_id, channelId)).returning())
     return undefined
   }),
 
-  defineOperation(channelRoutes.delete, async ({ input: { channel_id } }, tx) => {
-    assertChanged(await tx.delete(channel).where(eq(channel.channel_id, channel_id)).returning())
-    return undefined
-  }),
-
-  defineLookup(channelRoutes.id, async ({ input: { channel_id } }, tx) => {
-    const [row] = await findSourceChannels(tx, eq(channel.channel_id, channel_id))
+  defineLookup(channelRoutes.id, async ({ input: { channel_id: channelId } }, tx) => {
+    const [row] = await findSourceChannels(tx, eq(channel.channel_id, channelId))
     return row
   }),
 
-  defineOperation(channelRoutes.list, async ({ input: { site_id, source_id } }, tx) => {
-    const isAtSite = site_id ? eq(channel.site_id, site_id) : undefined
-    const hasSource = source_id ? eq(channel.source_id, source_id) : undefined
+  defineOperation(channelRoutes.list, async ({ input: { site_id: siteId, source_id: sourceId } }, tx) => {
+    const isAtSite = siteId ? eq(channel.site_id, siteId) : undefined
+    const hasSource = sourceId ? eq(channel.source_id, sourceId) : undefined
     return { value: await findSourceChannels(tx, and(isAtSite, hasSource)) }
   }),
 
@@ -76,17 +80,17 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
   })),
 
   defineMultiStepOperation(mediaRoutes.ticket, async ({ input, caller, context }, database) => {
-    const { channel_id } = input
+    const { channel_id: channelId } = input
     await database.as(caller, mediaRoutes.ticket.path, tx =>
       assertReferencesExist(tx, mediaRoutes.ticket, input),
     )
-    const { ticket, expires_in } = await openLiveView(database, { secrets, egress }, channel_id)
+    const { ticket, expires_in } = await openLiveView(database, { secrets, egress }, channelId)
 
     const { protocol, host } = getRequestClient(context)
     // HTTP/1.0 does not require a host.
     const base = host ? `${protocol}://${host}` : context.req.url
     const createViewUrl = (format: string) => {
-      const url = new URL(`/media/${channel_id}/${format}`, base)
+      const url = new URL(`/media/${channelId}/${format}`, base)
       url.searchParams.set('ticket', ticket)
       return url
     }
@@ -103,26 +107,34 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
  * the source. Throws `EyrieError` (`conflict`) if the pipeline belongs to another organization, or if it runs on another engine than a
  * source that is pinned to its engine.
  */
-async function connectPipeline(tx: Transaction, source_id: string, pipeline_id: string) {
+async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: string) {
   // The API has checked that the source and the pipeline exist.
-  const { engine_id, site_id, organization_id, placement } = (await findSource(tx, source_id))!
-  const pipelineRow = (await findPipeline(tx, pipeline_id))!
+  const {
+    engine_id: engineId,
+    site_id,
+    organization_id: organizationId,
+    placement,
+  } = (await findSource(tx, sourceId))!
+  const pipelineRow = (await findPipeline(tx, pipelineId))!
 
   // Management creates the pipeline on every engine on which it places a source.
-  if (placement === 'pinned' && pipelineRow.engine_id !== engine_id) {
+  if (placement === 'pinned' && pipelineRow.engine_id !== engineId) {
     const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
   if (pipelineRow.organization_id === null)
-    await tx.update(pipeline).set({ organization_id }).where(eq(pipeline.pipeline_id, pipeline_id))
-  else if (pipelineRow.organization_id !== organization_id) {
+    await tx
+      .update(pipeline)
+      .set({ organization_id: organizationId })
+      .where(eq(pipeline.pipeline_id, pipelineId))
+  else if (pipelineRow.organization_id !== organizationId) {
     const reason = 'belongs to another organization than the source: create a pipeline for this organization'
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
-  return { engine_id, site_id }
+  return { engine_id: engineId, site_id }
 }
 
-async function findSource(tx: Transaction, source_id: string) {
+async function findSource(tx: Transaction, sourceId: string) {
   const [row] = await tx
     .select({
       engine_id: source.engine_id,
@@ -132,22 +144,22 @@ async function findSource(tx: Transaction, source_id: string) {
     })
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
-    .where(eq(source.source_id, source_id))
+    .where(eq(source.source_id, sourceId))
   return row
 }
 
-async function findPipeline(tx: Transaction, pipeline_id: string) {
+async function findPipeline(tx: Transaction, pipelineId: string) {
   const { engine_id, organization_id } = pipeline
   const [row] = await tx
     .select({ engine_id, organization_id })
     .from(pipeline)
-    .where(eq(pipeline.pipeline_id, pipeline_id))
+    .where(eq(pipeline.pipeline_id, pipelineId))
   return row
 }
 
 /** Returns the id of a usecase. Throws `EyrieError` (`id`) if the usecase does not exist. */
-async function findUsecaseId(tx: Transaction, usecase_key: string): Promise<string> {
-  const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
+async function findUsecaseId(tx: Transaction, usecaseKey: string): Promise<string> {
+  const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecaseKey))
   if (!row) throw missingRecords([{ field: 'usecase_key', record: 'usecase' }])
   return row.usecase_id
 }

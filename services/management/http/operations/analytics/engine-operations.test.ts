@@ -31,12 +31,12 @@ describe('engines', () => {
   it('are registered with 201 and null, and Location points to them', async () => {
     const reply = await management.call(create, input())
     expect([reply.status, reply.response]).toEqual([201, null])
-    const engine_id = getCreatedId(reply)
+    const engineId = getCreatedId(reply)
     const { engine_key: _, site_ids: __, ...shown } = input()
-    const { response } = await management.call(status, { engine_id })
+    const { response } = await management.call(status, { engine_id: engineId })
     expect(response).toMatchObject({
       ...shown,
-      engine_id,
+      engine_id: engineId,
       engine_status: 0,
       engine_is_active: false,
       engine_is_statistics: false,
@@ -50,21 +50,21 @@ describe('engines', () => {
   })
 
   it('never return their key, which is sealed, and keep it when an update omits it', async () => {
-    const engine_id = await add()
+    const engineId = await add()
     const keyOf = () =>
       management.database.system('test', async tx => {
-        const [row] = await tx.select().from(table).where(eq(table.engine_id, engine_id))
+        const [row] = await tx.select().from(table).where(eq(table.engine_id, engineId))
         return row!.engine_key
       })
     const before = await keyOf()
     expect(before).toMatch(/^sealed/)
-    const read = (await management.call(status, { engine_id })).response
+    const read = (await management.call(status, { engine_id: engineId })).response
     expect(JSON.stringify(read)).not.toMatch(/top-secret|engine_key/)
     expect(await management.send(update, { ...read, engine_name: 'Back' })).toMatchObject({
       status: 200,
       response: null,
     })
-    expect((await management.call(status, { engine_id })).response.engine_name).toBe('Back')
+    expect((await management.call(status, { engine_id: engineId })).response.engine_name).toBe('Back')
     expect(await keyOf()).toBe(before)
     await management.send(update, { ...read, engine_key: 'another' })
     expect(await keyOf()).not.toBe(before)
@@ -75,14 +75,16 @@ describe('engines', () => {
     ['port', { engine_port: 8101 }],
     ['scheme', { engine_is_secure: false }],
   ])('do not send their stored key to another %s', async (_, changed) => {
-    const engine_id = await add()
-    const { engine_key, ...withoutKey } = { ...input(changed), engine_id }
+    const engineId = await add()
+    const { engine_key, ...withoutKey } = { ...input(changed), engine_id: engineId }
     const { status: answered, message } = await management.send(update, withoutKey)
     expect(answered).toBe(400)
     expect(message).toContain('engine_key: the stored key belongs to another address: send the key too')
-    expect((await management.call(status, { engine_id })).response.engine_address).toBe('engine.test')
+    expect((await management.call(status, { engine_id: engineId })).response.engine_address).toBe(
+      'engine.test',
+    )
     expect((await management.send(update, { ...withoutKey, engine_key })).status).toBe(200)
-    expect((await management.call(status, { engine_id })).response).toMatchObject(changed)
+    expect((await management.call(status, { engine_id: engineId })).response).toMatchObject(changed)
   })
 
   it.each([
@@ -104,16 +106,16 @@ describe('engines', () => {
     expect(message).toContain(reason)
   })
 
-  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])('accept the address %s', async engine_address => {
-    expect((await management.call(create, input({ engine_address }))).status).toBe(201)
+  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])('accept the address %s', async engineAddress => {
+    expect((await management.call(create, input({ engine_address: engineAddress }))).status).toBe(201)
   })
 
   it('are listed by the sites that they serve, separated by commas', async () => {
-    const engine_id = await add()
-    const idsOf = async (site_ids: string) =>
-      (await management.send(list, { site_ids })).response as { engine_id: string }[]
+    const engineId = await add()
+    const idsOf = async (siteIds: string) =>
+      (await management.send(list, { site_ids: siteIds })).response as { engine_id: string }[]
     const both = (await idsOf(`${own.site_id},${other.site_id}`)).map(each => each.engine_id)
-    expect(both).toEqual(expect.arrayContaining([engine_id, own.engine_id, other.engine_id]))
+    expect(both).toEqual(expect.arrayContaining([engineId, own.engine_id, other.engine_id]))
     expect((await idsOf(other.site_id)).map(each => each.engine_id)).toEqual([other.engine_id])
     expect(await management.send(list, {})).toMatchObject({
       status: 400,
@@ -124,19 +126,19 @@ describe('engines', () => {
   })
 
   it('are hidden from users of another organization', async () => {
-    const engine_id = await add()
+    const engineId = await add()
     const admin = await management.signIn('admin', { organization: other.organization_id })
     for (const route of [stats, status, drift])
-      expect(await management.call(route, { engine_id }, admin)).toMatchObject({ status: 404 })
-    expect(await management.call(remove, { engine_id }, admin)).toMatchObject({ status: 404 })
+      expect(await management.call(route, { engine_id: engineId }, admin)).toMatchObject({ status: 404 })
+    expect(await management.call(remove, { engine_id: engineId }, admin)).toMatchObject({ status: 404 })
     const seen = (await management.send(list, { site_ids: '' }, admin)).response as { engine_id: string }[]
     expect(seen.map(each => each.engine_id)).toEqual([other.engine_id])
   })
 
   it('belong to the organization of their sites, or else to the whole installation', async () => {
     const admin = await management.signIn('admin', { organization: own.organization_id })
-    const statusFor = async (engine_id: string) =>
-      (await management.call(status, { engine_id }, admin)).status
+    const statusFor = async (engineId: string) =>
+      (await management.call(status, { engine_id: engineId }, admin)).status
     expect(await statusFor(await add())).toBe(200)
     expect(await statusFor(await add({ site_ids: [] }))).toBe(404)
     const ofBoth = input({ site_ids: [own.site_id, other.site_id] })
@@ -161,10 +163,10 @@ describe('engines', () => {
     { engine_is_secure: false },
     { engine_key: 'another' },
   ])('are not pointed elsewhere by an administrator with %j, who may rename them', async change => {
-    const engine_id = await add()
+    const engineId = await add()
     const { engine_key: _, ...connection } = input()
     const admin = await management.signIn('admin', { organization: own.organization_id })
-    const renamed = { ...connection, engine_id, engine_name: 'Back' }
+    const renamed = { ...connection, engine_id: engineId, engine_name: 'Back' }
     expect((await management.call(update, renamed, admin)).status).toBe(200)
     expect(await management.call(update, { ...renamed, ...change }, admin)).toMatchObject({
       status: 403,
@@ -180,44 +182,47 @@ describe('engines', () => {
       status: 409,
       message: expect.stringMatching(/device|source|pipeline/),
     })
-    const engine_id = await add()
-    expect(await management.call(remove, { engine_id })).toMatchObject({ status: 200, response: null })
-    expect((await management.call(status, { engine_id })).status).toBe(404)
+    const engineId = await add()
+    expect(await management.call(remove, { engine_id: engineId })).toMatchObject({
+      status: 200,
+      response: null,
+    })
+    expect((await management.call(status, { engine_id: engineId })).status).toBe(404)
   })
 
   it('have no drift and no statistics and cannot be repaired before they are connected', async () => {
-    const engine_id = await add()
-    expect((await management.call(drift, { engine_id })).response).toEqual({
-      engine_id,
+    const engineId = await add()
+    expect((await management.call(drift, { engine_id: engineId })).response).toEqual({
+      engine_id: engineId,
       checked_at: null,
       drift: [],
     })
-    expect((await management.call(stats, { engine_id })).response).toEqual({
-      engine_id,
+    expect((await management.call(stats, { engine_id: engineId })).response).toEqual({
+      engine_id: engineId,
       engine_stats: [],
       engine_uptime: 0,
     })
-    expect((await management.call(repair, { engine_id })).status).toBe(503)
+    expect((await management.call(repair, { engine_id: engineId })).status).toBe(503)
   })
 
   it('return a long history as averages of equal intervals, oldest first', async () => {
-    const engine_id = await add()
+    const engineId = await add()
     const start = Date.parse('2026-01-01T00:00:00Z')
     const samples = Array.from({ length: 5000 }, (_, n) => ({
-      ...{ engine_id, time: new Date(start + n * 10_000) },
+      ...{ engine_id: engineId, time: new Date(start + n * 10_000) },
       ...{ cpu: n % 2 === 0 ? 20 : 40, mem_physical: 1000, mem_virtual: 2000 },
     }))
     await management.database.system('test', async tx => {
       for (let n = 0; n < samples.length; n += 1000)
         await tx.insert(engineStatistics).values(samples.slice(n, n + 1000))
     })
-    const { engine_stats } = (await management.call(stats, { engine_id })).response
-    expect(engine_stats.length).toBeGreaterThan(900)
-    expect(engine_stats.length).toBeLessThanOrEqual(1001)
-    expect(engine_stats[0]).toMatchObject({ time: '2026-01-01T00:00:00.000Z', mem_physical: 1000 })
-    const times = engine_stats.map(({ time }) => time)
+    const { engine_stats: engineStats } = (await management.call(stats, { engine_id: engineId })).response
+    expect(engineStats.length).toBeGreaterThan(900)
+    expect(engineStats.length).toBeLessThanOrEqual(1001)
+    expect(engineStats[0]).toMatchObject({ time: '2026-01-01T00:00:00.000Z', mem_physical: 1000 })
+    const times = engineStats.map(({ time }) => time)
     expect(times).toEqual(times.toSorted())
-    const middle = engine_stats.slice(1, -1)
+    const middle = engineStats.slice(1, -1)
     expect(middle.every(({ cpu }) => cpu > 20 && cpu < 40)).toBe(true)
   })
 })

@@ -31,68 +31,72 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
   return [
     defineOperation(
       engineRoutes.create,
-      async ({ input: { site_ids = [], engine_key = '', ...fields } }, tx) => {
-        const organization_id = await findOwnerOrganization(tx, site_ids)
+      async ({ input: { site_ids: siteIds = [], engine_key: engineKey = '', ...fields } }, tx) => {
+        const organizationId = await findOwnerOrganization(tx, siteIds)
         const [created] = await tx
           .insert(engine)
-          .values({ ...fields, organization_id, engine_key: secrets.encrypt(engine_key) })
+          .values({ ...fields, organization_id: organizationId, engine_key: secrets.encrypt(engineKey) })
           .returning()
-        await setSites(tx, created!.engine_id, site_ids)
+        await setSites(tx, created!.engine_id, siteIds)
         return { created: created!.engine_id }
       },
     ),
 
     defineOperation(engineRoutes.update, async ({ input, caller }, tx) => {
-      const { engine_id, site_ids, engine_key, ...fields } = input
+      const { engine_id: engineId, site_ids: siteIds, engine_key: engineKey, ...fields } = input
       await assertMayConnect(tx, caller, input)
-      if (engine_key === undefined) await assertAddressUnchanged(tx, engine_id, fields)
-      const encryptedKey = engine_key === undefined ? {} : { engine_key: secrets.encrypt(engine_key) }
+      if (engineKey === undefined) await assertAddressUnchanged(tx, engineId, fields)
+      const encryptedKey = engineKey === undefined ? {} : { engine_key: secrets.encrypt(engineKey) }
       const values = { ...fields, ...encryptedKey, engine_updated_at: new Date() }
-      assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
-      if (site_ids) await setSites(tx, engine_id, site_ids)
+      assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engineId)).returning())
+      if (siteIds) await setSites(tx, engineId, siteIds)
       return undefined
     }),
 
-    defineOperation(engineRoutes.delete, async ({ input: { engine_id } }, tx) => {
-      assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engine_id)).returning())
+    defineOperation(engineRoutes.delete, async ({ input: { engine_id: engineId } }, tx) => {
+      assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engineId)).returning())
       return undefined
     }),
 
     defineMultiStepOperation(engineRoutes.repair, async ({ input, caller }, database) => {
-      const { engine_id } = input
+      const { engine_id: engineId } = input
       await database.as(caller, engineRoutes.repair.path, async tx => {
         await assertReferencesExist(tx, engineRoutes.repair, input)
         // Checks that the caller may change the engine, by an update that changes nothing.
         assertChanged(
-          await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
+          await tx
+            .update(engine)
+            .set({ engine_id: engineId })
+            .where(eq(engine.engine_id, engineId))
+            .returning(),
         )
       })
-      await fleet.repair(database, engine_id)
-      return { value: await readDrift(database, caller, engine_id) }
+      await fleet.repair(database, engineId)
+      return { value: await readDrift(database, caller, engineId) }
     }),
 
-    defineOperation(engineRoutes.list, async ({ input: { site_ids } }, tx) => {
-      const isAtSites = site_ids.length > 0 ? exists(selectSites(tx, site_ids)) : undefined
+    defineOperation(engineRoutes.list, async ({ input: { site_ids: siteIds } }, tx) => {
+      const isAtSites = siteIds.length > 0 ? exists(selectSites(tx, siteIds)) : undefined
       return { value: await findEngines(tx, isAtSites) }
     }),
 
-    defineOperation(engineRoutes.stats, async ({ input: { engine_id } }, tx) => ({
-      value: await readEngineLoad(tx, engine_id),
+    defineOperation(engineRoutes.stats, async ({ input: { engine_id: engineId } }, tx) => ({
+      value: await readEngineLoad(tx, engineId),
     })),
 
-    defineOperation(engineRoutes.status, async ({ input: { engine_id } }, tx) => {
-      const [row] = await findEngines(tx, eq(engine.engine_id, engine_id))
-      const load = await readEngineLoad(tx, engine_id)
+    defineOperation(engineRoutes.status, async ({ input: { engine_id: engineId } }, tx) => {
+      const [row] = await findEngines(tx, eq(engine.engine_id, engineId))
+      const load = await readEngineLoad(tx, engineId)
       return { value: { ...row!, ...load } }
     }),
 
     defineMultiStepOperation(engineRoutes.drift, async ({ input, caller }, database) => {
-      const { engine_id } = input
+      const { engine_id: engineId } = input
       await database.as(caller, engineRoutes.drift.path, tx =>
         assertReferencesExist(tx, engineRoutes.drift, input),
       )
-      await fleet.reconcile(database, engine_id)
-      return { value: await readDrift(database, caller, engine_id) }
+      await fleet.reconcile(database, engineId)
+      return { value: await readDrift(database, caller, engineId) }
     }),
 
     defineMultiStepOperation(enginePluginRoutes.plugins, async ({ input, caller }, database) => {
@@ -104,9 +108,9 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
   ]
 
   /** Returns the drift of the records that the caller may see. A pipeline is included only if all its channels are visible. */
-  async function readDrift(database: Database, caller: Principal, engine_id: string) {
-    const { drift, ...report } = await fleet.readDriftReport(database, engine_id)
-    if (caller.role === 'superadmin') return { engine_id, ...report, drift }
+  async function readDrift(database: Database, caller: Principal, engineId: string) {
+    const { drift, ...report } = await fleet.readDriftReport(database, engineId)
+    if (caller.role === 'superadmin') return { engine_id: engineId, ...report, drift }
 
     const ids = [...new Set(drift.map(({ record_id }) => record_id))]
     const visibleIds = await database.as(caller, engineRoutes.drift.path, async tx => {
@@ -116,7 +120,11 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
         .where(inArray(source.source_id, ids))
       return new Set([...sources.map(({ source_id }) => source_id), ...(await findWhollyVisible(tx, ids))])
     })
-    return { engine_id, ...report, drift: drift.filter(({ record_id }) => visibleIds.has(record_id)) }
+    return {
+      engine_id: engineId,
+      ...report,
+      drift: drift.filter(({ record_id }) => visibleIds.has(record_id)),
+    }
   }
 }
 
@@ -129,15 +137,21 @@ type EngineUpdate = Input<typeof engineRoutes.update>
 async function assertMayConnect(
   tx: Transaction,
   caller: Principal,
-  { engine_id, engine_key, engine_address, engine_port, engine_is_secure }: EngineUpdate,
+  {
+    engine_id: engineId,
+    engine_key: engineKey,
+    engine_address: engineAddress,
+    engine_port: enginePort,
+    engine_is_secure: engineIsSecure,
+  }: EngineUpdate,
 ): Promise<void> {
-  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
   if (!stored) return
   const isUnchanged =
-    engine_key === undefined &&
-    stored.engine_address === engine_address &&
-    stored.engine_port === engine_port &&
-    stored.engine_is_secure === engine_is_secure
+    engineKey === undefined &&
+    stored.engine_address === engineAddress &&
+    stored.engine_port === enginePort &&
+    stored.engine_is_secure === engineIsSecure
   if (!isUnchanged)
     assertRole(
       'changing the address, the port, the scheme or the key of an engine requires',
@@ -152,10 +166,10 @@ async function assertMayConnect(
  */
 async function assertAddressUnchanged(
   tx: Transaction,
-  engine_id: string,
+  engineId: string,
   changed: Omit<EngineUpdate, 'engine_id'>,
 ) {
-  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id)).for('update')
+  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engineId)).for('update')
   if (!stored || stored.engine_key === '') return
   // The case of a host name has no meaning.
   const isUnchanged =
@@ -170,21 +184,21 @@ async function assertAddressUnchanged(
 }
 
 /** Subquery that selects the given sites of an engine. The outer query selects from `engine`. */
-const selectSites = (tx: Transaction, site_ids: string[]) =>
+const selectSites = (tx: Transaction, siteIds: string[]) =>
   tx
     .select()
     .from(engineSite)
-    .where(and(eq(engineSite.engine_id, engine.engine_id), inArray(engineSite.site_id, site_ids)))
+    .where(and(eq(engineSite.engine_id, engine.engine_id), inArray(engineSite.site_id, siteIds)))
 
 /** Replaces the sites of an engine. */
-async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) {
+async function setSites(tx: Transaction, engineId: string, siteIds: string[]) {
   await tx
     .delete(engineSite)
-    .where(and(eq(engineSite.engine_id, engine_id), notInArray(engineSite.site_id, site_ids)))
-  if (site_ids.length > 0)
+    .where(and(eq(engineSite.engine_id, engineId), notInArray(engineSite.site_id, siteIds)))
+  if (siteIds.length > 0)
     await tx
       .insert(engineSite)
-      .values(site_ids.map(site_id => ({ engine_id, site_id })))
+      .values(siteIds.map(siteId => ({ engine_id: engineId, site_id: siteId })))
       .onConflictDoNothing()
 }
 
@@ -192,11 +206,11 @@ async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) 
  * Returns the organization that owns a new engine: the organization of its sites. Null: the engine belongs to the whole
  * installation. Throws `EyrieError` (`syntax`) if the sites belong to several organizations.
  */
-async function findOwnerOrganization(tx: Transaction, site_ids: string[]): Promise<string | null> {
+async function findOwnerOrganization(tx: Transaction, siteIds: string[]): Promise<string | null> {
   const sites = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
-    .where(inArray(site.site_id, site_ids))
+    .where(inArray(site.site_id, siteIds))
 
   if (sites.length <= 1) return sites[0]?.organization_id ?? null
   throw fieldError('site_ids', 'choose sites of one organization, which will own the engine')

@@ -10,10 +10,10 @@ export const joinOperations = (options: JoinOptions): Operation[] => [
   defineMultiStepOperation(engineRoutes.join, async ({ input, context }, database) => {
     const { address } = getRequestClient(context)
     // The engine does not choose the address that management connects to.
-    const engine_id = await database.system(engineRoutes.join.path, tx =>
+    const engineId = await database.system(engineRoutes.join.path, tx =>
       joinEngine(tx, { ...input, engine_address: address }, options),
     )
-    return { value: { engine_id } }
+    return { value: { engine_id: engineId } }
   }),
 
   defineOperation(engineRoutes.createJoinToken, async ({ input }, tx) => ({
@@ -22,8 +22,8 @@ export const joinOperations = (options: JoinOptions): Operation[] => [
 
   defineOperation(engineRoutes.listJoinTokens, async (_, tx) => ({ value: await listJoinTokens(tx) })),
 
-  defineOperation(engineRoutes.deleteJoinToken, async ({ input: { join_token_id } }, tx) => {
-    assertChanged(await deleteJoinToken(tx, join_token_id))
+  defineOperation(engineRoutes.deleteJoinToken, async ({ input: { join_token_id: joinTokenId } }, tx) => {
+    assertChanged(await deleteJoinToken(tx, joinTokenId))
     return undefined
   }),
 ]

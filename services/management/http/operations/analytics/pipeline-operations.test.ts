@@ -64,19 +64,24 @@ describe('pipelines', () => {
     [{ elements: [{}] }, 'pipeline_elements.elements.0.name'],
     [{ elements: [{ name: 'motion', args: 5 }] }, 'pipeline_elements.elements.0.args'],
     [{ elements: [{ name: 'motion' }], more: 1 }, 'pipeline_elements.more'],
-  ])('reject the elements %j', async (pipeline_elements, field) => {
-    const { status, response } = await management.send(pipeline.create, input({ pipeline_elements }))
+  ])('reject the elements %j', async (pipelineElements, field) => {
+    const { status, response } = await management.send(
+      pipeline.create,
+      input({ pipeline_elements: pipelineElements }),
+    )
     expect([status, getInvalidFields(response)]).toEqual([400, [field]])
   })
 
   it('ignore the sources in the input and list those of their channels', async () => {
-    const pipeline_id = await create({ pipeline_source: [7] })
-    const { response } = await management.call(pipeline.id, { pipeline_id })
+    const pipelineId = await create({ pipeline_source: [7] })
+    const { response } = await management.call(pipeline.id, { pipeline_id: pipelineId })
     expect(response.pipeline_source).toEqual([])
     expect((await management.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status).toBe(
       200,
     )
-    expect((await management.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Renamed')
+    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
+      'Renamed',
+    )
   })
 
   it('have a number that is unique on their engine', async () => {
@@ -90,8 +95,8 @@ describe('pipelines', () => {
   })
 
   it('reject an unknown engine, usecase or source', async () => {
-    const { source_id } = hierarchy
-    await create({ pipeline_elements: { elements: [crossing({ [source_id]: {} })] } })
+    const { source_id: sourceId } = hierarchy
+    await create({ pipeline_elements: { elements: [crossing({ [sourceId]: {} })] } })
     const nobody = v7()
     for (const [wrong, field] of [
       [{ engine_id: nobody }, 'engine_id'],
@@ -107,12 +112,18 @@ describe('pipelines', () => {
   })
 
   it('reject config keys that name no source, naming the key and what is allowed', async () => {
-    const { engine_id, source_id } = hierarchy
+    const { engine_id, source_id: sourceId } = hierarchy
     // As an engine reports it when it connects.
-    const config_schema = { type: 'object', propertyNames: { pattern: '^\\d+(, ?\\d+)*$' } }
+    const configSchema = { type: 'object', propertyNames: { pattern: '^\\d+(, ?\\d+)*$' } }
     const element = {
       ...{ name: 'door-crossing', version: '1.0.0', title: '', description: '', passthrough: true },
-      ...{ params_schema: null, params_mapping: {}, config_schema, input_schema: null, output_schema: null },
+      ...{
+        params_schema: null,
+        params_mapping: {},
+        config_schema: configSchema,
+        input_schema: null,
+        output_schema: null,
+      },
     }
     const catalog = { engine_catalog: { elements: [element] } }
     await management.database.system('test', tx =>
@@ -125,9 +136,9 @@ describe('pipelines', () => {
       input({ pipeline_elements: { elements: [{ name: 'motion' }, { name, config }] } })
     const field = 'pipeline_elements.elements.1.config'
 
-    const created = await management.send(pipeline.create, withConfig({ [source_id]: {} }))
+    const created = await management.send(pipeline.create, withConfig({ [sourceId]: {} }))
     expect(created.status).toBe(201)
-    for (const key of ['', ' ', '0', 'entrance', `${source_id},`]) {
+    for (const key of ['', ' ', '0', 'entrance', `${sourceId},`]) {
       const { status, message, response } = await management.send(pipeline.create, withConfig({ [key]: {} }))
       expect([status, getInvalidFields(response)]).toEqual([400, [field]])
       expect(message).toBe(
@@ -137,7 +148,7 @@ describe('pipelines', () => {
     const update = { ...withConfig({ '': {} }), pipeline_id: getCreatedId(created) }
     expect((await management.send(pipeline.update, update)).status).toBe(400)
 
-    const twice = withConfig({ [source_id]: {}, [` ${source_id}`]: {} })
+    const twice = withConfig({ [sourceId]: {}, [` ${sourceId}`]: {} })
     expect((await management.send(pipeline.create, twice)).message).toContain('appears more than once')
     const unknown = await management.send(pipeline.create, withConfig({ '': {} }, 'unknown-element'))
     expect([unknown.status, unknown.message]).toEqual([
@@ -147,20 +158,20 @@ describe('pipelines', () => {
   })
 
   it('drop references to a deleted source, so that they can be sent back unchanged', async () => {
-    const { device_id, engine_id, source_id } = hierarchy
-    const gone = getCreatedId(await management.call(source.create, sourceInput(device_id, engine_id, 'gone')))
+    const { device_id: deviceId, engine_id: engineId, source_id: sourceId } = hierarchy
+    const gone = getCreatedId(await management.call(source.create, sourceInput(deviceId, engineId, 'gone')))
     const config = {
       [gone.toUpperCase()]: { lines: [1] },
-      [`${gone}, ${source_id}`]: { lines: [2] },
+      [`${gone}, ${sourceId}`]: { lines: [2] },
       other: 3,
     }
     const elements = [crossing(config), { name: 'motion', args: { history: 5 } }]
-    const pipeline_id = await create({ pipeline_elements: { elements } })
+    const pipelineId = await create({ pipeline_elements: { elements } })
     const other = await create()
     expect((await management.call(source.delete, { source_id: gone })).status).toBe(200)
-    const { response } = await management.call(pipeline.id, { pipeline_id })
+    const { response } = await management.call(pipeline.id, { pipeline_id: pipelineId })
     expect(response.pipeline_elements).toEqual({
-      elements: [crossing({ [source_id]: { lines: [2] }, other: 3 }), elements[1]],
+      elements: [crossing({ [sourceId]: { lines: [2] }, other: 3 }), elements[1]],
     })
     expect((await management.send(pipeline.update, response)).status).toBe(200)
     const untouched = (await management.call(pipeline.id, { pipeline_id: other })).response
@@ -168,14 +179,14 @@ describe('pipelines', () => {
   })
 
   it('are deleted when no channel uses them', async () => {
-    const { pipeline_id } = (
+    const { pipeline_id: pipelineId } = (
       await management.call(managementRoutes.channel.id, { channel_id: hierarchy.channel_id })
     ).response
-    const held = await management.send(pipeline.delete, { pipeline_id })
+    const held = await management.send(pipeline.delete, { pipeline_id: pipelineId })
     expect([held.status, held.message]).toEqual([409, expect.stringContaining('channel')])
     const free = await create()
     const listed = (await management.call(pipeline.list)).response.map(each => each.pipeline_id)
-    expect(listed).toEqual(expect.arrayContaining([pipeline_id, free]))
+    expect(listed).toEqual(expect.arrayContaining([pipelineId, free]))
     expect(await management.call(pipeline.delete, { pipeline_id: free })).toMatchObject({
       status: 200,
       response: null,
@@ -185,8 +196,8 @@ describe('pipelines', () => {
 
   it.each(['line-crossing', 'occupancy', 'social-distancing', 'ppe', 'fire-smoke', 'collision'])(
     'begins with the standard elements of %s',
-    async usecase_key => {
-      const { status, response } = await management.call(pipeline.defaultElement, { usecase_key })
+    async usecaseKey => {
+      const { status, response } = await management.call(pipeline.defaultElement, { usecase_key: usecaseKey })
       expect(status).toBe(200)
       expect(response.default_data.elements[0]).toMatchObject({ name: 'infer' })
     },

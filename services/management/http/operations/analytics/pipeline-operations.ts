@@ -25,53 +25,55 @@ const HAS_HIDDEN_SOURCES =
 export const pipelineOperations = [
   defineOperation(pipelineRoutes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
     await assertReferencedRecordsExist(tx, fields)
-    const organization_id = await findOwnerOrganization(tx, caller, fields)
+    const organizationId = await findOwnerOrganization(tx, caller, fields)
     const [created] = await tx
       .insert(pipeline)
-      .values({ ...fields, organization_id })
+      .values({ ...fields, organization_id: organizationId })
       .returning()
     return { created: created!.pipeline_id }
   }),
 
   defineOperation(
     pipelineRoutes.update,
-    async ({ input: { pipeline_id, pipeline_source: _, ...fields } }, tx) => {
+    async ({ input: { pipeline_id: pipelineId, pipeline_source: _, ...fields } }, tx) => {
       await assertReferencedRecordsExist(tx, fields)
       // The caller would remove the settings of sources that are hidden from it.
-      const visibleIds = await findWhollyVisible(tx, [pipeline_id])
-      if (!visibleIds.has(pipeline_id))
-        throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
+      const visibleIds = await findWhollyVisible(tx, [pipelineId])
+      if (!visibleIds.has(pipelineId)) throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
       // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to another engine loses it.
-      const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
-      const values = { ...fields, pipeline_sid }
-      const hasId = eq(pipeline.pipeline_id, pipeline_id)
+      const pipelineSid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
+      const values = { ...fields, pipeline_sid: pipelineSid }
+      const hasId = eq(pipeline.pipeline_id, pipelineId)
       assertChanged(await tx.update(pipeline).set(values).where(hasId).returning())
       return undefined
     },
   ),
 
-  defineOperation(pipelineRoutes.delete, async ({ input: { pipeline_id } }, tx) => {
-    assertChanged(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipeline_id)).returning())
+  defineOperation(pipelineRoutes.delete, async ({ input: { pipeline_id: pipelineId } }, tx) => {
+    assertChanged(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipelineId)).returning())
     return undefined
   }),
 
-  defineLookup(pipelineRoutes.id, async ({ input: { pipeline_id } }, tx) => {
-    const [row] = await findPipelines(tx, eq(pipeline.pipeline_id, pipeline_id))
+  defineLookup(pipelineRoutes.id, async ({ input: { pipeline_id: pipelineId } }, tx) => {
+    const [row] = await findPipelines(tx, eq(pipeline.pipeline_id, pipelineId))
     return row
   }),
 
   defineOperation(pipelineRoutes.list, async (_, tx) => ({ value: await findPipelines(tx, undefined) })),
 
-  defineOperation(pipelineRoutes.defaultElement, async ({ input: { usecase_key, engine_id } }, tx) => {
-    await assertUsecaseExists(tx, 'usecase_key', usecase_key)
-    const states = await tx
-      .select({ catalog: engineState.engine_catalog })
-      .from(engineState)
-      .where(engine_id === undefined ? undefined : eq(engineState.engine_id, engine_id))
-      .orderBy(asc(engineState.engine_id))
-    const catalogs = states.map(({ catalog }) => catalog)
-    return { value: { default_data: { elements: createDefaultElements(usecase_key, catalogs) } } }
-  }),
+  defineOperation(
+    pipelineRoutes.defaultElement,
+    async ({ input: { usecase_key: usecaseKey, engine_id: engineId } }, tx) => {
+      await assertUsecaseExists(tx, 'usecase_key', usecaseKey)
+      const states = await tx
+        .select({ catalog: engineState.engine_catalog })
+        .from(engineState)
+        .where(engineId === undefined ? undefined : eq(engineState.engine_id, engineId))
+        .orderBy(asc(engineState.engine_id))
+      const catalogs = states.map(({ catalog }) => catalog)
+      return { value: { default_data: { elements: createDefaultElements(usecaseKey, catalogs) } } }
+    },
+  ),
 ]
 
 /**
@@ -93,11 +95,11 @@ async function assertReferencedRecordsExist(
     .from(source)
     .where(inArray(source.source_id, sourceIds))
   const knownIds = new Set(rows.map(({ source_id }) => source_id))
-  const unknownIds = sourceIds.filter(source_id => !knownIds.has(source_id))
+  const unknownIds = sourceIds.filter(sourceId => !knownIds.has(sourceId))
   if (unknownIds.length > 0)
     throw missingRecords(
-      unknownIds.map(source_id => ({
-        field: `pipeline_elements.elements: ${source_id}`,
+      unknownIds.map(sourceId => ({
+        field: `pipeline_elements.elements: ${sourceId}`,
         record: 'source',
       })),
     )
@@ -106,14 +108,17 @@ async function assertReferencedRecordsExist(
 /** Throws `EyrieError` (`syntax`) if a key of a source-dependent configuration is not a list of sources, as the engine requires. */
 async function assertValidKeys(
   tx: Transaction,
-  { engine_id, pipeline_elements }: { engine_id: string; pipeline_elements: PipelineElements },
+  {
+    engine_id: engineId,
+    pipeline_elements: pipelineElements,
+  }: { engine_id: string; pipeline_elements: PipelineElements },
 ): Promise<void> {
   const [state] = await tx
     .select({ catalog: engineState.engine_catalog })
     .from(engineState)
-    .where(eq(engineState.engine_id, engine_id))
+    .where(eq(engineState.engine_id, engineId))
   const catalogElements = new Map(state?.catalog.elements?.map(element => [element.name, element]))
-  const invalidKeys = findInvalidKeys(pipeline_elements.elements, name => {
+  const invalidKeys = findInvalidKeys(pipelineElements.elements, name => {
     const element = catalogElements.get(name)
     return element && isKeyedBySource(element)
   })
@@ -126,8 +131,8 @@ async function assertValidKeys(
     )
 }
 
-async function assertUsecaseExists(tx: Transaction, field: string, usecase_key: string): Promise<void> {
-  const rows = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
+async function assertUsecaseExists(tx: Transaction, field: string, usecaseKey: string): Promise<void> {
+  const rows = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecaseKey))
   if (rows.length === 0) throw missingRecords([{ field, record: 'usecase' }])
 }
 
@@ -139,9 +144,12 @@ async function assertUsecaseExists(tx: Transaction, field: string, usecase_key: 
 async function findOwnerOrganization(
   tx: Transaction,
   caller: Principal,
-  { engine_id, pipeline_elements }: { engine_id: string; pipeline_elements: PipelineElements },
+  {
+    engine_id: engineId,
+    pipeline_elements: pipelineElements,
+  }: { engine_id: string; pipeline_elements: PipelineElements },
 ): Promise<string | null> {
-  const sourceIds = findReferencedSources(pipeline_elements.elements)
+  const sourceIds = findReferencedSources(pipelineElements.elements)
   const [sourceOwner, ...otherSourceOwners] = await listOwnersOfSources(tx, sourceIds)
   if (otherSourceOwners.length > 0)
     throw fieldError(
@@ -150,14 +158,14 @@ async function findOwnerOrganization(
     )
   if (sourceOwner !== undefined) return sourceOwner
 
-  const [engineRow] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+  const [engineRow] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
   if (engineRow?.organization_id) return engineRow.organization_id
 
   const isSuperadmin = caller.role === 'superadmin'
   const [membership, ...otherMemberships] = caller.memberships
   if (!isSuperadmin && membership !== undefined && otherMemberships.length === 0) return membership
 
-  const [deviceOwner, ...otherDeviceOwners] = await listOwnersOfDevices(tx, engine_id)
+  const [deviceOwner, ...otherDeviceOwners] = await listOwnersOfDevices(tx, engineId)
   if (deviceOwner !== undefined && otherDeviceOwners.length === 0) return deviceOwner
   if (isSuperadmin) return null
   throw fieldError(
@@ -175,11 +183,11 @@ async function listOwnersOfSources(tx: Transaction, sourceIds: string[]): Promis
   return rows.map(({ organization_id }) => organization_id)
 }
 
-async function listOwnersOfDevices(tx: Transaction, engine_id: string): Promise<string[]> {
+async function listOwnersOfDevices(tx: Transaction, engineId: string): Promise<string[]> {
   const rows = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(device)
     .innerJoin(site, eq(site.site_id, device.site_id))
-    .where(eq(device.engine_id, engine_id))
+    .where(eq(device.engine_id, engineId))
   return rows.map(({ organization_id }) => organization_id)
 }

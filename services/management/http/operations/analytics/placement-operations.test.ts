@@ -38,7 +38,7 @@ describe('placement', () => {
   }
 
   async function setState(
-    engine_id: string,
+    engineId: string,
     cores: number,
     used: number,
     sources: ReportedCondition['condition']['sources'] = [],
@@ -52,7 +52,7 @@ describe('placement', () => {
     await management.database.system('test', tx =>
       tx
         .insert(engineState)
-        .values({ engine_id, ...state })
+        .values({ engine_id: engineId, ...state })
         .onConflictDoUpdate({ target: engineState.engine_id, set: state }),
     )
   }
@@ -60,45 +60,43 @@ describe('placement', () => {
   async function addSource(): Promise<string> {
     created += 1
     const name = `camera ${created}`
-    const { site_id, engine_id } = own
-    const device_id = getCreatedId(
-      await management.call(device.create, deviceInput(site_id, engine_id, name)),
-    )
-    return getCreatedId(await management.call(source.create, sourceInput(device_id, engine_id, name)))
+    const { site_id: siteId, engine_id: engineId } = own
+    const deviceId = getCreatedId(await management.call(device.create, deviceInput(siteId, engineId, name)))
+    return getCreatedId(await management.call(source.create, sourceInput(deviceId, engineId, name)))
   }
 
-  const addChannel = (source_id: string) =>
+  const addChannel = (sourceId: string) =>
     management.call(channel.create, {
-      source_id,
+      source_id: sourceId,
       pipeline_id: own.pipeline_id,
       usecase_key: 'line-crossing',
       channel_name: 'door',
     })
 
-  const readEngine = async (source_id: string) =>
-    (await management.call(source.id, { source_id })).response.engine_id
+  const readEngine = async (sourceId: string) =>
+    (await management.call(source.id, { source_id: sourceId })).response.engine_id
 
-  const setSite = (site_placement: 'pinned' | 'automatic') =>
-    management.call(placement.updateSite, { site_id: own.site_id, site_placement })
+  const setSite = (sitePlacement: 'pinned' | 'automatic') =>
+    management.call(placement.updateSite, { site_id: own.site_id, site_placement: sitePlacement })
 
   it('is pinned by default: sources are on the engine that was chosen for them', async () => {
-    const source_id = await addSource()
-    expect(await readEngine(source_id)).toBe(own.engine_id)
+    const sourceId = await addSource()
+    expect(await readEngine(sourceId)).toBe(own.engine_id)
     const { response } = await management.call(placement.site, { site_id: own.site_id })
     expect(response).toMatchObject({ site_placement: 'pinned', site_is_spread: false })
     expect(response.sources).toContainEqual(
-      expect.objectContaining({ source_id, source_placement: null, placement: 'pinned' }),
+      expect.objectContaining({ source_id: sourceId, source_placement: null, placement: 'pinned' }),
     )
   })
 
   it('chooses the engine with the most free capacity for new sources, and pipelines of another engine', async () => {
     await setSite('automatic')
-    const source_id = await addSource()
-    expect(await readEngine(source_id)).toBe(idle)
-    const { response } = await management.call(source.id, { source_id })
+    const sourceId = await addSource()
+    expect(await readEngine(sourceId)).toBe(idle)
+    const { response } = await management.call(source.id, { source_id: sourceId })
     const { response: owner } = await management.call(device.id, { device_id: response.device_id })
     expect(owner.engine_id).toBe(idle)
-    expect((await addChannel(source_id)).status).toBe(201)
+    expect((await addChannel(sourceId)).status).toBe(201)
     await setSite('pinned')
     const other = await addSource()
     await management.call(placement.updateSource, { source_id: other, engine_id: idle })
@@ -109,34 +107,34 @@ describe('placement', () => {
   })
 
   it('moves a source with its channels to an engine, and back', async () => {
-    const source_id = await addSource()
-    const channel_id = getCreatedId(await addChannel(source_id))
+    const sourceId = await addSource()
+    const channelId = getCreatedId(await addChannel(sourceId))
     const moved = await management.call(placement.updateSource, {
-      source_id,
+      source_id: sourceId,
       source_placement: 'pinned',
       engine_id: idle,
     })
     expect(moved.status).toBe(200)
-    const read = async () => (await management.call(channel.id, { channel_id })).response
+    const read = async () => (await management.call(channel.id, { channel_id: channelId })).response
     expect(await read()).toMatchObject({ engine_id: idle, is_verified: false, channel_sid: '' })
     // Such as a client that writes what it has read before.
-    const { response } = await management.call(source.id, { source_id })
+    const { response } = await management.call(source.id, { source_id: sourceId })
     expect(await management.send(source.update, { ...response, engine_id: own.engine_id })).toMatchObject({
       status: 409,
       message: expect.stringContaining('POST /api/v1/placement/update-source'),
     })
-    await management.call(placement.updateSource, { source_id, engine_id: own.engine_id })
+    await management.call(placement.updateSource, { source_id: sourceId, engine_id: own.engine_id })
     expect(await read()).toMatchObject({ engine_id: own.engine_id })
     // The channel was never on an engine, so none has messages of it.
     const former = await management.database.system('test', tx =>
-      tx.select().from(formerChannel).where(eq(formerChannel.channel_id, channel_id)),
+      tx.select().from(formerChannel).where(eq(formerChannel.channel_id, channelId)),
     )
     expect(former).toEqual([])
   })
 
   it('shows the engines, what runs where, and the rules of the sites', async () => {
-    const source_id = await addSource()
-    const channel_id = getCreatedId(await addChannel(source_id))
+    const sourceId = await addSource()
+    const channelId = getCreatedId(await addChannel(sourceId))
     const { response } = await management.call(placement.overview)
     expect(response.engines).toContainEqual(
       expect.objectContaining({ engine_id: idle, engine_status: ENGINE_STATUS.online, cores: 4 }),
@@ -146,21 +144,21 @@ describe('placement', () => {
     )
     expect(response.sources).toContainEqual(
       expect.objectContaining({
-        source_id,
+        source_id: sourceId,
         site_id: own.site_id,
         engine_id: own.engine_id,
         placement: 'pinned',
         cores: null,
-        channels: [{ channel_id, channel_name: 'door', is_active: false }],
+        channels: [{ channel_id: channelId, channel_name: 'door', is_active: false }],
       }),
     )
   })
 
   it('counts the load of a source at its new engine as soon as it is moved', async () => {
-    const source_id = await addSource()
-    await addChannel(source_id)
+    const sourceId = await addSource()
+    await addChannel(sourceId)
     await management.database.system('test', tx =>
-      tx.update(sources).set({ source_sid: 77 }).where(eq(sources.source_id, source_id)),
+      tx.update(sources).set({ source_sid: 77 }).where(eq(sources.source_id, sourceId)),
     )
     await setState(own.engine_id, 4, 3, [{ id: 77, type: 'video', state: 'running', load: 1.5 }])
     const target = await addEngine(4, 0)
@@ -169,21 +167,21 @@ describe('placement', () => {
       return [own.engine_id, target].map(id => engines.find(({ engine_id }) => engine_id === id)!.used)
     }
     const [before] = await readUsed()
-    await management.call(placement.updateSource, { source_id, engine_id: target })
+    await management.call(placement.updateSource, { source_id: sourceId, engine_id: target })
     const [after, used] = await readUsed()
     expect(used).toBe(1.5)
     expect(before! - after!).toBeCloseTo(1.5)
-    await management.call(placement.updateSource, { source_id, engine_id: own.engine_id })
+    await management.call(placement.updateSource, { source_id: sourceId, engine_id: own.engine_id })
     await management.database.system('test', tx =>
-      tx.update(sources).set({ source_cores: null }).where(eq(sources.source_id, source_id)),
+      tx.update(sources).set({ source_cores: null }).where(eq(sources.source_id, sourceId)),
     )
   })
 
   it('plans a better distribution, and applies it once', async () => {
     const ids = await Promise.all([addSource(), addSource()])
-    for (const source_id of ids) {
-      await addChannel(source_id)
-      await management.call(placement.updateSource, { source_id, source_placement: 'automatic' })
+    for (const sourceId of ids) {
+      await addChannel(sourceId)
+      await management.call(placement.updateSource, { source_id: sourceId, source_placement: 'automatic' })
     }
     // Its sources have not been measured: each counts as an eighth of a core.
     await setState(own.engine_id, 1, 0.2)
@@ -200,7 +198,8 @@ describe('placement', () => {
       to_engine_id,
     }))
     expect((await management.call(placement.apply, { moves })).status).toBe(200)
-    for (const { source_id, to_engine_id } of moves) expect(await readEngine(source_id)).toBe(to_engine_id)
+    for (const { source_id: sourceId, to_engine_id: toEngineId } of moves)
+      expect(await readEngine(sourceId)).toBe(toEngineId)
     expect(await management.call(placement.apply, { moves })).toMatchObject({
       status: 409,
       message: expect.stringContaining('request a new plan'),

@@ -18,8 +18,8 @@ import { assertChanged } from '../../api/references.ts'
  * may read a record but not change it.
  */
 export const placementOperations = [
-  defineLookup(placementRoutes.site, async ({ input: { site_id } }, tx) => {
-    const [row] = await tx.select().from(site).where(eq(site.site_id, site_id))
+  defineLookup(placementRoutes.site, async ({ input: { site_id: siteId } }, tx) => {
+    const [row] = await tx.select().from(site).where(eq(site.site_id, siteId))
     if (!row) return undefined
     const sources = await tx
       .select({
@@ -30,10 +30,10 @@ export const placementOperations = [
         placement: sql<'pinned' | 'automatic'>`coalesce(${source.source_placement}, ${row.site_placement})`,
       })
       .from(source)
-      .where(eq(source.site_id, site_id))
+      .where(eq(source.site_id, siteId))
       .orderBy(asc(source.source_name), asc(source.source_id))
     const { site_placement, site_is_spread } = row
-    return { site_id, site_placement, site_is_spread, sources }
+    return { site_id: siteId, site_placement, site_is_spread, sources }
   }),
 
   defineOperation(placementRoutes.updateSite, async ({ input }, tx) => {

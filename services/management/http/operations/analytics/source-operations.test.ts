@@ -13,11 +13,11 @@ describe('sources', () => {
   const hierarchy = sharedHierarchy(management, 'first')
 
   it('are returned with their fields', async () => {
-    const { device_id, engine_id, source_id, channel_id } = hierarchy
+    const { device_id: deviceId, engine_id: engineId, source_id, channel_id } = hierarchy
     const { response } = await management.call(source.id, { source_id })
-    expect(response).toMatchObject({ ...sourceInput(device_id, engine_id, 'Source first'), source_id })
+    expect(response).toMatchObject({ ...sourceInput(deviceId, engineId, 'Source first'), source_id })
     expect(response.source_channels).toMatchObject([{ channel_id }])
-    expect((await management.call(source.list, { device_id })).response).toEqual([response])
+    expect((await management.call(source.list, { device_id: deviceId })).response).toEqual([response])
   })
 
   it('must read a stream of their device', async () => {
@@ -27,14 +27,15 @@ describe('sources', () => {
   })
 
   it('may name a sub stream of their device, which an update retains or removes', async () => {
-    const { device_id, engine_id } = hierarchy
-    const device = (await management.call(managementRoutes.device.id, { device_id })).response
-    const device_streams = [...device.device_streams, { id: 2, address: 'rtsp://127.0.0.1/sub' }]
+    const { device_id: deviceId, engine_id: engineId } = hierarchy
+    const device = (await management.call(managementRoutes.device.id, { device_id: deviceId })).response
+    const deviceStreams = [...device.device_streams, { id: 2, address: 'rtsp://127.0.0.1/sub' }]
     expect(
-      (await management.send(managementRoutes.device.update, { ...device, device_streams })).status,
+      (await management.send(managementRoutes.device.update, { ...device, device_streams: deviceStreams }))
+        .status,
     ).toBe(200)
 
-    const required = sourceInput(device_id, engine_id, 'two streams')
+    const required = sourceInput(deviceId, engineId, 'two streams')
     const rejected = await management.call(source.create, { ...required, sub_stream_id: 7 })
     expect([rejected.status, rejected.message]).toEqual([
       404,
@@ -42,14 +43,15 @@ describe('sources', () => {
     ])
 
     const created = await management.call(source.create, { ...required, sub_stream_id: 2 })
-    const source_id = getCreatedId(created)
-    const read = async () => (await management.call(source.id, { source_id })).response.sub_stream_id
+    const sourceId = getCreatedId(created)
+    const read = async () =>
+      (await management.call(source.id, { source_id: sourceId })).response.sub_stream_id
     expect(await read()).toBe(2)
-    await management.send(source.update, { ...required, source_id })
+    await management.send(source.update, { ...required, source_id: sourceId })
     expect(await read()).toBe(2)
-    await management.send(source.update, { ...required, source_id, sub_stream_id: null })
+    await management.send(source.update, { ...required, source_id: sourceId, sub_stream_id: null })
     expect(await read()).toBe(null)
-    expect((await management.call(source.delete, { source_id })).status).toBe(200)
+    expect((await management.call(source.delete, { source_id: sourceId })).status).toBe(200)
   })
 
   it('are updated with the fields that were read, and cannot be deleted while a channel uses them', async () => {
@@ -68,11 +70,14 @@ describe('sources', () => {
       source_type: 'ip camera',
       static_content: [{ label: 'door' }],
     }
-    const source_id = getCreatedId(await management.call(source.create, { ...required, ...more }))
-    const update = { ...required, source_id, source_name: 'New' }
+    const sourceId = getCreatedId(await management.call(source.create, { ...required, ...more }))
+    const update = { ...required, source_id: sourceId, source_name: 'New' }
     expect((await management.call(source.update, update)).status).toBe(200)
-    expect((await management.call(source.id, { source_id })).response).toMatchObject({ ...update, ...more })
-    expect((await management.call(source.delete, { source_id })).status).toBe(200)
+    expect((await management.call(source.id, { source_id: sourceId })).response).toMatchObject({
+      ...update,
+      ...more,
+    })
+    expect((await management.call(source.delete, { source_id: sourceId })).status).toBe(200)
   })
 
   it('are found by site with the engine that reads them', async () => {

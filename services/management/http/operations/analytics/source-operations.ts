@@ -17,51 +17,51 @@ import { assertChanged } from '../../api/references.ts'
  */
 export const sourceOperations = [
   defineOperation(sourceRoutes.create, async ({ input }, tx) => {
-    const site_id = await findSiteId(tx, input.device_id)
+    const siteId = await findSiteId(tx, input.device_id)
     const [created] = await tx
       .insert(source)
-      .values({ ...input, site_id })
+      .values({ ...input, site_id: siteId })
       .returning()
-    const { source_id, engine_id } = created!
-    await withFullScope(tx, () => placeNewSource(tx, source_id, engine_id))
-    return { created: source_id }
+    const { source_id: sourceId, engine_id: engineId } = created!
+    await withFullScope(tx, () => placeNewSource(tx, sourceId, engineId))
+    return { created: sourceId }
   }),
 
-  defineOperation(sourceRoutes.update, async ({ input: { source_id, ...fields } }, tx) => {
-    const site_id = await findSiteId(tx, fields.device_id)
-    await assertMovable(tx, source_id, fields.engine_id)
+  defineOperation(sourceRoutes.update, async ({ input: { source_id: sourceId, ...fields } }, tx) => {
+    const siteId = await findSiteId(tx, fields.device_id)
+    await assertMovable(tx, sourceId, fields.engine_id)
     // When a source moves to another engine, the number that the old engine assigned becomes invalid.
-    const source_sid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
-    const values = { ...fields, site_id, source_sid }
-    assertChanged(await tx.update(source).set(values).where(eq(source.source_id, source_id)).returning())
+    const sourceSid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
+    const values = { ...fields, site_id: siteId, source_sid: sourceSid }
+    assertChanged(await tx.update(source).set(values).where(eq(source.source_id, sourceId)).returning())
     return undefined
   }),
 
-  defineOperation(sourceRoutes.delete, async ({ input: { source_id } }, tx) => {
-    assertChanged(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
+  defineOperation(sourceRoutes.delete, async ({ input: { source_id: sourceId } }, tx) => {
+    assertChanged(await tx.delete(source).where(eq(source.source_id, sourceId)).returning())
     // The elements of pipelines may have settings for this source.
-    await removeSourceFromConfigs(tx, source_id)
+    await removeSourceFromConfigs(tx, sourceId)
     return undefined
   }),
 
-  defineLookup(sourceRoutes.id, async ({ input: { source_id } }, tx) => {
-    const [row] = await findSources(tx, eq(source.source_id, source_id))
+  defineLookup(sourceRoutes.id, async ({ input: { source_id: sourceId } }, tx) => {
+    const [row] = await findSources(tx, eq(source.source_id, sourceId))
     return row
   }),
 
-  defineOperation(sourceRoutes.list, async ({ input: { device_id } }, tx) => ({
-    value: await findSources(tx, eq(source.device_id, device_id)),
+  defineOperation(sourceRoutes.list, async ({ input: { device_id: deviceId } }, tx) => ({
+    value: await findSources(tx, eq(source.device_id, deviceId)),
   })),
 
-  defineOperation(sourceRoutes.mapping, async ({ input: { is_default, site_id } }, tx) => {
-    const matchesRequest = site_id ? eq(site.site_id, site_id) : eq(customer.is_default, is_default)
+  defineOperation(sourceRoutes.mapping, async ({ input: { is_default: isDefault, site_id: siteId } }, tx) => {
+    const matchesRequest = siteId ? eq(site.site_id, siteId) : eq(customer.is_default, isDefault)
     const firstSite = await findFirstSite(tx, matchesRequest)
     const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
     const busiestEngine = await findBusiestEngine(tx, sources)
 
     return {
       value: {
-        is_default,
+        is_default: isDefault,
         site_id: firstSite?.site_id ?? null,
         site_name: firstSite?.site_name ?? '',
         engine_id: busiestEngine?.engine_id ?? null,
@@ -99,21 +99,21 @@ async function findSources(tx: Transaction, condition: SQL | undefined): Promise
 }
 
 /** Returns the site of a device. The API has already checked that the device of a request exists. */
-async function findSiteId(tx: Transaction, device_id: string): Promise<string> {
+async function findSiteId(tx: Transaction, deviceId: string): Promise<string> {
   const [deviceRow] = await tx
     .select({ site_id: device.site_id })
     .from(device)
-    .where(eq(device.device_id, device_id))
-  if (!deviceRow) throw new Error(`device ${device_id} does not exist`)
+    .where(eq(device.device_id, deviceId))
+  if (!deviceRow) throw new Error(`device ${deviceId} does not exist`)
   return deviceRow.site_id
 }
 
-/** Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engine_id`: they would have to move too. */
-async function assertMovable(tx: Transaction, source_id: string, engine_id: string): Promise<void> {
+/** Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engineId`: they would have to move too. */
+async function assertMovable(tx: Transaction, sourceId: string, engineId: string): Promise<void> {
   const [otherChannel] = await tx
     .select({ channel_id: channel.channel_id })
     .from(channel)
-    .where(and(eq(channel.source_id, source_id), ne(channel.engine_id, engine_id)))
+    .where(and(eq(channel.source_id, sourceId), ne(channel.engine_id, engineId)))
     .limit(1)
   if (otherChannel)
     throw fieldError(
@@ -129,7 +129,7 @@ async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
   const [busiest] = [...sourcesByEngine].sort(([, a], [, b]) => b.length - a.length)
   if (!busiest) return undefined
 
-  const [engine_id] = busiest
+  const [engineId] = busiest
   const [row] = await tx
     .select({
       engine_id: engine.engine_id,
@@ -138,6 +138,6 @@ async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
     })
     .from(engine)
     .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
-    .where(eq(engine.engine_id, engine_id))
+    .where(eq(engine.engine_id, engineId))
   return row
 }

@@ -19,13 +19,13 @@ describe('usecases', () => {
 
   it('are limited to the assigned ones and those of individually assigned channels', async () => {
     const { response } = await management.call(usecase.list)
-    const { usecase_id } = response.find(({ usecase_key }) => usecase_key === 'occupancy')!
+    const { usecase_id: usecaseId } = response.find(({ usecase_key }) => usecase_key === 'occupancy')!
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
-    const assign = (user_config: object) =>
-      management.call(user.updateConfig, { user_id: viewer.user_id, user_config })
+    const assign = (userConfig: object) =>
+      management.call(user.updateConfig, { user_id: viewer.user_id, user_config: userConfig })
     const crossings = { usecase: 'line-crossing', usecase_meta_key: 'total' }
 
-    await assign({ usecase_ids: [usecase_id] })
+    await assign({ usecase_ids: [usecaseId] })
     expect(await keysFor(viewer)).toEqual(['occupancy'])
     expect((await management.call(event.usecaseStatsByQuery, crossings, viewer)).status).toBe(404)
 

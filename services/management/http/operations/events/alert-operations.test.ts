@@ -17,13 +17,13 @@ const { alert, channel } = managementRoutes
 
 const management = sharedManagement()
 const heard = shared(() => insertEngine(management.database))
-let channel_id: string
-let other_id: string
+let channelId: string
+let otherId: string
 beforeEach(async () => {
-  channel_id = await insertChannel(management.database, heard, 'line-crossing')
-  other_id = await insertChannel(management.database, heard, 'occupancy')
+  channelId = await insertChannel(management.database, heard, 'line-crossing')
+  otherId = await insertChannel(management.database, heard, 'occupancy')
 })
-const alertInput = (more: Record<string, unknown> = {}) => input(channel_id, more)
+const alertInput = (more: Record<string, unknown> = {}) => input(channelId, more)
 const createAlert = async (more: Record<string, unknown> = {}) =>
   getCreatedId(await management.call(alert.create, alertInput(more)))
 
@@ -43,9 +43,11 @@ describe('alerts', () => {
   })
 
   it('store unknown keys in their actions', async () => {
-    const alert_actions = [{ ...action, my_key: { deep: [1, null] }, another: 'text' }]
-    const alert_id = await createAlert({ alert_actions })
-    expect((await management.call(alert.id, { alert_id })).response.alert_actions).toEqual(alert_actions)
+    const alertActions = [{ ...action, my_key: { deep: [1, null] }, another: 'text' }]
+    const alertId = await createAlert({ alert_actions: alertActions })
+    expect((await management.call(alert.id, { alert_id: alertId })).response.alert_actions).toEqual(
+      alertActions,
+    )
   })
 
   it.each([
@@ -95,49 +97,52 @@ describe('alerts', () => {
   })
 
   it('accept an action without any known field', async () => {
-    const alert_id = await createAlert({ alert_actions: [{}, { my_key: 1 }] })
-    const { response } = await management.call(alert.id, { alert_id })
+    const alertId = await createAlert({ alert_actions: [{}, { my_key: 1 }] })
+    const { response } = await management.call(alert.id, { alert_id: alertId })
     expect(response.alert_actions).toEqual([{}, { my_key: 1 }])
   })
 
   it('accept every frequency, priority, condition and type of action', async () => {
-    for (const alert_frequency of [0, 86_400]) await createAlert({ alert_frequency })
-    for (const alert_priority of ['low', 'medium', 'high', 'critical']) await createAlert({ alert_priority })
-    for (const alert_threshold_condition of ['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
-      await createAlert({ alert_threshold_condition })
-    for (const action_type of ['email', 'sms', 'webhook', 'mqtt'])
-      await createAlert({ alert_actions: [{ action_type }] })
-    for (const alert_threshold of ['-1', '0.5', '1e3']) await createAlert({ alert_threshold })
-    expect((await management.call(alert.list, { channel_id })).response).toHaveLength(19)
+    for (const alertFrequency of [0, 86_400]) await createAlert({ alert_frequency: alertFrequency })
+    for (const alertPriority of ['low', 'medium', 'high', 'critical'])
+      await createAlert({ alert_priority: alertPriority })
+    for (const alertThresholdCondition of ['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
+      await createAlert({ alert_threshold_condition: alertThresholdCondition })
+    for (const actionType of ['email', 'sms', 'webhook', 'mqtt'])
+      await createAlert({ alert_actions: [{ action_type: actionType }] })
+    for (const alertThreshold of ['-1', '0.5', '1e3']) await createAlert({ alert_threshold: alertThreshold })
+    expect((await management.call(alert.list, { channel_id: channelId })).response).toHaveLength(19)
   })
 
   it('are disabled and enabled by alert and channel, and returned', async () => {
-    const alert_id = await createAlert()
+    const alertId = await createAlert()
     const active = async () =>
-      (await management.call(alert.active, { channel_id })).response.map(each => each.alert_id)
-    expect(await active()).toEqual([alert_id])
-    const disabled = await management.call(alert.disable, { alert_id, channel_id })
-    expect(disabled).toMatchObject({ status: 200, response: { alert_id, is_active: false } })
+      (await management.call(alert.active, { channel_id: channelId })).response.map(each => each.alert_id)
+    expect(await active()).toEqual([alertId])
+    const disabled = await management.call(alert.disable, { alert_id: alertId, channel_id: channelId })
+    expect(disabled).toMatchObject({ status: 200, response: { alert_id: alertId, is_active: false } })
     expect(await active()).toEqual([])
-    expect((await management.call(alert.list, { channel_id })).response).toHaveLength(1)
-    const enabled = await management.call(alert.enable, { alert_id, channel_id })
-    expect(enabled).toMatchObject({ status: 200, response: { alert_id, is_active: true } })
-    expect(await active()).toEqual([alert_id])
-    expect((await management.call(alert.enable, { alert_id, channel_id })).status).toBe(200)
+    expect((await management.call(alert.list, { channel_id: channelId })).response).toHaveLength(1)
+    const enabled = await management.call(alert.enable, { alert_id: alertId, channel_id: channelId })
+    expect(enabled).toMatchObject({ status: 200, response: { alert_id: alertId, is_active: true } })
+    expect(await active()).toEqual([alertId])
+    expect((await management.call(alert.enable, { alert_id: alertId, channel_id: channelId })).status).toBe(
+      200,
+    )
   })
 
   it('are hidden on another channel', async () => {
-    const alert_id = await createAlert()
+    const alertId = await createAlert()
     for (const route of [alert.enable, alert.disable]) {
-      const { status, response } = await management.send(route, { alert_id, channel_id: other_id })
+      const { status, response } = await management.send(route, { alert_id: alertId, channel_id: otherId })
       expect([status, getInvalidFields(response)]).toEqual([404, ['alert_id']])
     }
-    expect((await management.call(alert.list, { channel_id: other_id })).response).toEqual([])
+    expect((await management.call(alert.list, { channel_id: otherId })).response).toEqual([])
   })
 
   it('are updated with the fields that were read, and returned', async () => {
-    const alert_id = await createAlert()
-    const { response } = await management.call(alert.id, { alert_id })
+    const alertId = await createAlert()
+    const { response } = await management.call(alert.id, { alert_id: alertId })
     const updated = await management.send(alert.update, {
       ...response,
       alert_name: 'Crowded',
@@ -147,27 +152,30 @@ describe('alerts', () => {
       status: 200,
       response: { ...response, alert_name: 'Crowded', alert_frequency: 0 },
     })
-    expect((await management.call(alert.id, { alert_id })).response).toEqual(updated.response)
+    expect((await management.call(alert.id, { alert_id: alertId })).response).toEqual(updated.response)
   })
 
   it('prevent the deletion of their channel until they are deleted', async () => {
-    const alert_id = await createAlert()
-    const held = await management.call(channel.delete, { channel_id })
+    const alertId = await createAlert()
+    const held = await management.call(channel.delete, { channel_id: channelId })
     expect([held.status, held.message]).toEqual([
       409,
       'an alert still refers to it: delete or change that first',
     ])
-    expect(await management.call(alert.delete, { alert_id })).toMatchObject({ status: 200, response: null })
-    expect((await management.call(alert.id, { alert_id })).status).toBe(404)
+    expect(await management.call(alert.delete, { alert_id: alertId })).toMatchObject({
+      status: 200,
+      response: null,
+    })
+    expect((await management.call(alert.id, { alert_id: alertId })).status).toBe(404)
   })
 
   it('leave their notifications behind when they are deleted', async () => {
-    const alert_id = await createAlert()
+    const alertId = await createAlert()
     await management.database.system('test', tx =>
       tx.insert(notification).values({
         ...{
-          channel_id,
-          alert_id,
+          channel_id: channelId,
+          alert_id: alertId,
           usecase_key: 'line-crossing',
           notification_time: new Date(),
           notification_data: {},
@@ -182,9 +190,9 @@ describe('alerts', () => {
         },
       }),
     )
-    await management.call(alert.delete, { alert_id })
+    await management.call(alert.delete, { alert_id: alertId })
     const rows = await management.database.system('test', tx =>
-      tx.select().from(notification).where(eq(notification.channel_id, channel_id)),
+      tx.select().from(notification).where(eq(notification.channel_id, channelId)),
     )
     expect(rows).toMatchObject([{ alert_id: null, alert_name: 'Busy' }])
   })
@@ -192,11 +200,14 @@ describe('alerts', () => {
   it.each(['id', 'delete', 'update', 'enable', 'disable'] as const)(
     'that do not exist: %s responds with 404',
     async name => {
-      for (const alert_id of [v7(), 'none']) {
-        const input = name === 'update' ? { ...alertInput(), alert_id } : { alert_id, channel_id }
+      for (const alertId of [v7(), 'none']) {
+        const input =
+          name === 'update'
+            ? { ...alertInput(), alert_id: alertId }
+            : { alert_id: alertId, channel_id: channelId }
         const { status, response } = await management.send(
           alert[name],
-          name === 'id' || name === 'delete' ? { alert_id } : input,
+          name === 'id' || name === 'delete' ? { alert_id: alertId } : input,
         )
         expect([status, getInvalidFields(response)]).toEqual([404, ['alert_id']])
       }
@@ -207,13 +218,19 @@ describe('alerts', () => {
     const viewer = await management.signIn('viewer', { sites: [heard.site_id] })
     const manager = await management.signIn('manager', { sites: [heard.site_id] })
     const stranger = await management.signIn('manager')
-    const alert_id = getCreatedId(await management.call(alert.create, alertInput(), manager))
-    expect((await management.call(alert.id, { alert_id }, viewer)).status).toBe(200)
-    expect((await management.call(alert.disable, { alert_id, channel_id }, viewer)).status).toBe(403)
-    expect((await management.call(alert.disable, { alert_id, channel_id }, stranger)).status).toBe(404)
-    expect((await management.call(alert.disable, { alert_id, channel_id }, manager)).status).toBe(200)
+    const alertId = getCreatedId(await management.call(alert.create, alertInput(), manager))
+    expect((await management.call(alert.id, { alert_id: alertId }, viewer)).status).toBe(200)
+    expect(
+      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, viewer)).status,
+    ).toBe(403)
+    expect(
+      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, stranger)).status,
+    ).toBe(404)
+    expect(
+      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, manager)).status,
+    ).toBe(200)
     const [row] = await management.database.system('test', tx =>
-      tx.select().from(alerts).where(eq(alerts.alert_id, alert_id)),
+      tx.select().from(alerts).where(eq(alerts.alert_id, alertId)),
     )
     expect(row?.is_active).toBe(false)
   })

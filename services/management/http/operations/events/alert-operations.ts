@@ -21,8 +21,8 @@ const toAlert = (row: AlertRow) => row as AlertRow & Alert
  * by their id alone, except in requests to enable or disable an alert, which also name its channel.
  */
 export const alertOperations = [
-  defineOperation(alertRoutes.active, async ({ input: { channel_id } }, tx) => {
-    const alerts = await listAlerts(tx, channel_id)
+  defineOperation(alertRoutes.active, async ({ input: { channel_id: channelId } }, tx) => {
+    const alerts = await listAlerts(tx, channelId)
     return { value: alerts.filter(({ is_active }) => is_active) }
   }),
 
@@ -32,8 +32,8 @@ export const alertOperations = [
     return { created: created!.alert_id }
   }),
 
-  defineOperation(alertRoutes.delete, async ({ input: { alert_id } }, tx) => {
-    assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alert_id)).returning())
+  defineOperation(alertRoutes.delete, async ({ input: { alert_id: alertId } }, tx) => {
+    assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alertId)).returning())
     return undefined
   }),
 
@@ -43,30 +43,30 @@ export const alertOperations = [
 
   defineOperation(alertRoutes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
 
-  defineLookup(alertRoutes.id, async ({ input: { alert_id } }, tx) => {
-    const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
+  defineLookup(alertRoutes.id, async ({ input: { alert_id: alertId } }, tx) => {
+    const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alertId))
     return row && toAlert(row)
   }),
 
-  defineOperation(alertRoutes.list, async ({ input: { channel_id } }, tx) => ({
-    value: await listAlerts(tx, channel_id),
+  defineOperation(alertRoutes.list, async ({ input: { channel_id: channelId } }, tx) => ({
+    value: await listAlerts(tx, channelId),
   })),
 
-  defineOperation(alertRoutes.update, async ({ input: { alert_id, ...fields } }, tx) => {
+  defineOperation(alertRoutes.update, async ({ input: { alert_id: alertId, ...fields } }, tx) => {
     await assertThresholdKey(tx, fields)
     const row = assertChanged(
-      await tx.update(alert).set(fields).where(eq(alert.alert_id, alert_id)).returning(),
+      await tx.update(alert).set(fields).where(eq(alert.alert_id, alertId)).returning(),
     )
-    await resetState(tx, alert_id)
+    await resetState(tx, alertId)
     return { value: toAlert(row) }
   }),
 ]
 
-async function listAlerts(tx: Transaction, channel_id: string) {
+async function listAlerts(tx: Transaction, channelId: string) {
   const rows = await tx
     .select()
     .from(alert)
-    .where(eq(alert.channel_id, channel_id))
+    .where(eq(alert.channel_id, channelId))
     .orderBy(asc(alert.alert_name), asc(alert.alert_id))
   return rows.map(toAlert)
 }
@@ -74,21 +74,23 @@ async function listAlerts(tx: Transaction, channel_id: string) {
 /** Enables or disables an alert. Throws `EyrieError` (`id`) if the channel has no such alert. */
 async function setActive(
   tx: Transaction,
-  { alert_id, channel_id }: { alert_id: string; channel_id: string },
-  is_active: boolean,
+  { alert_id: alertId, channel_id: channelId }: { alert_id: string; channel_id: string },
+  isActive: boolean,
 ) {
-  const matchesAlert = and(eq(alert.alert_id, alert_id), eq(alert.channel_id, channel_id))
+  const matchesAlert = and(eq(alert.alert_id, alertId), eq(alert.channel_id, channelId))
   const [current] = await tx.select().from(alert).where(matchesAlert)
   if (!current) throw missingRecords([{ field: 'alert_id', record: 'alert on this channel' }])
-  if (current.is_active === is_active) return toAlert(current)
-  const row = assertChanged(await tx.update(alert).set({ is_active }).where(matchesAlert).returning())
-  await resetState(tx, alert_id)
+  if (current.is_active === isActive) return toAlert(current)
+  const row = assertChanged(
+    await tx.update(alert).set({ is_active: isActive }).where(matchesAlert).returning(),
+  )
+  await resetState(tx, alertId)
   return toAlert(row)
 }
 
 /** Deletes the result of the last evaluation (whether the condition holds, and when) after the alert has changed. */
-const resetState = (tx: Transaction, alert_id: string) =>
-  tx.update(alertState).set({ holds: null, looked_at: null }).where(eq(alertState.alert_id, alert_id))
+const resetState = (tx: Transaction, alertId: string) =>
+  tx.update(alertState).set({ holds: null, looked_at: null }).where(eq(alertState.alert_id, alertId))
 
 /**
  * Throws `EyrieError` (`syntax`) if `alert_threshold_key`, the key of the statistic that is compared with the threshold, is not a

@@ -34,8 +34,8 @@ const create = async (more?: Record<string, unknown>) =>
 
 describe('calendars', () => {
   it('are created, read with their next events, listed, replaced and deleted', async () => {
-    const calendar_id = await create()
-    const { response } = await management.call(calendar.id, { calendar_id })
+    const calendarId = await create()
+    const { response } = await management.call(calendar.id, { calendar_id: calendarId })
     expect(response).toMatchObject({
       ...input(),
       site_id: null,
@@ -53,14 +53,14 @@ describe('calendars', () => {
       calendar_name: 'New Year',
       calendar_ics: newYear,
     })
-    expect(updated.response).toMatchObject({ calendar_id, calendar_name: 'New Year' })
+    expect(updated.response).toMatchObject({ calendar_id: calendarId, calendar_name: 'New Year' })
     const { organization_id } = records
     const listed = (await management.call(calendar.list, { organization_id })).response
     expect(listed.map(row => row.calendar_name)).toEqual(['New Year', 'calendar'])
-    const reread = await management.call(calendar.id, { calendar_id })
+    const reread = await management.call(calendar.id, { calendar_id: calendarId })
     expect(reread.response.calendar_events[0]).toMatchObject({ event_start: '2027-01-01' })
-    expect((await management.call(calendar.delete, { calendar_id })).status).toBe(200)
-    expect((await management.call(calendar.id, { calendar_id })).status).toBe(404)
+    expect((await management.call(calendar.delete, { calendar_id: calendarId })).status).toBe(200)
+    expect((await management.call(calendar.id, { calendar_id: calendarId })).status).toBe(404)
   })
 
   it.each([
@@ -79,12 +79,12 @@ describe('calendars', () => {
   })
 
   it('of an organization are read by its managers, and changed by its administrators', async () => {
-    const { organization_id, customer_id } = records
-    const calendar_id = await create()
-    const manager = await management.signIn('manager', { customers: [customer_id] })
-    const admin = await management.signIn('admin', { organization: organization_id })
-    expect((await management.call(calendar.id, { calendar_id }, manager)).status).toBe(200)
-    const change = { calendar_id, calendar_name: 'New', calendar_ics: newYear }
+    const { organization_id: organizationId, customer_id: customerId } = records
+    const calendarId = await create()
+    const manager = await management.signIn('manager', { customers: [customerId] })
+    const admin = await management.signIn('admin', { organization: organizationId })
+    expect((await management.call(calendar.id, { calendar_id: calendarId }, manager)).status).toBe(200)
+    const change = { calendar_id: calendarId, calendar_name: 'New', calendar_ics: newYear }
     const denied = await management.call(calendar.update, change, manager)
     expect([denied.status, denied.message]).toEqual([403, expect.stringContaining('admin')])
     expect((await management.send(calendar.create, input(), manager)).status).toBe(403)
@@ -92,12 +92,12 @@ describe('calendars', () => {
   })
 
   it('are extended before their known events end, and unreadable ones do not prevent it', async () => {
-    const calendar_id = await create()
+    const calendarId = await create()
     const log = createLog('test', 'silent')
     await extendCalendars(management.database, new Date('2029-11-15T12:00:00Z'), log)
     const read = async () => {
       const rows = await management.database.system('test', tx =>
-        tx.select().from(calendarTable).where(eq(calendarTable.calendar_id, calendar_id)),
+        tx.select().from(calendarTable).where(eq(calendarTable.calendar_id, calendarId)),
       )
       return rows[0]!
     }
@@ -110,20 +110,20 @@ describe('calendars', () => {
 describe('exceptions of schedules', () => {
   it('let a calendar disarm a schedule by default, and hold the calendar', async () => {
     const { schedule_id } = records
-    const calendar_id = await create()
-    const created = await management.send(scheduleException.create, { schedule_id, calendar_id })
-    const exception_id = getCreatedId(created)
-    const { response } = await management.call(scheduleException.id, { exception_id })
-    expect(response).toMatchObject({ schedule_id, calendar_id, exception_type: 'disarm' })
+    const calendarId = await create()
+    const created = await management.send(scheduleException.create, { schedule_id, calendar_id: calendarId })
+    const exceptionId = getCreatedId(created)
+    const { response } = await management.call(scheduleException.id, { exception_id: exceptionId })
+    expect(response).toMatchObject({ schedule_id, calendar_id: calendarId, exception_type: 'disarm' })
     const listed = (await management.call(scheduleException.list, { schedule_id })).response
     expect(listed).toContainEqual(response)
 
-    const again = await management.send(scheduleException.create, { schedule_id, calendar_id })
+    const again = await management.send(scheduleException.create, { schedule_id, calendar_id: calendarId })
     expect([again.status, getInvalidFields(again.response)]).toEqual([409, ['calendar_id']])
-    const held = await management.call(calendar.delete, { calendar_id })
+    const held = await management.call(calendar.delete, { calendar_id: calendarId })
     expect([held.status, held.message]).toEqual([409, expect.stringContaining('schedule exception')])
-    expect((await management.call(scheduleException.delete, { exception_id })).status).toBe(200)
-    expect((await management.call(calendar.delete, { calendar_id })).status).toBe(200)
+    expect((await management.call(scheduleException.delete, { exception_id: exceptionId })).status).toBe(200)
+    expect((await management.call(calendar.delete, { calendar_id: calendarId })).status).toBe(200)
   })
 
   it('reject calendars of other sites and organizations', async () => {

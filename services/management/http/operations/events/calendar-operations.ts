@@ -20,7 +20,7 @@ export const calendarOperations = (now: () => Date) => [
     const transact = createTransact(database, caller, calendarRoutes.create)
     await transact(tx => assertValidOwner(tx, input))
     const parsed = await parseCalendar(input.calendar_ics, now())
-    const calendar_id = await transact(async tx => {
+    const calendarId = await transact(async tx => {
       await assertValidOwner(tx, input)
       const { site_id = null } = input
       const [created] = await tx
@@ -29,33 +29,33 @@ export const calendarOperations = (now: () => Date) => [
         .returning({ calendar_id: calendar.calendar_id })
       return created!.calendar_id
     })
-    return { created: calendar_id }
+    return { created: calendarId }
   }),
 
   defineMultiStepOperation(calendarRoutes.update, async ({ input, caller }, database) => {
     const transact = createTransact(database, caller, calendarRoutes.update)
     await transact(tx => assertReferencesExist(tx, calendarRoutes.update, input))
-    const { calendar_id, ...fields } = input
+    const { calendar_id: calendarId, ...fields } = input
     const parsed = await parseCalendar(fields.calendar_ics, now())
     const updated = await transact(async tx => {
       await assertReferencesExist(tx, calendarRoutes.update, input)
       const rows = await tx
         .update(calendar)
         .set({ ...fields, ...parsed })
-        .where(eq(calendar.calendar_id, calendar_id))
+        .where(eq(calendar.calendar_id, calendarId))
         .returning()
       return assertChanged(rows)
     })
     return { value: toCalendar(updated) }
   }),
 
-  defineOperation(calendarRoutes.delete, async ({ input: { calendar_id } }, tx) => {
-    assertChanged(await tx.delete(calendar).where(eq(calendar.calendar_id, calendar_id)).returning())
+  defineOperation(calendarRoutes.delete, async ({ input: { calendar_id: calendarId } }, tx) => {
+    assertChanged(await tx.delete(calendar).where(eq(calendar.calendar_id, calendarId)).returning())
     return undefined
   }),
 
-  defineLookup(calendarRoutes.id, async ({ input: { calendar_id } }, tx) => {
-    const [row] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendar_id))
+  defineLookup(calendarRoutes.id, async ({ input: { calendar_id: calendarId } }, tx) => {
+    const [row] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendarId))
     if (!row) return undefined
     const today = now().toISOString().slice(0, 10)
     const nextEvents = row.calendar_events.filter(({ end }) => end > today).slice(0, MAX_LISTED_EVENTS)
@@ -70,11 +70,11 @@ export const calendarOperations = (now: () => Date) => [
     }
   }),
 
-  defineOperation(calendarRoutes.list, async ({ input: { organization_id } }, tx) => {
+  defineOperation(calendarRoutes.list, async ({ input: { organization_id: organizationId } }, tx) => {
     const rows = await tx
       .select()
       .from(calendar)
-      .where(eq(calendar.organization_id, organization_id))
+      .where(eq(calendar.organization_id, organizationId))
       .orderBy(asc(calendar.calendar_name), asc(calendar.calendar_id))
     return { value: rows.map(toCalendar) }
   }),

@@ -16,13 +16,13 @@ const management = sharedManagement()
 
 async function plant() {
   const records = await insertRecords(management.database)
-  const [delivery_id = ''] = await insertDeliveries(management.database, records, [
+  const [deliveryId = ''] = await insertDeliveries(management.database, records, [
     {
       action_url: 'https://user:secret@hooks.example/path/secret?token=secret',
       action_access_token: 'secret',
     },
   ])
-  return { ...records, delivery_id }
+  return { ...records, delivery_id: deliveryId }
 }
 
 describe('deliveries', () => {
@@ -45,25 +45,29 @@ describe('deliveries', () => {
   })
 
   it('are sent again only when they are dead, and the audit log shows by whom', async () => {
-    const { delivery_id, customer_id } = await plant()
-    const manager = await management.signIn('manager', { customers: [customer_id] })
-    const early = await management.call(routes.retry, { delivery_id }, manager)
+    const { delivery_id: deliveryId, customer_id: customerId } = await plant()
+    const manager = await management.signIn('manager', { customers: [customerId] })
+    const early = await management.call(routes.retry, { delivery_id: deliveryId }, manager)
     expect([early.status, early.message]).toEqual([409, expect.stringContaining('this delivery is queued')])
 
-    await updateDelivery(management.database, delivery_id, {
+    await updateDelivery(management.database, deliveryId, {
       state: 'dead',
       attempts: 9,
       next_attempt_at: null,
       expires_at: new Date(0),
       finished_at: new Date(),
     })
-    const revived = await management.call(routes.retry, { delivery_id }, manager)
-    expect(revived.response).toMatchObject({ delivery_id, delivery_state: 'queued', finished_at: null })
-    const row = await readDelivery(management.database, delivery_id)
+    const revived = await management.call(routes.retry, { delivery_id: deliveryId }, manager)
+    expect(revived.response).toMatchObject({
+      delivery_id: deliveryId,
+      delivery_state: 'queued',
+      finished_at: null,
+    })
+    const row = await readDelivery(management.database, deliveryId)
     expect(row.expires_at.getTime()).toBeGreaterThan(Date.now())
 
     const entries = await management.database.system('test', tx =>
-      tx.select().from(audit).where(eq(audit.record_id, delivery_id)),
+      tx.select().from(audit).where(eq(audit.record_id, deliveryId)),
     )
     expect(entries).toMatchObject([{ actor: manager.email, operation: routes.retry.path, change: 'update' }])
     expect(JSON.stringify(entries)).not.toContain('secret')
@@ -72,21 +76,21 @@ describe('deliveries', () => {
 
 describe('a test message', () => {
   it('is queued at once and says that it is a test', async () => {
-    const { channel_id } = await plant()
-    const created = await management.call(managementRoutes.alert.create, alertInput(channel_id))
-    const alert_id = new URLSearchParams(created.headers.get('location')!.split('?')[1]).get('alert_id')!
-    const answer = await management.call(routes.test, { alert_id, action_index: 0 })
+    const { channel_id: channelId } = await plant()
+    const created = await management.call(managementRoutes.alert.create, alertInput(channelId))
+    const alertId = new URLSearchParams(created.headers.get('location')!.split('?')[1]).get('alert_id')!
+    const answer = await management.call(routes.test, { alert_id: alertId, action_index: 0 })
     expect(answer.status).toBe(201)
     const [path, query] = answer.headers.get('location')!.split('?')
     expect(path).toBe('/api/v1/delivery/id')
-    const delivery_id = new URLSearchParams(query).get('delivery_id')!
-    expect((await management.call(routes.id, { delivery_id })).response).toMatchObject({
+    const deliveryId = new URLSearchParams(query).get('delivery_id')!
+    expect((await management.call(routes.id, { delivery_id: deliveryId })).response).toMatchObject({
       is_test: true,
       notification_uuid: null,
-      alert_id,
+      alert_id: alertId,
       delivery_state: 'queued',
     })
-    const row = await readDelivery(management.database, delivery_id)
+    const row = await readDelivery(management.database, deliveryId)
     expect(row.request).toMatchObject({ subject: 'Test: busy', action: { action_process_delay: 0 } })
   })
 

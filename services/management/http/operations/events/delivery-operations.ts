@@ -20,32 +20,38 @@ type DeliveryRow = typeof delivery.$inferSelect
 
 /** API operations on deliveries: what was sent, what failed and why, sending again, and sending tests. */
 export const deliveryOperations = (now: () => Date, settings: MessageSettings) => [
-  defineOperation(deliveryRoutes.id, async ({ input: { delivery_id } }, tx) => ({
-    value: toDelivery(await findDelivery(tx, delivery_id)),
+  defineOperation(deliveryRoutes.id, async ({ input: { delivery_id: deliveryId } }, tx) => ({
+    value: toDelivery(await findDelivery(tx, deliveryId)),
   })),
 
   defineOperation(deliveryRoutes.list, async ({ input }, tx) => {
-    const { channel_id, report_schedule_id, delivery_state, delivery_offset, delivery_limit } = input
+    const {
+      channel_id: channelId,
+      report_schedule_id: reportScheduleId,
+      delivery_state: deliveryState,
+      delivery_offset: deliveryOffset,
+      delivery_limit: deliveryLimit,
+    } = input
     const rows = await tx
       .select()
       .from(delivery)
       .where(
         and(
-          channel_id ? eq(delivery.channel_id, channel_id) : undefined,
-          report_schedule_id ? eq(delivery.report_schedule_id, report_schedule_id) : undefined,
-          delivery_state ? eq(delivery.state, delivery_state) : undefined,
+          channelId ? eq(delivery.channel_id, channelId) : undefined,
+          reportScheduleId ? eq(delivery.report_schedule_id, reportScheduleId) : undefined,
+          deliveryState ? eq(delivery.state, deliveryState) : undefined,
         ),
       )
       .orderBy(desc(delivery.created_at), desc(delivery.delivery_id))
-      .limit(delivery_limit)
-      .offset(delivery_offset)
+      .limit(deliveryLimit)
+      .offset(deliveryOffset)
     return { value: rows.map(toDelivery) }
   }),
 
   defineOperation(deliveryRoutes.preview, async ({ input }, tx) => {
-    const { alert_id, action_index = 0, values = {} } = input
-    const stored = alert_id === undefined ? undefined : await findAlertDetails(tx, alert_id, now())
-    const action = input.action ?? stored?.actions[action_index]
+    const { alert_id: alertId, action_index: actionIndex = 0, values = {} } = input
+    const stored = alertId === undefined ? undefined : await findAlertDetails(tx, alertId, now())
+    const action = input.action ?? stored?.actions[actionIndex]
     if (!action && stored) throw fieldError('action_index', NO_SUCH_ACTION)
     if (!action) throw fieldError('action', 'is missing: send an action, or the alert_id of an alert')
     const details = replaceValues(stored?.details ?? createExample(now()), values)
@@ -63,28 +69,31 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
     return undefined
   }),
 
-  defineOperation(deliveryRoutes.retry, async ({ input: { delivery_id } }, tx) => {
-    const { state } = await findDelivery(tx, delivery_id)
+  defineOperation(deliveryRoutes.retry, async ({ input: { delivery_id: deliveryId } }, tx) => {
+    const { state } = await findDelivery(tx, deliveryId)
     if (state !== 'dead')
       throw new EyrieError(
         'conflict',
         `this delivery is ${state}, and only dead deliveries can be sent again: read its state with /delivery/id`,
       )
-    const row = await reviveDelivery(tx, delivery_id)
+    const row = await reviveDelivery(tx, deliveryId)
     if (!row) throw new UnchangeableRecordError()
     return { value: toDelivery(row) }
   }),
 
-  defineOperation(deliveryRoutes.test, async ({ input: { alert_id, action_index } }, tx) => {
-    const test = await createTestDelivery(tx, alert_id, action_index, now())
-    if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
-    const [delivery_id] = await storeDeliveries(tx, [test])
-    return { created: delivery_id! }
-  }),
+  defineOperation(
+    deliveryRoutes.test,
+    async ({ input: { alert_id: alertId, action_index: actionIndex } }, tx) => {
+      const test = await createTestDelivery(tx, alertId, actionIndex, now())
+      if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
+      const [deliveryId] = await storeDeliveries(tx, [test])
+      return { created: deliveryId! }
+    },
+  ),
 ]
 
-async function findDelivery(tx: Transaction, delivery_id: string): Promise<DeliveryRow> {
-  const [row] = await tx.select().from(delivery).where(eq(delivery.delivery_id, delivery_id))
+async function findDelivery(tx: Transaction, deliveryId: string): Promise<DeliveryRow> {
+  const [row] = await tx.select().from(delivery).where(eq(delivery.delivery_id, deliveryId))
   if (!row) throw missingRecords([{ field: 'delivery_id', record: 'delivery' }])
   return row
 }

@@ -44,8 +44,8 @@ describe('the preview of a message', () => {
   })
 
   it('shows the topic of an MQTT message', async () => {
-    const action_url = 'mqtts://broker.example/site/{{channel_name}}'
-    expect(await preview({ action_url }, { channel_name: 'a/b' })).toMatchObject({
+    const actionUrl = 'mqtts://broker.example/site/{{channel_name}}'
+    expect(await preview({ action_url: actionUrl }, { channel_name: 'a/b' })).toMatchObject({
       delivery_type: 'mqtt',
       topic: 'site/a_b',
       body: expect.stringContaining('specversion'),
@@ -83,10 +83,13 @@ describe('the preview of a message', () => {
 })
 
 /** Fills the fields of a template with its examples, as a client does. */
-function fillTemplate({ template_action, template_fields }: DeliveryTemplate): AlertAction {
-  const text = template_fields.reduce(
+function fillTemplate({
+  template_action: templateAction,
+  template_fields: templateFields,
+}: DeliveryTemplate): AlertAction {
+  const text = templateFields.reduce(
     (action, { field, example }) => action.replaceAll(`[[${field}]]`, example),
-    JSON.stringify(template_action),
+    JSON.stringify(templateAction),
   )
   return JSON.parse(text)
 }
@@ -150,14 +153,14 @@ describe('templates for chat services', () => {
   })
 
   it('send HTML to Telegram, in which names are text', async () => {
-    const { chat_id, parse_mode, text } = await createBody('telegram')
-    expect([chat_id, parse_mode]).toEqual(['-1001234567890', 'HTML'])
+    const { chat_id: chatId, parse_mode: parseMode, text } = await createBody('telegram')
+    expect([chatId, parseMode]).toEqual(['-1001234567890', 'HTML'])
     expect(text).toContain('<b>A "b" &lt;!channel&gt;')
   })
 
   it('send text to Discord that notifies only the readers of the channel', async () => {
-    const { content, allowed_mentions } = await createBody('discord')
-    expect(allowed_mentions).toEqual({ parse: [] })
+    const { content, allowed_mentions: allowedMentions } = await createBody('discord')
+    expect(allowedMentions).toEqual({ parse: [] })
     expect(content).toContain(String.raw`\*c\*`)
   })
 

@@ -26,78 +26,92 @@ import { defineOperation } from '../../api/operation.ts'
  */
 export const eventOperations = (now: () => number) => [
   defineOperation(eventRoutes.range, async ({ input }, tx) => {
-    const { usecase: usecase_key, channel_id, usecase_meta_key: keys, details } = input
-    const { event_offset, event_limit, agg_frequency } = input
+    const { usecase: usecaseKey, channel_id: channelId, usecase_meta_key: keys, details } = input
+    const { event_offset: eventOffset, event_limit: eventLimit, agg_frequency: aggFrequency } = input
     const period = parsePeriod(input.start, input.end, now())
-    const { usecaseKeys, customAggregations, channel_threshold_duration } = await findChannelOfUsecase(
-      tx,
-      channel_id,
-      usecase_key,
-      'usecase',
-    )
+    const {
+      usecaseKeys,
+      customAggregations,
+      channel_threshold_duration: channelThresholdDuration,
+    } = await findChannelOfUsecase(tx, channelId, usecaseKey, 'usecase')
     assertSelectedKeys(keys, customAggregations)
-    const timeZone = await readChannelTimeZone(tx, channel_id)
+    const timeZone = await readChannelTimeZone(tx, channelId)
     // The request schema accepts only valid intervals.
-    const interval = parseBucketInterval(agg_frequency)!
+    const interval = parseBucketInterval(aggFrequency)!
 
     const events = await readEventRange(tx, {
-      channel_id,
-      windowSeconds: channel_threshold_duration,
+      channel_id: channelId,
+      windowSeconds: channelThresholdDuration,
       selection: { keys, usecaseKeys, customAggregations },
       period,
       buckets: createBuckets(interval, timeZone),
-      offset: event_offset,
-      limit: event_limit,
+      offset: eventOffset,
+      limit: eventLimit,
       details,
     })
 
     const { start, end } = period
     return {
-      value: { usecase_key, channel_id, start, end, agg_frequency, event_limit, event_offset, events },
+      value: {
+        usecase_key: usecaseKey,
+        channel_id: channelId,
+        start,
+        end,
+        agg_frequency: aggFrequency,
+        event_limit: eventLimit,
+        event_offset: eventOffset,
+        events,
+      },
     }
   }),
 
   defineOperation(eventRoutes.channelStats, async ({ input }, tx) => {
-    const { usecase: usecase_key, usecase_meta_key: keys, channel_id, frequency } = input
-    const usecaseChannel = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase')
+    const { usecase: usecaseKey, usecase_meta_key: keys, channel_id: channelId, frequency } = input
+    const usecaseChannel = await findChannelOfUsecase(tx, channelId, usecaseKey, 'usecase')
     const { usecaseKeys, customAggregations } = usecaseChannel
     assertSelectedKeys(keys, customAggregations)
     const selection = { keys, usecaseKeys, customAggregations }
     const period = parseLookBack(now(), frequency)
-    const stats = await getChannelStats(tx, channel_id, { selection, period, details: true })
+    const stats = await getChannelStats(tx, channelId, { selection, period, details: true })
     return { value: stats }
   }),
 
   defineOperation(eventRoutes.usecaseStatsByQuery, async ({ input }, tx) => {
-    const { usecase: usecase_key, usecase_meta_key: keys, frequency, details } = input
+    const { usecase: usecaseKey, usecase_meta_key: keys, frequency, details } = input
     const period = parseLookBack(now(), frequency)
-    const stats = await getUsecaseStats(tx, usecase_key, 'usecase', { keys, period, details })
+    const stats = await getUsecaseStats(tx, usecaseKey, 'usecase', { keys, period, details })
     return { value: { ...stats, usecase_total_stats: toQueryTotals(stats.usecase_total_stats) } }
   }),
 
   defineOperation(eventRoutes.usecaseStats, async ({ input }, tx) => {
-    const { usecase_key, usecase_meta_key: keys, frequency, details } = input
+    const { usecase_key: usecaseKey, usecase_meta_key: keys, frequency, details } = input
     const period = parseLookBack(now(), frequency)
-    const stats = await getUsecaseStats(tx, usecase_key, 'usecase_key', { keys, period, details })
+    const stats = await getUsecaseStats(tx, usecaseKey, 'usecase_key', { keys, period, details })
     return { value: stats }
   }),
 
   defineOperation(eventRoutes.usecaseReport, async ({ input }, tx) => {
-    const { usecase_key, channel_id, start_date, end_date, details } = input
-    const timeZone = await readChannelTimeZone(tx, channel_id)
-    const period = parseReportPeriod(start_date, end_date, now(), timeZone)
-    const usecaseChannel = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
+    const {
+      usecase_key: usecaseKey,
+      channel_id: channelId,
+      start_date: startDate,
+      end_date: endDate,
+      details,
+    } = input
+    const timeZone = await readChannelTimeZone(tx, channelId)
+    const period = parseReportPeriod(startDate, endDate, now(), timeZone)
+    const usecaseChannel = await findChannelOfUsecase(tx, channelId, usecaseKey, 'usecase_key')
     const { usecaseKeys, customAggregations } = usecaseChannel
     const keys = [...BUILT_IN_STATISTIC_KEYS, ...Object.keys(customAggregations)]
     const selection = { keys, usecaseKeys, customAggregations }
-    const stats = await getChannelStats(tx, channel_id, { selection, period, details })
+    const stats = await getChannelStats(tx, channelId, { selection, period, details })
     return { value: stats }
   }),
 ]
 
 /** Returns the statistics of one channel, which must exist. */
-async function getChannelStats(tx: Transaction, channel_id: string, options: ChannelStatsOptions) {
-  const { channels } = await readChannelStats(tx, eq(channel.channel_id, channel_id), options)
+async function getChannelStats(tx: Transaction, channelId: string, options: ChannelStatsOptions) {
+  const { channels } = await readChannelStats(tx, eq(channel.channel_id, channelId), options)
   return channels[0]!
 }
 
@@ -107,16 +121,20 @@ async function getChannelStats(tx: Transaction, channel_id: string, options: Cha
  */
 async function getUsecaseStats(
   tx: Transaction,
-  usecase_key: string,
+  usecaseKey: string,
   field: string,
   { keys, ...options }: Omit<ChannelStatsOptions, 'selection'> & { keys: readonly string[] },
 ) {
-  const foundUsecase = await findUsecase(tx, usecase_key, field)
-  const { usecase_id, usecase_meta_key, usecase_aggregations: customAggregations } = foundUsecase
+  const foundUsecase = await findUsecase(tx, usecaseKey, field)
+  const {
+    usecase_id: usecaseId,
+    usecase_meta_key: usecaseMetaKey,
+    usecase_aggregations: customAggregations,
+  } = foundUsecase
   assertSelectedKeys(keys, customAggregations)
-  const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecase_id), {
+  const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecaseId), {
     ...options,
-    selection: { keys, usecaseKeys: usecase_meta_key, customAggregations },
+    selection: { keys, usecaseKeys: usecaseMetaKey, customAggregations },
   })
 
   const sumOfChannels = (key: 'channel_total_alert' | 'channel_total_notification') =>
@@ -125,7 +143,7 @@ async function getUsecaseStats(
   const trackIds = new Set(channels.flatMap(({ channel_stats }) => channel_stats.ids))
   return {
     usecase_channel: channels,
-    usecase_key,
+    usecase_key: usecaseKey,
     usecase_total_alert: sumOfChannels('channel_total_alert'),
     usecase_total_notification: sumOfChannels('channel_total_notification'),
     usecase_total_stats: toStatistics(totals, [...trackIds]),

@@ -113,8 +113,8 @@ describe('events by range', () => {
         [30 * minuteMs, 1],
       ],
     ],
-  ] as const)('come in buckets of %s', async (agg_frequency, buckets) => {
-    const { response } = await management.call(range, ofGate({ agg_frequency }) as never)
+  ] as const)('come in buckets of %s', async (aggFrequency, buckets) => {
+    const { response } = await management.call(range, ofGate({ agg_frequency: aggFrequency }) as never)
     expect(response.events.map(({ time, total }) => [Date.parse(time) - historyStart, total])).toEqual(
       buckets,
     )
@@ -171,10 +171,10 @@ describe('events by range', () => {
     expect(response.events[0]).not.toHaveProperty('total')
   })
 
-  it.each(['1s', '1h'])('include buckets of %s that contain only alerts', async agg_frequency => {
+  it.each(['1s', '1h'])('include buckets of %s that contain only alerts', async aggFrequency => {
     const { response } = await management.call(
       range,
-      ofGate({ usecase_meta_key: 'alert', agg_frequency }) as never,
+      ofGate({ usecase_meta_key: 'alert', agg_frequency: aggFrequency }) as never,
     )
     expect(response.events).toMatchObject([{ id: 1, alert: 1, threshold: '3' }])
   })

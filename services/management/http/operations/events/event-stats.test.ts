@@ -148,10 +148,14 @@ describe('usecase reports', () => {
   })
 
   it('cover whole days when dates are given', async () => {
-    const [start_date, end_date] = [historyPeriod.start, historyPeriod.end].map(moment =>
+    const [startDate, endDate] = [historyPeriod.start, historyPeriod.end].map(moment =>
       moment.slice(0, 10),
     ) as [string, string]
-    const { status, response } = await management.call(usecaseReport, { ...report(), start_date, end_date })
+    const { status, response } = await management.call(usecaseReport, {
+      ...report(),
+      start_date: startDate,
+      end_date: endDate,
+    })
     expect([status, response.channel_stats.dwell_time]).toEqual([200, 15])
     const { status: none } = await management.send(usecaseReport, { ...report(), end_date: '2026-02-30' })
     expect(none).toBe(400)

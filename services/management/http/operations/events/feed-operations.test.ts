@@ -18,8 +18,10 @@ import { publishMessages } from '../../../feed/publish-message.ts'
 const management = sharedManagement()
 const records = sharedRecords(management)
 
-const publish = (channel_id: string, number: number, kind: 'incident' | 'count' = 'incident') =>
-  management.database.system('test', tx => publishMessages(tx, [{ kind, channel_id, data: { number } }]))
+const publish = (channelId: string, number: number, kind: 'incident' | 'count' = 'incident') =>
+  management.database.system('test', tx =>
+    publishMessages(tx, [{ kind, channel_id: channelId, data: { number } }]),
+  )
 const numbersOf = (events: readonly FeedEvent[]) =>
   events.flatMap(event => ('data' in event ? [event.data.number] : []))
 const hasNumber = (number: number) => (event: FeedEvent) => 'data' in event && event.data.number === number

@@ -28,8 +28,8 @@ export const feedOperations = ({ feed, identify, database, log }: FeedOperations
   defineMultiStepOperation(route, async ({ input, caller, context }) => {
     await database().as(caller, route.path, tx => assertReferencesExist(tx, route, input))
     const access = createFeedAccess(() => identifyAgain(context, identify), database)
-    const { last_id = context.req.header('Last-Event-ID'), ...filter } = input
-    const after = last_id === undefined ? undefined : toPosition(last_id)
+    const { last_id: lastId = context.req.header('Last-Event-ID'), ...filter } = input
+    const after = lastId === undefined ? undefined : toPosition(lastId)
     const source = {
       follow: (signal: AbortSignal) => followFeed({ feed, database, after, filter, access, signal }),
       toEndEvent: (error: unknown) => toEndEvent(error, log),

@@ -26,16 +26,22 @@ const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest(
 
 const management = sharedManagement()
 let heard: InsertedEngine
-let channel_id: string
-let other_id: string
+let channelId: string
+let otherId: string
 beforeAll(async () => {
   const { database, data } = management
   heard = await insertEngine(database)
-  channel_id = await insertChannel(database, heard, 'line-crossing', { channel_sid: 1, is_storage: true })
-  other_id = await insertChannel(database, heard, 'occupancy', { channel_sid: 2 })
+  channelId = await insertChannel(database, heard, 'line-crossing', { channel_sid: 1, is_storage: true })
+  otherId = await insertChannel(database, heard, 'occupancy', { channel_sid: 2 })
   await database.system('test', tx =>
     tx.insert(alert).values({
-      ...{ alert_id: v7(), channel_id, alert_name: 'Each', alert_priority: 'low', alert_threshold: '0' },
+      ...{
+        alert_id: v7(),
+        channel_id: channelId,
+        alert_name: 'Each',
+        alert_priority: 'low',
+        alert_threshold: '0',
+      },
       ...{ alert_threshold_condition: 'gt', alert_threshold_key: 'total', alert_frequency: 0 },
       alert_actions: [
         { action_type: 'email', action_to: 'ops@example.com', action_message: 'it is {{value}}' },
@@ -59,8 +65,13 @@ beforeAll(async () => {
   })
 })
 
-const ask = (more: object = {}) => ({ usecase: 'line-crossing', channel_id, ...period, ...more })
-const askGallery = (more: object = {}) => ({ stream_key: 'line-crossing', channel_id, ...period, ...more })
+const ask = (more: object = {}) => ({ usecase: 'line-crossing', channel_id: channelId, ...period, ...more })
+const askGallery = (more: object = {}) => ({
+  stream_key: 'line-crossing',
+  channel_id: channelId,
+  ...period,
+  ...more,
+})
 const seconds = (time: string) => (Date.parse(time) - begin) / 1000
 const fieldsAtFault = (response: unknown) =>
   (response as { fields: { field: string }[] }).fields.map(({ field }) => field)
@@ -69,11 +80,11 @@ describe('notifications by range', () => {
   it('are listed newest first', async () => {
     const { status, response } = await management.call(range, ask())
     expect(status).toBe(200)
-    expect(response).toMatchObject({ channel_id, usecase_key: 'line-crossing', ...period })
+    expect(response).toMatchObject({ channel_id: channelId, usecase_key: 'line-crossing', ...period })
     expect(response.notifications.map(each => seconds(each.notification_time))).toEqual([5, 2, 1, 0])
     expect(response.notifications[1]).toEqual({
       notification_uuid: expect.any(String),
-      channel_id,
+      channel_id: channelId,
       usecase_key: 'line-crossing',
       notification_time: '2026-03-04T12:00:02.000Z',
       notification_extra: expect.stringContaining('"alert_name":"Each"'),
@@ -109,11 +120,15 @@ describe('single notifications', () => {
   it('are found by UUID on their channel', async () => {
     const [newest] = (await management.call(range, ask())).response.notifications
     const { notification_uuid } = newest!
-    const found = await management.call(uuid, { usecase: 'line-crossing', channel_id, notification_uuid })
+    const found = await management.call(uuid, {
+      usecase: 'line-crossing',
+      channel_id: channelId,
+      notification_uuid,
+    })
     expect([found.status, found.response]).toEqual([200, newest])
     const elsewhere = await management.send(uuid, {
       usecase: 'occupancy',
-      channel_id: other_id,
+      channel_id: otherId,
       notification_uuid,
     })
     expect([elsewhere.status, fieldsAtFault(elsewhere.response)]).toEqual([404, ['notification_uuid']])
@@ -122,7 +137,7 @@ describe('single notifications', () => {
   it('that do not exist are rejected with 404', async () => {
     const { status, response } = await management.send(uuid, {
       usecase: 'line-crossing',
-      channel_id,
+      channel_id: channelId,
       notification_uuid: v7(),
     })
     expect([status, fieldsAtFault(response)]).toEqual([404, ['notification_uuid']])
@@ -133,7 +148,7 @@ describe('the gallery', () => {
   it('contains the bytes of the pictures, newest first', async () => {
     const { status, response } = await management.call(gallery, askGallery())
     expect(status).toBe(200)
-    expect(response).toMatchObject({ channel_id, usecase_key: 'line-crossing' })
+    expect(response).toMatchObject({ channel_id: channelId, usecase_key: 'line-crossing' })
     expect(response.gallery.map(({ image }) => image)).toEqual(jpegs.toReversed().map(jpeg => [...jpeg]))
     expect(response.gallery.map(({ time_stamp }) => seconds(time_stamp))).toEqual([2, 1, 0])
   })
@@ -144,8 +159,8 @@ describe('the gallery', () => {
     const fetchImage = (url: string, { token }: { token: string }) =>
       management.request(url.replace('/api/v1', ''), { headers: { authorization: `Bearer ${token}` } })
 
-    for (const [index, { image_url }] of response.gallery.entries()) {
-      const picture = await fetchImage(image_url, viewer)
+    for (const [index, { image_url: imageUrl }] of response.gallery.entries()) {
+      const picture = await fetchImage(imageUrl, viewer)
       expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
       expect(new Uint8Array(await picture.arrayBuffer())).toEqual(jpegs.at(-1 - index))
     }
@@ -156,9 +171,9 @@ describe('the gallery', () => {
 
   it('has no address for a notification without a picture, and answers 404 for its picture', async () => {
     const [without] = (await management.call(range, ask())).response.notifications
-    const { notification_uuid, image_url } = without!
-    expect(image_url).toBe('')
-    const { status, message } = await management.send(image, { channel_id, notification_uuid })
+    const { notification_uuid, image_url: imageUrl } = without!
+    expect(imageUrl).toBe('')
+    const { status, message } = await management.send(image, { channel_id: channelId, notification_uuid })
     expect([status, message]).toEqual([
       404,
       expect.stringMatching(/^notification_uuid: the picture of this notification is not available/),
@@ -175,23 +190,23 @@ describe('the gallery', () => {
 
   it('contains the picture of one notification, or the newest picture', async () => {
     const [first] = (await management.call(gallery, askGallery())).response.gallery.slice(-1)
-    const one = await management.call(galleryImage, { channel_id, notification_uuid: first!.uuid })
+    const one = await management.call(galleryImage, { channel_id: channelId, notification_uuid: first!.uuid })
     expect([one.status, one.response]).toEqual([
       200,
-      { channel_id, usecase_key: 'line-crossing', gallery: [first] },
+      { channel_id: channelId, usecase_key: 'line-crossing', gallery: [first] },
     ])
-    const newest = await management.call(galleryImage, { channel_id })
+    const newest = await management.call(galleryImage, { channel_id: channelId })
     expect(newest.response.gallery.map(({ image }) => image)).toEqual([[...jpegs[2]!]])
   })
 
   it('is empty without pictures', async () => {
     const [without] = (await management.call(range, ask())).response.notifications
     const { notification_uuid } = without!
-    expect((await management.call(galleryImage, { channel_id, notification_uuid })).response.gallery).toEqual(
-      [],
-    )
-    const other = await management.call(galleryImage, { channel_id: other_id })
-    expect(other.response).toEqual({ channel_id: other_id, usecase_key: 'occupancy', gallery: [] })
+    expect(
+      (await management.call(galleryImage, { channel_id: channelId, notification_uuid })).response.gallery,
+    ).toEqual([])
+    const other = await management.call(galleryImage, { channel_id: otherId })
+    expect(other.response).toEqual({ channel_id: otherId, usecase_key: 'occupancy', gallery: [] })
   })
 
   it.each([
@@ -209,10 +224,10 @@ describe('the gallery', () => {
     const { notification_uuid } = newest!
     for (const [route, input] of [
       [gallery, askGallery()],
-      [galleryImage, { channel_id }],
-      [image, { channel_id, notification_uuid }],
+      [galleryImage, { channel_id: channelId }],
+      [image, { channel_id: channelId, notification_uuid }],
       [range, ask()],
-      [uuid, { usecase: 'line-crossing', channel_id, notification_uuid }],
+      [uuid, { usecase: 'line-crossing', channel_id: channelId, notification_uuid }],
     ] as const)
       expect((await management.send(route, input, stranger)).status).toBe(404)
   })

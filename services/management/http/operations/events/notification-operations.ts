@@ -24,32 +24,41 @@ const MAX_PICTURE_BYTES = 16 * 1024 * 1024
  */
 export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now: () => number) => [
   defineOperation(notificationRoutes.gallery, async ({ input }, tx) => {
-    const { stream_key, channel_id, notification_offset, notification_limit } = input
+    const {
+      stream_key: streamKey,
+      channel_id: channelId,
+      notification_offset: notificationOffset,
+      notification_limit: notificationLimit,
+    } = input
     const period = parsePeriod(input.start, input.end, now())
-    const { usecase_key } = await findChannelOfUsecase(tx, channel_id, stream_key, 'stream_key')
-    const isInGallery = and(isWithin(channel_id, period), isNotNull(notification.picture))
-    const rows = await selectNewestFirst(tx, isInGallery)
-      .limit(notification_limit)
-      .offset(notification_offset)
-    return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
+    const { usecase_key } = await findChannelOfUsecase(tx, channelId, streamKey, 'stream_key')
+    const isInGallery = and(isWithin(channelId, period), isNotNull(notification.picture))
+    const rows = await selectNewestFirst(tx, isInGallery).limit(notificationLimit).offset(notificationOffset)
+    return { value: { channel_id: channelId, usecase_key, gallery: await loadPictures(rows, pictures) } }
   }),
 
   defineOperation(
     notificationRoutes.galleryImage,
-    async ({ input: { channel_id, notification_uuid } }, tx) => {
-      const hasPicture = and(eq(notification.channel_id, channel_id), isNotNull(notification.picture))
-      const rows = notification_uuid
-        ? [await findNotification(tx, channel_id, notification_uuid)]
+    async ({ input: { channel_id: channelId, notification_uuid: notificationUuid } }, tx) => {
+      const hasPicture = and(eq(notification.channel_id, channelId), isNotNull(notification.picture))
+      const rows = notificationUuid
+        ? [await findNotification(tx, channelId, notificationUuid)]
         : await selectNewestFirst(tx, hasPicture).limit(1)
-      const usecase_key = await findUsecaseKey(tx, channel_id)
-      return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
+      const usecaseKey = await findUsecaseKey(tx, channelId)
+      return {
+        value: {
+          channel_id: channelId,
+          usecase_key: usecaseKey,
+          gallery: await loadPictures(rows, pictures),
+        },
+      }
     },
   ),
 
   defineOperation(
     notificationRoutes.image,
-    async ({ input: { channel_id, notification_uuid }, context }, tx) => {
-      const { picture } = await findNotification(tx, channel_id, notification_uuid)
+    async ({ input: { channel_id: channelId, notification_uuid: notificationUuid }, context }, tx) => {
+      const { picture } = await findNotification(tx, channelId, notificationUuid)
       const jpeg = picture === null ? undefined : await pictures.read(picture)
       if (!jpeg) throw fieldError('notification_uuid', PICTURE_UNAVAILABLE, { code: 'id' })
 
@@ -61,27 +70,34 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
   ),
 
   defineOperation(notificationRoutes.range, async ({ input }, tx) => {
-    const { usecase, channel_id, notification_offset, notification_limit } = input
+    const {
+      usecase,
+      channel_id: channelId,
+      notification_offset: notificationOffset,
+      notification_limit: notificationLimit,
+    } = input
     const { start, end, ...period } = parsePeriod(input.start, input.end, now())
-    const { usecase_key } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
-    const rows = await selectNewestFirst(tx, isWithin(channel_id, period))
-      .limit(notification_limit)
-      .offset(notification_offset)
-    return { value: { channel_id, usecase_key, start, end, notifications: rows.map(toNotification) } }
+    const { usecase_key } = await findChannelOfUsecase(tx, channelId, usecase, 'usecase')
+    const rows = await selectNewestFirst(tx, isWithin(channelId, period))
+      .limit(notificationLimit)
+      .offset(notificationOffset)
+    return {
+      value: { channel_id: channelId, usecase_key, start, end, notifications: rows.map(toNotification) },
+    }
   }),
 
   defineOperation(
     notificationRoutes.uuid,
-    async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
-      await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
-      return { value: toNotification(await findNotification(tx, channel_id, notification_uuid)) }
+    async ({ input: { usecase, channel_id: channelId, notification_uuid: notificationUuid } }, tx) => {
+      await findChannelOfUsecase(tx, channelId, usecase, 'usecase')
+      return { value: toNotification(await findNotification(tx, channelId, notificationUuid)) }
     },
   ),
 ]
 
-const isWithin = (channel_id: string, { from, to }: Period) =>
+const isWithin = (channelId: string, { from, to }: Period) =>
   and(
-    eq(notification.channel_id, channel_id),
+    eq(notification.channel_id, channelId),
     gte(notification.notification_time, new Date(from)),
     lt(notification.notification_time, new Date(to)),
   )
@@ -96,15 +112,13 @@ const selectNewestFirst = (tx: Transaction, condition: SQL | undefined) =>
 /** Returns a notification of a channel. Throws `EyrieError` (`id`) if the channel has no such notification. */
 async function findNotification(
   tx: Transaction,
-  channel_id: string,
-  notification_uuid: string,
+  channelId: string,
+  notificationUuid: string,
 ): Promise<NotificationRow> {
   const [row] = await tx
     .select()
     .from(notification)
-    .where(
-      and(eq(notification.notification_uuid, notification_uuid), eq(notification.channel_id, channel_id)),
-    )
+    .where(and(eq(notification.notification_uuid, notificationUuid), eq(notification.channel_id, channelId)))
   if (!row) throw missingRecords([{ field: 'notification_uuid', record: 'notification on this channel' }])
   return row
 }
@@ -129,7 +143,7 @@ async function loadPictures(rows: readonly NotificationRow[], pictures: Pick<Pic
   const loaded: { image: number[]; image_url: string; time_stamp: Date; uuid: string }[] = []
   let totalBytes = 0
   for (const row of rows) {
-    const { picture, notification_time, notification_uuid } = row
+    const { picture, notification_time: notificationTime, notification_uuid: notificationUuid } = row
     const jpeg = picture === null ? undefined : await pictures.read(picture)
     if (!jpeg) continue
 
@@ -138,8 +152,8 @@ async function loadPictures(rows: readonly NotificationRow[], pictures: Pick<Pic
     loaded.push({
       image: [...jpeg],
       image_url: toImageUrl(row),
-      time_stamp: notification_time,
-      uuid: notification_uuid,
+      time_stamp: notificationTime,
+      uuid: notificationUuid,
     })
   }
   return loaded

@@ -46,9 +46,9 @@ beforeAll(async () => {
   ])
 })
 
-const setTimeZone = (site_id: string, site_timezone: string) =>
+const setTimeZone = (siteId: string, siteTimezone: string) =>
   management.database.system('test', tx =>
-    tx.update(site).set({ site_timezone }).where(eq(site.site_id, site_id)),
+    tx.update(site).set({ site_timezone: siteTimezone }).where(eq(site.site_id, siteId)),
   )
 
 function request(query: ExportQuery, { token }: SignedInUser = management.superadmin): Promise<Response> {

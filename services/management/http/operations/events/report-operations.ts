@@ -46,12 +46,12 @@ async function createRequestedReport(tx: Transaction, input: ReportRequest, nowM
 }
 
 function findRequestedPeriod(
-  { report_period, start_date, end_date }: ReportRequest,
+  { report_period: reportPeriod, start_date: startDate, end_date: endDate }: ReportRequest,
   nowMs: number,
   timeZone: string,
 ) {
   // The request schema accepts only valid periods, and requires either `report_period` or both dates.
-  if (report_period !== undefined)
-    return findLastPeriod(parseReportPeriodLength(report_period)!, nowMs, timeZone)
-  return addPreviousPeriod(parseReportPeriod(start_date!, end_date!, nowMs, timeZone), timeZone)
+  if (reportPeriod !== undefined)
+    return findLastPeriod(parseReportPeriodLength(reportPeriod)!, nowMs, timeZone)
+  return addPreviousPeriod(parseReportPeriod(startDate!, endDate!, nowMs, timeZone), timeZone)
 }

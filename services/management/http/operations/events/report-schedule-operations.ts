@@ -18,26 +18,26 @@ import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 export const reportScheduleOperations = (now: () => number) => [
   defineOperation(reportScheduleRoutes.create, async ({ input, caller }, tx) => {
     await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
-    const last_day = await findLastPastDay(tx, input, now())
+    const lastDay = await findLastPastDay(tx, input, now())
     const [created] = await tx
       .insert(reportSchedule)
-      .values({ ...input, ...toOwner(caller, now()), last_day })
+      .values({ ...input, ...toOwner(caller, now()), last_day: lastDay })
       .returning({ report_schedule_id: reportSchedule.report_schedule_id })
     return { created: created!.report_schedule_id }
   }),
 
   defineOperation(
     reportScheduleRoutes.update,
-    async ({ input: { report_schedule_id, ...input }, caller }, tx) => {
+    async ({ input: { report_schedule_id: reportScheduleId, ...input }, caller }, tx) => {
       await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
-      const hasId = eq(reportSchedule.report_schedule_id, report_schedule_id)
+      const hasId = eq(reportSchedule.report_schedule_id, reportScheduleId)
       const [before] = await tx.select().from(reportSchedule).where(hasId).for('update')
       // Without rights to change the schedule, no row is selected, and `assertChanged` throws.
-      const last_day = before && (await findLastDayAfterUpdate(tx, before, input, now()))
+      const lastDay = before && (await findLastDayAfterUpdate(tx, before, input, now()))
       assertChanged(
         await tx
           .update(reportSchedule)
-          .set({ ...input, ...toOwner(caller, now()), last_day, report_problem: '' })
+          .set({ ...input, ...toOwner(caller, now()), last_day: lastDay, report_problem: '' })
           .where(hasId)
           .returning(),
       )
@@ -45,19 +45,22 @@ export const reportScheduleOperations = (now: () => number) => [
     },
   ),
 
-  defineOperation(reportScheduleRoutes.delete, async ({ input: { report_schedule_id } }, tx) => {
-    const hasId = eq(reportSchedule.report_schedule_id, report_schedule_id)
-    assertChanged(await tx.delete(reportSchedule).where(hasId).returning())
-    return undefined
-  }),
+  defineOperation(
+    reportScheduleRoutes.delete,
+    async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
+      const hasId = eq(reportSchedule.report_schedule_id, reportScheduleId)
+      assertChanged(await tx.delete(reportSchedule).where(hasId).returning())
+      return undefined
+    },
+  ),
 
-  defineLookup(reportScheduleRoutes.id, async ({ input: { report_schedule_id } }, tx) => {
-    const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, report_schedule_id))
+  defineLookup(reportScheduleRoutes.id, async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
+    const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, reportScheduleId))
     return row && toReportSchedule(row, now())
   }),
 
-  defineOperation(reportScheduleRoutes.list, async ({ input: { site_id } }, tx) => {
-    const rows = await readSchedules(tx, eq(reportSchedule.site_id, site_id))
+  defineOperation(reportScheduleRoutes.list, async ({ input: { site_id: siteId } }, tx) => {
+    const rows = await readSchedules(tx, eq(reportSchedule.site_id, siteId))
     return { value: rows.map(row => toReportSchedule(row, now())) }
   }),
 
@@ -87,12 +90,12 @@ type ScheduleTimes = Pick<
  */
 async function findLastPastDay(
   tx: Transaction,
-  { site_id, report_every, report_time }: ScheduleTimes,
+  { site_id: siteId, report_every: reportEvery, report_time: reportTime }: ScheduleTimes,
   nowMs: number,
 ): Promise<string> {
-  const [siteRow] = await tx.select().from(site).where(eq(site.site_id, site_id))
+  const [siteRow] = await tx.select().from(site).where(eq(site.site_id, siteId))
   // The API has checked that the site exists.
-  return findLastDueDay({ every: report_every, time: report_time, timeZone: siteRow!.site_timezone }, nowMs)
+  return findLastDueDay({ every: reportEvery, time: reportTime, timeZone: siteRow!.site_timezone }, nowMs)
 }
 
 /** Returns the `last_day` of an updated schedule. If it was inactive or had other periods, no past period is reported. */

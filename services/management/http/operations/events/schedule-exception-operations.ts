@@ -18,25 +18,25 @@ export const scheduleExceptionOperations = [
     return { created: rows[0]!.exception_id }
   }),
 
-  defineOperation(scheduleExceptionRoutes.delete, async ({ input: { exception_id } }, tx) => {
-    const hasId = eq(scheduleException.exception_id, exception_id)
+  defineOperation(scheduleExceptionRoutes.delete, async ({ input: { exception_id: exceptionId } }, tx) => {
+    const hasId = eq(scheduleException.exception_id, exceptionId)
     assertChanged(await tx.delete(scheduleException).where(hasId).returning())
     return undefined
   }),
 
-  defineLookup(scheduleExceptionRoutes.id, async ({ input: { exception_id } }, tx) => {
+  defineLookup(scheduleExceptionRoutes.id, async ({ input: { exception_id: exceptionId } }, tx) => {
     const [row] = await tx
       .select()
       .from(scheduleException)
-      .where(eq(scheduleException.exception_id, exception_id))
+      .where(eq(scheduleException.exception_id, exceptionId))
     return row
   }),
 
-  defineOperation(scheduleExceptionRoutes.list, async ({ input: { schedule_id } }, tx) => ({
+  defineOperation(scheduleExceptionRoutes.list, async ({ input: { schedule_id: scheduleId } }, tx) => ({
     value: await tx
       .select()
       .from(scheduleException)
-      .where(eq(scheduleException.schedule_id, schedule_id))
+      .where(eq(scheduleException.schedule_id, scheduleId))
       .orderBy(asc(scheduleException.exception_id)),
   })),
 ]
@@ -44,15 +44,15 @@ export const scheduleExceptionOperations = [
 /** Throws `EyrieError` (`syntax`) unless the calendar is for the site of the schedule, or for all sites of its organization. */
 async function assertCalendarOfSite(
   tx: Transaction,
-  { schedule_id, calendar_id }: { schedule_id: string; calendar_id: string },
+  { schedule_id: scheduleId, calendar_id: calendarId }: { schedule_id: string; calendar_id: string },
 ) {
-  const [calendarRow] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendar_id))
+  const [calendarRow] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendarId))
   const [location] = await tx
     .select({ site_id: channel.site_id, organization_id: site.organization_id })
     .from(schedule)
     .innerJoin(channel, eq(channel.channel_id, schedule.channel_id))
     .innerJoin(site, eq(site.site_id, channel.site_id))
-    .where(eq(schedule.schedule_id, schedule_id))
+    .where(eq(schedule.schedule_id, scheduleId))
   // A caller who may only see the channel does not see the site, and may not change the schedule.
   if (!calendarRow || !location) return
   const isForSite = calendarRow.site_id === null || calendarRow.site_id === location.site_id

@@ -11,11 +11,11 @@ const { alert, schedule } = managementRoutes
 
 const management = sharedManagement()
 const heard = shared(() => insertEngine(management.database))
-let channel_id: string
-let other_id: string
+let channelId: string
+let otherId: string
 beforeEach(async () => {
-  channel_id = await insertChannel(management.database, heard, 'line-crossing')
-  other_id = await insertChannel(management.database, heard, 'occupancy')
+  channelId = await insertChannel(management.database, heard, 'line-crossing')
+  otherId = await insertChannel(management.database, heard, 'occupancy')
 })
 
 const weekdays = {
@@ -37,14 +37,14 @@ const office = {
 }
 
 describe('schedules', () => {
-  let alert_id: string
+  let alertId: string
   beforeEach(async () => {
-    alert_id = getCreatedId(await management.call(alert.create, alertInput(channel_id)))
+    alertId = getCreatedId(await management.call(alert.create, alertInput(channelId)))
   })
 
   const cron = (more: Record<string, unknown> = {}) => ({
-    alert_id,
-    channel_id,
+    alert_id: alertId,
+    channel_id: channelId,
     schedule_name: 'Weekdays',
     schedule_type: 'cron' as const,
     schedule_occurrence: [weekdays],
@@ -71,50 +71,52 @@ describe('schedules', () => {
   it('fill in missing numbers and fields of their occurrences', async () => {
     const { occurrence_activate_cron, occurrence_deactivate_cron } = weekdays
     const few = { occurrence_activate_cron, occurrence_deactivate_cron }
-    const schedule_id = getCreatedId(
+    const scheduleId = getCreatedId(
       await management.send(
         schedule.create,
         cron({ schedule_occurrence: [few, { ...few, occurrence_id: 1 }] }),
       ),
     )
-    const { response } = await management.call(schedule.id, { schedule_id })
+    const { response } = await management.call(schedule.id, { schedule_id: scheduleId })
     expect(response.schedule_occurrence).toEqual([{ ...weekdays, occurrence_id: 2 }, weekdays])
   })
 
   it('are updated with the fields that were read, listed by channel, and deleted', async () => {
-    const schedule_id = getCreatedId(await management.send(schedule.create, cron()))
-    const { response } = await management.call(schedule.id, { schedule_id })
+    const scheduleId = getCreatedId(await management.send(schedule.create, cron()))
+    const { response } = await management.call(schedule.id, { schedule_id: scheduleId })
     const updated = await management.send(schedule.update, { ...response, schedule_name: 'Workdays' })
     expect(updated).toMatchObject({ status: 200, response: { ...response, schedule_name: 'Workdays' } })
-    expect((await management.call(schedule.list, { channel_id })).response).toEqual([updated.response])
-    expect((await management.call(schedule.list, { channel_id: other_id })).response).toEqual([])
-    const held = await management.call(alert.delete, { alert_id })
+    expect((await management.call(schedule.list, { channel_id: channelId })).response).toEqual([
+      updated.response,
+    ])
+    expect((await management.call(schedule.list, { channel_id: otherId })).response).toEqual([])
+    const held = await management.call(alert.delete, { alert_id: alertId })
     expect([held.status, held.message]).toEqual([409, expect.stringContaining('schedule')])
-    expect(await management.call(schedule.delete, { schedule_id })).toMatchObject({
+    expect(await management.call(schedule.delete, { schedule_id: scheduleId })).toMatchObject({
       status: 200,
       response: null,
     })
-    expect((await management.call(schedule.id, { schedule_id })).status).toBe(404)
+    expect((await management.call(schedule.id, { schedule_id: scheduleId })).status).toBe(404)
   })
 
   it('reject an alert of another channel', async () => {
-    const { status, response } = await management.send(schedule.create, cron({ channel_id: other_id }))
+    const { status, response } = await management.send(schedule.create, cron({ channel_id: otherId }))
     expect([status, getInvalidFields(response)]).toEqual([400, ['alert_id']])
     await management.send(schedule.create, cron())
     const moved = await management.send(alert.update, {
-      ...alertInput(channel_id),
-      alert_id,
-      channel_id: other_id,
+      ...alertInput(channelId),
+      alert_id: alertId,
+      channel_id: otherId,
     })
     expect([moved.status, moved.message]).toEqual([409, expect.stringContaining('schedule')])
   })
 
   it.each(['* * * * *', '*/5 0-23/2 1,15 jan-mar SUN', '0 0 31 12 7', '5,10-20/5,59 * * * *'])(
     'accept the cron expression %s',
-    async occurrence_activate_cron => {
+    async occurrenceActivateCron => {
       const { status } = await management.send(
         schedule.create,
-        cron({ schedule_occurrence: [{ ...weekdays, occurrence_activate_cron }] }),
+        cron({ schedule_occurrence: [{ ...weekdays, occurrence_activate_cron: occurrenceActivateCron }] }),
       )
       expect(status).toBe(201)
     },
@@ -133,10 +135,10 @@ describe('schedules', () => {
     '1- * * * *',
     '@daily',
     'x * * * *',
-  ])('reject the cron expression %j', async occurrence_deactivate_cron => {
+  ])('reject the cron expression %j', async occurrenceDeactivateCron => {
     const { status, response } = await management.send(
       schedule.create,
-      cron({ schedule_occurrence: [{ ...weekdays, occurrence_deactivate_cron }] }),
+      cron({ schedule_occurrence: [{ ...weekdays, occurrence_deactivate_cron: occurrenceDeactivateCron }] }),
     )
     expect([status, getInvalidFields(response)]).toEqual([
       400,

@@ -18,44 +18,50 @@ const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
  * `assertChanged` throws if the caller may read a schedule but not change it.
  */
 export const scheduleOperations = (now: () => number) => [
-  defineOperation(scheduleRoutes.create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
-    await assertAlertOnChannel(tx, fields)
-    const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
-    const values = { ...fields, schedule_occurrence: occurrences }
-    const [created] = await tx.insert(schedule).values(values).returning()
-    return { created: created!.schedule_id }
-  }),
+  defineOperation(
+    scheduleRoutes.create,
+    async ({ input: { schedule_occurrence: scheduleOccurrence, ...fields } }, tx) => {
+      await assertAlertOnChannel(tx, fields)
+      const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
+      const values = { ...fields, schedule_occurrence: occurrences }
+      const [created] = await tx.insert(schedule).values(values).returning()
+      return { created: created!.schedule_id }
+    },
+  ),
 
   defineOperation(
     scheduleRoutes.update,
-    async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
+    async (
+      { input: { schedule_id: scheduleId, schedule_occurrence: scheduleOccurrence, ...fields } },
+      tx,
+    ) => {
       await assertAlertOnChannel(tx, fields)
-      const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
+      const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
       const values = { ...fields, schedule_occurrence: occurrences }
       const rows = await tx
         .update(schedule)
         .set(values)
-        .where(eq(schedule.schedule_id, schedule_id))
+        .where(eq(schedule.schedule_id, scheduleId))
         .returning()
       return { value: toSchedule(assertChanged(rows)) }
     },
   ),
 
-  defineOperation(scheduleRoutes.delete, async ({ input: { schedule_id } }, tx) => {
-    assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, schedule_id)).returning())
+  defineOperation(scheduleRoutes.delete, async ({ input: { schedule_id: scheduleId } }, tx) => {
+    assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, scheduleId)).returning())
     return undefined
   }),
 
-  defineLookup(scheduleRoutes.id, async ({ input: { schedule_id } }, tx) => {
-    const [row] = await tx.select().from(schedule).where(eq(schedule.schedule_id, schedule_id))
+  defineLookup(scheduleRoutes.id, async ({ input: { schedule_id: scheduleId } }, tx) => {
+    const [row] = await tx.select().from(schedule).where(eq(schedule.schedule_id, scheduleId))
     return row && toSchedule(row)
   }),
 
-  defineOperation(scheduleRoutes.list, async ({ input: { channel_id } }, tx) => {
+  defineOperation(scheduleRoutes.list, async ({ input: { channel_id: channelId } }, tx) => {
     const rows = await tx
       .select()
       .from(schedule)
-      .where(eq(schedule.channel_id, channel_id))
+      .where(eq(schedule.channel_id, channelId))
       .orderBy(asc(schedule.schedule_name), asc(schedule.schedule_id))
     return { value: rows.map(toSchedule) }
   }),
@@ -84,31 +90,44 @@ export const scheduleOperations = (now: () => number) => [
     const alertIds = alerts.map(({ alert_id }) => alert_id)
     const timelines = await database.system('schedules', tx => loadTimelines(tx, alertIds))
     const nowMs = now()
-    const states = alerts.map(({ alert_id, alert_name, is_active }) => {
-      const state = timelines.get(alert_id)?.stateAt(nowMs)
-      const armed_by = schedules
+    const states = alerts.map(({ alert_id: alertId, alert_name, is_active }) => {
+      const state = timelines.get(alertId)?.stateAt(nowMs)
+      const armedBy = schedules
         .filter(({ schedule_id }) => state?.scheduleIds.includes(schedule_id))
         .map(({ schedule_id, schedule_name }) => ({ schedule_id, schedule_name }))
-      const next_change_at = state?.nextChange === undefined ? null : new Date(state.nextChange)
+      const nextChangeAt = state?.nextChange === undefined ? null : new Date(state.nextChange)
       // An alert without active schedules is always armed.
-      return { alert_id, alert_name, is_active, is_armed: state?.isArmed ?? true, armed_by, next_change_at }
+      return {
+        alert_id: alertId,
+        alert_name,
+        is_active,
+        is_armed: state?.isArmed ?? true,
+        armed_by: armedBy,
+        next_change_at: nextChangeAt,
+      }
     })
     return { value: states }
   }),
 ]
 
 /** Enables or disables a schedule. */
-async function setActive(tx: Transaction, { schedule_id }: { schedule_id: string }, is_active: boolean) {
-  const hasId = eq(schedule.schedule_id, schedule_id)
-  return toSchedule(assertChanged(await tx.update(schedule).set({ is_active }).where(hasId).returning()))
+async function setActive(
+  tx: Transaction,
+  { schedule_id: scheduleId }: { schedule_id: string },
+  isActive: boolean,
+) {
+  const hasId = eq(schedule.schedule_id, scheduleId)
+  return toSchedule(
+    assertChanged(await tx.update(schedule).set({ is_active: isActive }).where(hasId).returning()),
+  )
 }
 
 /** Throws `EyrieError` (`syntax`) if the alert belongs to another channel. */
 async function assertAlertOnChannel(
   tx: Transaction,
-  { alert_id, channel_id }: Pick<ScheduleRow, 'alert_id' | 'channel_id'>,
+  { alert_id: alertId, channel_id: channelId }: Pick<ScheduleRow, 'alert_id' | 'channel_id'>,
 ) {
-  const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
-  if (row?.channel_id === channel_id) return
+  const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alertId))
+  if (row?.channel_id === channelId) return
   throw fieldError('alert_id', 'this alert belongs to another channel')
 }

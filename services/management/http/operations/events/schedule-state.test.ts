@@ -14,17 +14,17 @@ let now: Date
 const management = sharedManagement({ now: () => now })
 
 let place: Hierarchy
-let alert_id: string
+let alertId: string
 beforeEach(async () => {
   now = new Date('2026-11-20T12:00:00Z')
   place = await createHierarchy(management, crypto.randomUUID())
-  alert_id = getCreatedId(await management.call(alert.create, alertInput(place.channel_id)))
+  alertId = getCreatedId(await management.call(alert.create, alertInput(place.channel_id)))
 })
 
 const insertNight = async () =>
   getCreatedId(
     await management.call(schedule.create, {
-      alert_id,
+      alert_id: alertId,
       channel_id: place.channel_id,
       schedule_name: 'Night',
       schedule_type: 'window',
@@ -40,19 +40,19 @@ const readState = async (as = management.superadmin) => {
 describe('the state of schedules', () => {
   it('shows that an alert without schedules is armed, enabled or not', async () => {
     expect(await readState()).toEqual({
-      alert_id,
+      alert_id: alertId,
       alert_name: 'Busy',
       is_active: true,
       is_armed: true,
       armed_by: [],
       next_change_at: null,
     })
-    await management.call(alert.disable, { alert_id, channel_id: place.channel_id })
+    await management.call(alert.disable, { alert_id: alertId, channel_id: place.channel_id })
     expect(await readState()).toMatchObject({ is_active: false, is_armed: true })
   })
 
   it('shows by which schedule an alert is armed in the time zone of the site, and until when', async () => {
-    const schedule_id = await insertNight()
+    const scheduleId = await insertNight()
     const { response } = await management.call(site.id, { site_id: place.site_id })
     await management.send(site.update, { ...response, site_timezone: 'America/New_York' })
     expect(await readState()).toMatchObject({
@@ -63,14 +63,14 @@ describe('the state of schedules', () => {
     now = new Date('2026-11-21T03:00:00Z')
     expect(await readState()).toMatchObject({
       is_armed: true,
-      armed_by: [{ schedule_id, schedule_name: 'Night' }],
+      armed_by: [{ schedule_id: scheduleId, schedule_name: 'Night' }],
       next_change_at: '2026-11-21T11:00:00.000Z',
     })
   })
 
   it('is the same for a viewer who sees the channel, but not the calendars of its site', async () => {
-    const schedule_id = await insertNight()
-    const calendar_id = getCreatedId(
+    const scheduleId = await insertNight()
+    const calendarId = getCreatedId(
       await management.call(calendar.create, {
         organization_id: place.organization_id,
         site_id: place.site_id,
@@ -78,7 +78,7 @@ describe('the state of schedules', () => {
         calendar_ics: createCalendar('DTSTART;VALUE=DATE:20261120\nDTEND;VALUE=DATE:20261122'),
       }),
     )
-    await management.call(scheduleException.create, { schedule_id, calendar_id })
+    await management.call(scheduleException.create, { schedule_id: scheduleId, calendar_id: calendarId })
     now = new Date('2026-11-21T03:00:00Z')
     expect(await readState()).toMatchObject({ is_armed: false })
     const viewer = await management.signIn('viewer', { customers: [place.customer_id] })
@@ -86,12 +86,12 @@ describe('the state of schedules', () => {
   })
 
   it('ignores disabled schedules', async () => {
-    const schedule_id = await insertNight()
+    const scheduleId = await insertNight()
     expect(await readState()).toMatchObject({ is_armed: false })
-    const disabled = await management.call(schedule.disable, { schedule_id })
-    expect(disabled.response).toMatchObject({ schedule_id, is_active: false })
+    const disabled = await management.call(schedule.disable, { schedule_id: scheduleId })
+    expect(disabled.response).toMatchObject({ schedule_id: scheduleId, is_active: false })
     expect(await readState()).toMatchObject({ is_armed: true })
-    await management.call(schedule.enable, { schedule_id })
+    await management.call(schedule.enable, { schedule_id: scheduleId })
     expect(await readState()).toMatchObject({ is_armed: false })
   })
 })

@@ -17,10 +17,10 @@ describe('customers', () => {
   const hierarchy = sharedHierarchy(management, 'first')
 
   it('are returned with their fields and sites', async () => {
-    const { organization_id, customer_id, site_id } = hierarchy
+    const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
     const { response } = await management.call(customer.id, { customer_id })
-    expect(response).toMatchObject({ ...customerInput(organization_id, 'first'), customer_id })
-    expect([response.customer_sites, response.customer_contact]).toEqual([[site_id], []])
+    expect(response).toMatchObject({ ...customerInput(organizationId, 'first'), customer_id })
+    expect([response.customer_sites, response.customer_contact]).toEqual([[siteId], []])
   })
 
   it('have keys that are unique within their organization', async () => {
@@ -34,16 +34,18 @@ describe('customers', () => {
   })
 
   it('take over sites on creation and return them to the default customer', async () => {
-    const { organization_id, customer_id, site_id } = hierarchy
-    const input = { ...customerInput(organization_id, 'taker'), customer_sites: [site_id] }
+    const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
+    const input = { ...customerInput(organizationId, 'taker'), customer_sites: [siteId] }
     const taker = getCreatedId(await management.call(customer.create, input))
-    expect((await management.call(site.id, { site_id })).response.customer_id).toBe(taker)
-    await management.call(customer.unassignSites, { customer_id: taker, site_ids: [site_id] })
-    const all = (await management.call(customer.list, { organization_id, is_default: 'true' })).response
-    const holder = all.find(({ customer_sites }) => customer_sites.includes(site_id))!
+    expect((await management.call(site.id, { site_id: siteId })).response.customer_id).toBe(taker)
+    await management.call(customer.unassignSites, { customer_id: taker, site_ids: [siteId] })
+    const all = (
+      await management.call(customer.list, { organization_id: organizationId, is_default: 'true' })
+    ).response
+    const holder = all.find(({ customer_sites }) => customer_sites.includes(siteId))!
     expect(holder.customer_key).toBe('default')
-    await management.call(customer.assignSites, { customer_id, site_ids: [site_id] })
-    expect((await management.call(customer.id, { customer_id })).response.customer_sites).toEqual([site_id])
+    await management.call(customer.assignSites, { customer_id, site_ids: [siteId] })
+    expect((await management.call(customer.id, { customer_id })).response.customer_sites).toEqual([siteId])
   })
 
   it('reject the removal of a site of another customer', async () => {
@@ -58,18 +60,18 @@ describe('customers', () => {
   })
 
   it('name the missing right if they are visible but belong to an organization of others', async () => {
-    const { organization_id, customer_id, site_id } = hierarchy
+    const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
     const own = getCreatedId(await management.call(organization.create, organizationInput('own')))
-    const admin = await management.signIn('admin', { organization: own, sites: [site_id] })
+    const admin = await management.signIn('admin', { organization: own, sites: [siteId] })
 
-    const change = { ...customerInput(organization_id, 'first'), customer_id }
+    const change = { ...customerInput(organizationId, 'first'), customer_id }
     const changed = await management.call(customer.update, change, admin)
     expect([changed.status, changed.message]).toEqual([
       403,
       'you may read this record but not change it: "Update a customer" requires the role admin in its organization, or the customer as an assignment. Your role is admin: ask an administrator of the organization',
     ])
 
-    const created = await management.call(customer.create, customerInput(organization_id, 'new'), admin)
+    const created = await management.call(customer.create, customerInput(organizationId, 'new'), admin)
     expect([created.status, created.message]).toEqual([
       403,
       '"Create a customer" is outside of your rights: your role is admin, which covers only the records and users of your assignments. Ask an administrator of the organization concerned',
@@ -101,26 +103,30 @@ describe('customers', () => {
   it('keep type, contacts and sites that an update omits', async () => {
     const more = { customer_type: 'shop', customer_contact: ['a@b.test'] }
     const input = { ...customerInput(hierarchy.organization_id, 'kept'), ...more }
-    const customer_id = getCreatedId(await management.call(customer.create, input))
-    const update = { ...customerInput(hierarchy.organization_id, 'kept'), customer_id, customer_name: 'New' }
+    const customerId = getCreatedId(await management.call(customer.create, input))
+    const update = {
+      ...customerInput(hierarchy.organization_id, 'kept'),
+      customer_id: customerId,
+      customer_name: 'New',
+    }
     expect((await management.call(customer.update, update)).status).toBe(200)
-    expect((await management.call(customer.id, { customer_id })).response).toMatchObject({
+    expect((await management.call(customer.id, { customer_id: customerId })).response).toMatchObject({
       ...more,
       customer_name: 'New',
     })
   })
 
   it('are assigned to a user and unassigned by ids', async () => {
-    const { customer_id } = hierarchy
+    const { customer_id: customerId } = hierarchy
     const { user_id } = await management.signIn('viewer')
     const assigned = async () =>
       (await management.call(managementRoutes.user.id, { user_id })).response.customer_ids
     expect(
-      (await management.call(customer.assign, { user_id, customer_id: [customer_id] })).response,
+      (await management.call(customer.assign, { user_id, customer_id: [customerId] })).response,
     ).toBeNull()
-    expect(await assigned()).toEqual([customer_id])
+    expect(await assigned()).toEqual([customerId])
     expect(
-      (await management.call(customer.unassign, { user_id, customer_id: [customer_id] })).response,
+      (await management.call(customer.unassign, { user_id, customer_id: [customerId] })).response,
     ).toBeNull()
     expect(await assigned()).toEqual([])
   })
@@ -141,12 +147,12 @@ describe('customers', () => {
   })
 
   it('are deleted without sites, except the default customer', async () => {
-    const { organization_id } = hierarchy
-    const empty = getCreatedId(
-      await management.call(customer.create, customerInput(organization_id, 'empty')),
-    )
+    const { organization_id: organizationId } = hierarchy
+    const empty = getCreatedId(await management.call(customer.create, customerInput(organizationId, 'empty')))
     expect((await management.call(customer.delete, { customer_id: empty })).status).toBe(200)
-    const all = (await management.call(customer.list, { organization_id, is_default: 'true' })).response
+    const all = (
+      await management.call(customer.list, { organization_id: organizationId, is_default: 'true' })
+    ).response
     const { customer_id } = all.find(({ customer_key }) => customer_key === 'default')!
     expect((await management.call(customer.delete, { customer_id })).status).toBe(409)
   })

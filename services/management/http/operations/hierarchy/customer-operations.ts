@@ -19,32 +19,43 @@ const MAX_STATE_AGE = sql`interval '10 seconds'`
  * record but not change it.
  */
 export const customerOperations = [
-  defineOperation(customerRoutes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
-    const [created] = await tx.insert(customer).values(fields).returning()
-    const { customer_id, organization_id } = created!
-    await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
-    return { created: customer_id }
-  }),
+  defineOperation(
+    customerRoutes.create,
+    async ({ input: { customer_sites: customerSites, ...fields } }, tx) => {
+      const [created] = await tx.insert(customer).values(fields).returning()
+      const { customer_id: customerId, organization_id } = created!
+      await moveSites(tx, customerSites, {
+        customer_id: customerId,
+        organization_id,
+        field: 'customer_sites',
+      })
+      return { created: customerId }
+    },
+  ),
 
   defineOperation(
     customerRoutes.update,
-    async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
+    async ({ input: { customer_id: customerId, customer_sites: customerSites, ...fields } }, tx) => {
       const { organization_id } = assertChanged(
-        await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning(),
+        await tx.update(customer).set(fields).where(eq(customer.customer_id, customerId)).returning(),
       )
-      if (customer_sites) {
-        await releaseSites(tx, customer_id, sql`not ${inArray(site.site_id, customer_sites)}`)
-        await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
+      if (customerSites) {
+        await releaseSites(tx, customerId, sql`not ${inArray(site.site_id, customerSites)}`)
+        await moveSites(tx, customerSites, {
+          customer_id: customerId,
+          organization_id,
+          field: 'customer_sites',
+        })
       }
       return undefined
     },
   ),
 
-  defineOperation(customerRoutes.delete, async ({ input: { customer_id } }, tx) => {
-    const { is_default } = assertChanged(
-      await tx.delete(customer).where(eq(customer.customer_id, customer_id)).returning(),
+  defineOperation(customerRoutes.delete, async ({ input: { customer_id: customerId } }, tx) => {
+    const { is_default: isDefault } = assertChanged(
+      await tx.delete(customer).where(eq(customer.customer_id, customerId)).returning(),
     )
-    if (is_default)
+    if (isDefault)
       throw new EyrieError(
         'reference',
         'the default customer cannot be deleted: delete its organization instead',
@@ -52,50 +63,62 @@ export const customerOperations = [
     return undefined
   }),
 
-  defineOperation(customerRoutes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
-    const { organization_id } = row!
-    await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
-    return undefined
-  }),
+  defineOperation(
+    customerRoutes.assignSites,
+    async ({ input: { customer_id: customerId, site_ids: siteIds } }, tx) => {
+      const [row] = await findCustomers(tx, eq(customer.customer_id, customerId))
+      const { organization_id } = row!
+      await moveSites(tx, siteIds, { customer_id: customerId, organization_id, field: 'site_ids' })
+      return undefined
+    },
+  ),
 
-  defineOperation(customerRoutes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const releasedIds = await releaseSites(tx, customer_id, inArray(site.site_id, site_ids))
-    const missing = site_ids.filter(id => !releasedIds.includes(id.toLowerCase()))
-    if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
-    return undefined
-  }),
+  defineOperation(
+    customerRoutes.unassignSites,
+    async ({ input: { customer_id: customerId, site_ids: siteIds } }, tx) => {
+      const releasedIds = await releaseSites(tx, customerId, inArray(site.site_id, siteIds))
+      const missing = siteIds.filter(id => !releasedIds.includes(id.toLowerCase()))
+      if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
+      return undefined
+    },
+  ),
 
   // `assign` and `unassign` have a list of ids in the field `customer_id`.
   defineOperation(customerRoutes.assign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
-    const rows = customerIds.map(customer_id => ({ user_id, customer_id }))
+    const rows = customerIds.map(customerId => ({ user_id, customer_id: customerId }))
     if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  defineOperation(customerRoutes.unassign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
-    const isAffected = and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customerIds))
-    await tx.delete(userCustomer).where(isAffected)
-    assertUnassigned(await tx.select().from(userCustomer).where(isAffected))
-    return undefined
-  }),
+  defineOperation(
+    customerRoutes.unassign,
+    async ({ input: { user_id: userId, customer_id: customerIds } }, tx) => {
+      const isAffected = and(eq(userCustomer.user_id, userId), inArray(userCustomer.customer_id, customerIds))
+      await tx.delete(userCustomer).where(isAffected)
+      assertUnassigned(await tx.select().from(userCustomer).where(isAffected))
+      return undefined
+    },
+  ),
 
-  defineLookup(customerRoutes.id, async ({ input: { customer_id } }, tx) => {
-    const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
+  defineLookup(customerRoutes.id, async ({ input: { customer_id: customerId } }, tx) => {
+    const [row] = await findCustomers(tx, eq(customer.customer_id, customerId))
     return row
   }),
 
-  defineOperation(customerRoutes.list, async ({ input: { organization_id, is_default } }, tx) => {
-    const isInOrganization = eq(customer.organization_id, organization_id)
-    const condition = is_default ? isInOrganization : and(isInOrganization, eq(customer.is_default, false))
-    return { value: await findCustomers(tx, condition) }
-  }),
+  defineOperation(
+    customerRoutes.list,
+    async ({ input: { organization_id: organizationId, is_default: isDefault } }, tx) => {
+      const isInOrganization = eq(customer.organization_id, organizationId)
+      const condition = isDefault ? isInOrganization : and(isInOrganization, eq(customer.is_default, false))
+      return { value: await findCustomers(tx, condition) }
+    },
+  ),
 
-  defineOperation(customerRoutes.view, async ({ input: { customer_id, type } }, tx) => {
+  defineOperation(customerRoutes.view, async ({ input: { customer_id: customerId, type } }, tx) => {
     const isViewBySite = type === '1'
     const [value, isOutdated] = await Promise.all([
-      isViewBySite ? viewBySite(tx, customer_id) : viewByUsecase(tx, customer_id),
-      hasStaleEngine(tx, customer_id),
+      isViewBySite ? viewBySite(tx, customerId) : viewByUsecase(tx, customerId),
+      hasStaleEngine(tx, customerId),
     ])
     return { value, ...(isOutdated && { status: 202 as const }) }
   }),
@@ -115,36 +138,40 @@ const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
 /** Moves sites to a customer. Throws `EyrieError` (`id`) for `field` if a site is not in the customer's organization. */
 async function moveSites(
   tx: Transaction,
-  site_ids: string[],
-  { customer_id, organization_id, field }: { customer_id: string; organization_id: string; field: string },
+  siteIds: string[],
+  {
+    customer_id,
+    organization_id: organizationId,
+    field,
+  }: { customer_id: string; organization_id: string; field: string },
 ) {
   const moved = await tx
     .update(site)
     .set({ customer_id })
-    .where(and(inArray(site.site_id, site_ids), eq(site.organization_id, organization_id)))
+    .where(and(inArray(site.site_id, siteIds), eq(site.organization_id, organizationId)))
     .returning()
-  if (moved.length < site_ids.length) throw missingRecords([{ field, record: 'site in this organization' }])
+  if (moved.length < siteIds.length) throw missingRecords([{ field, record: 'site in this organization' }])
 }
 
 /** Moves sites of a customer to the default customer of the organization. Resolves to the ids of these sites. */
-async function releaseSites(tx: Transaction, customer_id: string, condition: SQL): Promise<string[]> {
+async function releaseSites(tx: Transaction, customerId: string, condition: SQL): Promise<string[]> {
   const defaultCustomer = sql`(
     select d.customer_id from customer d where d.is_default and d.organization_id = site.organization_id)`
   const moved = await tx
     .update(site)
     .set({ customer_id: defaultCustomer })
-    .where(and(eq(site.customer_id, customer_id), condition))
+    .where(and(eq(site.customer_id, customerId), condition))
     .returning()
   return moved.map(({ site_id }) => site_id)
 }
 
 /** Returns the customer's sites, each with its devices. */
-const viewBySite = (tx: Transaction, customer_id: string) =>
-  findSitesWithDevices(tx, eq(site.customer_id, customer_id))
+const viewBySite = (tx: Transaction, customerId: string) =>
+  findSitesWithDevices(tx, eq(site.customer_id, customerId))
 
 /** Returns the usecases that the customer's channels have, each with these channels. */
-async function viewByUsecase(tx: Transaction, customer_id: string) {
-  const siteIds = tx.select({ site_id: site.site_id }).from(site).where(eq(site.customer_id, customer_id))
+async function viewByUsecase(tx: Transaction, customerId: string) {
+  const siteIds = tx.select({ site_id: site.site_id }).from(site).where(eq(site.customer_id, customerId))
   const channels = await findSourceChannels(tx, inArray(channel.site_id, siteIds))
   const channelsByUsecase = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
   const usecases = await tx
@@ -157,11 +184,11 @@ async function viewByUsecase(tx: Transaction, customer_id: string) {
 }
 
 /** Returns whether an engine of the customer's devices or channels has not responded recently. */
-async function hasStaleEngine(tx: Transaction, customer_id: string): Promise<boolean> {
+async function hasStaleEngine(tx: Transaction, customerId: string): Promise<boolean> {
   const [staleEngine] = await tx.execute(sql`
     select from (
-      select engine_id from device join site using (site_id) where customer_id = ${customer_id}
-      union all select engine_id from channel join site using (site_id) where customer_id = ${customer_id}
+      select engine_id from device join site using (site_id) where customer_id = ${customerId}
+      union all select engine_id from channel join site using (site_id) where customer_id = ${customerId}
     ) engines left join engine_state using (engine_id)
     where coalesce(seen_at, '-infinity') < now() - ${MAX_STATE_AGE} limit 1`)
   return staleEngine !== undefined

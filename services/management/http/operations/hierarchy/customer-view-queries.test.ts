@@ -34,9 +34,12 @@ function countQueries(database: Database): { count: number } {
   return counted
 }
 
-async function view(management: TestManagement, organization_id: string) {
+async function view(management: TestManagement, organizationId: string) {
   const [customer] = (
-    await management.call(managementRoutes.customer.list, { organization_id, is_default: 'true' })
+    await management.call(managementRoutes.customer.list, {
+      organization_id: organizationId,
+      is_default: 'true',
+    })
   ).response
   const counted = countQueries(management.database)
   const { response } = await management.call(managementRoutes.customer.view, {
@@ -56,9 +59,9 @@ test.each([
   const [organization] = (await management.call(managementRoutes.organization.list)).response
   const { sites, queries } = await view(management, organization!.organization_id)
   expect(sites).toHaveLength(amounts.sites)
-  for (const { site_devices } of sites) {
-    expect(site_devices).toHaveLength(amounts.devices)
-    for (const { source_channels } of site_devices) expect(source_channels).toHaveLength(1)
+  for (const { site_devices: siteDevices } of sites) {
+    expect(siteDevices).toHaveLength(amounts.devices)
+    for (const { source_channels: sourceChannels } of siteDevices) expect(sourceChannels).toHaveLength(1)
   }
   expect(queries).toBeGreaterThan(0)
   expect(queries).toBeLessThanOrEqual(12)

@@ -15,28 +15,28 @@ describe('devices', () => {
   const hierarchy = sharedHierarchy(management, 'first')
 
   it('are returned with their fields, but never with passwords', async () => {
-    const { site_id, engine_id, device_id, source_id, channel_id } = hierarchy
+    const { site_id: siteId, engine_id: engineId, device_id, source_id, channel_id } = hierarchy
     const { response } = await management.call(device.id, { device_id })
-    const { device_streams, ...input } = deviceInput(site_id, engine_id, 'first')
+    const { device_streams: deviceStreams, ...input } = deviceInput(siteId, engineId, 'first')
     expect(response).toMatchObject({ ...input, device_status: 'unknown', device_state: false })
-    expect(response.device_streams).toMatchObject([{ ...device_streams[0], password: '***' }])
+    expect(response.device_streams).toMatchObject([{ ...deviceStreams[0], password: '***' }])
     expect(response.device_source).toMatchObject([{ source_id, source_channels: [{ channel_id }] }])
     expect(response.device_sources).toEqual(response.device_source)
     expect(response.source_channels).toMatchObject([{ channel_id, device_id }])
   })
 
   it('store passwords sealed, and keep them when hidden passwords are sent back', async () => {
-    const { device_id } = hierarchy
+    const { device_id: deviceId } = hierarchy
     const stored = () =>
       management.database.system('test', tx =>
-        tx.select().from(deviceStream).where(eq(deviceStream.device_id, device_id)),
+        tx.select().from(deviceStream).where(eq(deviceStream.device_id, deviceId)),
       )
     const [before] = await stored()
     expect(before!.password).not.toContain('secret')
-    const { response } = await management.call(device.view, { device_id })
+    const { response } = await management.call(device.view, { device_id: deviceId })
     expect((await management.send(device.update, { ...response, device_name: 'Renamed' })).status).toBe(200)
     expect(await stored()).toEqual([before])
-    expect((await management.call(device.id, { device_id })).response.device_name).toBe('Renamed')
+    expect((await management.call(device.id, { device_id: deviceId })).response.device_name).toBe('Renamed')
   })
 
   it.each([
@@ -47,8 +47,11 @@ describe('devices', () => {
   ])('reject a hidden password for another %s', async (_, changed) => {
     const { device_id } = hierarchy
     const { response } = await management.call(device.view, { device_id })
-    const device_streams = [{ ...response.device_streams[0]!, ...changed }]
-    const { status, message } = await management.send(device.update, { ...response, device_streams })
+    const deviceStreams = [{ ...response.device_streams[0]!, ...changed }]
+    const { status, message } = await management.send(device.update, {
+      ...response,
+      device_streams: deviceStreams,
+    })
     expect([status, message]).toEqual([
       400,
       'device_streams.0.password: *** refers to a password that is stored for another protocol, host or port: send the password itself',
@@ -57,9 +60,9 @@ describe('devices', () => {
   })
 
   it('reject a hidden password of a stream that is new', async () => {
-    const { site_id, engine_id } = hierarchy
-    const device_streams = [{ address: 'rtsp://attacker/none', password: '***' }]
-    const given = { ...deviceInput(site_id, engine_id, 'hidden'), device_streams }
+    const { site_id: siteId, engine_id: engineId } = hierarchy
+    const deviceStreams = [{ address: 'rtsp://attacker/none', password: '***' }]
+    const given = { ...deviceInput(siteId, engineId, 'hidden'), device_streams: deviceStreams }
     const { status, message } = await management.send(device.create, given)
     expect(status).toBe(400)
     expect(message).toContain(
@@ -74,26 +77,26 @@ describe('devices', () => {
   })
 
   it('keep UUID and streams that an update omits', async () => {
-    const { site_id, engine_id } = hierarchy
-    const { device_streams, ...required } = deviceInput(site_id, engine_id, 'kept')
-    const given = { ...required, device_streams, device_uuid: 'urn:uuid:1' }
+    const { site_id: siteId, engine_id: engineId } = hierarchy
+    const { device_streams: deviceStreams, ...required } = deviceInput(siteId, engineId, 'kept')
+    const given = { ...required, device_streams: deviceStreams, device_uuid: 'urn:uuid:1' }
     const { device_id } = (await management.call(device.create, given)).response
     const update = { ...required, device_id, device_name: 'New' }
     expect((await management.call(device.update, update)).status).toBe(200)
     expect((await management.call(device.id, { device_id })).response).toMatchObject({
       ...update,
       device_uuid: given.device_uuid,
-      device_streams: [{ ...device_streams[0], password: '***' }],
+      device_streams: [{ ...deviceStreams[0], password: '***' }],
     })
     expect((await management.call(device.delete, { device_id })).status).toBe(200)
   })
 
   it('assign ids to streams without one', async () => {
-    const { site_id, engine_id } = hierarchy
-    const given = { ...deviceInput(site_id, engine_id, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
+    const { site_id: siteId, engine_id: engineId } = hierarchy
+    const given = { ...deviceInput(siteId, engineId, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
     const { response } = await management.call(device.create, given)
-    const { device_streams } = (await management.call(device.id, response)).response
-    expect(device_streams.map(({ id }) => id)).toEqual([1, 2, 3])
+    const { device_streams: deviceStreams } = (await management.call(device.id, response)).response
+    expect(deviceStreams.map(({ id }) => id)).toEqual([1, 2, 3])
     const twice = await management.send(device.update, {
       ...given,
       ...response,
@@ -103,13 +106,10 @@ describe('devices', () => {
   })
 
   it('return their id on creation, and are deleted when no source reads them', async () => {
-    const { site_id, engine_id } = hierarchy
-    const { status, response } = await management.call(
-      device.create,
-      deviceInput(site_id, engine_id, 'second'),
-    )
+    const { site_id: siteId, engine_id: engineId } = hierarchy
+    const { status, response } = await management.call(device.create, deviceInput(siteId, engineId, 'second'))
     expect([status, Object.keys(response)]).toEqual([201, ['device_id']])
-    const listed = (await management.call(device.list, { site_id })).response.map(
+    const listed = (await management.call(device.list, { site_id: siteId })).response.map(
       ({ device_id }) => device_id,
     )
     expect(listed).toContain(response.device_id)

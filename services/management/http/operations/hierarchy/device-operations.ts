@@ -18,31 +18,37 @@ import { assertChanged } from '../../api/references.ts'
  * caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
-  const view = defineLookup(deviceRoutes.view, async ({ input: { device_id } }, tx) => {
-    const found = await findDevice(tx, device_id)
+  const view = defineLookup(deviceRoutes.view, async ({ input: { device_id: deviceId } }, tx) => {
+    const found = await findDevice(tx, deviceId)
     return found && { ...found, device_sources: found.device_source }
   })
 
   return [
-    defineOperation(deviceRoutes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
-      const [created] = await tx
-        .insert(device)
-        .values({ ...fields, transaction_id: randomUUID() })
-        .returning()
-      const { device_id } = created!
-      await setStreams(tx, secrets, device_id, assignMissingNumbers('id', device_streams))
-      return { value: { device_id }, created: device_id }
-    }),
+    defineOperation(
+      deviceRoutes.create,
+      async ({ input: { device_streams: deviceStreams = [], ...fields } }, tx) => {
+        const [created] = await tx
+          .insert(device)
+          .values({ ...fields, transaction_id: randomUUID() })
+          .returning()
+        const { device_id: deviceId } = created!
+        await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
+        return { value: { device_id: deviceId }, created: deviceId }
+      },
+    ),
 
-    defineOperation(deviceRoutes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
-      const values = { ...fields, transaction_id: randomUUID() }
-      assertChanged(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
-      if (device_streams) await setStreams(tx, secrets, device_id, assignMissingNumbers('id', device_streams))
-      return undefined
-    }),
+    defineOperation(
+      deviceRoutes.update,
+      async ({ input: { device_id: deviceId, device_streams: deviceStreams, ...fields } }, tx) => {
+        const values = { ...fields, transaction_id: randomUUID() }
+        assertChanged(await tx.update(device).set(values).where(eq(device.device_id, deviceId)).returning())
+        if (deviceStreams) await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
+        return undefined
+      },
+    ),
 
-    defineOperation(deviceRoutes.delete, async ({ input: { device_id } }, tx) => {
-      assertChanged(await tx.delete(device).where(eq(device.device_id, device_id)).returning())
+    defineOperation(deviceRoutes.delete, async ({ input: { device_id: deviceId } }, tx) => {
+      assertChanged(await tx.delete(device).where(eq(device.device_id, deviceId)).returning())
       return undefined
     }),
 
@@ -50,8 +56,8 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     { ...view, route: deviceRoutes.id },
     view,
 
-    defineOperation(deviceRoutes.list, async ({ input: { site_id } }, tx) => ({
-      value: await findDevicesOfSites(tx, [site_id]),
+    defineOperation(deviceRoutes.list, async ({ input: { site_id: siteId } }, tx) => ({
+      value: await findDevicesOfSites(tx, [siteId]),
     })),
   ]
 }
@@ -60,17 +66,17 @@ export function deviceOperations(secrets: Secrets): Operation[] {
  * Replaces the streams of a device. Where the password is the placeholder, the stored password remains unchanged. Throws
  * `EyrieError` (`syntax`) if there is none, or if it is stored for another scheme, host or port.
  */
-async function setStreams(tx: Transaction, secrets: Secrets, device_id: string, streams: DeviceStream[]) {
-  const storedStreams = await tx.select().from(deviceStream).where(eq(deviceStream.device_id, device_id))
+async function setStreams(tx: Transaction, secrets: Secrets, deviceId: string, streams: DeviceStream[]) {
+  const storedStreams = await tx.select().from(deviceStream).where(eq(deviceStream.device_id, deviceId))
   const ids = streams.map(({ id }) => id)
   await tx
     .delete(deviceStream)
-    .where(and(eq(deviceStream.device_id, device_id), notInArray(deviceStream.id, ids)))
+    .where(and(eq(deviceStream.device_id, deviceId), notInArray(deviceStream.id, ids)))
   for (const [index, { password, ...stream }] of streams.entries()) {
     const storedStream = storedStreams.find(({ id }) => id === stream.id)
     if (password === REDACTED) assertSameServer(stream, storedStream, `device_streams.${index}.password`)
     const passwordColumn = password === REDACTED ? {} : { password: secrets.encrypt(password) }
-    const row = { ...stream, device_id, ...passwordColumn }
+    const row = { ...stream, device_id: deviceId, ...passwordColumn }
     await tx
       .insert(deviceStream)
       .values(row)

@@ -35,8 +35,11 @@ describe('organizations', () => {
     expect([status, response]).toEqual([200, null])
     const location = headers.get('location')!
     expect(location).toMatch(/^\/api\/v1\/organization\/id\?organization_id=[\da-f-]{36}$/)
-    const organization_id = location.split('=')[1]!
-    expect((await management.call(id, { organization_id })).response).toEqual({ organization_id, ...acme })
+    const organizationId = location.split('=')[1]!
+    expect((await management.call(id, { organization_id: organizationId })).response).toEqual({
+      organization_id: organizationId,
+      ...acme,
+    })
   })
 
   it('are rejected without a required field, naming each', async () => {
@@ -63,9 +66,9 @@ describe('organizations', () => {
   })
 
   it('cannot be updated by an admin of another organization who sees them', async () => {
-    const { organization_id, site_id } = await createHierarchy(management, 'seen')
+    const { organization_id, site_id: siteId } = await createHierarchy(management, 'seen')
     const other = getCreatedId(await management.call(create, { ...acme, organization_key: 'other' }))
-    const admin = await management.signIn('admin', { organization: other, sites: [site_id] })
+    const admin = await management.signIn('admin', { organization: other, sites: [siteId] })
     const { response } = await management.call(id, { organization_id }, admin)
     expect((await management.call(update, response, admin)).status).toBe(403)
   })
@@ -81,10 +84,10 @@ describe('organizations', () => {
   })
 
   it('lose their images only when the deletion succeeds', async () => {
-    const organization_id = getCreatedId(
+    const organizationId = getCreatedId(
       await management.call(create, { ...acme, organization_key: 'with images' }),
     )
-    const admin = await management.signIn('admin', { organization: organization_id })
+    const admin = await management.signIn('admin', { organization: organizationId })
     const body = new FormData()
     body.set('image', await createJpegFile())
     const headers = { authorization: `Bearer ${admin.token}` }
@@ -96,21 +99,21 @@ describe('organizations', () => {
     }
     const files = () => readdirSync(join(management.data, 'management/images'))
 
-    expect(await management.call(remove, { organization_id })).toMatchObject({
+    expect(await management.call(remove, { organization_id: organizationId })).toMatchObject({
       status: 409,
       message: 'a user still refers to it: delete or change that first',
     })
     expect([await seen(), files().length]).toEqual([200, 1])
 
     await management.call(managementRoutes.user.delete, { user_id: admin.user_id })
-    expect((await management.call(remove, { organization_id })).status).toBe(200)
+    expect((await management.call(remove, { organization_id: organizationId })).status).toBe(200)
     expect([await seen(), files().length]).toEqual([404, 0])
   })
 
   it.each(['no-uuid', '00000000-0000-7000-8000-000000000000'])(
     'are rejected with 404 for the id %s',
-    async organization_id => {
-      const { status, message } = await management.call(id, { organization_id })
+    async organizationId => {
+      const { status, message } = await management.call(id, { organization_id: organizationId })
       expect([status, message]).toEqual([404, 'organization_id: no such organization'])
     },
   )

@@ -18,25 +18,28 @@ import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 export const organizationOperations = (images: ImageStore): Operation[] => [
   defineOperation(organizationRoutes.create, async ({ input }, tx) => {
     const [created] = await tx.insert(organization).values(input).returning()
-    const { organization_id } = created!
-    await tx.insert(customer).values(createDefaultCustomer(organization_id))
-    return { created: organization_id }
+    const { organization_id: organizationId } = created!
+    await tx.insert(customer).values(createDefaultCustomer(organizationId))
+    return { created: organizationId }
   }),
 
-  defineOperation(organizationRoutes.update, async ({ input: { organization_id, ...fields } }, tx) => {
-    const hasId = eq(organization.organization_id, organization_id)
-    assertChanged(await tx.update(organization).set(fields).where(hasId).returning())
-    return undefined
-  }),
+  defineOperation(
+    organizationRoutes.update,
+    async ({ input: { organization_id: organizationId, ...fields } }, tx) => {
+      const hasId = eq(organization.organization_id, organizationId)
+      assertChanged(await tx.update(organization).set(fields).where(hasId).returning())
+      return undefined
+    },
+  ),
 
   defineMultiStepOperation(organizationRoutes.delete, async ({ input, caller }, database) => {
-    const { organization_id } = input
+    const { organization_id: organizationId } = input
     const deletedImages = await database.as(caller, organizationRoutes.delete.path, async tx => {
       await assertReferencesExist(tx, organizationRoutes.delete, input)
       // Users cannot delete the default customer or images, so they are deleted here. Other records block the deletion.
-      await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
-      const rows = await tx.delete(image).where(eq(image.organization_id, organization_id)).returning()
-      await tx.delete(organization).where(eq(organization.organization_id, organization_id))
+      await tx.delete(customer).where(and(eq(customer.organization_id, organizationId), customer.is_default))
+      const rows = await tx.delete(image).where(eq(image.organization_id, organizationId)).returning()
+      await tx.delete(organization).where(eq(organization.organization_id, organizationId))
       return rows
     })
 
@@ -45,8 +48,8 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     return undefined
   }),
 
-  defineLookup(organizationRoutes.id, async ({ input: { organization_id } }, tx) => {
-    const [row] = await findOrganizations(tx, eq(organization.organization_id, organization_id))
+  defineLookup(organizationRoutes.id, async ({ input: { organization_id: organizationId } }, tx) => {
+    const [row] = await findOrganizations(tx, eq(organization.organization_id, organizationId))
     return row
   }),
 
@@ -59,8 +62,8 @@ const findOrganizations = (tx: Transaction, condition?: SQL) =>
   tx.select().from(organization).where(condition).orderBy(organization.organization_name)
 
 /** The default customer has the sites of an organization that belong to no other customer. */
-const createDefaultCustomer = (organization_id: string) => ({
-  organization_id,
+const createDefaultCustomer = (organizationId: string) => ({
+  organization_id: organizationId,
   customer_key: 'default',
   customer_name: 'Default',
   customer_address: customerInput.shape.customer_address.parse({}),

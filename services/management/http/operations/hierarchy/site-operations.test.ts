@@ -19,16 +19,16 @@ describe('sites', () => {
   const hierarchy = sharedHierarchy(management, 'first')
 
   it('are returned with their fields and number of devices', async () => {
-    const { organization_id, customer_id, site_id } = hierarchy
+    const { organization_id: organizationId, customer_id: customerId, site_id } = hierarchy
     const { response } = await management.call(site.id, { site_id })
-    expect(response).toMatchObject({ ...siteInput(organization_id, customer_id, 'first'), site_id })
+    expect(response).toMatchObject({ ...siteInput(organizationId, customerId, 'first'), site_id })
     expect([response.site_total_devices, response.site_timezone]).toEqual([1, 'UTC'])
   })
 
-  const createSiteInZone = (site_timezone: string) =>
+  const createSiteInZone = (siteTimezone: string) =>
     management.call(site.create, {
-      ...siteInput(hierarchy.organization_id, hierarchy.customer_id, `in ${site_timezone}`),
-      site_timezone,
+      ...siteInput(hierarchy.organization_id, hierarchy.customer_id, `in ${siteTimezone}`),
+      site_timezone: siteTimezone,
     })
 
   it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])('reject the time zone "%s"', async zone => {
@@ -40,8 +40,8 @@ describe('sites', () => {
   it.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT'])(
     'accept the time zone %s',
     async zone => {
-      const site_id = getCreatedId(await createSiteInZone(zone))
-      expect((await management.call(site.id, { site_id })).response.site_timezone).toBe(zone)
+      const siteId = getCreatedId(await createSiteInZone(zone))
+      expect((await management.call(site.id, { site_id: siteId })).response.site_timezone).toBe(zone)
     },
   )
 
@@ -54,20 +54,18 @@ describe('sites', () => {
   })
 
   it('are assigned to a user and unassigned by customer', async () => {
-    const { organization_id, customer_id, site_id } = hierarchy
-    const other = getCreatedId(
-      await management.call(customer.create, customerInput(organization_id, 'other')),
-    )
+    const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
+    const other = getCreatedId(await management.call(customer.create, customerInput(organizationId, 'other')))
     const { user_id } = await management.signIn('viewer')
     const readAssigned = async () => (await management.call(user.id, { user_id })).response.site_ids
-    expect((await management.call(site.assign, { user_id, site_id: [site_id] })).status).toBe(200)
-    expect((await management.call(site.assign, { user_id, site_id: [site_id] })).status).toBe(200)
-    expect(await readAssigned()).toEqual([site_id])
+    expect((await management.call(site.assign, { user_id, site_id: [siteId] })).status).toBe(200)
+    expect((await management.call(site.assign, { user_id, site_id: [siteId] })).status).toBe(200)
+    expect(await readAssigned()).toEqual([siteId])
 
-    const rejected = await management.call(site.unassign, { user_id, site_id: [site_id], customer_id: other })
+    const rejected = await management.call(site.unassign, { user_id, site_id: [siteId], customer_id: other })
     expect([rejected.status, rejected.message]).toEqual([404, 'site_id: no such site of this customer'])
-    expect(await readAssigned()).toEqual([site_id])
-    expect((await management.call(site.unassign, { user_id, site_id: [site_id], customer_id })).status).toBe(
+    expect(await readAssigned()).toEqual([siteId])
+    expect((await management.call(site.unassign, { user_id, site_id: [siteId], customer_id })).status).toBe(
       200,
     )
     expect(await readAssigned()).toEqual([])
@@ -84,17 +82,18 @@ describe('sites', () => {
     ]
     for (const { status, message } of responses)
       expect([status, message]).toEqual([403, expect.stringContaining('ask an administrator')])
-    const { site_ids, customer_ids } = (await management.call(user.id, { user_id })).response
-    expect([site_ids.toSorted(), customer_ids]).toEqual([sites.toSorted(), [hierarchy.customer_id]])
+    const { site_ids: siteIds, customer_ids: customerIds } = (await management.call(user.id, { user_id }))
+      .response
+    expect([siteIds.toSorted(), customerIds]).toEqual([sites.toSorted(), [hierarchy.customer_id]])
   })
 
   it('are deleted once: a concurrent deletion is rejected with 404', async () => {
-    const { organization_id, customer_id } = hierarchy
-    const site_id = getCreatedId(
-      await management.call(site.create, siteInput(organization_id, customer_id, 'twice')),
+    const { organization_id: organizationId, customer_id: customerId } = hierarchy
+    const siteId = getCreatedId(
+      await management.call(site.create, siteInput(organizationId, customerId, 'twice')),
     )
     const responses = await Promise.all(
-      Array.from({ length: 4 }, () => management.call(site.delete, { site_id })),
+      Array.from({ length: 4 }, () => management.call(site.delete, { site_id: siteId })),
     )
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404])
   })
@@ -104,16 +103,16 @@ describe('sites', () => {
   })
 
   it('cannot be deleted while an engine is assigned to them', async () => {
-    const { organization_id, customer_id } = hierarchy
-    const site_id = getCreatedId(
-      await management.call(site.create, siteInput(organization_id, customer_id, 'served')),
+    const { organization_id: organizationId, customer_id: customerId } = hierarchy
+    const siteId = getCreatedId(
+      await management.call(site.create, siteInput(organizationId, customerId, 'served')),
     )
-    const engine_id = getCreatedId(
-      await management.call(engine.create, { ...unreachableEngine, site_ids: [site_id] }),
+    const engineId = getCreatedId(
+      await management.call(engine.create, { ...unreachableEngine, site_ids: [siteId] }),
     )
-    const { status, message } = await management.call(site.delete, { site_id })
+    const { status, message } = await management.call(site.delete, { site_id: siteId })
     expect([status, message]).toEqual([409, 'an engine still refers to it: delete or change that first'])
-    await management.call(engine.update, { ...unreachableEngine, engine_id, site_ids: [] })
-    expect((await management.call(site.delete, { site_id })).status).toBe(200)
+    await management.call(engine.update, { ...unreachableEngine, engine_id: engineId, site_ids: [] })
+    expect((await management.call(site.delete, { site_id: siteId })).status).toBe(200)
   })
 })

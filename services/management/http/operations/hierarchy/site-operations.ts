@@ -18,56 +18,55 @@ export const siteOperations = [
     return { created: created!.site_id }
   }),
 
-  defineOperation(siteRoutes.update, async ({ input: { site_id, ...fields } }, tx) => {
-    assertChanged(await tx.update(site).set(fields).where(eq(site.site_id, site_id)).returning())
+  defineOperation(siteRoutes.update, async ({ input: { site_id: siteId, ...fields } }, tx) => {
+    assertChanged(await tx.update(site).set(fields).where(eq(site.site_id, siteId)).returning())
     return undefined
   }),
 
-  defineOperation(siteRoutes.delete, async ({ input: { site_id } }, tx) => {
-    assertChanged(await tx.delete(site).where(eq(site.site_id, site_id)).returning())
+  defineOperation(siteRoutes.delete, async ({ input: { site_id: siteId } }, tx) => {
+    assertChanged(await tx.delete(site).where(eq(site.site_id, siteId)).returning())
     return undefined
   }),
 
   // `assign` and `unassign` have a list of ids in the field `site_id`.
   defineOperation(siteRoutes.assign, async ({ input: { user_id, site_id: siteIds } }, tx) => {
-    const rows = siteIds.map(site_id => ({ user_id, site_id }))
+    const rows = siteIds.map(siteId => ({ user_id, site_id: siteId }))
     if (rows.length > 0) await tx.insert(userSite).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  defineOperation(siteRoutes.unassign, async ({ input: { user_id, site_id: siteIds, customer_id } }, tx) => {
-    if (customer_id) await assertSitesOfCustomer(tx, customer_id, siteIds)
-    const isAffected = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, siteIds))
-    await tx.delete(userSite).where(isAffected)
-    assertUnassigned(await tx.select().from(userSite).where(isAffected))
-    return undefined
-  }),
+  defineOperation(
+    siteRoutes.unassign,
+    async ({ input: { user_id: userId, site_id: siteIds, customer_id: customerId } }, tx) => {
+      if (customerId) await assertSitesOfCustomer(tx, customerId, siteIds)
+      const isAffected = and(eq(userSite.user_id, userId), inArray(userSite.site_id, siteIds))
+      await tx.delete(userSite).where(isAffected)
+      assertUnassigned(await tx.select().from(userSite).where(isAffected))
+      return undefined
+    },
+  ),
 
-  defineLookup(siteRoutes.id, async ({ input: { site_id } }, tx) => {
-    const [row] = await findSites(tx, eq(site.site_id, site_id))
+  defineLookup(siteRoutes.id, async ({ input: { site_id: siteId } }, tx) => {
+    const [row] = await findSites(tx, eq(site.site_id, siteId))
     return row
   }),
 
-  defineLookup(siteRoutes.view, async ({ input: { site_id } }, tx) => {
-    const [row] = await findSitesWithDevices(tx, eq(site.site_id, site_id))
+  defineLookup(siteRoutes.view, async ({ input: { site_id: siteId } }, tx) => {
+    const [row] = await findSitesWithDevices(tx, eq(site.site_id, siteId))
     return row
   }),
 
-  defineOperation(siteRoutes.list, async ({ input: { customer_id } }, tx) => ({
-    value: await findSites(tx, eq(site.customer_id, customer_id)),
+  defineOperation(siteRoutes.list, async ({ input: { customer_id: customerId } }, tx) => ({
+    value: await findSites(tx, eq(site.customer_id, customerId)),
   })),
 ]
 
 /** Throws `EyrieError` (`id`) if a site does not belong to this customer. */
-async function assertSitesOfCustomer(
-  tx: Transaction,
-  customer_id: string,
-  site_ids: string[],
-): Promise<void> {
+async function assertSitesOfCustomer(tx: Transaction, customerId: string, siteIds: string[]): Promise<void> {
   const rows = await tx
     .select({ site_id: site.site_id })
     .from(site)
-    .where(and(inArray(site.site_id, site_ids), eq(site.customer_id, customer_id)))
-  if (rows.length < site_ids.length)
+    .where(and(inArray(site.site_id, siteIds), eq(site.customer_id, customerId)))
+  if (rows.length < siteIds.length)
     throw missingRecords([{ field: 'site_id', record: 'site of this customer' }])
 }

@@ -11,25 +11,25 @@ type AlertRow = typeof alert.$inferSelect
 
 /** API operations on the policies of alerts, which decide which notifications people are informed of. */
 export const alertPolicyOperations: Operation[] = [
-  defineOperation(alertPolicyRoutes.policyId, async ({ input: { alert_id } }, tx) => ({
-    value: await readPolicy(tx, await findAlert(tx, alert_id)),
+  defineOperation(alertPolicyRoutes.policyId, async ({ input: { alert_id: alertId } }, tx) => ({
+    value: await readPolicy(tx, await findAlert(tx, alertId)),
   })),
 
   defineOperation(alertPolicyRoutes.policyUpdate, async ({ input }, tx) => {
-    const { alert_id, budget_per_hour = null, ...fields } = input
-    const row = await findAlert(tx, alert_id)
+    const { alert_id: alertId, budget_per_hour = null, ...fields } = input
+    const row = await findAlert(tx, alertId)
     assertReleaseThreshold(row, input.release_threshold)
     const values = { ...fields, budget_per_hour, channel_id: row.channel_id }
     await tx
       .insert(alertPolicy)
-      .values({ ...values, alert_id })
+      .values({ ...values, alert_id: alertId })
       .onConflictDoUpdate({ target: alertPolicy.alert_id, set: values })
     return { value: await readPolicy(tx, row) }
   }),
 ]
 
-async function findAlert(tx: Transaction, alert_id: string): Promise<AlertRow> {
-  const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
+async function findAlert(tx: Transaction, alertId: string): Promise<AlertRow> {
+  const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alertId))
   if (!row) throw missingRecords([{ field: 'alert_id', record: 'alert' }])
   return row
 }
@@ -44,19 +44,19 @@ async function readPolicy(tx: Transaction, row: AlertRow) {
  * threshold is released below it, and vice versa.
  */
 function assertReleaseThreshold(
-  { alert_threshold, alert_threshold_condition }: AlertRow,
+  { alert_threshold: alertThreshold, alert_threshold_condition: alertThresholdCondition }: AlertRow,
   releaseThreshold: number | null,
 ): void {
   if (releaseThreshold === null) return
-  const condition = alert_threshold_condition as AlertCondition
+  const condition = alertThresholdCondition as AlertCondition
   if (condition === 'eq' || condition === 'ne')
     throw fieldError('release_threshold', `must be null for the condition ${condition}`)
 
   const isAbove = condition === 'gt' || condition === 'gte'
-  const threshold = Number(alert_threshold)
+  const threshold = Number(alertThreshold)
   if (isAbove ? releaseThreshold <= threshold : releaseThreshold >= threshold) return
   throw fieldError(
     'release_threshold',
-    `must be at ${isAbove ? 'most' : 'least'} ${alert_threshold}, the threshold of the alert, whose condition is ${condition}`,
+    `must be at ${isAbove ? 'most' : 'least'} ${alertThreshold}, the threshold of the alert, whose condition is ${condition}`,
   )
 }

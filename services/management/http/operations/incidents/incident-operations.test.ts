@@ -17,22 +17,22 @@ async function plant(fields: Partial<typeof incident.$inferInsert> = {}): Promis
 }
 
 const update = (
-  { incident_id }: ManagementRecords,
+  { incident_id: incidentId }: ManagementRecords,
   fields: Partial<typeof incident.$inferInsert>,
 ): Promise<unknown> =>
   management.database.system('test', tx =>
-    tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id)),
+    tx.update(incident).set(fields).where(eq(incident.incident_id, incidentId)),
   )
 
 describe('incidents', () => {
   it('are listed newest first, by place, state and time', async () => {
     const records = await plant({ started_at: new Date('2026-03-04T12:00:00Z') })
-    const { channel_id, site_id, alert_id, incident_id } = records
+    const { channel_id, site_id, alert_id, incident_id: incidentId } = records
     const list = async (more: object) =>
       (await management.call(routes.list, { channel_id, ...more })).response.map(row => row.incident_id)
     expect((await management.call(routes.list, { channel_id })).response).toMatchObject([
       {
-        incident_id,
+        incident_id: incidentId,
         incident_state: 'open',
         incident_count: 1,
         channel_name: 'channel',
@@ -43,18 +43,22 @@ describe('incidents', () => {
         acknowledged_by: '',
       },
     ])
-    expect(await list({ site_id, alert_id })).toEqual([incident_id])
+    expect(await list({ site_id, alert_id })).toEqual([incidentId])
     expect(await list({ incident_state: 'acknowledged' })).toEqual([])
     // An incident that goes on belongs to every time after its beginning.
-    expect(await list({ start: '2026-03-05T00:00:00Z' })).toEqual([incident_id])
+    expect(await list({ start: '2026-03-05T00:00:00Z' })).toEqual([incidentId])
     expect(await list({ end: '2026-03-04T12:00:00Z' })).toEqual([])
     await update(records, { ended_at: new Date('2026-03-04T13:00:00Z') })
     expect(await list({ start: '2026-03-05T00:00:00Z' })).toEqual([])
-    expect(await list({ incident_state: 'resolved' })).toEqual([incident_id])
+    expect(await list({ incident_state: 'resolved' })).toEqual([incidentId])
   })
 
   it('have the picture of their best notification, or else of the first one with a picture', async () => {
-    const { incident_id, channel_id, notification_uuid } = await plant({
+    const {
+      incident_id,
+      channel_id,
+      notification_uuid: notificationUuid,
+    } = await plant({
       best_notification: '00000000-0000-4000-8000-000000000000',
     })
     const readImage = async () => (await management.call(routes.id, { incident_id })).response.image_url
@@ -63,9 +67,9 @@ describe('incidents', () => {
       tx
         .update(notification)
         .set({ picture: 'a'.repeat(64) })
-        .where(eq(notification.notification_uuid, notification_uuid)),
+        .where(eq(notification.notification_uuid, notificationUuid)),
     )
-    const query = new URLSearchParams({ channel_id, notification_uuid })
+    const query = new URLSearchParams({ channel_id, notification_uuid: notificationUuid })
     expect(await readImage()).toBe(`/api/v1/notification/image?${query}`)
   })
 
@@ -74,22 +78,22 @@ describe('incidents', () => {
       started_at: new Date('2026-03-04T12:00:00Z'),
       last_at: new Date('2026-03-04T12:01:00Z'),
     })
-    const { incident_id, engine_id, source_id, customer_id } = records
+    const { incident_id, engine_id, source_id: sourceId, customer_id: customerId } = records
     await management.database.system('test', async tx => {
-      await tx.update(source).set({ source_sid: 7 }).where(eq(source.source_id, source_id))
+      await tx.update(source).set({ source_sid: 7 }).where(eq(source.source_id, sourceId))
       await tx.insert(setting).values({ name: 'local_engine', value: { engine_id } })
     })
-    const viewer = await management.signIn('viewer', { customers: [customer_id] })
+    const viewer = await management.signIn('viewer', { customers: [customerId] })
     expect((await management.call(routes.id, { incident_id }, viewer)).response.clip_url).toBe(
       '/live/recordings/7/clip.mp4?from=2026-03-04T11%3A59%3A55.000Z&to=2026-03-04T12%3A01%3A10.000Z',
     )
   })
 
   it('are acknowledged once, which ends their escalation, and the audit log shows by whom', async () => {
-    const { incident_id, customer_id } = await plant({ escalates_at: new Date() })
-    const first = await management.signIn('manager', { customers: [customer_id] })
-    const second = await management.signIn('manager', { customers: [customer_id] })
-    const { response } = await management.call(routes.acknowledge, { incident_id }, first)
+    const { incident_id: incidentId, customer_id: customerId } = await plant({ escalates_at: new Date() })
+    const first = await management.signIn('manager', { customers: [customerId] })
+    const second = await management.signIn('manager', { customers: [customerId] })
+    const { response } = await management.call(routes.acknowledge, { incident_id: incidentId }, first)
     expect(response).toMatchObject({
       incident_state: 'acknowledged',
       acknowledged_by: first.email,
@@ -97,10 +101,10 @@ describe('incidents', () => {
       escalates_at: null,
       resolved_at: null,
     })
-    const again = await management.call(routes.acknowledge, { incident_id }, second)
+    const again = await management.call(routes.acknowledge, { incident_id: incidentId }, second)
     expect(again.response).toEqual(response)
     const entries = await management.database.system('test', tx =>
-      tx.select().from(audit).where(eq(audit.record_id, incident_id)),
+      tx.select().from(audit).where(eq(audit.record_id, incidentId)),
     )
     expect(entries).toMatchObject([{ actor: first.email, operation: routes.acknowledge.path }])
   })
@@ -118,8 +122,8 @@ describe('incidents', () => {
   })
 
   it('can be read and not changed by viewers', async () => {
-    const { incident_id, customer_id } = await plant()
-    const viewer = await management.signIn('viewer', { customers: [customer_id] })
+    const { incident_id, customer_id: customerId } = await plant()
+    const viewer = await management.signIn('viewer', { customers: [customerId] })
     expect((await management.call(routes.id, { incident_id }, viewer)).status).toBe(200)
     for (const route of [routes.acknowledge, routes.resolve])
       expect((await management.call(route, { incident_id }, viewer)).status).toBe(403)
@@ -161,11 +165,11 @@ describe('the policy of an alert', () => {
   })
 
   it('records no secrets of the escalation in the audit log', async () => {
-    const { alert_id } = await insertRecords(management.database)
+    const { alert_id: alertId } = await insertRecords(management.database)
     const actions = [{ action_url: 'https://hooks.example', action_access_token: 'secret' }]
-    await management.call(policyUpdate, { alert_id, escalation: [{ after_minutes: 1, actions }] })
+    await management.call(policyUpdate, { alert_id: alertId, escalation: [{ after_minutes: 1, actions }] })
     const entries = await management.database.system('test', tx =>
-      tx.select().from(audit).where(eq(audit.record_id, alert_id)),
+      tx.select().from(audit).where(eq(audit.record_id, alertId)),
     )
     expect(entries.filter(({ record }) => record === 'alert_policy')).toHaveLength(1)
     expect(JSON.stringify(entries)).not.toContain('secret')

@@ -14,31 +14,41 @@ import { readIncidents, STATE_CONDITIONS } from './incident-response.ts'
  */
 export const incidentOperations = (now: () => Date): Operation[] => [
   defineOperation(incidentRoutes.list, async ({ input }, tx) => {
-    const { site_id, channel_id, alert_id, incident_state, start, end, incident_offset, incident_limit } =
-      input
+    const {
+      site_id: siteId,
+      channel_id: channelId,
+      alert_id: alertId,
+      incident_state: incidentState,
+      start,
+      end,
+      incident_offset: incidentOffset,
+      incident_limit: incidentLimit,
+    } = input
     // The contract admits only valid times.
     const toTime = (text: string) => new Date(parseTime(text, now().getTime())!)
     const condition = and(
-      site_id === undefined ? undefined : eq(channel.site_id, site_id),
-      channel_id === undefined ? undefined : eq(incident.channel_id, channel_id),
-      alert_id === undefined ? undefined : eq(incident.alert_id, alert_id),
-      incident_state && STATE_CONDITIONS[incident_state],
+      siteId === undefined ? undefined : eq(channel.site_id, siteId),
+      channelId === undefined ? undefined : eq(incident.channel_id, channelId),
+      alertId === undefined ? undefined : eq(incident.alert_id, alertId),
+      incidentState && STATE_CONDITIONS[incidentState],
       start === undefined ? undefined : lastsUntil(toTime(start)),
       end === undefined ? undefined : lt(incident.started_at, toTime(end)),
     )
-    return { value: await readIncidents(tx, condition, { limit: incident_limit, offset: incident_offset }) }
+    return { value: await readIncidents(tx, condition, { limit: incidentLimit, offset: incidentOffset }) }
   }),
 
-  defineLookup(incidentRoutes.id, ({ input: { incident_id } }, tx) => findIncident(tx, incident_id)),
+  defineLookup(incidentRoutes.id, ({ input: { incident_id: incidentId } }, tx) =>
+    findIncident(tx, incidentId),
+  ),
 
-  defineOperation(incidentRoutes.acknowledge, async ({ input: { incident_id }, caller }, tx) => {
-    await updateIncident(tx, incident_id, acknowledgeBy(caller.actor, now()))
-    return { value: await getIncident(tx, incident_id) }
+  defineOperation(incidentRoutes.acknowledge, async ({ input: { incident_id: incidentId }, caller }, tx) => {
+    await updateIncident(tx, incidentId, acknowledgeBy(caller.actor, now()))
+    return { value: await getIncident(tx, incidentId) }
   }),
 
-  defineOperation(incidentRoutes.resolve, async ({ input: { incident_id }, caller }, tx) => {
-    await updateIncident(tx, incident_id, resolveBy(caller.actor, now()))
-    return { value: await getIncident(tx, incident_id) }
+  defineOperation(incidentRoutes.resolve, async ({ input: { incident_id: incidentId }, caller }, tx) => {
+    await updateIncident(tx, incidentId, resolveBy(caller.actor, now()))
+    return { value: await getIncident(tx, incidentId) }
   }),
 ]
 
@@ -62,26 +72,26 @@ const resolveBy = (actor: string, time: Date) => ({
 
 async function updateIncident(
   tx: Transaction,
-  incident_id: string,
+  incidentId: string,
   columns: Record<string, SQL | null>,
 ): Promise<void> {
   assertChanged(
     await tx
       .update(incident)
       .set(columns)
-      .where(eq(incident.incident_id, incident_id))
+      .where(eq(incident.incident_id, incidentId))
       .returning({ incident_id: incident.incident_id }),
   )
 }
 
-async function findIncident(tx: Transaction, incident_id: string) {
-  const [row] = await readIncidents(tx, eq(incident.incident_id, incident_id), { limit: 1, offset: 0 })
+async function findIncident(tx: Transaction, incidentId: string) {
+  const [row] = await readIncidents(tx, eq(incident.incident_id, incidentId), { limit: 1, offset: 0 })
   return row
 }
 
 /** Throws `EyrieError` (`id`) if the incident does not exist. */
-async function getIncident(tx: Transaction, incident_id: string) {
-  const row = await findIncident(tx, incident_id)
+async function getIncident(tx: Transaction, incidentId: string) {
+  const row = await findIncident(tx, incidentId)
   if (!row) throw missingRecords([{ field: 'incident_id', record: 'incident' }])
   return row
 }

@@ -69,8 +69,8 @@ async function findOtherIllustrations(
     where incident_id = any (${formatTextArray(ids)}::uuid[]) and picture is not null
     order by incident_id, notification_time`)
   return new Map(
-    notifications.map(({ incident_id, ...illustration }) => [
-      incident_id,
+    notifications.map(({ incident_id: incidentId, ...illustration }) => [
+      incidentId,
       // The query selects the columns of an illustration.
       illustration as unknown as Illustration,
     ]),
@@ -88,15 +88,19 @@ const toIncident = (row: IncidentRow): Incident =>
     clip_url: toClipUrl(row),
   }) as unknown as Incident
 
-function findState({ ended_at, resolved_at, acknowledged_at }: IncidentRow): IncidentState {
-  if (ended_at || resolved_at) return 'resolved'
-  return acknowledged_at ? 'acknowledged' : 'open'
+function findState({
+  ended_at: endedAt,
+  resolved_at: resolvedAt,
+  acknowledged_at: acknowledgedAt,
+}: IncidentRow): IncidentState {
+  if (endedAt || resolvedAt) return 'resolved'
+  return acknowledgedAt ? 'acknowledged' : 'open'
 }
 
 /** Returns the path of the picture, or an empty text if there is none. */
-function toImageUrl({ picture, channel_id, notification_uuid }: IncidentRow): string {
-  if (picture === null || notification_uuid === null) return ''
-  return `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
+function toImageUrl({ picture, channel_id, notification_uuid: notificationUuid }: IncidentRow): string {
+  if (picture === null || notificationUuid === null) return ''
+  return `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid: notificationUuid })}`
 }
 
 /** Time before the first and after the last notification that the clip of an incident shows. */
@@ -106,10 +110,15 @@ const CLIP_AFTER_MS = 10_000
 const MAX_CLIP_MS = 4 * 3_600_000
 
 /** Returns the path of the recording of an incident, or an empty text if management cannot read it. */
-function toClipUrl({ clipStream, started_at, last_at, ended_at }: IncidentRow): string {
+function toClipUrl({
+  clipStream,
+  started_at: startedAt,
+  last_at: lastAt,
+  ended_at: endedAt,
+}: IncidentRow): string {
   if (clipStream === null) return ''
-  const fromMs = started_at.getTime() - CLIP_BEFORE_MS
-  const toMs = (ended_at ?? last_at).getTime() + CLIP_AFTER_MS
+  const fromMs = startedAt.getTime() - CLIP_BEFORE_MS
+  const toMs = (endedAt ?? lastAt).getTime() + CLIP_AFTER_MS
   const query = new URLSearchParams({
     from: new Date(fromMs).toISOString(),
     to: new Date(Math.min(toMs, fromMs + MAX_CLIP_MS)).toISOString(),

@@ -32,30 +32,30 @@ describe('snoozes', () => {
   })
 
   it('until an incident is resolved need one, and are listed until then', async () => {
-    const { channel_id, site_id, incident_id } = await insertRecords(management.database)
+    const { channel_id, site_id, incident_id: incidentId } = await insertRecords(management.database)
     const duration = 'resolved' as const
     const refused = await management.call(routes.create, { channel_id, duration })
     expect([refused.status, refused.message]).toEqual([409, expect.stringContaining('no incident is open')])
 
     await management.database.system('test', tx =>
-      tx.update(incident).set({ ended_at: null }).where(eq(incident.incident_id, incident_id)),
+      tx.update(incident).set({ ended_at: null }).where(eq(incident.incident_id, incidentId)),
     )
     expect((await management.call(routes.create, { channel_id, duration })).status).toBe(201)
     const list = async () => (await management.call(routes.list, { site_id })).response
     expect(await list()).toMatchObject([{ channel_id, alert_id: null, until: null }])
-    await management.call(managementRoutes.incident.resolve, { incident_id })
+    await management.call(managementRoutes.incident.resolve, { incident_id: incidentId })
     expect(await list()).toEqual([])
   })
 
   it('are ended by managers of what they cover, and seen by viewers', async () => {
-    const { site_id, customer_id } = await insertRecords(management.database)
-    const manager = await management.signIn('manager', { customers: [customer_id] })
-    const viewer = await management.signIn('viewer', { customers: [customer_id] })
+    const { site_id, customer_id: customerId } = await insertRecords(management.database)
+    const manager = await management.signIn('manager', { customers: [customerId] })
+    const viewer = await management.signIn('viewer', { customers: [customerId] })
     const created = await management.call(routes.create, { site_id, duration: 'day' }, manager)
-    const snooze_id = getCreatedId(created)
-    expect((await management.call(routes.list, {}, viewer)).response).toMatchObject([{ snooze_id }])
-    expect((await management.call(routes.delete, { snooze_id }, viewer)).status).toBe(403)
-    expect((await management.call(routes.delete, { snooze_id }, manager)).status).toBe(200)
+    const snoozeId = getCreatedId(created)
+    expect((await management.call(routes.list, {}, viewer)).response).toMatchObject([{ snooze_id: snoozeId }])
+    expect((await management.call(routes.delete, { snooze_id: snoozeId }, viewer)).status).toBe(403)
+    expect((await management.call(routes.delete, { snooze_id: snoozeId }, manager)).status).toBe(200)
     expect((await management.call(routes.list, { site_id }, manager)).response).toEqual([])
   })
 

@@ -30,24 +30,24 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
     return { created: created!.snooze_id }
   }),
 
-  defineOperation(snoozeRoutes.delete, async ({ input: { snooze_id } }, tx) => {
-    assertChanged(await tx.delete(snooze).where(eq(snooze.snooze_id, snooze_id)).returning())
+  defineOperation(snoozeRoutes.delete, async ({ input: { snooze_id: snoozeId } }, tx) => {
+    assertChanged(await tx.delete(snooze).where(eq(snooze.snooze_id, snoozeId)).returning())
     return undefined
   }),
 
-  defineLookup(snoozeRoutes.id, async ({ input: { snooze_id } }, tx) => {
-    const [row] = await tx.select().from(snooze).where(eq(snooze.snooze_id, snooze_id))
+  defineLookup(snoozeRoutes.id, async ({ input: { snooze_id: snoozeId } }, tx) => {
+    const [row] = await tx.select().from(snooze).where(eq(snooze.snooze_id, snoozeId))
     return row
   }),
 
-  defineOperation(snoozeRoutes.list, async ({ input: { site_id } }, tx) => ({
+  defineOperation(snoozeRoutes.list, async ({ input: { site_id: siteId } }, tx) => ({
     value: await tx
       .select()
       .from(s)
       .where(
         and(
           isActive(sql`${now().toISOString()}::timestamptz`),
-          site_id === undefined ? undefined : eq(s.site_id, site_id),
+          siteId === undefined ? undefined : eq(s.site_id, siteId),
         ),
       )
       .orderBy(desc(s.created_at), desc(s.snooze_id)),
@@ -68,19 +68,25 @@ interface RequestedScope {
 }
 
 /** Returns the scope of a request, which names exactly one existing record: a site, a channel or an alert. */
-async function findScope(tx: Transaction, { site_id, channel_id, alert_id }: RequestedScope): Promise<Scope> {
-  if (site_id) return { site_id, channel_id: null, alert_id: null }
+async function findScope(
+  tx: Transaction,
+  { site_id: siteId, channel_id: channelId, alert_id: alertId }: RequestedScope,
+): Promise<Scope> {
+  if (siteId) return { site_id: siteId, channel_id: null, alert_id: null }
   const [row] = await tx
     .select({ site_id: channel.site_id, channel_id: channel.channel_id })
     .from(channel)
     .leftJoin(alert, eq(alert.channel_id, channel.channel_id))
-    .where(channel_id ? eq(channel.channel_id, channel_id) : eq(alert.alert_id, alert_id!))
+    .where(channelId ? eq(channel.channel_id, channelId) : eq(alert.alert_id, alertId!))
     .limit(1)
-  return { ...row!, alert_id: alert_id ?? null }
+  return { ...row!, alert_id: alertId ?? null }
 }
 
 /** Throws `EyrieError` (`conflict`) if no incident in the scope is open, because the snooze would end with its incidents. */
-async function assertOpenIncident(tx: Transaction, { site_id, channel_id, alert_id }: Scope): Promise<void> {
+async function assertOpenIncident(
+  tx: Transaction,
+  { site_id: siteId, channel_id: channelId, alert_id: alertId }: Scope,
+): Promise<void> {
   const [open] = await tx
     .select({ incident_id: incident.incident_id })
     .from(incident)
@@ -89,9 +95,9 @@ async function assertOpenIncident(tx: Transaction, { site_id, channel_id, alert_
       and(
         isNull(incident.ended_at),
         isNull(incident.resolved_at),
-        eq(channel.site_id, site_id),
-        channel_id === null ? undefined : eq(incident.channel_id, channel_id),
-        alert_id === null ? undefined : eq(incident.alert_id, alert_id),
+        eq(channel.site_id, siteId),
+        channelId === null ? undefined : eq(incident.channel_id, channelId),
+        alertId === null ? undefined : eq(incident.alert_id, alertId),
       ),
     )
     .limit(1)

@@ -13,6 +13,7 @@ import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
 import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
 import { requireAccess } from './http/require-access.ts'
+import { createCrashSuspects } from './ingest/crash-suspects.ts'
 import { createMessageSource, type MessageSourceOptions } from './ingest/messages/message-source.ts'
 import { createPipelineSource } from './ingest/pipeline-source.ts'
 import { createMainAndSubSource } from './ingest/streams/main-and-sub-source.ts'
@@ -55,6 +56,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   const settings = readSettings(environment.data).media
   const snapshots = createSnapshots(settings.snapshot_s)
   const rings = createRingFolder(environment.ring, epoch)
+  const suspects = createCrashSuspects(environment.ring, clock, log)
   // Found and created when the service starts.
   let decoders: Decoders
   let costMeter: { stop(): void } | undefined
@@ -84,7 +86,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     const { type, address } = options.identity
     if (type === 'zmq' || type === 'zmqinternal') return createMessageSource(options)
     const create = address.sub_url === undefined ? createPipelineSource : createMainAndSubSource
-    return create({ ...options, mediaRoots: environment.mediaRoots, decoders })
+    return create({ ...options, mediaRoots: environment.mediaRoots, decoders, suspects })
   }
 
   const sources = createSourceRegistry(createSource, (source, error) => {
@@ -149,6 +151,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     async start() {
       assertPluginsInstalled()
       await rings.open()
+      suspects.load()
       await recordings.start()
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'found H.264 decoders')
@@ -171,6 +174,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       snapshots.stop()
       await recordings.stop()
       await sources.stop()
+      suspects.clear()
       await rings.close()
     },
 

@@ -10,6 +10,7 @@ import { createSound } from '../sound/source-sound.ts'
 import type { Source, SourceOptions } from '../sources/source.ts'
 import { INITIAL_STATE, type LifecycleEvent, type PlayMode, transition } from '../sources/source-lifecycle.ts'
 import { createSourceVariants } from '../transcode/source-variants.ts'
+import { type CrashSuspects, OPENING_MS, type OpeningAttempt } from './crash-suspects.ts'
 import { openOrigin } from './open-origin.ts'
 import type { Origin } from './origin/origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
@@ -28,6 +29,7 @@ export interface PipelineSourceOptions extends SourceOptions {
   /** Opens the connections to cameras and servers. */
   egress: Egress
   decoders: Decoders
+  suspects: CrashSuspects
   /** Position in the stream time, for a source that shares it with another one. By default the source has its own. */
   position?: StreamPosition
   /** Whether the sound is ignored. */
@@ -82,6 +84,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
 
   let status: SourceStatus = { id, state: 'connecting' }
   let lifecycle = INITIAL_STATE
+  let attempt: OpeningAttempt | undefined
   let session: PipelineSession | undefined
   /** For an origin whose codec is unknown before playback. */
   const search = createCodecSearch()
@@ -118,10 +121,19 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
     dispatch({ type: hasReturned ? 'returned' : 'attempt' })
   }
 
-  /** Opens the address of the source and plays until the connection is lost or the file ends. */
   async function playSession(): Promise<NextStep> {
     // With pacing `all`, no frame may be lost, so the source plays only while it has readers.
     const signal = pacing === 'all' ? await presence.waitForReaders() : stopping.signal
+    attempt = await options.suspects.begin(identity, stopping.signal)
+    try {
+      return await openAndPlay(signal)
+    } finally {
+      attempt.end()
+    }
+  }
+
+  /** Opens the address of the source and plays until the connection is lost or the file ends. */
+  async function openAndPlay(signal: AbortSignal): Promise<NextStep> {
     const opened = await openOrigin(identity, {
       mediaRoots: options.mediaRoots,
       egress: options.egress,
@@ -244,6 +256,8 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   function onPacket(pts: number) {
     sound.search(pts)
     if (lifecycle.state !== 'running') dispatch({ type: 'data' })
+    const hasOpened = clock.now() - (lifecycle.runningSince ?? clock.now()) > OPENING_MS
+    if (hasOpened) attempt?.end()
   }
 
   /** Advances the state of the connection, and reports it. */

@@ -9,6 +9,7 @@ import { createRingFolder } from '../decode/ring-folder.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Source } from '../sources/source.ts'
 import { createEncoders } from '../transcode/encoders.ts'
+import { createCrashSuspects } from './crash-suspects.ts'
 import { createPipelineSource, type PipelineSourceOptions } from './pipeline-source.ts'
 
 interface PlayOptions extends Partial<Pick<PipelineSourceOptions, 'decoders' | 'listener'>> {
@@ -28,6 +29,9 @@ export async function playSource({
   const epoch = Date.now()
   const rings = createRingFolder(join(createTemporaryFolder(), 'rings'), epoch)
   await rings.open()
+  const log = createLog('media', 'silent')
+  const suspects = createCrashSuspects(createTemporaryFolder(), systemClock, log)
+  suspects.load()
   const source = createPipelineSource({
     identity: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
     epoch,
@@ -36,10 +40,11 @@ export async function playSource({
     egress: cameraEgress,
     rings,
     decoders: decoders ?? (await findDecoders()),
+    suspects,
     encoders: createEncoders(),
     clock: systemClock,
     random: Math.random,
-    log: createLog('media', 'silent'),
+    log,
     listener: listener ?? { onStatus() {}, onView() {}, onViewFailed() {}, onFrame() {} },
   })
   onTestFinished(() => source.stop())

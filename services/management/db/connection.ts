@@ -26,8 +26,8 @@ const SESSION_PARAMETERS = {
 
 /**
  * Returns a client of one connection, which its first query opens. When the connection is lost, `onLost` is called, and the client
- * rejects all further queries. By default, postgres.js would reconnect in the middle of a
- * transaction, or write to the closed socket and crash the process (porsager/postgres issues 1208 and 1216).
+ * rejects all further queries. By default, postgres.js would reconnect in the middle of a transaction, or write to the closed socket and
+ * crash the process (porsager/postgres issues 1208 and 1216).
  */
 export function connect(
   target: ConnectionTarget,

@@ -43,19 +43,19 @@ export interface Database {
   maintain(statement: string, signal: AbortSignal): Promise<void>
   /** Runs work, and repeats it with back-off while the database is unavailable and not closed. */
   retryUntilAvailable<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves when the database can store again: at once, unless a transaction has failed because of a full disk. */
+  /** Resolves at once, but after a transaction has failed because of a full disk, only when the database can store again. */
   waitForStorage(): Promise<void>
   /** The role that transactions run as, or undefined if they run as the connecting user. */
   readonly role: string | undefined
   close(): Promise<void>
 }
 
-/** Is notified after each transaction whether the database was available. */
+/** Is notified after each transaction whether the database is available. */
 export interface AvailabilityListener {
   /** A transaction failed because the database is unreachable or cannot store. */
   unavailable(cause: Error): void
   available(): void
-  /** Returns whether the database is unavailable because its disk is full, as far as its log shows. */
+  /** Returns whether the log of the database server shows that its disk is full. */
   isDiskFull(): boolean
 }
 
@@ -112,8 +112,9 @@ export async function createDatabase(
         return result
       } catch (error) {
         if (error instanceof EyrieError) throw error
-        if (isStorageFailure(error)) storageRestored ??= checkStorageUntilRestored()
-        if (isStorageFailure(error) || isUnreachable(error)) throw reportUnavailable(findCause(error))
+        const cannotStore = isStorageFailure(error)
+        if (cannotStore) storageRestored ??= checkStorageUntilRestored()
+        if (cannotStore || isUnreachable(error)) throw reportUnavailable(findCause(error))
 
         const isLastAttempt = failures + 1 >= MAX_ATTEMPTS
         if (!isConflict(error) || isLastAttempt) throw withoutStatement(error)
@@ -134,8 +135,9 @@ export async function createDatabase(
 
   /** Resolves when the database can store again, or is closed. */
   async function checkStorageUntilRestored(): Promise<void> {
-    do await sleep(STORAGE_CHECK_MS, closing.signal)
-    while (!closing.signal.aborted && !(await canStore()))
+    do {
+      await sleep(STORAGE_CHECK_MS, closing.signal)
+    } while (!closing.signal.aborted && !(await canStore()))
     storageRestored = undefined
     if (!closing.signal.aborted) availability?.available()
   }

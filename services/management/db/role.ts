@@ -20,7 +20,7 @@ interface DatabaseUser {
   database: string
 }
 
-/** Returns the role to switch to after connecting, or undefined if row-level security applies to the connecting user. */
+/** Returns the role to switch to after connecting; undefined if row-level security applies to the connecting user already. */
 export async function chooseRole(target: ConnectionTarget): Promise<string | undefined> {
   const sql = connect(target)
   try {
@@ -41,13 +41,14 @@ export async function connectUnprivileged(target: ConnectionTarget): Promise<Sql
   return connect(target, role ? { role } : {})
 }
 
+/** Creates the role with all necessary privileges. Throws an `Error` with the missing statements if the user may not do that. */
 async function ensureUnprivilegedRole(sql: Sql, user: DatabaseUser): Promise<void> {
   // Two instances of the management service may start at the same moment.
   await sql`select pg_advisory_xact_lock(hashtext(${UNPRIVILEGED_ROLE}))`
   const statements = await listSetupStatements(sql, user)
   if (statements.length === 0) return
   const denial = await runUnlessDenied(sql, statements)
-  // Check the result: a GRANT without the necessary privilege only causes a warning.
+  // A GRANT without the necessary privilege only causes a warning, so the result is checked.
   const remaining = await listSetupStatements(sql, user)
   if (remaining.length > 0) throw new Error(describeSetup(user, remaining), { cause: denial })
 }

@@ -28,11 +28,14 @@ export const alert = pgTable(
       .references(() => channel.channel_id),
     alert_name: text().notNull(),
     alert_priority: text().notNull(),
+    /** The number with which the statistic is compared, as text. */
     alert_threshold: text().notNull(),
     alert_threshold_condition: text().notNull(),
+    /** Key of the statistic that is compared with the threshold. */
     alert_threshold_key: text().notNull(),
     /** Minimum seconds between two notifications. */
     alert_frequency: integer().notNull(),
+    /** The messages that are sent when the alert fires: e-mails, SMS, webhooks and others. */
     alert_actions: jsonb().notNull(),
     is_active: boolean().notNull().default(true),
     created_at: createdAt(),
@@ -60,11 +63,14 @@ export const alertState = pgTable('alert_state', {
   holds: boolean(),
   /** The latest time for which the alert was evaluated. */
   looked_at: instant(),
-  /** When the condition was released; null until it is. With a release threshold, that may be later than when it stopped holding. */
+  /**
+   * When the condition was released; null until it is. An alert with a release threshold is released only at that value of the statistic,
+   * so this may be later than the time at which the condition stopped holding.
+   */
   released_at: instant(),
 })
 
-/** The times at which an alert of the same channel is armed. */
+/** The times at which an alert of the same channel is armed. Only an armed alert can fire. */
 export const schedule = pgTable(
   'schedule',
   {
@@ -104,21 +110,22 @@ export const incident = pgTable(
     alert_name: text().notNull(),
     alert_priority: text().notNull(),
     usecase_key: text().notNull(),
-    /** Times of the first and of the latest notification. */
+    /** Time of the first notification. */
     started_at: instant().notNull(),
+    /** Time of the latest notification. */
     last_at: instant().notNull(),
-    /** When the condition was released. Null until the quiet time after that is over. */
+    /** When the condition was released. Null while the incident may continue, which is until the quiet time after that is over. */
     ended_at: instant(),
     /** Number of notifications. */
     count: integer().notNull(),
-    /** The value of the statistic that is farthest from the threshold. */
+    /** The value of the statistic that was farthest from the threshold during the incident. */
     peak: doublePrecision().notNull(),
     /**
      * The notification whose picture shows the incident best. Not a foreign key, because notifications refer to incidents, and
      * backups restore tables in the order of their references.
      */
     best_notification: uuid().notNull(),
-    /** Area of the box of the best notification; 0 without a box. */
+    /** Area of the object's box in the picture of the best notification; 0 without a box. */
     best_area: doublePrecision().notNull(),
     /** Time of the latest notification about which people were informed; null before the first one. */
     notified_at: instant(),
@@ -155,7 +162,9 @@ export const notification = pgTable(
     incident_id: uuid().references(() => incident.incident_id, { onDelete: 'set null' }),
     usecase_key: text().notNull(),
     notification_time: instant().notNull(),
+    /** The texts that the console shows: subject, message, sender and receiver. */
     notification_data: jsonb().notNull(),
+    /** The data for the placeholders of messages, as JSON. */
     notification_extra: optionalText(),
     /** Copies of the alert's fields at the time of firing, which Channel Stats reports. */
     alert_name: text().notNull(),
@@ -163,19 +172,22 @@ export const notification = pgTable(
     threshold: text().notNull(),
     threshold_key: text().notNull(),
     value: doublePrecision().notNull(),
-    /** Empty. Earlier releases stored the messages here, which now have their own table. */
+    /** Always empty. Earlier releases stored messages here; they are now in the table `delivery`. */
     deliveries: jsonb().notNull(),
-    /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
-    epoch: bigint({ mode: 'number' }),
-    /** Timestamp of the event's frame. */
+    /** Timestamp of the video frame of the event, within the run `epoch`. */
     pts: bigint({ mode: 'number' }),
+    /** The run of the media service. Timestamps start over with each run. */
+    epoch: bigint({ mode: 'number' }),
     /** SHA-256 of the picture nearest to `notification_time`, which is stored as a file. */
     picture: text(),
     /** Milliseconds from `notification_time` to the picture, negative if the picture is older; null without a picture. */
     picture_offset: integer(),
     /** The box of the object that fired the alert; null if no object did. */
     bbox: jsonb().$type<BBox>(),
-    /** When to request a snapshot from the engine, because no event has a picture; null if none is due. */
+    /**
+     * When to request a snapshot from the engine. Null if none is needed: the notification has the picture of an event, or its snapshot
+     * was requested already.
+     */
     next_snapshot: instant(),
   },
   table => [

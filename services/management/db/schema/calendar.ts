@@ -4,7 +4,10 @@ import { alert, schedule } from './alert.ts'
 import { createdAt, instant, key } from './columns.ts'
 import { organization, site } from './hierarchy.ts'
 
-/** An occurrence of an event: dates, local times, or times in UTC that end with `Z`. The end is exclusive. */
+/**
+ * An occurrence of an event in a calendar. `start` and `end` are dates, local times, or times in UTC that end with `Z`. The end is
+ * exclusive.
+ */
 export interface CalendarOccurrence {
   start: string
   end: string
@@ -60,8 +63,8 @@ export const scheduleException = pgTable(
 )
 
 /**
- * Whether the schedules of an alert arm it, from `valid_from` until `valid_until`. The scheduler writes it. A change of the
- * schedules deletes it, and management computes the state itself where none is stored.
+ * Whether the schedules of an alert arm it, from `valid_from` until `valid_until`. The scheduler writes these rows. A change of the
+ * schedules deletes them. Management computes the state of an alert that has no row.
  */
 export const alertArming = pgTable('alert_arming', {
   alert_id: uuid()

@@ -32,9 +32,11 @@ export const usecase = pgTable('usecase', {
   usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
 })
 
+// An engine assigns an id of its own to each source, pipeline and channel. Columns whose names end in `_sid` contain these ids.
+
 /**
- * Settings of a pipeline that only its engine has. Management does not control them, but copies them when it creates the pipeline on
- * another engine.
+ * Settings that a client has made directly on the engine. Management does not change them. It copies them to the new engine when it
+ * moves the pipeline.
  */
 export interface PipelineSettings {
   priority?: number
@@ -48,7 +50,10 @@ export const pipeline = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id),
-    /** The owner. Null, and visible to superadmins only, until the first channel of a pipeline that has no other owner. */
+    /**
+     * The owner. Null for a pipeline without an owner, which only superadmins see. Its first channel makes the organization of the
+     * channel's site the owner.
+     */
     organization_id: uuid().references(() => organization.organization_id),
     pipeline_name: text().notNull(),
     pipeline_usecase: text()
@@ -58,11 +63,10 @@ export const pipeline = pgTable(
     pipeline_reference_key: integer().notNull(),
     pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
     /**
-     * The pipeline's id on its engine; null until the pipeline is provisioned. On other engines, to which its channels were moved, it has
-     * other ids.
+     * The pipeline's id on its own engine; null until it was created there. If channels of the pipeline were moved to other engines, the
+     * table `provision` contains its ids on those.
      */
     pipeline_sid: integer(),
-    /** Settings that only the engine has, as last found there. */
     pipeline_settings: jsonb().$type<PipelineSettings>().notNull().default({}),
     created_at: createdAt(),
   },
@@ -85,13 +89,16 @@ export const channel = pgTable(
       .notNull()
       .references(() => usecase.usecase_id),
     channel_name: text().notNull(),
+    /** A name that the client chooses, for its own use. */
     channel_key: optionalText(),
     channel_favorite: boolean().notNull().default(false),
+    /** Whether pictures are retained for as long as events, and not only for a day. */
     is_storage: boolean().notNull().default(false),
+    /** Whether the channel is restarted when it fails. */
     is_auto_recovery: boolean().notNull().default(false),
     /** Period, in seconds, over which statistics are aggregated for alerts. */
     channel_threshold_duration: integer().notNull().default(60),
-    /** The channel's id on the engine; null until the channel is provisioned. */
+    /** The channel's id on the engine; null until the channel was created there. */
     channel_sid: integer(),
     created_at: createdAt(),
   },
@@ -121,8 +128,8 @@ export const channel = pgTable(
 )
 
 /**
- * A channel as it was on an engine before it was moved to another one. Messages that the earlier engine delivers later are stored
- * if they are older than the first ones of its successor.
+ * The id that a channel had on an engine before it was moved to another engine. The earlier engine may still deliver messages of the
+ * channel: those that are older than the first message of the new engine are stored, and later ones are ignored.
  */
 export const formerChannel = pgTable(
   'former_channel',
@@ -132,13 +139,13 @@ export const formerChannel = pgTable(
       .references(() => engine.engine_id, { onDelete: 'cascade' }),
     /** The output log of the engine. Another log may use the same id for another channel. */
     log_id: text().notNull(),
-    /** The channel's id on the engine. */
+    /** The channel's id on the earlier engine. */
     channel_sid: integer().notNull(),
     channel_id: uuid()
       .notNull()
       .references(() => channel.channel_id, { onDelete: 'cascade' }),
     moved_at: instant().notNull(),
-    /** The time of the first message from another engine; null before it has arrived. */
+    /** The time of the first message from the new engine; null before it has arrived. */
     succeeded_at: instant(),
   },
   table => [
@@ -152,13 +159,13 @@ export const channelState = pgTable('channel_state', {
   channel_id: uuid()
     .primaryKey()
     .references(() => channel.channel_id, { onDelete: 'cascade' }),
-  /** The last status, even if the engine has disconnected since. `lost`: the engine receives no data from the source. */
+  /** The last reported status. `lost`: the engine receives no data from the source. */
   status: text().notNull().default('unknown'),
-  /** Whether the status is current, because the engine is connected. */
+  /** Whether the status is current. False while the engine is disconnected. */
   is_heard: boolean().notNull().default(false),
   /** Why the channel is not running. */
   reason: optionalText(),
-  /** Whether the engine has the stored configuration of the source and the pipeline. */
+  /** Whether the source and the pipeline are configured on the engine as they are stored here. */
   is_verified: boolean().notNull().default(false),
   /** When the engine last reported the status. */
   heard_at: instant(),

@@ -9,8 +9,8 @@ import { report, reportSchedule } from './report.ts'
 import { systemAlert } from './system-alert.ts'
 
 /**
- * A message that an action sends: the outbox from which the scheduler delivers. It is written in the transaction that stores
- * the notification, or that changes the system alert.
+ * The outbox: each row is a message that the scheduler delivers. It is written in the transaction that stores the notification, or that
+ * changes the system alert.
  */
 export const delivery = pgTable(
   'delivery',
@@ -27,11 +27,12 @@ export const delivery = pgTable(
     channel_id: uuid().references(() => channel.channel_id, { onDelete: 'cascade' }),
     /** The first system alert that the message is about; null for the firing of an alert. */
     system_alert_id: uuid().references(() => systemAlert.system_alert_id, { onDelete: 'cascade' }),
-    /** The scheduled report that the message contains, and its file. Null for other messages. */
+    /** The schedule of the report that the message contains. Null for other messages. */
     report_schedule_id: uuid(),
+    /** The file of that report. */
     report_id: uuid().references(() => report.report_id, { onDelete: 'cascade' }),
     type: text().notNull(),
-    /** Identifies the server that receives the message. */
+    /** Identifies the server that receives the message. Deliveries to different targets do not delay each other. */
     target: text().notNull(),
     /** The receiver as people may see it, without secrets. */
     recipient: text().notNull(),
@@ -43,16 +44,16 @@ export const delivery = pgTable(
     attempts: integer().notNull().default(0),
     /** What the receiver answered to the last attempt, why it failed, or why the message was suppressed. */
     reason: optionalText(),
-    /** Whether the delivery waits for a picture: it is due as soon as the picture is stored, and not only at `next_attempt_at`. */
+    /** Whether the delivery waits for a picture. It becomes due when the picture is stored, at the latest at `next_attempt_at`. */
     awaits_picture: boolean().notNull().default(false),
     /**
-     * When the delivery is due; null if no attempt follows. During an attempt it is the end of the lease, so that a delivery
-     * whose scheduler has crashed becomes due again.
+     * When the delivery is due; null if no attempt follows. During an attempt it is the end of the lease: the delivery becomes due
+     * again if its scheduler has crashed.
      */
     next_attempt_at: instant(),
     /** When the delivery is given up. */
     expires_at: instant().notNull(),
-    /** When a digest mentions the suppressed message; null if a digest has mentioned it, or none will. */
+    /** When the suppressed message is mentioned in a digest. Null once it was mentioned, and for messages of which no digest follows. */
     digest_at: instant(),
     created_at: createdAt(),
     finished_at: instant(),

@@ -29,6 +29,7 @@ export const device = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id),
+    /** A key that the client chooses, unique at the site. */
     device_identifier: text().notNull(),
     device_name: text().notNull(),
     device_type: text().notNull(),
@@ -69,8 +70,8 @@ export const deviceStream = pgTable(
 )
 
 /**
- * Settings of a source that only its engine has. Management does not control them, but copies them when it creates the source on
- * another engine.
+ * Settings that a client has made directly on the engine. Management does not change them. It copies them to the new engine when it
+ * moves the source.
  */
 export type SourceSettings = Partial<Pick<EngineSource, 'decoder' | 'recording'>>
 
@@ -94,15 +95,14 @@ export const source = pgTable(
     source_address: optionalText(),
     source_fps: doublePrecision(),
     source_type: optionalText(),
-    /** Objects without a schema, stored as the client sent them. */
+    /** Objects of any form, returned as the client sent them. The shapes that the analysis uses are in the table `static_content`. */
     static_content: jsonb().$type<ManagedSource['static_content']>().notNull().default([]),
-    /** The source's id on the engine; null until the source is provisioned. */
+    /** The id that the engine has assigned to the source; null until the source was created there. */
     source_sid: integer(),
-    /** Settings that only the engine has, as last found there. */
     source_settings: jsonb().$type<SourceSettings>().notNull().default({}),
     /** Who chooses the engine of the source and its channels; null if the setting of the site applies. */
     source_placement: text().$type<Placement>(),
-    /** CPU cores that the source and its channels needed on their previous engine, until they are measured on the new one. */
+    /** CPU cores that the source and its channels needed on their previous engine. Used until the new engine has measured them. */
     source_cores: doublePrecision(),
     created_at: createdAt(),
   },

@@ -34,12 +34,12 @@ export const engine = pgTable(
     engine_is_secure: boolean().notNull(),
     /** The encrypted bearer token of the engine's API. */
     engine_key: optionalText(),
-    /** SHA-256 of the identity of an engine that has registered itself. */
+    /** SHA-256 of the secret by which an engine that has registered itself is recognized. Null for other engines. */
     identity_hash: text().unique(),
     engine_timeout: text().notNull(),
     engine_retry: jsonb().$type<EngineRetry>().notNull(),
     engine_created_at: createdAt(),
-    engine_updated_at: createdAt(),
+    engine_updated_at: instant().notNull().defaultNow(),
   },
   table => [check('engine_port_range', sql`${table.engine_port} between 1 and 65535`)],
 )
@@ -61,10 +61,14 @@ export const engineSite = pgTable(
   ],
 )
 
-/** The condition of an engine, and when it was requested and received, in epoch ms. */
+/**
+ * What an engine has reported about its clock, disk, license, load and sources. System alerts and placement use it.
+ */
 export interface ReportedCondition {
   condition: EngineCondition
+  /** Epoch ms: when the report was requested. */
   requestedMs: number
+  /** Epoch ms: when the report was received. */
   receivedMs: number
 }
 
@@ -97,14 +101,14 @@ export const engineState = pgTable(
     reason: optionalText(),
     /** When the engine last answered. */
     seen_at: instant(),
-    /** Since when the service that follows the engine has not been connected to it, by the clock of the database. */
+    /** When the management service that follows the engine lost its connection, by the clock of the database. Null while connected. */
     unusable_since: instant(),
     /** The condition that the engine last reported. */
     condition: jsonb().$type<ReportedCondition>(),
     /** How the engine differed from its stored configuration at `drift_checked_at`. */
     drift: jsonb().$type<Drift[]>().notNull().default([]),
     drift_checked_at: instant(),
-    /** The output log at the last provisioning. If the engine has a different log, it lost its configuration. */
+    /** The output log when the configuration was last applied. An engine with another log has lost its configuration. */
     provisioned_log_id: text(),
     /** The output log that was last read. */
     log_id: text(),

@@ -32,16 +32,19 @@ export const event = pgTable(
     kind: text().notNull(),
     /** The type of an `event`, such as `line-crossing`. */
     type: text(),
-    /** Timestamp of the frame that the message refers to. */
+    /** Timestamp of the video frame that the message refers to, within the run `epoch`. */
     pts: bigint({ mode: 'number' }),
-    /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
+    /** The run of the media service. Timestamps start over with each run. */
     epoch: bigint({ mode: 'number' }),
     data: jsonb().notNull(),
     /** The values that the message adds to statistics, by key; null if there are none. */
     statistics: jsonb().$type<Record<string, number>>(),
     /** SHA-256 of the frame's picture, which is stored as a file. */
     picture: text(),
-    /** Milliseconds from the event to its picture, negative if the picture is older; null: none, or exactly this frame. */
+    /**
+     * Milliseconds from the event to its picture, negative if the picture is older. Null if the picture shows the frame of the event
+     * itself, and without a picture.
+     */
     picture_offset: integer(),
   },
   table => [
@@ -50,6 +53,16 @@ export const event = pgTable(
     check('event_kind_values', sql`${table.kind} in ('event', 'count', 'state')`),
   ],
 )
+
+/** The values of a statistic of a channel within a minute or hour, combined. */
+const combinedValues = () => ({
+  sum: doublePrecision().notNull(),
+  count: bigint({ mode: 'number' }).notNull(),
+  /** The newest value. */
+  last: doublePrecision().notNull(),
+  /** The time of the newest value. */
+  last_at: instant().notNull(),
+})
 
 /**
  * A statistic of a channel during one minute. Statistics of longer periods are aggregated from minutes, and from hours. Rows are
@@ -61,12 +74,7 @@ export const statisticMinute = pgTable(
     channel_id: uuid().notNull(),
     key: text().notNull(),
     minute: instant().notNull(),
-    sum: doublePrecision().notNull(),
-    count: bigint({ mode: 'number' }).notNull(),
-    /** The newest value of the minute. */
-    last: doublePrecision().notNull(),
-    /** The time of `last`. */
-    last_at: instant().notNull(),
+    ...combinedValues(),
   },
   table => [
     primaryKey({ columns: [table.channel_id, table.key, table.minute] }),
@@ -81,12 +89,7 @@ export const statisticHour = pgTable(
     channel_id: uuid().notNull(),
     key: text().notNull(),
     hour: instant().notNull(),
-    sum: doublePrecision().notNull(),
-    count: bigint({ mode: 'number' }).notNull(),
-    /** The newest value of the hour. */
-    last: doublePrecision().notNull(),
-    /** The time of `last`. */
-    last_at: instant().notNull(),
+    ...combinedValues(),
   },
   table => [
     primaryKey({ columns: [table.channel_id, table.key, table.hour] }),
@@ -94,7 +97,10 @@ export const statisticHour = pgTable(
   ],
 )
 
-/** The last value of a counter that an engine reported. The next increment is computed from it. Each engine counts for itself. */
+/**
+ * The last value of a counter that an engine reported. The difference to the next value is added to the statistics. Engines count
+ * independently of each other, so a channel that was moved has counters of several engines.
+ */
 export const channelCounter = pgTable(
   'channel_counter',
   {
@@ -106,6 +112,7 @@ export const channelCounter = pgTable(
       .references(() => channel.channel_id, { onDelete: 'cascade' }),
     /** The name of the line or zone that is counted at. */
     name: text().notNull(),
+    /** Key of the statistic, such as `up`. */
     key: text().notNull(),
     value: doublePrecision().notNull(),
     /** When the engine reported the value. */

@@ -28,7 +28,7 @@ export const liveMessage = pgTable(
     /** Null until the transaction commits. */
     position: bigint({ mode: 'number' }).unique('live_message_by_position'),
     kind: text().notNull(),
-    /** The record that decides who sees the message: one of these, or none if only the scheduler does. */
+    // At most one of these ids is set: the message is sent to users who may see this record. Without one, only the scheduler gets it.
     channel_id: uuid(),
     source_id: uuid(),
     engine_id: uuid(),
@@ -56,6 +56,7 @@ export const liveCount = pgTable(
     last: doublePrecision().notNull(),
     /** The time of `last`. */
     last_at: instant().notNull(),
+    /** Whether the values have changed since they were published. */
     is_changed: boolean().notNull().default(true),
   },
   table => [primaryKey({ columns: [table.channel_id, table.key] })],

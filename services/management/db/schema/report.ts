@@ -30,19 +30,23 @@ export const reportSchedule = pgTable(
     report_time: text().notNull(),
     report_to: jsonb().$type<string[]>().notNull(),
     report_format: text().$type<ReportFormat>().notNull(),
+    /** Length of the time that each row of the report covers. */
     report_interval: text().$type<ReportInterval>().notNull(),
     report_comparison: boolean().notNull(),
+    /** Empty for all channels of the site. */
     channel_ids: jsonb().$type<string[]>().notNull(),
+    /** Empty for all usecases. */
     usecase_keys: jsonb().$type<string[]>().notNull(),
+    /** The keys of the reported statistics. Empty for all. */
     usecase_meta_key: jsonb().$type<string[]>().notNull(),
     is_active: boolean().notNull(),
     /** The person with whose rights the report is created. Null once the user is deleted. */
     user_id: uuid().references(() => user.user_id, { onDelete: 'set null' }),
     /** E-mail address of this person when the schedule was saved. */
     saved_by: text().notNull(),
-    /** In whole milliseconds, so that it can be compared. */
+    /** Identifies the saved version of the schedule. It is in whole milliseconds, so that a JavaScript `Date` is equal to it. */
     saved_at: instant().notNull(),
-    /** Last day that was reported, in the time zone of the site. Storing a report moves it forward, so that none is sent twice. */
+    /** The last day that was reported, in the time zone of the site. It advances when a report is stored, so that none is sent twice. */
     last_day: date({ mode: 'string' }).notNull(),
     /** Why the last report was not sent. */
     report_problem: optionalText(),

@@ -3,8 +3,8 @@ import { createdAt, instant, key, optionalText } from './columns.ts'
 import { userId } from './user.ts'
 
 /**
- * A session of a signed-in user. Refresh tokens extend the session. Each token can be used once: its use returns the next
- * token.
+ * A session of a signed-in user. The client extends it with a refresh token, which can be used once: the response contains the next
+ * one.
  */
 export const session = pgTable(
   'session',
@@ -18,7 +18,7 @@ export const session = pgTable(
     address: optionalText(),
     user_agent: optionalText(),
     created_at: createdAt(),
-    used_at: createdAt(),
+    used_at: instant().notNull().defaultNow(),
     expires_at: instant().notNull(),
     revoked_at: instant(),
   },
@@ -41,12 +41,12 @@ export const apiToken = pgTable(
   table => [index('api_token_by_user').on(table.user_id)],
 )
 
-/** Counts failed sign-ins of a network, alone and by account, and its registrations. */
+/** Counts the attempts that are limited: failed sign-ins, wrong codes of an authenticator app, and registrations. */
 export const signInFailure = pgTable('sign_in_failure', {
-  /** `account:<email> <network>`, `address:<network>` or `register:<network>`. */
+  /** Whose attempts are counted: `account:<email> <network>`, `address:<network>`, `code:<user id>` or `register:<network>`. */
   subject: text().primaryKey(),
   failures: integer().notNull(),
-  /** Time of the last failure, or of the first registration in the current hour. */
+  /** Time of the last attempt. For registrations, of the first one in the current hour. */
   last_at: instant().notNull(),
   blocked_until: instant(),
 })

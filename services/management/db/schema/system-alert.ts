@@ -23,8 +23,10 @@ export const systemAlert = pgTable(
     began_at: instant().notNull(),
     /** When the failure had lasted long enough to become an alert. */
     opened_at: instant().notNull(),
+    /** When the failure was observed last. */
     last_seen_at: instant().notNull(),
     ended_at: instant(),
+    /** How often the failure disappeared for a while, but not long enough to end the alert. */
     interruptions: integer().notNull().default(0),
     /** When messages about the beginning were created. */
     notified_at: instant(),
@@ -52,6 +54,6 @@ export const pictureReference = pgTable('picture_reference', {
   /** Number of pictures from which it was learned. */
   samples: integer().notNull(),
   sharpness: doublePrecision().notNull(),
-  /** The mean of the signatures of the scene. */
+  /** The edges in the picture, which identify the scene: the mean over the learned pictures. */
   edges: doublePrecision().array().notNull(),
 })

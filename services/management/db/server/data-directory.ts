@@ -79,6 +79,7 @@ function writeAccessFiles(
     ...Array.from(administrators, (user): DatabaseClient => ({ user, role: 'all' })),
     ...(clients ?? []),
   ]
+  // The map `management` says which users of the machine may connect as which roles.
   const identLines = mappings.map(({ user, role }) => `management ${JSON.stringify(user)} ${role}\n`)
   replaceFile(hbaFile, 'local all all peer map=management\n')
   replaceFile(identFile, identLines.join(''))

@@ -15,14 +15,12 @@ export interface StoredAlertState extends AlertState {
   releasedAt: number | undefined
 }
 
-/**
- * An enabled alert, with the data of its channel and usecase that evaluation and notifications need. Fields that have the name of
- * a column contain the value of the column unchanged.
- */
+/** An enabled alert, with the data of its channel and usecase that evaluation and notifications need. */
 export interface ActiveAlert extends AlertRule {
   alert_id: string
   alert_name: string
   alert_priority: string
+  /** The threshold as text, for messages. */
   alert_threshold: string
   /** Key of the statistic that is compared with the threshold. */
   statisticKey: string
@@ -78,6 +76,7 @@ interface AlertRow {
   alert_policy: typeof alertPolicy.$inferSelect | null
 }
 
+/** The casts are safe, because the API stores only valid conditions and actions. */
 function toActiveAlert(
   { alert, channel, usecase, alert_policy: alertPolicy }: AlertRow,
   state: StoredAlertState,
@@ -122,19 +121,14 @@ async function loadAlertStates(
     .orderBy(asc(alertState.alert_id))
   const rows = await (locked ? query.for('update') : query)
   const states = new Map<string, StoredAlertState>()
-  for (const {
-    alert_id: alertId,
-    fired_at: firedAt,
-    holds,
-    looked_at: lookedAt,
-    released_at: releasedAt,
-  } of rows)
-    states.set(alertId, {
-      firedAt: firedAt?.getTime(),
-      holds: holds ?? undefined,
-      evaluatedAt: lookedAt?.getTime(),
-      releasedAt: releasedAt?.getTime(),
+  for (const row of rows) {
+    states.set(row.alert_id, {
+      firedAt: row.fired_at?.getTime(),
+      holds: row.holds ?? undefined,
+      evaluatedAt: row.looked_at?.getTime(),
+      releasedAt: row.released_at?.getTime(),
     })
+  }
   return states
 }
 

@@ -10,7 +10,7 @@ export interface Evaluation {
   previousReleasedAt: number | undefined
 }
 
-/** Evaluates an alert and updates its state. A late message does not move `evaluatedAt` back. */
+/** Evaluates an alert, and replaces its state if that changes. A late message does not move `evaluatedAt` back. */
 export function evaluateActiveAlert(alert: ActiveAlert, trigger: AlertTrigger): Evaluation {
   const { state: previous } = alert
   const { timeMs } = trigger
@@ -38,8 +38,8 @@ function findReleaseTime(
 }
 
 /**
- * Returns the state of an alert that is disarmed at `timeMs`. An alert whose condition holds when it is armed again fires anew. Its
- * incident ends in the meantime, as if the condition had been released.
+ * Returns the state of an alert that is disarmed at `timeMs`. If the condition holds when the alert is armed again, the alert fires anew.
+ * Meanwhile the condition counts as released, so that the incident of the alert ends.
  */
 export const restartEvaluation = (state: StoredAlertState, timeMs: number): StoredAlertState =>
   state.holds === undefined ? state : { ...state, holds: undefined, releasedAt: state.releasedAt ?? timeMs }

@@ -1,6 +1,6 @@
 import type { AlertCondition } from '@eyrie/contract/management/alert'
 import type { Aggregation } from '@eyrie/contract/management/statistic'
-import { OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
+import { MOVING_AVERAGE, OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
 
 /** The part of an alert that decides when it fires. */
 export interface AlertRule {
@@ -18,13 +18,13 @@ export interface AlertState {
   holds: boolean | undefined
 }
 
-/** The reason for an evaluation, and the statistic at that time. */
+/** Why an alert is evaluated, and the value of its statistic at that time. */
 export interface AlertTrigger {
   /** `message`: a message has changed the statistic. `time`: time has passed without a message. */
   cause: 'message' | 'time'
   /** Epoch ms: the time of the message, or the current time. */
   timeMs: number
-  /** Undefined without values, for example for the mean dwell time of zero visits. */
+  /** Undefined if there are no values, such as for the mean dwell time of zero visits. */
   statistic: number | undefined
 }
 
@@ -38,7 +38,7 @@ const CONDITIONS: Record<AlertCondition, (value: number, threshold: number) => b
 }
 
 /**
- * Returns whether an alert fires and whether its condition holds. Without a statistic no condition holds.
+ * Returns whether an alert fires, and whether its condition holds. If the statistic has no value, no condition holds.
  *
  * An alert with a `frequency` fires at most once in that interval while its condition holds. An alert without one fires on
  * every message while its condition holds, and also when the condition starts to hold because time has passed.
@@ -57,8 +57,8 @@ export function evaluateAlert(
 }
 
 /**
- * Returns whether a condition that does not hold is released. Without a release threshold, every such condition is. With one, the
- * statistic must not meet the condition with the release threshold either, so that the alert does not flicker around one value.
+ * Returns whether a condition that does not hold is released. Without a release threshold, it always is. With a release threshold, the
+ * statistic must not meet the condition with that value either, so that the alert does not flicker around its threshold.
  */
 export const isReleased = (
   condition: AlertCondition,
@@ -91,8 +91,8 @@ export function computeStatistic(
 }
 
 /**
- * Returns the keys under which the values of a statistic may be stored. The first key with a value applies. A moving average may be
- * stored as the average of the occupancy, from which it is computed.
+ * Returns the keys under which the values of a statistic may be stored. If several keys have values, the first one applies. Engines
+ * that do not report the moving average report the occupancy, from which it is computed.
  */
 export const listStoredKeys = (key: string): string[] =>
-  key === 'moving_average_count' ? [key, OCCUPANCY_AVERAGE] : [key]
+  key === MOVING_AVERAGE ? [key, OCCUPANCY_AVERAGE] : [key]

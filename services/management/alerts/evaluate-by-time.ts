@@ -2,7 +2,12 @@ import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { alert, channel, engineState } from '../db/schema/index.ts'
-import { advanceMovingAverage, OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
+import {
+  advanceMovingAverage,
+  MOVING_AVERAGE,
+  OCCUPANCY,
+  OCCUPANCY_AVERAGE,
+} from '../events/statistics/contribution.ts'
 import { type LatestValue, readLatestValues } from '../events/statistics/latest-values.ts'
 import { selectSamples } from '../events/statistics/samples.ts'
 import { loadArmedAlerts } from '../schedules/armed-alerts.ts'
@@ -30,7 +35,7 @@ const MESSAGE_DELAY_MS = 2000
 export async function evaluateByTime(database: Database, now: number): Promise<void> {
   const timeMs = now - MESSAGE_DELAY_MS
   const changedIds = await database.system('alerts', async tx => {
-    const alerts = await loadActiveAlerts(tx, isEngineOnline(tx), { locked: false })
+    const alerts = await loadActiveAlerts(tx, whereEngineOnline(tx), { locked: false })
     const { changed } = await evaluateAlerts(tx, alerts, timeMs)
     return changed.map(({ alert_id }) => alert_id)
   })
@@ -53,20 +58,18 @@ async function evaluateAlerts(
 ): Promise<{ fired: FiredAlert[]; changed: ActiveAlert[] }> {
   const fired: FiredAlert[] = []
   const changed: ActiveAlert[] = []
-  const armedAlerts: ActiveAlert[] = []
-  const alertIds = alerts.map(({ alert_id }) => alert_id)
-  const armed = await loadArmedAlerts(tx, alertIds, { from: timeMs, to: timeMs })
-  for (const alert of alerts) {
-    if (!isDue(alert.state, timeMs)) continue
-    if (armed.isArmedAt(alert.alert_id, timeMs)) {
-      armedAlerts.push(alert)
-    } else if (alert.state.holds !== undefined) {
-      alert.state = restartEvaluation(alert.state, timeMs)
-      changed.push(alert)
-    }
-  }
+  const dueAlerts = alerts.filter(({ state }) => isDue(state, timeMs))
+  const dueIds = dueAlerts.map(({ alert_id }) => alert_id)
+  const { isArmedAt } = await loadArmedAlerts(tx, dueIds, { from: timeMs, to: timeMs })
+  const armed = dueAlerts.filter(({ alert_id }) => isArmedAt(alert_id, timeMs))
+  const disarmed = dueAlerts.filter(({ alert_id }) => !isArmedAt(alert_id, timeMs))
 
-  for (const [windowSeconds, windowAlerts] of Map.groupBy(armedAlerts, alert => alert.windowSeconds)) {
+  for (const alert of disarmed) {
+    if (alert.state.holds === undefined) continue
+    alert.state = restartEvaluation(alert.state, timeMs)
+    changed.push(alert)
+  }
+  for (const [windowSeconds, windowAlerts] of Map.groupBy(armed, alert => alert.windowSeconds)) {
     const statistics = await readStatistics(tx, windowAlerts, windowSeconds, timeMs)
     for (const alert of windowAlerts) {
       const statistic = statistics.get(alert)
@@ -80,12 +83,12 @@ async function evaluateAlerts(
   return { fired, changed }
 }
 
-/** Returns whether an alert has not been evaluated for a later time, by a message. */
+/** Returns whether an alert is to be evaluated. A message may have caused an evaluation for a later time already. */
 const isDue = ({ evaluatedAt }: StoredAlertState, timeMs: number) =>
   evaluatedAt === undefined || evaluatedAt <= timeMs
 
-/** Returns the condition on `alert` that the engine of its channel is online. */
-const isEngineOnline = (tx: Transaction) =>
+/** Selects the alerts whose channel is on an engine that is online. */
+const whereEngineOnline = (tx: Transaction) =>
   exists(
     tx
       .select({ one: sql`1` })
@@ -96,10 +99,10 @@ const isEngineOnline = (tx: Transaction) =>
       ),
   )
 
-/** The sum and number of the values of a statistic within the window. */
+/** The sum and number of the values of a statistic of a channel within the window. */
 type WindowTotal = { channel_id: string; key: string; sum: number; count: number }
 
-/** Computes the statistics of alerts over the `windowSeconds` before `timeMs`. Undefined for a statistic without values. */
+/** Returns the statistic of each alert over the `windowSeconds` before `timeMs`; undefined for a statistic without values. */
 async function readStatistics(
   tx: Transaction,
   alerts: readonly ActiveAlert[],
@@ -113,7 +116,7 @@ async function readStatistics(
     sql`select channel_id, key, sum(sum)::float8 as sum, sum(count)::float8 as count
       from (${selectSamples(channelIds, keys, period, 'minute')}) s group by channel_id, key`,
   )
-  const latestValues = await readLatestValues(tx, channelIds, [...keys, 'occupancy'], period.to)
+  const latestValues = await readLatestValues(tx, channelIds, [...keys, OCCUPANCY], period.to)
 
   const statistics = new Map<ActiveAlert, number | undefined>()
   for (const alert of alerts) {
@@ -126,9 +129,7 @@ async function readStatistics(
   return statistics
 }
 
-/**
- * Returns the latest value of an alert's statistic. A moving average is computed from the occupancy if it is not stored.
- */
+/** Returns the latest value of an alert's statistic. If a moving average is not stored, it is computed from the occupancy. */
 function findLastValue(
   latestValues: readonly LatestValue[],
   { channel_id: channelId, statisticKey, windowSeconds }: ActiveAlert,
@@ -139,10 +140,10 @@ function findLastValue(
 
   const latest = findLatest(statisticKey)
   if (latest) return latest.value
-  if (statisticKey !== 'moving_average_count') return undefined
+  if (statisticKey !== MOVING_AVERAGE) return undefined
 
   const average = findLatest(OCCUPANCY_AVERAGE)
-  const occupancy = findLatest('occupancy')
+  const occupancy = findLatest(OCCUPANCY)
   if (!average || !occupancy) return undefined
   return advanceMovingAverage(average.value, occupancy.value, timeMs - average.timeMs, windowSeconds)
 }

@@ -32,12 +32,13 @@ async function evaluateMessages(
   const messagesByChannel = Map.groupBy(messages, ({ channel_id }) => channel_id)
   if (messagesByChannel.size === 0) return []
 
-  const isOnChannel = inArray(alert.channel_id, [...messagesByChannel.keys()])
-  const alerts = await loadActiveAlerts(tx, isOnChannel, { locked: true })
+  const channelIds = [...messagesByChannel.keys()]
+  const alerts = await loadActiveAlerts(tx, inArray(alert.channel_id, channelIds), { locked: true })
   const previousStates = new Map(alerts.map(({ alert_id, state }) => [alert_id, state]))
   const armed = await loadArmedAlerts(tx, [...previousStates.keys()], findPeriod(messages))
 
   const groups = groupByStatistic(alerts, messagesByChannel)
+  // There is one window for each group, in the same order.
   const windows = await loadWindows(tx, groups.map(toMovingWindow))
   const fired = groups.flatMap((group, index) => evaluateGroup(group, windows[index]!, armed))
 
@@ -48,6 +49,7 @@ async function evaluateMessages(
 
 /** The alerts on one statistic of a channel, which share its window, and the messages that add to the statistic. */
 interface StatisticAlerts {
+  /** At least one. */
   alerts: readonly ActiveAlert[]
   /** At least one, in order of arrival. */
   messages: readonly StatisticMessage[]
@@ -61,6 +63,7 @@ interface StatisticMessage {
   frame: MessageFrame
 }
 
+/** Groups alerts by channel and statistic. Alerts to whose statistic no message adds are omitted. */
 function groupByStatistic(
   alerts: readonly ActiveAlert[],
   messagesByChannel: ReadonlyMap<string, readonly ContributingMessage[]>,

@@ -17,8 +17,8 @@ export interface MovingWindow {
 type InRange<Amount> = Amount & { range: number } & Record<string, unknown>
 
 /**
- * Loads windows as they are before the new messages are stored, in the order of `windows`. All are read at once: one query for each
- * window would take most of the time of the ingest.
+ * Loads windows with the stored values, before the new messages are stored. The result is in the order of `windows`. All windows are
+ * read by two queries: one query for each window would take most of the time of the ingest.
  */
 export async function loadWindows(
   tx: Transaction,
@@ -29,12 +29,12 @@ export async function loadWindows(
     channel_id,
     key,
     from: firstMs - lengthMs + 1,
-    // Stored values may be later than the earliest of these messages, because messages arrive slightly out of order.
+    // Not `firstMs`: messages arrive slightly out of order, so stored values may be later than the earliest new message.
     to: lastMs + 1,
   }))
   const initialQuery = tx.execute<InRange<WindowAmount>>(selectRangeTotals(ranges))
 
-  // The values that leave a window while it moves from the earliest to the latest message.
+  // While a window moves from the earliest to the latest new message, the values in this range leave it.
   const leavingRanges = ranges.map((range, index) => ({ ...range, to: range.to - windows[index]!.lengthMs }))
   const leavingQuery = tx.execute<InRange<TimedAmount>>(sql`
     select range, extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8

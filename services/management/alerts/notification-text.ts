@@ -17,38 +17,33 @@ const createDefaultMessage = ({ alert_threshold_condition }: FiringDetails) =>
   `{{key}} is {{value}} (${CONDITION_SYMBOLS[alert_threshold_condition]} {{threshold}}) on {{channel_name}} at {{time}}`
 
 /**
- * Creates what an action sends, with all placeholders replaced. An action without a subject or message uses the default
- * text. Values are escaped for the place where they are filled in, so that a name cannot change the structure around it.
+ * Creates the message of an action with all placeholders replaced. An action without a subject or text uses the defaults. Values are
+ * escaped for the field that contains the placeholder, so that a name cannot change the structure of a URL or of a payload.
  */
 export function createRequest(action: AlertAction, details: FiringDetails): DeliveryRequest {
-  const {
-    action_url: actionUrl,
-    action_query: actionQuery,
-    action_header: actionHeader,
-    action_payload: actionPayload,
-    action_markup: actionMarkup,
-  } = action
   const values = listValues(details)
   const subject = replacePlaceholders(action.action_subject || DEFAULT_SUBJECT, values)
   const message = replacePlaceholders(action.action_message || createDefaultMessage(details), values)
   const allValues = { ...values, subject, message }
   const fill = (template: string | undefined, escapeValue: Escape) =>
     template === undefined ? undefined : replacePlaceholders(template, allValues, escapeValue)
+  const isJson = isJsonTemplate(action.action_payload)
+  const escapePayload = createPayloadEscape(isJson, action.action_markup)
   return {
     subject,
     message,
     details,
     action: {
       ...action,
-      action_url: fill(actionUrl, encodeURIComponent),
-      action_query: fill(actionQuery, encodeURIComponent),
-      action_header: fill(actionHeader, escapeHeader),
-      action_payload: fill(actionPayload, createPayloadEscape(isJsonTemplate(actionPayload), actionMarkup)),
+      action_url: fill(action.action_url, encodeURIComponent),
+      action_query: fill(action.action_query, encodeURIComponent),
+      action_header: fill(action.action_header, escapeHeader),
+      action_payload: fill(action.action_payload, escapePayload),
     },
   }
 }
 
-/** A payload that begins with a placeholder, which has two braces, is not JSON. */
+/** Returns whether a payload is JSON: it begins with a bracket or a single brace. Two braces begin a placeholder. */
 const isJsonTemplate = (template = '') => /^\s*(\[|\{(?!\{))/.test(template)
 
 /** Returns the texts that the console shows for a notification: the texts of the first request, or the default texts. */
@@ -73,7 +68,7 @@ export interface UnknownPlaceholder {
 }
 
 const TEXT_FIELDS = ['action_subject', 'action_message'] as const
-/** Fields that may contain the subject and the message in addition to the values of the texts. */
+/** Fields in which `{{subject}}` and `{{message}}` are placeholders too. */
 const REQUEST_FIELDS = ['action_url', 'action_query', 'action_header', 'action_payload'] as const
 
 /** Finds the placeholders of an action that would remain unchanged. */

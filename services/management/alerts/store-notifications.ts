@@ -4,8 +4,8 @@ import { sql } from 'drizzle-orm'
 import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 import type { Transaction } from '../db/database.ts'
+import { splitRows } from '../db/rows.ts'
 import { notification } from '../db/schema/index.ts'
-import { splitRows } from '../db/split-rows.ts'
 import { findActionType } from '../deliveries/action-type.ts'
 import { readRedactedSettings, smtpKind } from '../deliveries/delivery-settings.ts'
 import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
@@ -47,16 +47,17 @@ export interface FiredAlert {
 /** A firing with the picture nearest to it and the box of the object that caused it. */
 interface PicturedFiring extends FiredAlert {
   nearest: NearestPicture | undefined
-  /** Whether the picture, or a snapshot in place of it, is still to be fetched from the engine. */
+  /** Whether the picture must still be fetched from the engine, or a snapshot if no event has a picture. */
   isFetching: boolean
   bbox: BBox | null
 }
 
 /**
- * Stores a notification with its deliveries for each fired alert, as a part of the incident of the alert. A delivery that is not
- * sent, for example because people know of the incident already, is stored with the reason. Schedules the fetch of the picture
- * that is nearest to the notification, or a snapshot if there is none. `attachPictures` replaces the picture if a nearer one
- * arrives.
+ * Stores a notification with its deliveries for each fired alert, as a part of the incident of the alert. A delivery that is
+ * suppressed, for example because people know of the incident already, is stored with the reason.
+ *
+ * Also schedules the fetch of the picture that is nearest to the notification, or of a snapshot if there is none. `attachPictures`
+ * replaces the picture if a nearer one arrives.
  */
 export async function storeNotifications(tx: Transaction, fired: readonly FiredAlert[]): Promise<void> {
   if (fired.length === 0) return
@@ -82,7 +83,7 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
       ...toColumns(firing, details),
     })
 
-    const decision = gate.open(incident, alert, timeMs)
+    const decision = gate.decide(incident, alert, timeMs)
     for (const request of requests)
       deliveries.push({
         kind: 'notification',
@@ -94,6 +95,7 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
         awaitsPicture: isFetching && containsPicture(request, smtpAttachment),
         suppression: await decision.findSuppression(request),
       })
+    // After the decision, which depends on earlier notifications of the incident only.
     if (decision.isNotified) incidents.markNotified(incident, alert, timeMs)
   }
   for (const rows of splitRows(notifications)) await tx.insert(notification).values(rows)
@@ -184,7 +186,8 @@ async function findBoxes(
 /** Returns whether a message contains the picture itself, not only its address. */
 function containsPicture({ action }: DeliveryRequest, smtpAttachment: boolean): boolean {
   const type = findActionType(action)
-  return type === 'email' ? smtpAttachment : type === 'webhook' && action.action_picture === 'inline'
+  if (type === 'email') return smtpAttachment
+  return type === 'webhook' && action.action_picture === 'inline'
 }
 
 /** Returns the data for the placeholders in the alert's messages, under the column names of the alert. */

@@ -49,7 +49,7 @@ export async function findAlertDetails(tx: Transaction, alertId: string, now: Da
   return { channel_id: row.channel.channel_id, actions: row.alert.alert_actions as AlertAction[], details }
 }
 
-/** Makes a message a test: its texts say so, and it is sent without the delay of its action. */
+/** Marks a message as a test in its texts, and removes the delay of its action. */
 const markAsTest = (request: DeliveryRequest): DeliveryRequest => ({
   ...request,
   subject: `Test: ${request.subject}`,

@@ -5,8 +5,9 @@ import { createRequest } from '../alerts/notification-text.ts'
 const MAX_LINES = 30
 
 /**
- * Creates the message that replaces suppressed ones, the latest of which is the last. `action` sends it: placeholders in its
- * payload are replaced with the data of the latest one, but the name of the alert becomes the subject of the digest.
+ * Creates one message that replaces suppressed messages, which are sorted by time. `action` sends the digest. Placeholders in its payload
+ * are replaced with the data of the latest suppressed message, except the name of the alert, which is replaced with the subject of the
+ * digest.
  */
 export function createDigestRequest(
   action: AlertAction,
@@ -15,8 +16,12 @@ export function createDigestRequest(
   const firings = suppressed.map(({ details }) => details)
   const alerts = Map.groupBy(firings, describeAlert)
   const channels = new Set(firings.map(({ channel_name }) => channel_name))
+  // There is at least one suppressed message.
   const latest = firings.at(-1)!
-  const subject = `${firings.length} more notifications${alerts.size > 1 ? ` of ${alerts.size} alerts` : `: ${describeAlert(latest)}`}`
+  const subject =
+    alerts.size > 1
+      ? `${firings.length} more notifications of ${alerts.size} alerts`
+      : `${firings.length} more notifications: ${describeAlert(latest)}`
   const details: FiringDetails = {
     ...latest,
     alert_name: subject,
@@ -35,6 +40,7 @@ export function createDigestRequest(
 
 const describeAlert = ({ alert_name, channel_name }: FiringDetails) => `${alert_name} on ${channel_name}`
 
+/** Returns a line for each alert, such as `3 × Queue on Entrance, 08:00 to 08:30`. */
 function createLines(alerts: ReadonlyMap<string, FiringDetails[]>): string[] {
   const lines = Array.from(alerts, ([name, firings]) => {
     const times = firings.map(({ time }) => time).toSorted()

@@ -1,7 +1,7 @@
 import { DEFAULT_QUIET_S } from '@eyrie/contract/management/alert-policy'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { isActive } from '../incidents/active-snoozes.ts'
+import { activeCondition } from '../incidents/active-snoozes.ts'
 
 /**
  * Ends the incidents whose condition has been released for their quiet time before `now` (epoch ms), and those whose alert was
@@ -27,5 +27,5 @@ export async function endIncidents(tx: Transaction, now: number): Promise<void> 
 /** Deletes the snoozes that are over at `now` (epoch ms). The audit log retains them. */
 export async function deleteOverSnoozes(tx: Transaction, now: number): Promise<void> {
   const time = sql`${new Date(now).toISOString()}::timestamptz`
-  await tx.execute(sql`delete from snooze s where not ${isActive(time)}`)
+  await tx.execute(sql`delete from snooze s where not ${activeCondition(time)}`)
 }

@@ -3,9 +3,10 @@ import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/
 import { and, eq, sql } from 'drizzle-orm'
 import { createRequest } from '../alerts/notification-text.ts'
 import type { Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { alertPolicy, incident, notification } from '../db/schema/index.ts'
 import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
-import { isSnoozed } from '../incidents/active-snoozes.ts'
+import { snoozedCondition } from '../incidents/active-snoozes.ts'
 import type { IncidentRow } from '../incidents/running-incidents.ts'
 
 /** Maximum number of incidents of one run. The others follow in the next run, seconds later. */
@@ -20,15 +21,15 @@ export async function escalateIncidents(tx: Transaction, now: number): Promise<v
   const time = sql`${new Date(now).toISOString()}::timestamptz`
   const due = await tx.execute<{ incident_id: string }>(sql`
     select i.incident_id from incident i join channel c on c.channel_id = i.channel_id
-    where i.escalates_at <= ${time} and not ${isSnoozed(time)}
+    where i.escalates_at <= ${time} and not ${snoozedCondition(time)}
     order by i.escalates_at limit ${MAX_BATCH} for update of i skip locked`)
   for (const { incident_id: incidentId } of due) {
-    const [row] = await tx.select().from(incident).where(eq(incident.incident_id, incidentId))
-    await escalate(tx, row!, now)
+    const rows = await tx.select().from(incident).where(eq(incident.incident_id, incidentId))
+    await escalate(tx, firstRow(rows), now)
   }
 }
 
-/** Stores the messages of the next step of an incident, and when the step after it is due. */
+/** Carries out the next step of an incident: stores its messages, and when the step after it is due. */
 async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise<void> {
   const { incident_id: incidentId, alert_id: alertId, channel_id, escalation_step: escalationStep } = row
   const steps = alertId === null ? [] : await readSteps(tx, alertId)

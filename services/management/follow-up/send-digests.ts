@@ -11,8 +11,8 @@ const MAX_RECEIVERS = 50
 type DeliveryRow = typeof delivery.$inferSelect
 
 /**
- * Stores digests of the messages that were suppressed because the budgets of their receivers were used up, once the receivers may
- * get messages again. The messages are marked in the same transaction, so that no other digest mentions them. `now` is in epoch ms.
+ * Stores a digest for each receiver whose budget was used up, as soon as the receiver may get messages again. The digest lists the
+ * suppressed messages. They are marked in the same transaction, so that no other digest lists them. `now` is in epoch ms.
  */
 export async function sendDigests(tx: Transaction, now: number): Promise<void> {
   const due = await tx.execute<{ target: string; recipient: string }>(sql`
@@ -22,6 +22,7 @@ export async function sendDigests(tx: Transaction, now: number): Promise<void> {
   for (const receiver of due) await sendDigest(tx, receiver)
 }
 
+/** Stores one digest of all messages to a receiver that wait for a digest. */
 async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Promise<void> {
   const rows = await tx
     .update(delivery)
@@ -41,8 +42,8 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
 }
 
 /**
- * Returns the action of the alert that sends to the receiver of a message. If the alert no longer has such an action, returns that of
- * the message without its payload, in which the placeholders are replaced already.
+ * Returns the action of an alert with which a suppressed message would have been sent. If the alert no longer has this action, returns the
+ * copy in the message, but without the payload: its placeholders are replaced already.
  */
 async function findAction(
   tx: Transaction,

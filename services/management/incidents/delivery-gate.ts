@@ -9,14 +9,17 @@ import type { IncidentAlert, IncidentRow } from './running-incidents.ts'
 /** Machines such as home automation get every message. Grouping and budgets protect people only. */
 const MACHINE_TYPES: readonly ActionType[] = ['mqtt']
 
-/** Decides which messages about the firings of alerts are sent. */
+/**
+ * Decides which messages about the firings of alerts are sent. Messages are suppressed during a snooze, while people know of the incident
+ * already, and when the budget of their receiver is used up.
+ */
 export interface DeliveryGate {
   /** Decides about a new notification of an incident. Must be called before `markNotified`, which changes the incident. */
-  open(row: IncidentRow, alert: IncidentAlert, timeMs: number): NotificationDecision
+  decide(row: IncidentRow, alert: IncidentAlert, timeMs: number): NotificationDecision
 }
 
 export interface NotificationDecision {
-  /** Whether people are informed of the notification, now or by a digest. */
+  /** Whether people are informed of the notification: now, or later by a digest. */
   isNotified: boolean
   /** Returns why a message is not sent; undefined if it is sent. */
   findSuppression(request: DeliveryRequest): Promise<Suppression | undefined>
@@ -30,7 +33,7 @@ export async function createDeliveryGate(
   const budgets = createReceiverBudgets(tx)
 
   return {
-    open(row, alert, timeMs) {
+    decide(row, alert, timeMs) {
       const { repeat_s: repeatS, budget_per_hour: budgetPerHour } = alert.policy
       const snooze = snoozes.get(alert.alert_id)
       const snoozeReason = snooze && describeSnooze(snooze)

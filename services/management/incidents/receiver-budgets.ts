@@ -9,8 +9,8 @@ const MAX_BUDGET = 1000
 /** How many messages each receiver has got in the last hour, and may still get. */
 export interface ReceiverBudgets {
   /**
-   * Claims a message of a receiver who may get `limit` in an hour. Returns undefined if it may be sent; otherwise, the time at
-   * which the next one may be sent.
+   * Counts a message to a receiver, who may get `limit` messages in an hour. Returns undefined if the message may be sent. If the limit
+   * is reached, counts nothing and returns the time at which a message may be sent again.
    */
   claim(receiver: Receiver, limit: number): Promise<Date | undefined>
 }
@@ -35,6 +35,7 @@ export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
       const key = `${receiver.target} ${receiver.recipient}`
       const times = sentTimes.get(key) ?? (await loadSentTimes(receiver))
       sentTimes.set(key, times)
+      // If there are `limit` messages, the next one may be sent an hour after the first of them.
       const oldest = times[limit - 1]
       if (oldest !== undefined) return new Date(oldest + HOUR_MS)
       times.unshift(Date.now())

@@ -2,6 +2,7 @@ import type { AlertPolicy } from '@eyrie/contract/management/alert-policy'
 import type { BBox } from '@eyrie/contract/object'
 import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { incident } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 
@@ -30,7 +31,7 @@ export interface IncidentNotification {
   previousReleasedAt: number | undefined
 }
 
-/** The incidents of some alerts that have not ended. They are locked until the end of the transaction. */
+/** The incidents of some alerts that have not ended. Their rows are locked until the end of the transaction. */
 export interface RunningIncidents {
   /**
    * Adds a notification to the incident of its alert, or begins an incident. Notifications must be added in the order in which the
@@ -60,7 +61,7 @@ export async function loadRunningIncidents(
     const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
     const { alert_id: alertId, channel_id, alert_name, alert_priority, usecase_key } = alert
     const time = new Date(timeMs)
-    const [row] = await tx
+    const rows = await tx
       .insert(incident)
       .values({
         alert_id: alertId,
@@ -76,8 +77,9 @@ export async function loadRunningIncidents(
         best_area: computeArea(bbox),
       })
       .returning()
-    running.set(alertId, row!)
-    return row!
+    const row = firstRow(rows)
+    running.set(alertId, row)
+    return row
   }
 
   const update = ({ incident_id, ...fields }: IncidentRow) =>
@@ -91,7 +93,7 @@ export async function loadRunningIncidents(
 
       const endMs = findEnd(row, notification)
       if (endMs !== undefined) {
-        // The job that ends incidents has not ended it yet, or the messages arrive late.
+        // Only a background job ends incidents. It has not run yet, or the messages arrive late.
         await update({ ...row, ended_at: new Date(endMs) })
         changed.delete(row)
         return begin(notification)
@@ -126,6 +128,7 @@ function findEnd(
   return timeMs - endMs >= alert.policy.quiet_s * 1000 ? endMs : undefined
 }
 
+/** Includes a notification in the row of its incident. */
 function addTo(row: IncidentRow, notification: IncidentNotification): void {
   const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
   const area = computeArea(bbox)

@@ -8,8 +8,14 @@ import type { ChannelCounters } from './channel-counters.ts'
  */
 export type Contribution = Record<string, number>
 
+/** Key of the number of people in the zones of a channel. */
+export const OCCUPANCY = 'occupancy' satisfies BuiltInStatisticKey
+
+/** Key of the statistic "moving average of the occupancy". It is computed from `OCCUPANCY_AVERAGE` unless an engine reports it. */
+export const MOVING_AVERAGE = 'moving_average_count' satisfies BuiltInStatisticKey
+
 /**
- * Key of the moving average of `occupancy` at the time of a count. Readers advance the average to the time of the query.
+ * Key of the moving average of the occupancy at the time of a count. Readers advance the average to the time of the query.
  */
 export const OCCUPANCY_AVERAGE = 'occupancy_average'
 
@@ -27,8 +33,8 @@ const GROWING_KEYS: ReadonlySet<string> = new Set<BuiltInStatisticKey>([
 
 /** Keys of counters whose latest value is the statistic. */
 const LATEST_KEYS: ReadonlySet<string> = new Set<BuiltInStatisticKey>([
-  'occupancy',
-  'moving_average_count',
+  OCCUPANCY,
+  MOVING_AVERAGE,
   'total_collision',
   'total_near_miss',
 ])
@@ -184,7 +190,7 @@ function incrementEventCount(key: string, counters: ChannelCounters, timeMs: num
 function contributeCounts(data: CountData, counting: ChannelCounting, timeMs: number): Contribution {
   const { counters, customAggregations } = counting
   const contribution: Contribution = {}
-  const previousOccupancy = counters.getTotal('occupancy') ?? 0
+  const previousOccupancy = counters.getTotal(OCCUPANCY) ?? 0
 
   for (const [name, values] of Object.entries(data)) {
     for (const [key, value] of Object.entries(values)) {

@@ -4,7 +4,7 @@ import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../../db/database.ts'
 import { alert, channel, incident, snooze } from '../../../db/schema/index.ts'
-import { isActive } from '../../../incidents/active-snoozes.ts'
+import { activeCondition } from '../../../incidents/active-snoozes.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -13,7 +13,7 @@ const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
   day: 86_400_000,
 }
 
-/** The SQL of `isActive` requires this name of the table. */
+/** The SQL of `activeCondition` requires this name of the table. */
 const s = alias(snooze, 's')
 
 /** API operations on snoozes. While a snooze of an alert, its channel or its site is active, the alert informs no one. */
@@ -46,7 +46,7 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
       .from(s)
       .where(
         and(
-          isActive(sql`${now().toISOString()}::timestamptz`),
+          activeCondition(sql`${now().toISOString()}::timestamptz`),
           siteId === undefined ? undefined : eq(s.site_id, siteId),
         ),
       )

@@ -14,9 +14,9 @@ import { deleteSubscription } from './push-subscriptions.ts'
 const FINISHED: readonly DeliveryResult['state'][] = ['sent', 'delivered', 'dead']
 
 /**
- * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease ends. Claims as many of
- * each target as the claim permits, so that a slow target delays no other. `createUnsubscribeToken` is called with the
- * receiver of each digest.
+ * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease ends. The claim limits the number of
+ * deliveries for each target, so that a slow target does not delay the others. `createUnsubscribeToken` is called with the receiver of
+ * each digest.
  */
 export async function claimDeliveries(
   tx: Transaction,
@@ -121,7 +121,8 @@ export async function findNextDueMs(tx: Transaction): Promise<number | null> {
 }
 
 /**
- * Stores the results of attempts. Ignores a result that was stored already, or after whose lease another attempt has begun.
+ * Stores the results of attempts. Ignores a result that was stored already. Also ignores the result of an attempt that took longer than its
+ * lease, if another attempt has begun since.
  */
 export async function storeResults(tx: Transaction, results: readonly DeliveryResult[]): Promise<void> {
   const rows = results.map(({ delivery_id, attempt, state, reason, retry_ms = 0 }) => ({
@@ -142,16 +143,16 @@ export async function storeResults(tx: Transaction, results: readonly DeliveryRe
       as r (delivery_id uuid, attempt int, state text, reason text, retry_ms float8, is_finished boolean)
     where d.delivery_id = r.delivery_id and d.attempts = r.attempt and d.next_attempt_at is not null
     returning d.delivery_id, d.push_subscription_id`)
-  const withoutReceiver = new Set(
-    results.filter(result => result.is_receiver_gone).map(({ delivery_id }) => delivery_id),
-  )
-  for (const { delivery_id: deliveryId, push_subscription_id: pushSubscriptionId } of updated) {
-    const isReceiverGone = withoutReceiver.has(deliveryId)
-    if (isReceiverGone && pushSubscriptionId !== null) await deleteSubscription(tx, pushSubscriptionId)
+
+  const withoutReceiver = results.filter(result => result.is_receiver_gone)
+  const withoutReceiverIds = new Set(withoutReceiver.map(({ delivery_id }) => delivery_id))
+  for (const { delivery_id: deliveryId, push_subscription_id: subscriptionId } of updated) {
+    const isReceiverGone = withoutReceiverIds.has(deliveryId)
+    if (isReceiverGone && subscriptionId !== null) await deleteSubscription(tx, subscriptionId)
   }
 }
 
-/** Gives up deliveries that were not sent within their lifetime. Returns their number. */
+/** Marks deliveries as dead that were not sent within their lifetime. Returns their number. */
 export const expireDeliveries = (database: Database): Promise<number> =>
   database.system('deliveries', async tx => {
     const expired = await tx
@@ -165,7 +166,7 @@ export const expireDeliveries = (database: Database): Promise<number> =>
       .where(
         and(
           isNotNull(delivery.next_attempt_at),
-          // A running attempt may still succeed.
+          // Excludes deliveries with a running attempt, which may still succeed.
           lt(delivery.next_attempt_at, sql`now()`),
           lt(delivery.expires_at, sql`now()`),
           notInArray(delivery.state, [...FINISHED]),

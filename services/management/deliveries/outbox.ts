@@ -4,8 +4,8 @@ import type { DeliveryKind, DeliveryRequest } from '@eyrie/contract/management/d
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../db/database.ts'
+import { splitRows } from '../db/rows.ts'
 import { delivery, notification } from '../db/schema/index.ts'
-import { splitRows } from '../db/split-rows.ts'
 import { findActionType } from './action-type.ts'
 import { listReceivers, type MessageCopy } from './receivers.ts'
 
@@ -17,21 +17,19 @@ const LIFETIME = sql`interval '1 day'`
 /** How long a delivery with a picture waits until the picture has arrived from its engine. */
 const PICTURE_WAIT_S = 3
 
-/** A message that is to be stored in the outbox. */
+/** A message that is to be stored in the outbox. The optional ids are those of the records that it is about. */
 export interface NewDelivery {
   kind: DeliveryKind
-  /** Null if the alert was deleted. Undefined for a system alert. */
+  request: DeliveryRequest
+  /** Null if the alert was deleted. */
   alert_id?: string | null
-  /** Undefined for a system alert and for a report. */
   channel_id?: string | null
-  /** Undefined for a digest, for a test and for a system alert. */
   notification_uuid?: string
   incident_id?: string
   /** The first system alert that the message is about. */
   system_alert_id?: string
-  request: DeliveryRequest
-  /** The scheduled report, and its file. */
   report_schedule_id?: string
+  /** The file of the report. */
   report_id?: string
   /** Whether a picture that the message contains is being fetched. */
   awaitsPicture?: boolean
@@ -55,29 +53,29 @@ export interface Receiver {
 }
 
 /**
- * Stores deliveries in the transaction of their cause, and wakes the scheduler when it commits. Returns their ids: one for each
- * message, or one for each receiver if a message is sent to each receiver separately.
+ * Stores deliveries in the transaction of their cause, and wakes the scheduler when it commits. Returns the ids of the stored rows. A
+ * message that is sent to each receiver separately has one row for each of them.
  */
 export async function storeDeliveries(
   tx: Transaction,
   deliveries: readonly NewDelivery[],
 ): Promise<string[]> {
   if (deliveries.length === 0) return []
-  const values: PgInsertValue<typeof delivery>[] = []
-  for (const newDelivery of deliveries) values.push(...(await createRows(tx, newDelivery)))
+  const rows: DeliveryInsert[] = []
+  for (const newDelivery of deliveries) rows.push(...(await createRows(tx, newDelivery)))
   const ids: string[] = []
-  for (const rows of splitRows(values)) {
-    const stored = await tx.insert(delivery).values(rows).returning({ delivery_id: delivery.delivery_id })
+  for (const part of splitRows(rows)) {
+    const stored = await tx.insert(delivery).values(part).returning({ delivery_id: delivery.delivery_id })
     ids.push(...stored.map(({ delivery_id }) => delivery_id))
   }
   if (deliveries.some(({ suppression }) => !suppression)) await announceDeliveries(tx)
   return ids
 }
 
-async function createRows(
-  tx: Transaction,
-  newDelivery: NewDelivery,
-): Promise<PgInsertValue<typeof delivery>[]> {
+type DeliveryInsert = PgInsertValue<typeof delivery>
+
+/** Returns a row for each copy of a message, or one row for a suppressed message. */
+async function createRows(tx: Transaction, newDelivery: NewDelivery): Promise<DeliveryInsert[]> {
   const { request, suppression, awaitsPicture = false, ...references } = newDelivery
   if (suppression) return [createSuppressedRow(references, request, suppression)]
   const copies = await listReceivers(tx, references.channel_id ?? null, request)
@@ -120,7 +118,7 @@ function createQueuedRow(references: References, { request, browser }: MessageCo
   }
 }
 
-/** Groups the messages about an incident into one thread, and those of an alert without an incident by day. */
+/** Messages with the same key are shown as one thread: those about an incident, or else those about an alert on one day. */
 const createThreadKey = ({ alert_id, incident_id, system_alert_id }: References) =>
   incident_id ?? system_alert_id ?? `${alert_id}/${new Date().toISOString().slice(0, 10)}`
 
@@ -128,7 +126,7 @@ const createThreadKey = ({ alert_id, incident_id, system_alert_id }: References)
 export function findReceiver(action: AlertAction, pushService = ''): Receiver & { type: ActionType } {
   const { action_url: actionUrl = '', action_to: actionTo = '' } = action
   const type = findActionType(action)
-  // All e-mails go to the server in the settings, and so do all SMS.
+  // All e-mails go to one server, that in the settings, and so do all SMS.
   if (type === 'email' || type === 'sms') return { type, target: type, recipient: actionTo }
   if (type === 'push') return { type, target: `push:${pushService}`, recipient: actionTo }
 
@@ -139,11 +137,11 @@ export function findReceiver(action: AlertAction, pushService = ''): Receiver & 
   return { type, target: `${type}:${hash}`, recipient: URL.parse(absoluteUrl)?.host ?? '' }
 }
 
-/** Makes the deliveries due that wait for a picture, because the picture has arrived or never will. */
+/** Ends the wait of deliveries for a picture, which has arrived or will never arrive: they become due now. */
 export const releaseDeliveries = (tx: Transaction, sha256: string): Promise<void> =>
   releaseWhere(tx, eq(notification.picture, sha256))
 
-/** Makes the deliveries of a notification without a picture due, because no snapshot will arrive. */
+/** Ends the wait of the deliveries of a notification for a snapshot, which will never arrive: they become due now. */
 export const releaseWithoutPicture = (tx: Transaction, notificationUuid: string): Promise<void> =>
   releaseWhere(tx, and(eq(notification.notification_uuid, notificationUuid), isNull(notification.picture)))
 
@@ -165,7 +163,10 @@ async function releaseWhere(tx: Transaction, condition: SQL | undefined): Promis
 }
 
 /** Makes a dead delivery due again, with a new lifetime. Returns the row, or undefined if the delivery is not dead. */
-export async function reviveDelivery(tx: Transaction, deliveryId: string) {
+export async function reviveDelivery(
+  tx: Transaction,
+  deliveryId: string,
+): Promise<typeof delivery.$inferSelect | undefined> {
   const [row] = await tx
     .update(delivery)
     .set({

@@ -10,17 +10,17 @@ const KEY_NAME = 'vapid'
 const CURVE = 'prime256v1'
 
 /**
- * Returns the private key by which push services recognize this appliance (VAPID). The first call creates it: browsers
- * subscribe to messages with its public part, so it never changes. Needs a transaction with all rights.
+ * Returns the private key by which push services recognize this appliance (VAPID). The first call creates the key. It never changes,
+ * because browsers subscribe to messages with its public part. Needs a transaction with all rights.
  */
-export async function readVapidKey(tx: Transaction, secrets: Secrets): Promise<VapidKey> {
+export async function readOrCreateVapidKey(tx: Transaction, secrets: Secrets): Promise<VapidKey> {
   const stored = await readStoredKey(tx, secrets)
   if (stored) return stored
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: CURVE })
   const { kty, crv, x, y, d } = privateKey.export({ format: 'jwk' })
   const value = { key: secrets.encrypt(JSON.stringify({ kty, crv, x, y, d })) }
   await tx.insert(setting).values({ name: KEY_NAME, value }).onConflictDoNothing()
-  // Reads the key again, because another transaction may have stored one at the same time.
+  // Reads the key again, because another transaction may have stored one at the same time. Now there is one in any case.
   return (await readStoredKey(tx, secrets))!
 }
 
@@ -40,7 +40,7 @@ export function toPublicKey({ x, y }: VapidKey): string {
   return Buffer.concat(point).toString('base64url')
 }
 
-/** Returns whether a text is a public key with which messages can be encrypted. */
+/** Returns whether a text is a public key of a browser with which messages can be encrypted. */
 export function isPublicKey(text: string): boolean {
   const own = createECDH(CURVE)
   own.generateKeys()

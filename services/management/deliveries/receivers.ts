@@ -7,7 +7,7 @@ import { mayViewChannel } from '../users/channel-viewers.ts'
 import { findActionType } from './action-type.ts'
 import { readRedactedSettings, smsKind, smtpKind } from './delivery-settings.ts'
 
-/** A copy of a message, for one receiver or for all of them together. */
+/** A message as it is delivered: to one receiver, or to all receivers together. */
 export interface MessageCopy {
   request: DeliveryRequest
   /** The receiver of a push message. */
@@ -19,9 +19,9 @@ export interface MessageCopy {
 }
 
 /**
- * Returns the copies of a message. Each copy gets a delivery of its own. SMS, digests and push messages have a copy for each receiver,
- * so that a repeated attempt sends nothing twice to the others. All other messages have one copy. A message about the
- * appliance, which has no channel, is sent to no browser.
+ * Returns the copies of a message, each of which gets a delivery of its own. SMS, digests and push messages have a copy for each
+ * receiver: if one of them fails and is repeated, the other receivers get nothing twice. All other messages have one copy. A message
+ * about the appliance, which has no channel, is not sent to browsers.
  */
 export async function listReceivers(
   tx: Transaction,
@@ -29,7 +29,7 @@ export async function listReceivers(
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
   const copies = await listSeparateCopies(tx, channelId, request)
-  // Without a receiver, the attempt to send the message reports that.
+  // If there is no receiver, the attempt to send the message fails and reports that.
   return copies.length > 0 ? copies : [{ request }]
 }
 
@@ -69,21 +69,22 @@ const readDefaultReceivers = (tx: Transaction, type: 'sms' | 'email'): Promise<s
     return (await readRedactedSettings(tx, smtpKind)).smtp_to
   })
 
-/** Returns a copy for each browser of the users who may view the channel. If the action names users, only for their browsers. */
+/** Returns a copy for each browser of the users who may view the channel. If the action names users, only their browsers count. */
 async function listBrowsers(
   tx: Transaction,
   channelId: string,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const named = splitAddresses(request.action.action_to ?? '').map(address => address.toLowerCase())
-  const isNamed = named.length > 0 ? sql`lower(${user.email}) = any (${sql.param(named)}::text[])` : undefined
+  const names = splitAddresses(request.action.action_to ?? '').map(address => address.toLowerCase())
+  const nameCondition =
+    names.length > 0 ? sql`lower(${user.email}) = any (${sql.param(names)}::text[])` : undefined
   const browsers = await withFullScope(tx, () =>
     tx
       .select({ browser: pushSubscription, email: user.email })
       .from(pushSubscription)
       .innerJoin(user, eq(user.user_id, pushSubscription.user_id))
       .innerJoin(channel, eq(channel.channel_id, channelId))
-      .where(and(mayViewChannel, isNamed))
+      .where(and(mayViewChannel, nameCondition))
       .orderBy(pushSubscription.push_subscription_id),
   )
   return browsers.map(({ browser: { push_subscription_id, endpoint }, email }) => ({

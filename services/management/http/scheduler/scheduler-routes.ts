@@ -16,7 +16,7 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { claimDeliveries, findNextDueMs, storeResults } from '../../deliveries/claim-deliveries.ts'
 import type { DeliveryChanges } from '../../deliveries/delivery-changes.ts'
 import { readDeliverySettings, smsKind, smtpKind } from '../../deliveries/delivery-settings.ts'
-import { readVapidKey } from '../../deliveries/push-subscriptions.ts'
+import { readOrCreateVapidKey } from '../../deliveries/push-subscriptions.ts'
 import { readReportFile } from '../../deliveries/report-files.ts'
 import { createUnsubscribeToken } from '../../deliveries/unsubscribed-addresses.ts'
 import type { PictureStore } from '../../events/pictures/picture-store.ts'
@@ -114,6 +114,6 @@ async function readSettings(tx: Transaction, deliveries: readonly ClaimedDeliver
   return {
     smtp: needs('email') ? await readDeliverySettings(tx, smtpKind, secrets) : null,
     sms: needs('sms') ? await readDeliverySettings(tx, smsKind, secrets) : null,
-    vapid_key: needs('push') ? await readVapidKey(tx, secrets) : null,
+    vapid_key: needs('push') ? await readOrCreateVapidKey(tx, secrets) : null,
   }
 }

@@ -2,7 +2,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
 import { pushInput } from '../../../../../test/fixtures/management/push-input.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
-import { readVapidKey, toPublicKey } from '../../../deliveries/push-subscriptions.ts'
+import { readOrCreateVapidKey, toPublicKey } from '../../../deliveries/push-subscriptions.ts'
 
 const routes = managementRoutes.user
 const management = sharedManagement()
@@ -18,7 +18,9 @@ describe('push messages', () => {
     const [key = ''] = keys
     expect(Buffer.from(key, 'base64url')).toHaveLength(65)
     const { secrets } = management.scheduler
-    expect(toPublicKey(await management.database.system('test', tx => readVapidKey(tx, secrets)))).toBe(key)
+    expect(
+      toPublicKey(await management.database.system('test', tx => readOrCreateVapidKey(tx, secrets))),
+    ).toBe(key)
   })
 
   it('go to the browsers of a user, who sees them without their addresses and can remove them', async () => {

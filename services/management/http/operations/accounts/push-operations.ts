@@ -5,7 +5,7 @@ import { pushSubscription } from '../../../db/schema/index.ts'
 import {
   deleteSubscription,
   isPublicKey,
-  readVapidKey,
+  readOrCreateVapidKey,
   toPublicKey,
 } from '../../../deliveries/push-subscriptions.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
@@ -19,7 +19,7 @@ const MAX_BROWSERS = 20
 export const pushOperations = (secrets: Secrets): Operation[] => [
   defineMultiStepOperation(pushRoutes.pushKey, async (_, database) => {
     // The first call creates the key. This requires more rights than the caller has.
-    const key = await database.system(pushRoutes.pushKey.path, tx => readVapidKey(tx, secrets))
+    const key = await database.system(pushRoutes.pushKey.path, tx => readOrCreateVapidKey(tx, secrets))
     return { value: { public_key: toPublicKey(key) } }
   }),
 

@@ -33,7 +33,7 @@ export async function maintainPartitions(
     // Deletes expired events in the oldest remaining partition and in the default partition.
     await tx.delete(event).where(lt(event.time, new Date(oldestMs)))
     await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(oldestMs)))
-    // An hour is deleted with its last minute.
+    // An hour is deleted when its last minute is older than the retention.
     await tx.delete(statisticHour).where(lt(statisticHour.hour, new Date(oldestMs - HOUR_MS)))
   })
 }

@@ -1,9 +1,13 @@
 import { FEED_KINDS, type FeedKind, type FeedMessage } from '@eyrie/contract/management/feed'
 import { and, asc, gt, lt, sql } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { liveMessage } from '../db/schema/index.ts'
 
-/** How long messages are kept for clients that reconnect. */
+// The live feed is a log of messages, each with a position. Clients that reconnect read the messages after the last position that they
+// have received.
+
+/** How long messages are retained. */
 export const FEED_WINDOW_MS = 15 * 60_000
 
 /** A stored message of the feed. */
@@ -55,7 +59,7 @@ export const readMessages = (
 
 /** Returns the bounds of the stored messages. There is always at least one. */
 export async function readBounds(database: Database): Promise<FeedBounds> {
-  const [bounds] = await database.system(
+  const rows = await database.system(
     'live feed',
     tx =>
       tx
@@ -66,10 +70,10 @@ export async function readBounds(database: Database): Promise<FeedBounds> {
         .from(liveMessage),
     { accessMode: 'read only' },
   )
-  return bounds!
+  return firstRow(rows)
 }
 
-/** Deletes messages that are older than the window, except the newest, which marks the end of the feed. */
+/** Deletes messages that are older than the window, except the newest message, which marks the end of the feed. */
 export const expireMessages = (database: Database): Promise<unknown> =>
   database.system('live feed', tx =>
     tx

@@ -15,9 +15,12 @@ export interface AddedCount {
   last_at: Date
 }
 
+// Live counts are the current values of the statistics of channels, which the live feed publishes. Sums and counts are those of today in
+// the time zone of the site.
+
 /**
- * Adds to the current values of statistics, in the transaction that stores the statistics. Sums start anew with each day in the time
- * zone of the site. An engine may send values of earlier days after an outage: they do not change the sums.
+ * Adds values to the live counts, in the transaction that stores the statistics. Values of an earlier day, which an engine may send
+ * after an outage, do not change the sums.
  */
 export async function addToLiveCounts(tx: Transaction, added: readonly AddedCount[]): Promise<void> {
   if (added.length === 0) return
@@ -46,7 +49,7 @@ export async function addToLiveCounts(tx: Transaction, added: readonly AddedCoun
       is_changed = true`)
 }
 
-/** The current values of a statistic, and how they are aggregated. */
+/** A live count, and how the usecase of its channel aggregates statistics. */
 export interface LiveCountRow {
   channel_id: string
   key: string
@@ -79,7 +82,7 @@ export async function publishLiveCounts(database: Database, nowMs: number): Prom
   })
 }
 
-/** Returns the counts to publish, and marks them as published. Counts of an earlier day start anew from zero. */
+/** Returns the counts to publish, and marks them as published. Counts of an earlier day are reset to zero first. */
 async function claimDueCounts(tx: Transaction, nowMs: number): Promise<LiveCountRow[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   // Rows that another transaction is changing are published the next time: waiting for them could deadlock.
@@ -122,6 +125,7 @@ function toCountsByChannel(rows: readonly LiveCountRow[]): Map<string, FeedCount
   return countsByChannel
 }
 
+/** Returns the value of a statistic. */
 function aggregate(
   aggregation: Aggregation,
   { sum, count, last }: Pick<LiveCountRow, 'sum' | 'count' | 'last'>,

@@ -6,7 +6,7 @@ import { RecentMessages } from './recent-messages.ts'
 
 /** Maximum number of messages that one query returns. */
 const BATCH_SIZE = 500
-/** Number of messages that are kept in memory, so that each is read once and not for every connection. */
+/** Number of messages that are retained in memory, so that a message is not read from the database for every connection. */
 const CACHE_SIZE = 2000
 /** Messages that are announced within this time are read together. */
 const READ_INTERVAL_MS = 50
@@ -17,7 +17,7 @@ export interface LiveFeed {
   start(database: Database): void
   /** Ends all waits. */
   stop(): Promise<void>
-  /** Returns up to 500 messages after a position, or `expired` if some of them are deleted already. */
+  /** Returns up to 500 messages after a position, or `expired` if some of these messages were deleted already. */
   read(database: Database, after: number): Promise<readonly StoredFeedMessage[] | 'expired'>
   /** Resolves when there may be messages after a position, after `timeoutMs`, or when `signal` is aborted. */
   waitForMessages(after: number, timeoutMs: number, signal: AbortSignal): Promise<void>
@@ -30,9 +30,9 @@ export function createLiveFeed(): LiveFeed {
   const { signal: stopped } = stopping
   /** Undefined until the feed was read for the first time. */
   let recent: RecentMessages | undefined
-  /** Resolves when the database announces new messages. Replaced before they are read. */
+  /** Resolves when the database announces new messages. It is replaced before they are read, so that no announcement is missed. */
   let announced = Promise.withResolvers<void>()
-  /** Resolves when messages were added to `recent`. Replaced each time. */
+  /** Resolves when messages were added to `recent`, and is then replaced. */
   let added = Promise.withResolvers<void>()
   let stopListening: (() => Promise<void>) | undefined
   let reading: Promise<void> | undefined
@@ -99,6 +99,7 @@ export function createLiveFeed(): LiveFeed {
       const finished = new AbortController()
       const ended = AbortSignal.any([signal, stopped, finished.signal])
       await Promise.race([added.promise, sleep(timeoutMs, ended)])
+      // Ends the timer of `sleep` if messages were added first.
       finished.abort()
     },
   }

@@ -1,6 +1,7 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
+import { firstRow } from '../../db/rows.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
 import { addToLiveCounts } from '../../feed/live-counts.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
@@ -81,11 +82,9 @@ async function storeMessages(
 
   await insertEvents(tx, events)
   const added = await addToRollUps(tx, contributing)
-  // The average follows from the occupancy and the time, so it has no current value.
-  await addToLiveCounts(
-    tx,
-    added.filter(({ key }) => key !== OCCUPANCY_AVERAGE),
-  )
+  // The moving average is not a live count: it changes all the time, even if no message arrives.
+  const liveCounts = added.filter(({ key }) => key !== OCCUPANCY_AVERAGE)
+  await addToLiveCounts(tx, liveCounts)
   await storeCounters(tx, engineId, channels.values())
   for (const afterStore of afterStoreCallbacks) await afterStore()
 
@@ -95,7 +94,7 @@ async function storeMessages(
   return progress
 }
 
-/** One JSON parameter instead of one for each column of each row: creating those takes most of the time of the ingest. */
+/** Inserts events as one JSON parameter. One parameter for each column of each row would take most of the time of the ingest. */
 async function insertEvents(tx: Transaction, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return
   await tx.execute(sql`
@@ -152,12 +151,12 @@ const readEngineName = (database: Database, engineId: string) =>
 /** Returns the stored position, and locks it until the transaction ends. */
 async function lockPosition(tx: Transaction, engineId: string): Promise<OutputPosition> {
   await tx.insert(engineState).values({ engine_id: engineId }).onConflictDoNothing()
-  const [position] = await tx
+  const rows = await tx
     .select({ log_id: engineState.log_id, seq: engineState.seq })
     .from(engineState)
     .where(eq(engineState.engine_id, engineId))
     .for('update')
-  return position!
+  return firstRow(rows)
 }
 
 /** Removes messages that are already stored. The engine repeats messages if the stored position was lost. */

@@ -6,11 +6,11 @@ import { attachToNotifications, type TakenPicture } from './nearest-picture.ts'
 
 type PictureMessage = Extract<OutputMessage, { kind: 'picture' }>
 
-/** The new pictures of a batch of messages. */
+/** The pictures in a batch of messages. An event contains its picture, or the picture follows later in a message of its own. */
 export interface NewPictures {
-  /** The stored events of the batch. Some have a picture. */
+  /** The events of the batch, which are stored. Some have a picture. */
   events: readonly StoredEvent[]
-  /** Messages with the pictures of events that were stored before. */
+  /** The messages of the batch that contain pictures of earlier events. */
   messages: readonly { channel_id: string; message: PictureMessage }[]
 }
 
@@ -23,7 +23,7 @@ interface StoredEvent {
   picture_offset?: number | null
 }
 
-/** Attaches pictures to the stored events of their frames, and to the notifications to which they are the nearest. */
+/** Attaches pictures to the stored events of their frames, and to notifications near them, unless a notification has a nearer picture. */
 export async function attachPictures(tx: Transaction, { events, messages }: NewPictures): Promise<void> {
   for (const { channel_id: channelId, message } of messages) await attachToEvents(tx, channelId, message)
 
@@ -36,7 +36,7 @@ export async function attachPictures(tx: Transaction, { events, messages }: NewP
     const { picture, picture_offset: pictureOffset = 0 } = message.data
     taken.push({ channel_id, sha256: picture, takenMs: Date.parse(message.time) + pictureOffset })
   }
-  // Events in quick succession share a picture.
+  // Events in quick succession share a picture, which must be attached once.
   const distinct = new Map(taken.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]))
   await attachToNotifications(tx, [...distinct.values()])
 }

@@ -5,8 +5,8 @@ import { formatTextArray } from '../../db/text-array.ts'
 import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import { type ShownPicture, schedulePictureFetches } from './picture-fetch.ts'
 
-// Finds the pictures that illustrate moments of a channel, such as the times of notifications. A picture illustrates the moments
-// within `MAX_PICTURE_OFFSET_MS`, which is a second.
+// Finds pictures for moments of a channel, such as the times of notifications. A picture may be shown for a moment if it was taken at most
+// `MAX_PICTURE_OFFSET_MS`, which is a second, before or after.
 
 /** A moment of a channel. */
 export interface Moment {
@@ -30,11 +30,12 @@ export interface TakenPicture {
   takenMs: number
 }
 
+/** `MAX_PICTURE_OFFSET_MS` for use in SQL. */
 const maxOffset = sql.raw(`interval '${MAX_PICTURE_OFFSET_MS} ms'`)
 
 /**
- * Returns the picture nearest to each moment, among the pictures of stored events of its channel; undefined for a moment without a
- * picture within a second. The result is in the order of `moments`.
+ * Returns the picture nearest to each moment, in the order of `moments`. The pictures are those of stored events of the channel. Undefined
+ * for a moment without a picture within a second.
  */
 export async function findNearestPictures(
   tx: Transaction,
@@ -58,10 +59,11 @@ export async function findNearestPictures(
   const nearestByIndex = new Map(
     rows.map(({ index, picture, picture_offset }) => [index, { picture, picture_offset }]),
   )
+  // `unnestMoments` counts from 1.
   return moments.map((_, position) => nearestByIndex.get(position + 1))
 }
 
-/** Passes moments to a query, as the relation `m` with the columns channel_id, time and index, which begins with 1. */
+/** Passes moments to a query as a relation `m` with the columns channel_id, time and index. The index of the first moment is 1. */
 export function unnestMoments(moments: readonly Moment[]): SQL {
   const channelIds = formatTextArray(moments.map(({ channel_id }) => channel_id))
   const times = formatTextArray(moments.map(({ timeMs }) => new Date(timeMs).toISOString()))
@@ -71,8 +73,8 @@ export function unnestMoments(moments: readonly Moment[]): SQL {
 type AttachedPicture = ShownPicture & Record<string, unknown>
 
 /**
- * Attaches pictures to the notifications within a second whose picture is farther away, or that have none. Schedules the fetch of the
- * attached pictures, and releases the deliveries that waited for a picture which has been fetched already.
+ * Attaches pictures to the notifications of their channel within a second, unless a notification has a nearer picture. Schedules the fetch
+ * of the attached pictures. Deliveries that wait for a picture become due if it has been fetched already.
  */
 export async function attachToNotifications(
   tx: Transaction,
@@ -103,6 +105,7 @@ export async function attachToNotifications(
     returning n.channel_id, nearest.sha256, nearest.is_storage,
       extract(epoch from n.notification_time)::float8 * 1000 as "timeMs"`)
   const fetching = await schedulePictureFetches(tx, attached)
-  for (const sha256 of new Set(attached.map(({ sha256 }) => sha256)))
+  for (const sha256 of new Set(attached.map(({ sha256 }) => sha256))) {
     if (!fetching.has(sha256)) await releaseDeliveries(tx, sha256)
+  }
 }

@@ -9,8 +9,9 @@ import { attachToNotifications } from './nearest-picture.ts'
 import type { SnapshotSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
-// Fetches snapshots for the notifications that have no picture of an event, because a count or the passing of time has fired them.
-// Engines retain pictures for a short time only, so a snapshot is requested as soon as such a notification is stored.
+// Not every notification has the picture of an event: an alert may also fire because of a count, or because time has passed. For such a
+// notification a snapshot, the picture of a channel at a given time, is requested from the engine. Engines retain pictures for a short
+// time only, so that must happen soon.
 
 export interface SnapshotOptions {
   database: Database
@@ -21,6 +22,7 @@ export interface SnapshotOptions {
   signal: AbortSignal
 }
 
+/** Number of channels whose snapshots are requested at the same time. */
 const CONCURRENT_CHANNELS = 8
 const MAX_BATCH = 100
 const RETRY_MS = 1_000
@@ -38,7 +40,7 @@ export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
     const fetchNextChannels = async () => {
       for (const rows of channels) await fetchForChannel(rows, options)
     }
-    // All take the next channel from the same iterator, so that each channel is handled once.
+    // All of them take the next channel from the same iterator, so that each channel is handled once.
     await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, fetchNextChannels))
   }
 }
@@ -63,8 +65,8 @@ const findDueSnapshots = (database: Database) =>
   )
 
 /**
- * Requests the snapshots of a channel one after the other. A snapshot illustrates all notifications within a second, so that a burst
- * of notifications does not cost the engine a picture for each. After a failure, the engine is not asked for the remaining ones.
+ * Requests the snapshots of a channel one after the other. Notifications within a second of a snapshot share it: a burst of notifications
+ * does not cost the engine a picture for each. If a request fails, the remaining ones are not sent, but scheduled again too.
  */
 async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
   const { database, signal } = options
@@ -72,17 +74,20 @@ async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOp
   let hasFailed = false
   for (const row of rows) {
     // `attachToNotifications` has attached an earlier snapshot to this notification.
-    if (takenTimes.some(takenMs => Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS)) continue
+    const isNear = (takenMs: number) => Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS
+    if (takenTimes.some(isNear)) continue
 
     const result = hasFailed ? 'failed' : await tryToFetch(row, options)
-    // An aborted request remains due.
-    if (result === 'failed' && signal.aborted) return
-    if (result === 'failed') hasFailed = true
-    else if (result !== 'missing') takenTimes.push(result)
-
-    const mayRetry = result === 'failed' && !row.isTooOld
-    if (mayRetry) await scheduleRetry(database, row)
-    else await finish(database, row)
+    if (result === 'failed') {
+      // An aborted request remains due.
+      if (signal.aborted) return
+      hasFailed = true
+      if (row.isTooOld) await finish(database, row)
+      else await scheduleRetry(database, row)
+    } else {
+      if (result !== 'missing') takenTimes.push(result)
+      await finish(database, row)
+    }
   }
 }
 
@@ -114,7 +119,7 @@ const scheduleRetry = (
       .where(eq(notification.notification_uuid, notificationUuid)),
   )
 
-/** Records that no snapshot is due any more, and releases the deliveries that waited for one. */
+/** Records that no snapshot is due any more. If there is none, deliveries that wait for it become due. */
 const finish = (database: Database, { notification_uuid: notificationUuid }: DueSnapshot): Promise<void> =>
   database.system('pictures', async tx => {
     await tx
@@ -138,7 +143,8 @@ async function fetchAndStore(
 
   const { jpeg, takenMs } = snapshot
   const sha256 = createHash('sha256').update(jpeg).digest('hex')
-  // The row is stored first: a crash in between leaves a row, which the retention removes, but no orphaned file.
+  // The row is stored before the file. After a crash in between there is a row without a file, which the retention removes. A file
+  // without a row would remain.
   await database.system('pictures', tx =>
     tx.insert(picture).values({ sha256, engine_id, time, is_stored: isStorage }).onConflictDoNothing(),
   )

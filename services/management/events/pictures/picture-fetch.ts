@@ -2,7 +2,7 @@ import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 
-/** A picture of a channel that a notification shows. */
+/** A picture that a notification of a channel shows. */
 export interface ShownPicture {
   sha256: string
   channel_id: string
@@ -12,12 +12,15 @@ export interface ShownPicture {
   timeMs: number
 }
 
-/** The greatest difference between the time of a notification and that of the event whose picture it shows. */
+/**
+ * The greatest difference between the time of a notification and that of the event whose picture it shows: each of them may be
+ * `MAX_PICTURE_OFFSET_MS` from the picture.
+ */
 const maxEventDistance = sql.raw(`interval '${2 * MAX_PICTURE_OFFSET_MS} ms'`)
 
 /**
- * Schedules the fetch of pictures from the engines whose events they belong to: a channel may have been moved since. Returns those
- * that are being fetched; the others have been fetched already, or are unavailable.
+ * Schedules the fetch of pictures. A picture is fetched from the engine that sent its event, because the channel may have been moved to
+ * another engine since. Returns the pictures (SHA-256) that are still to be fetched. The others were fetched already, or are unavailable.
  */
 export async function schedulePictureFetches(
   tx: Transaction,

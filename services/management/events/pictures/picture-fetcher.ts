@@ -28,7 +28,7 @@ const CONCURRENT_FETCHES = 8
 const RETRY_BACKOFF = { initialMs: 1000, maxMs: 300_000 }
 /** Delay after a picture could not be stored because the disk is full. */
 const FULL_DISK_DELAY_MS = 2_000
-/** Retention of pictures of channels without storage. It is long enough to send the notifications with these pictures. */
+/** Retention of the pictures of channels that do not store them: long enough to send the notifications with these pictures. */
 const SHORT_RETENTION_MS = 86_400_000
 
 /** Fetches pictures until no picture is due. Failed fetches become due again after a back-off. */
@@ -113,13 +113,13 @@ export async function removeExpiredPictures(
         or(
           isOlderThan(retentionMs),
           and(eq(picture.is_stored, false), isOlderThan(SHORT_RETENTION_MS)),
-          // A picture that was never fetched: the engine has been deleted or no longer has the picture.
+          // Pictures that were never fetched, because the engine was deleted or did not have them.
           and(isNull(picture.fetched_at), isOlderThan(SHORT_RETENTION_MS)),
         ),
       ),
   )
   for (const { sha256 } of expired) {
-    // The file is removed first: a crash in between leaves a row, which the next run removes, but no orphaned file.
+    // The file is removed before the row. After a crash in between, the next run finds the row again. A file without a row would remain.
     await store.remove(sha256)
     await database.system('retention', tx => tx.delete(picture).where(eq(picture.sha256, sha256)))
   }

@@ -5,7 +5,7 @@ import { readLatestValues } from './latest-values.ts'
 import { type Period, selectSamples, textArray } from './samples.ts'
 import { type Aggregate, type Aggregates, filterLastValueKeys } from './totals.ts'
 
-/** A row of a query that combines samples, which are the values of a statistic over time. See `selectAggregateColumns`. */
+/** A row of a query with the columns of `selectAggregateColumns`. It combines samples, the values of a statistic over time. */
 export type AggregateRow = { key: string; sum: number; count: number; last: number; last_at: number }
 
 /**
@@ -28,7 +28,7 @@ export async function readAggregates(
   for (const { channel_id: channelId, key, value, timeMs } of latestValues)
     byChannel.get(channelId)?.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
 
-  // Keys with samples in the period replace the entries with older values.
+  // For a key with samples in the period, this replaces the entry with the latest value.
   const rows = await tx.execute<AggregateRow & { channel_id: string }>(sql`
     select channel_id, key, ${selectAggregateColumns(storedKeys, customAggregations)}
     from (${selectSamples(channelIds, storedKeys, period, 'hour')}) s group by channel_id, key`)
@@ -37,8 +37,8 @@ export async function readAggregates(
 }
 
 /**
- * Returns the columns `sum`, `count`, `last` and `last_at` for a query that groups samples by key. Samples are sorted only
- * for the keys whose latest value is needed.
+ * Returns the columns `sum`, `count`, `last` and `last_at` for a query that groups samples by key. `last` is 0 for keys whose latest value
+ * is not needed, because finding it requires sorting the samples.
  */
 export function selectAggregateColumns(storedKeys: readonly string[], customAggregations: Aggregations): SQL {
   const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
@@ -53,5 +53,5 @@ export const toAggregate = ({ sum, count, last, last_at: lastAt }: AggregateRow)
   sum,
   count,
   last,
-  lastAt: lastAt,
+  lastAt,
 })

@@ -6,8 +6,8 @@ import { getOffsetMs, toMoment } from './time-zone.ts'
 /** Buckets are the intervals, such as hours or months, into which the history of a statistic is divided. */
 export interface Buckets {
   /**
-   * Returns an SQL expression for the bucket of a time, as a timestamp. Its epoch milliseconds are the key of the bucket. Keys are in
-   * the order of time.
+   * Returns an SQL expression for the bucket that contains a time. It is a timestamp, whose epoch milliseconds are the key of the bucket.
+   * Later buckets have greater keys.
    */
   select(time: SQL): SQL
   /** Returns the period of the bucket with this key. */
@@ -18,7 +18,7 @@ export interface Buckets {
   hasWholeHours(period: Period): boolean
 }
 
-/** Creates buckets of an interval. Days and months are those of an IANA time zone, and last longer or shorter when clocks change. */
+/** Creates buckets of an interval. Days and months are those of an IANA time zone. They are longer or shorter when clocks change. */
 export function createBuckets(interval: BucketInterval, timeZone: string): Buckets {
   if ('ms' in interval) return createFixedBuckets(interval.ms)
   return 'days' in interval
@@ -39,8 +39,8 @@ function createFixedBuckets(ms: number): Buckets {
 
 const DAY_MS = 86_400_000
 
-// The key of a day or month is the local time at which it starts. Postgres converts moments to local time. `toMoment` converts back,
-// because Postgres would choose the second of two midnights when clocks are set back.
+// The key of a day or month is the local time at which it starts. SQL converts moments to local time, and `toMoment` converts keys back to
+// moments. SQL is not used for that: when clocks are set back at midnight, it would choose the second of the two midnights.
 
 const toLocal = (time: SQL, timeZone: string) => sql`(${time} at time zone ${timeZone}::text)`
 
@@ -59,9 +59,11 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
   return {
     select(time) {
       const local = toLocal(time, timeZone)
-      // The number of months since January of the year 0, which is never negative.
+      // Rounds the number of months since January of the year 0 down to a multiple of `months`. The timestamp is that of the year 1,
+      // because Postgres has no year 0.
       const month = sql`(extract(year from ${local}) * 12 + extract(month from ${local}) - 1)::int`
-      return sql`timestamp '0001-01-01 00:00:00' + (${month} / ${months}::int * ${months}::int - 12) * interval '1 month'`
+      const firstMonth = sql`${month} / ${months}::int * ${months}::int`
+      return sql`timestamp '0001-01-01 00:00:00' + (${firstMonth} - 12) * interval '1 month'`
     },
     toPeriod(key) {
       const end = new Date(key)
@@ -73,10 +75,13 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
   }
 }
 
-/** Shorter than the time between two changes of an offset, except for those around Ramadan, which are by whole hours. */
+/**
+ * Interval at which offsets are checked. Offsets change less often, except around Ramadan. Those changes are by whole hours, so they do not
+ * matter here.
+ */
 const OFFSET_CHECK_MS = 28 * DAY_MS
 
-/** Returns whether the days of a time zone begin at whole hours of UTC from a day before a period until a day after it. */
+/** Returns whether local days begin at whole hours of UTC, from a day before a period until a day after it. */
 function hasHourOffsets(timeZone: string, { from, to }: Period): boolean {
   const isWholeHour = (timeMs: number) => getOffsetMs(timeMs, timeZone) % HOUR_MS === 0
   for (let timeMs = from - DAY_MS; timeMs < to; timeMs += OFFSET_CHECK_MS) {

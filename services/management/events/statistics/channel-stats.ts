@@ -75,7 +75,7 @@ function readChannels(tx: Transaction, condition: SQL | undefined) {
     .orderBy(asc(channel.channel_name), asc(channel.channel_id))
 }
 
-/** Counts how often each alert has fired, by channel. The alert that has fired most recently comes first. */
+/** Counts how often each alert has fired, by channel. Alerts that have fired most recently come first. */
 async function countFiredAlerts(
   tx: Transaction,
   channelIds: string[],

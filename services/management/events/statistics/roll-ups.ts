@@ -13,8 +13,8 @@ export interface TimedContribution {
 }
 
 /**
- * Adds contributions, in order of arrival, to the statistics of their minutes and hours. The API and the alerts compute the statistics
- * of longer periods from these. Returns what was added to each minute.
+ * Adds contributions, in order of arrival, to the stored statistics of their minutes and hours. The statistics of longer periods are
+ * computed from these. Returns what was added to each minute.
  */
 export async function addToRollUps(
   tx: Transaction,
@@ -32,7 +32,7 @@ interface AddedHour extends Omit<AddedCount, 'minute'> {
   hour: Date
 }
 
-/** Adds rows to a table of roll-ups. All inserts use the same order, so that concurrent ones cannot deadlock. */
+/** Adds rows to the table of minutes or of hours. All inserts use the same order, so that concurrent ones cannot deadlock. */
 async function addTo(
   tx: Transaction,
   unit: 'minute' | 'hour',
@@ -75,7 +75,7 @@ function sumByHour(minutes: readonly AddedCount[]): AddedHour[] {
   return [...rows.values()]
 }
 
-/** Adds a row to the row with the same id, if there is one. Of two values with the same time, the added value is the last. */
+/** Adds a row to the row with the same id, if there is one. If both have values of the same time, the added value is the newer one. */
 function merge<Row extends Pick<AddedCount, 'sum' | 'count' | 'last' | 'last_at'>>(
   rows: Map<string, Row>,
   id: string,

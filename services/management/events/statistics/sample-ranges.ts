@@ -1,9 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { MINUTE_MS, type Period } from './samples.ts'
 
-// Queries for the samples of many statistics at once, each within a period of its own. The text of a query does not depend on the
-// number of ranges, so that it stays prepared. `offset 0` makes Postgres read the samples of each range by the index: it would
-// otherwise join the ranges with the events of all channels.
+// Queries for the samples of many statistics at once, each within a period of its own (a range). A sample is a value that an event has
+// added to a statistic, or the sum of such values of a whole minute.
+//
+// The text of a query does not depend on the number of ranges, so that it is prepared only once. `offset 0` makes Postgres read the
+// samples of each range by the index. It would otherwise join the ranges with the events of all channels.
 
 /** A statistic of one channel within a period. */
 export interface SampleRange extends Period {
@@ -11,20 +13,20 @@ export interface SampleRange extends Period {
   key: string
 }
 
-/** A part of a range, whose samples are added to the range or subtracted from it. */
+/** A part of a range. Its samples are added to the totals of the range, or subtracted from them. */
 interface RangePart extends SampleRange {
   /** Index of the range. */
   range: number
   sign: 1 | -1
 }
 
-/** Builds a query of each sample within ranges. The columns are range (the index of the range), time, sum, count and seq. */
+/** Builds a query that returns each sample within ranges. The columns are range (the index of the range), time, sum, count and seq. */
 export const selectRangeSamples = (ranges: readonly SampleRange[]): SQL =>
   selectEventSamples(ranges.map((range, index) => ({ ...range, range: index, sign: 1 })))
 
 /**
- * Builds a query of the sum and count of the samples within ranges that end at the newest samples. The columns are range (the index of
- * the range), sum and count. Ranges without samples have no row.
+ * Builds a query that returns the sum and count of the samples within ranges, which must end near the newest samples. The columns are
+ * range (the index of the range), sum and count. Ranges without samples have no row.
  */
 export function selectRangeTotals(ranges: readonly SampleRange[]): SQL {
   const minuteParts: RangePart[] = []
@@ -32,8 +34,8 @@ export function selectRangeTotals(ranges: readonly SampleRange[]): SQL {
   for (const [index, range] of ranges.entries()) {
     const whole: RangePart = { ...range, range: index, sign: 1 }
     const { from, to } = range
-    // Whole minutes replace as many events as possible: at most the events of half a minute at the beginning are read. The end is
-    // rounded up, because there are hardly any events after it.
+    // Reads whole minutes, and corrects them by events at both ends. The start is rounded, so that at most the events of half a minute are
+    // read there. The end is rounded up, because there are hardly any events after it.
     const start = Math.round(from / MINUTE_MS) * MINUTE_MS
     const end = Math.ceil(to / MINUTE_MS) * MINUTE_MS
     if (start >= end) {
@@ -42,7 +44,7 @@ export function selectRangeTotals(ranges: readonly SampleRange[]): SQL {
     }
     minuteParts.push({ ...whole, from: start, to: end })
     if (from < start) eventParts.push({ ...whole, to: start })
-    // The events of the first and last minute that are outside of the range.
+    // Subtracts the events of the first and of the last minute that are outside of the range.
     if (start < from) eventParts.push({ ...whole, sign: -1, from: start, to: from })
     if (to < end) eventParts.push({ ...whole, sign: -1, from: to, to: end })
   }
@@ -59,7 +61,7 @@ const selectEventSamples = (parts: readonly RangePart[]) => sql`
       and event.statistics ? part.key
     offset 0) e`
 
-/** Selects minutes as samples. All of them are added: only events are subtracted. */
+/** Selects minutes as samples. `sign` is not used, because only events are subtracted. */
 const selectMinuteSamples = (parts: readonly RangePart[]) => sql`
   select part.range, m.minute as time, m.sum, m.count::int, 0::bigint as seq
   from ${selectParts(parts)} cross join lateral (

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { formatTextArray } from '../../db/text-array.ts'
 
-// Queries for samples. A sample is a value that an event has added to a statistic of its channel, or the sum of such values of a
-// whole minute or hour. All statistics are computed from samples.
+// Queries for samples, from which all statistics are computed. A sample is a value that an event has added to a statistic of its channel,
+// or the sum of such values of a whole minute or hour.
 
 /** A half-open time interval: `from` is included and `to` excluded, both in epoch ms. */
 export interface Period {
@@ -27,10 +27,10 @@ export const timestampArray = (timesMs: readonly number[]) =>
 export const toTimestamp = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
 
 /** The statistic `alert` is the number of notifications. Its samples are the rows of the table `notification`. */
-const NOTIFICATION_KEY = 'alert'
+export const NOTIFICATION_KEY = 'alert'
 export const isNotificationKey = (key: string) => key === NOTIFICATION_KEY
 
-/** Whether a query returns a sample for each whole hour, for each whole minute, which is slower, or for each event. */
+/** What a query returns samples for: each hour, each minute, or each event (`exact`), which is the slowest. */
 export type Precision = 'hour' | 'minute' | 'exact'
 
 type RollUpUnit = Exclude<Precision, 'exact'>
@@ -60,8 +60,10 @@ export function selectSamples(
 ): SQL {
   const storedKeys = keys.filter(key => !isNotificationKey(key))
   const queries: SQL[] = []
-  if (storedKeys.length > 0)
-    for (const part of splitPeriod(period, precision)) queries.push(selectPart(channelIds, storedKeys, part))
+  if (storedKeys.length > 0) {
+    const parts = splitPeriod(period, precision)
+    queries.push(...parts.map(part => selectPart(channelIds, storedKeys, part)))
+  }
   if (storedKeys.length < keys.length) queries.push(selectNotifications(channelIds, period))
   return sql.join(queries, sql` union all `)
 }
@@ -105,7 +107,7 @@ function selectRollUp(
   unit: RollUpUnit,
 ): SQL {
   const { table } = ROLL_UPS[unit]
-  // The column of the time has the name of the unit.
+  // The table of hours has the column `hour`, and that of minutes the column `minute`.
   const time = sql.identifier(unit)
   return sql`
     select channel_id, key, ${time} as time, sum, count, last, last_at, 0::bigint as seq

@@ -1,7 +1,5 @@
-/**
- * Conversion between moments (epoch ms) and the clocks of a time zone. A local time is expressed as the epoch milliseconds at
- * which clocks in UTC show it.
- */
+// Conversion between moments (epoch ms) and the clocks of a time zone. A local time is expressed as the epoch milliseconds at which
+// clocks in UTC show it.
 
 const SECOND_MS = 1000
 const DAY_MS = 86_400_000
@@ -9,7 +7,7 @@ const DAY_MS = 86_400_000
 /** An offset as `Intl` formats it, such as `GMT`, `GMT+05:30` or `GMT-00:25:21`. */
 const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?/
 
-/** Formats by time zone. Creating one takes much longer than using it. */
+/** Formats by time zone. They are retained, because creating one takes much longer than using it. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Returns the difference between the local time of a zone and UTC at a moment, in ms. East of Greenwich it is positive. */

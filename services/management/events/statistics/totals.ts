@@ -1,6 +1,7 @@
 import { type Aggregation, type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
 import type { StatisticValues } from '@eyrie/contract/management/statistic-response'
-import { advanceMovingAverage, OCCUPANCY_AVERAGE } from './contribution.ts'
+import { advanceMovingAverage, MOVING_AVERAGE, OCCUPANCY, OCCUPANCY_AVERAGE } from './contribution.ts'
+import { NOTIFICATION_KEY } from './samples.ts'
 
 /**
  * The combined values of one statistic within a bucket, which is a period such as an hour. The aggregation of the statistic
@@ -49,7 +50,7 @@ export function computeTotals(
 ): Totals {
   function computeAmount(key: string): number {
     const aggregate = aggregates.get(key)
-    if (key === 'moving_average_count')
+    if (key === MOVING_AVERAGE)
       return aggregate?.last ?? computeMovingAverage(aggregates, endMs, windowSeconds)
     if (!aggregate) return 0
     return applyAggregation(getAggregation(key, selection.customAggregations), aggregate)
@@ -76,7 +77,7 @@ function applyAggregation(aggregation: Aggregation, { sum, count, last }: Aggreg
 /** Advances the stored moving average to the end of the bucket. */
 function computeMovingAverage(aggregates: Aggregates, endMs: number, windowSeconds: number): number {
   const average = aggregates.get(OCCUPANCY_AVERAGE)
-  const occupancy = aggregates.get('occupancy')
+  const occupancy = aggregates.get(OCCUPANCY)
   if (!average || !occupancy) return 0
   return advanceMovingAverage(average.last, occupancy.last, endMs - average.lastAt, windowSeconds)
 }
@@ -86,9 +87,9 @@ export function selectExistingKeys(
   { keys, usecaseKeys }: StatisticSelection,
   storedKeys: readonly string[],
 ): string[] {
-  const existing = new Set([...usecaseKeys, 'alert', ...storedKeys])
+  const existing = new Set([...usecaseKeys, NOTIFICATION_KEY, ...storedKeys])
   // The moving average is computed from the stored occupancy.
-  if (existing.has(OCCUPANCY_AVERAGE)) existing.add('moving_average_count')
+  if (existing.has(OCCUPANCY_AVERAGE)) existing.add(MOVING_AVERAGE)
   return keys.filter(key => existing.has(key))
 }
 
@@ -120,14 +121,14 @@ export function combineTotals(channels: readonly Totals[], selection: StatisticS
 export function toStatistics({ amounts }: Totals, ids: readonly string[]): StatisticValues {
   const rounded = mapKeys(Object.keys(amounts), key => Number(amounts[key]!.toFixed(6)))
   // The API has this statistic under two names.
-  const { moving_average_count: movingAverage } = rounded
+  const movingAverage = rounded[MOVING_AVERAGE]
   return { ...rounded, ...(movingAverage !== undefined && { moving_average: movingAverage }), ids: [...ids] }
 }
 
 /** Returns the keys that must be read to compute statistics. The moving average is computed from the occupancy. */
 export function toStoredKeys(keys: readonly string[]): string[] {
-  if (!keys.includes('moving_average_count')) return [...keys]
-  return [...new Set([...keys, 'occupancy', OCCUPANCY_AVERAGE])]
+  if (!keys.includes(MOVING_AVERAGE)) return [...keys]
+  return [...new Set([...keys, OCCUPANCY, OCCUPANCY_AVERAGE])]
 }
 
 /** Returns the keys whose latest value is the statistic, even if this value is older than the bucket. */

@@ -44,7 +44,7 @@ export interface FleetOptions {
   createIngest(database: Database): Ingest
   /** Decides which engines this management service follows. */
   leases: Leases
-  /** Called every few seconds with the condition of each connected engine, including engines that other services follow. */
+  /** Called every few seconds with the condition of each connected engine, also of engines that other services follow. */
   onCondition: ConditionListener
   /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined
@@ -69,8 +69,8 @@ type FleetState =
   | { phase: 'stopped' }
 
 /**
- * Connects to the registered engines for which this service holds the leases. A change of stored data refreshes the link of the
- * affected engine.
+ * Creates the fleet. It follows (stays connected to) the registered engines for which this service holds leases. The connection to an
+ * engine is its link. When stored data of an engine changes, its link is refreshed.
  */
 export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   const { secrets, egress, createIngest, leases, onCondition, local, log, timing } = fleetOptions
@@ -78,12 +78,12 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   const links = new Map<string, EngineLink>()
   /** The outages of engines that other services follow. */
   let otherOutages: EngineOutage[] = []
-  /** When the last condition of such an engine was received, in epoch ms by engine id. */
+  /** When the last condition of an engine that another service follows was received: epoch ms by engine id. */
   const otherConditionTimes = new Map<string, number>()
   let state: FleetState = { phase: 'idle' }
   const isRunning = () => state.phase === 'running'
 
-  /** Follows the engines for which this service holds the lease, and no others. */
+  /** Follows the engines for which this service holds the lease, and stops to follow the others. */
   async function applyLeases({ subjects, excess, engines }: HeldLeases, database: Database): Promise<void> {
     if (!isRunning()) return
     const excessIds = new Set(excess)
@@ -97,6 +97,7 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
       if (engines.has(engineId)) stopping.push(link.stop())
       else link.refresh()
     }
+    // A lease is released only when this service has stopped to follow the engine.
     await Promise.all(stopping)
     await leases.release(database, excess)
     if (!isRunning()) return
@@ -184,7 +185,7 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
       const stops = state.phase === 'running' ? state.stops : []
       state = { phase: 'stopped' }
       await Promise.all([...links.values()].map(link => link.stop()))
-      // Last, because other services follow the engines from then on.
+      // This stops the leases. It comes last, because other services then begin to follow the engines.
       await Promise.all(stops.map(stop => stop()))
     },
   }

@@ -31,8 +31,8 @@ import { createChannelRecovery } from './channel-recovery.ts'
 import {
   type ConditionListener,
   type MonitorTiming,
-  readConditions,
-  sampleLoad,
+  maintainEngine,
+  watchCondition,
   watchConfiguration,
 } from './engine-monitors.ts'
 import { createEngineSession, type EngineSession } from './engine-session.ts'
@@ -137,9 +137,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       // Each of these tasks runs until it rejects: the first error ends the connection.
       const monitored = { engine, states, session, timing, signal }
       const tasks = Promise.race([
-        sampleLoad(monitored),
+        maintainEngine(monitored),
         watchConfiguration(monitored),
-        readConditions(monitored, async (condition, requestedMs, receivedMs) => {
+        watchCondition(monitored, async (condition, requestedMs, receivedMs) => {
           options.onCondition(engineId, condition, requestedMs, receivedMs)
           await states.recordCondition({ condition, requestedMs, receivedMs })
         }),

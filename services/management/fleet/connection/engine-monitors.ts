@@ -3,10 +3,10 @@ import { type Client, getEtag } from '@eyrie/client'
 import { type EngineCondition, EyrieError } from '@eyrie/contract'
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 
-/**
- * Intervals of the two background tasks that poll a connected engine. They reconcile it when needed: a reconciliation
- * applies the stored configuration to the engine.
- */
+// Background tasks that poll a connected engine. Two of them reconcile it when that is needed: a reconciliation applies the stored
+// configuration to the engine.
+
+/** Intervals of the tasks, and the retention of what they store. */
 export interface MonitorTiming {
   /** Interval between two samples of the engine's load. A failed sample also reveals an unreachable engine. */
   sampleMs: number
@@ -18,7 +18,7 @@ export interface MonitorTiming {
   reconcileMs: number
 }
 
-/** Receives the condition of an engine, and when it was requested and received, in epoch ms. */
+/** Receives what an engine reports about its machine and its sources. The times of request and response are in epoch ms. */
 export type ConditionListener = (
   engineId: string,
   condition: EngineCondition,
@@ -60,8 +60,8 @@ export async function watchConfiguration({
   }
 }
 
-/** Records load, restarts failed channels and reconciles periodically. Rejects when a call to the engine fails. */
-export async function sampleLoad({
+/** Periodically records the load, restarts failed channels, and reconciles. Rejects when a call to the engine fails. */
+export async function maintainEngine({
   engine,
   states,
   session,
@@ -90,7 +90,7 @@ export async function sampleLoad({
 }
 
 /** Reads the condition of the engine periodically. Rejects when a call to the engine fails. */
-export async function readConditions(
+export async function watchCondition(
   { engine, timing, signal }: MonitorOptions,
   onCondition: (condition: EngineCondition, requestedMs: number, receivedMs: number) => Promise<void>,
 ): Promise<never> {

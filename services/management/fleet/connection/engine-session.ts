@@ -23,7 +23,7 @@ import { followOutput } from './output-follower.ts'
 export interface EngineSession {
   /** Consumes the engine's output until the connection ends or an operation fails. Rejects with the reason. */
   run(): Promise<never>
-  /** Applies the stored configuration. Concurrent calls share one queued run. Never rejects: a failure ends `run`. */
+  /** Applies the stored configuration. Concurrent calls share one queued reconciliation. Never rejects: a failure makes `run` reject. */
   reconcile(): Promise<void>
   /** Applies the stored configuration and overwrites the changes that other clients have made on the engine. */
   repair(): Promise<void>
@@ -49,7 +49,8 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   const { engine_id: engineId, engine, database, ingest, states, recovery, log } = options
   const failure = Promise.withResolvers<never>()
   const outputLogId = Promise.withResolvers<string>()
-  // Messages wait for a running reconciliation: it stores the id by which messages of a new channel are recognized.
+  // Only one reconciliation or batch of messages is handled at a time. A reconciliation stores the ids of new channels, by which their
+  // messages are recognized.
   const mutex = new Mutex()
   let queuedReconcile: Promise<void> | undefined
 
@@ -86,7 +87,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
     return mutex.runExclusive(async () => {
       const hasFailedChannel = await storeChannelStates(database, engineId, messages)
       const seq = await ingest.consume(engineId, messages)
-      // A gap stands for dropped messages, which may have included state changes.
+      // A gap reports dropped messages, which may have contained changes of state.
       const hasGap = messages.some(({ kind }) => kind === 'gap')
       if (hasGap) await refreshChannelStates(database, engineId, engine)
       if (hasFailedChannel) recoverChannels().catch(failure.reject)
@@ -101,7 +102,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
 
     log.info({ channels }, 'restarting failed channels')
     await mutex.runExclusive(async () => {
-      // The engine stops an excluded channel. The second reconciliation starts it again.
+      // The first reconciliation stops the channels, and the second one starts them again.
       await reconcileWithRetry({ excludedChannels: new Set(channels) })
       await reconcileAndReport({ repair: false })
     })

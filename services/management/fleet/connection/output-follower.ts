@@ -11,10 +11,9 @@ const ACKNOWLEDGE_INTERVAL_MS = 1000
 const MAX_REMOVE_ATTEMPTS = 5
 const REMOVE_RETRY_DELAY_MS = 500
 
-/**
- * Options for reading the output of an engine. The engine appends its messages to a log and numbers them: `seq` is
- * the sequence number of a message. It retains each message until the management service has acknowledged it.
- */
+// An engine appends the messages of its channels to a log and numbers them: `seq` is the sequence number of a message. It retains each
+// message until the management service has acknowledged it.
+
 export interface FollowOptions {
   engine: Client
   /** The last stored position. Undefined: start after the last message that this consumer has acknowledged. */
@@ -25,7 +24,7 @@ export interface FollowOptions {
   consume(messages: ReceivedMessage[]): Promise<number>
 }
 
-/** Consumes the engine's output until the connection ends or a message cannot be stored. Rejects with the reason. */
+/** Consumes the output of an engine until the connection ends or a message cannot be stored. Rejects with the reason. */
 export async function followOutput(options: FollowOptions): Promise<never> {
   // A lost connection or a failed batch ends the call at once, even while the reader waits for the next message.
   const failure = Promise.withResolvers<never>()
@@ -40,7 +39,7 @@ async function readFromStoredPosition(
 ): Promise<void> {
   const { position } = options
   const since = position === undefined ? undefined : position.seq + 1
-  // Reading from the beginning works with any log.
+  // If the output is read from its beginning, it does not matter whether the log is a new one.
   const expectedLogId = since === 1 ? undefined : position?.log_id
   const outcome = await readLog(options, { since, expectedLogId }, onFailure)
   if (outcome === 'log-replaced') await readLog(options, { since: 1, expectedLogId: undefined }, onFailure)

@@ -4,8 +4,8 @@ import type { ProvisionStore, ResourceKind } from './provision-store.ts'
 import type { ActualObject, Step } from './reconcile-plan.ts'
 
 /**
- * Operations on one kind of object (sources or pipelines) on an engine. A `sid` is an id that the engine has
- * assigned. `ifMatch` is an ETag: the operation fails if the object has changed since the ETag was read.
+ * Operations on the objects of one kind, sources or pipelines, on an engine. A `sid` is an id that the engine has assigned. `ifMatch` is
+ * an ETag: the operation fails if the object has changed since the ETag was read.
  */
 export interface EngineResource<Fields> {
   kind: ResourceKind
@@ -43,8 +43,8 @@ export interface ApplyContext<Fields> {
 }
 
 /**
- * Executes the steps of a reconciliation plan in order. The steps make the objects on an engine match the stored
- * records. Returns the rejected records. Throws `EyrieError` when the engine itself fails.
+ * Executes the steps of a plan in order. They make the objects on an engine match the stored records. Returns the records that the engine
+ * has rejected. Throws `EyrieError` when the engine itself fails.
  */
 export async function applySteps<Fields extends object>(
   steps: readonly Step<Fields>[],
@@ -56,6 +56,7 @@ export async function applySteps<Fields extends object>(
       await applyStep(step, context)
     } catch (error) {
       if (!(error instanceof EyrieError) || FATAL_CODES.has(error.code)) throw error
+      // The engine has created nothing, so the recorded intent is void.
       if (step.action === 'create') await context.provisions.delete(step.record.record_id)
       rejections.push(toRejection(step, error.message))
     }
@@ -78,7 +79,7 @@ async function applyStep<Fields extends object>(
   switch (step.action) {
     case 'create': {
       const { fields } = step.record
-      // After a crash before `recordApplied`, the stored intent is used to find the created object.
+      // If this process crashes before `recordApplied`, the next plan finds the created object by the intent, and adopts it.
       await provisions.recordIntent(recordId, maxSid, fields)
       const { id } = await resource.create(fields, recordId)
       return provisions.recordApplied(recordId, id, fields)
@@ -90,6 +91,7 @@ async function applyStep<Fields extends object>(
     case 'update': {
       const ifMatch = await assertUnchanged(resource, step.actual)
       await resource.update(step.actual.id, step.fields, step.actual, ifMatch)
+      // An object is updated only if it has a provision.
       const applied = { ...provisions.get(recordId)!.applied, ...step.fields }
       return provisions.recordApplied(recordId, step.actual.id, applied)
     }

@@ -3,10 +3,10 @@ import type { PipelineSettings, SourceSettings } from '../../db/schema/index.ts'
 import { mapSourceKeys } from '../../inventory/source-keys.ts'
 import { type SourceFields, type StoredSource, toSourceFields } from './source-fields.ts'
 
-/**
- * The sources, pipelines and channels of an engine as stored in the database. A channel connects a source to a
- * pipeline. The functions below translate them into the objects that the engine should have.
- */
+// Translates what is stored about an engine into the sources and pipelines that the engine should have. Channels are not created on
+// the engine: a channel exists there when its source is connected to its pipeline.
+
+/** The sources, pipelines and channels of an engine as stored in the database. A channel connects a source to a pipeline. */
 export interface StoredConfiguration {
   sources: (StoredSource & { source_id: string; source_name: string; source_settings: SourceSettings })[]
   pipelines: {
@@ -20,19 +20,19 @@ export interface StoredConfiguration {
   channels: { channel_id: string; source_id: string; pipeline_id: string }[]
 }
 
-/** The fields of a pipeline on the engine. */
-export interface PipelineFields {
-  elements: PipelineElement[]
-  usecase: string
-  /** Ids of the connected sources on the engine. */
-  sources: number[]
-}
-
-/** A stored source or pipeline, with the fields that its object on the engine should have. */
+/** A stored source or pipeline as it should be on the engine. */
 export interface DesiredRecord<Fields> {
   record_id: string
   name: string
   fields: Fields
+}
+
+/** The fields of a pipeline on the engine. */
+export interface PipelineFields {
+  elements: PipelineElement[]
+  usecase: string
+  /** The connected sources, by the ids that the engine has assigned to them (`sid`). */
+  sources: number[]
 }
 
 export interface DesiredSources {
@@ -41,7 +41,7 @@ export interface DesiredSources {
   withoutAddress: { record_id: string; name: string }[]
 }
 
-/** Translates the stored sources into the fields of sources on the engine. */
+/** Returns the sources that the engine should have. */
 export function toDesiredSources({ sources }: StoredConfiguration): DesiredSources {
   const desired: DesiredSources['desired'] = []
   const withoutAddress: DesiredSources['withoutAddress'] = []
@@ -55,32 +55,25 @@ export function toDesiredSources({ sources }: StoredConfiguration): DesiredSourc
 }
 
 /**
- * Translates the stored pipelines into the fields of pipelines on the engine. `findSid` returns the id of a source on the
- * engine. Sources that do not exist there yet are omitted: they are connected in a later reconciliation.
+ * Returns the pipelines that the engine should have. `findSid` returns the id of a source on the engine. Sources that do not exist there
+ * yet are omitted: a later reconciliation connects them.
  */
 export function toDesiredPipelines(
   { pipelines, channels }: StoredConfiguration,
   findSid: (sourceId: string) => number | undefined,
 ): DesiredRecord<PipelineFields>[] {
   const channelsByPipeline = Map.groupBy(channels, ({ pipeline_id }) => pipeline_id)
-  return pipelines.map(
-    ({
-      pipeline_id: pipelineId,
-      pipeline_name: pipelineName,
-      pipeline_usecase: pipelineUsecase,
-      pipeline_elements: pipelineElements,
-    }) => {
-      const connectedChannels = channelsByPipeline.get(pipelineId) ?? []
-      const sids = connectedChannels.flatMap(({ source_id }) => findSid(source_id) ?? [])
-      return {
-        record_id: pipelineId,
-        name: pipelineName,
-        fields: {
-          elements: mapSourceKeys(pipelineElements.elements, findSid),
-          usecase: pipelineUsecase,
-          sources: sids.sort((a, b) => a - b),
-        },
-      }
-    },
-  )
+  return pipelines.map(pipeline => {
+    const connectedChannels = channelsByPipeline.get(pipeline.pipeline_id) ?? []
+    const sids = connectedChannels.flatMap(({ source_id }) => findSid(source_id) ?? [])
+    return {
+      record_id: pipeline.pipeline_id,
+      name: pipeline.pipeline_name,
+      fields: {
+        elements: mapSourceKeys(pipeline.pipeline_elements.elements, findSid),
+        usecase: pipeline.pipeline_usecase,
+        sources: sids.sort((a, b) => a - b),
+      },
+    }
+  })
 }

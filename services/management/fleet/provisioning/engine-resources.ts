@@ -6,8 +6,8 @@ import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-fields.ts'
 
 /**
- * Creates the operations on the sources of an engine. A `sid` is an id that the engine has assigned. `findSettings` returns the
- * settings that a stored record had on an engine.
+ * Creates the operations on the sources of an engine. A `sid` is an id that the engine has assigned. `findSettings` returns settings that
+ * are not part of the stored configuration: a source that is created again gets those that it had before.
  */
 export function createSourceResource(
   engine: Client,
@@ -31,10 +31,11 @@ function createSourcePatch(
   { address, ...changes }: Partial<SourceFields>,
   currentAddress: SourceFields['address'] | undefined,
 ) {
-  const clearsRate = 'rate' in changes && changes.rate === undefined
+  // JSON has no undefined, and in a merge patch null means the same.
+  const rateIsUnset = 'rate' in changes && changes.rate === undefined
   return {
     ...changes,
-    ...(clearsRate && { rate: null }),
+    ...(rateIsUnset && { rate: null }),
     ...(address && { address: createAddressPatch(currentAddress, address) }),
   }
 }
@@ -46,7 +47,7 @@ function createAddressPatch(current: SourceFields['address'] | undefined, addres
   return { ...clearedMembers, ...address }
 }
 
-/** Creates the operations on the pipelines of an engine. */
+/** Creates the operations on the pipelines of an engine. See `createSourceResource`. */
 export function createPipelineResource(
   engine: Client,
   findSettings: (recordId: string) => PipelineSettings | undefined,
@@ -59,12 +60,12 @@ export function createPipelineResource(
       return { object: normalizePipeline(pipeline), etag: getEtag(pipeline) }
     },
     update: (sid, fields, _current, ifMatch) => engine.pipeline.modify(sid, fields, { ifMatch }),
-    // `force`: other clients may have connected sources and sinks to the pipeline. They continue to exist.
+    // `force` is needed because other clients may have connected sources and sinks to the pipeline. They continue to exist.
     remove: (sid, ifMatch) => engine.pipeline.remove(sid, { ifMatch, force: true }),
   }
 }
 
-/** Hides the password in the same way as the engine. */
+/** Hides the password in the same way as the engine hides it in its responses, so that both can be compared. */
 export const redactSource = (fields: SourceFields): SourceFields => ({
   ...fields,
   address: redactAddress(fields.address),

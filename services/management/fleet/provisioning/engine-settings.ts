@@ -12,18 +12,21 @@ const DEFAULT_PRIORITY = 5
 export interface EngineSettingsInput {
   engine_id: string
   database: Database
+  /** The records in the database, with the settings as they were found on the engine before. */
   stored: {
     sources: readonly { source_id: string; source_settings: SourceSettings }[]
     pipelines: readonly { pipeline_id: string; engine_id: string; pipeline_settings: PipelineSettings }[]
   }
+  /** Which object on the engine was created for which record. */
   provisioned: Record<'sources' | 'pipelines', readonly ProvisionedObject<unknown>[]>
+  /** The objects on the engine. */
   actual: { sources: readonly Source[]; pipelines: readonly Pick<Pipeline, 'id' | 'priority'>[] }
 }
 
 /**
- * Copies the settings that management does not control, such as the recording of a source, from an engine to the database. An object
- * that is created again, on this engine or another one, receives the stored settings. A pipeline that runs on several engines has the
- * settings of the engine for which it was created.
+ * Copies settings from an engine to the database that management does not control, such as the recording of a source. When an object is
+ * created again, on this engine or another one, it gets the stored settings. If a pipeline runs on several engines, those of the engine
+ * for which it was created are stored.
  */
 export async function storeEngineSettings(input: EngineSettingsInput): Promise<void> {
   const changedSources = findChangedSources(input)

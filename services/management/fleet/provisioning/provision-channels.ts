@@ -4,10 +4,8 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
 import { channel, channelState } from '../../db/schema/index.ts'
 
-/**
- * Input for storing what has become of an engine's channels. The engine creates a channel for each source that is
- * connected to a pipeline, and assigns an id to it: its `sid`.
- */
+// An engine creates a channel for each source that is connected to a pipeline, and assigns an id to the channel: its `sid`.
+
 export interface ChannelProvisioning {
   engine_id: string
   engine: Client
@@ -32,23 +30,16 @@ export async function provisionChannels({
   const { channels = [] } = await engine.getExports({ filter: ['channels'] })
   const sids = new Map(channels.map(({ id, source, pipeline }) => [toChannelKey(source, pipeline), id]))
   const driftReasons = new Map(
-    drift.map(({ record_id: recordId, reason, field }) => [
-      recordId,
-      reason || `${field} was changed on the engine`,
-    ]),
+    drift.map(({ record_id, reason, field }) => [record_id, reason || `${field} was changed on the engine`]),
   )
 
   await database.system('provision an engine', async tx => {
     // The lock prevents channels from being deleted before their states are stored.
     const rows = await tx.select().from(channel).where(eq(channel.engine_id, engineId)).for('key share')
-    for (const {
-      channel_id: channelId,
-      channel_sid: channelSid,
-      source_id: sourceId,
-      pipeline_id: pipelineId,
-    } of rows) {
+    for (const row of rows) {
+      const { channel_id: channelId, source_id: sourceId, pipeline_id: pipelineId } = row
       const sid = sids.get(toChannelKey(findSid(sourceId), findSid(pipelineId))) ?? null
-      if (sid !== channelSid)
+      if (sid !== row.channel_sid)
         await tx
           .update(channel)
           .set({ channel_sid: sid })
@@ -64,7 +55,7 @@ export async function provisionChannels({
 const toChannelKey = (sourceSid: number | undefined, pipelineSid: number | undefined) =>
   `${sourceSid},${pipelineSid}`
 
-/** `reason` says why the channel differs from its stored records; it is empty if the channel does not differ. */
+/** Stores whether a channel is verified. `reason` says how its source or pipeline differs from the stored record, or is empty. */
 async function storeVerification(
   tx: Transaction,
   channelId: string,

@@ -8,18 +8,20 @@ import type { ProvisionedObject } from './reconcile-plan.ts'
 export type ResourceKind = 'source' | 'pipeline'
 
 /**
- * Persists the provisions of one engine. A provision says that the management service has created an object on the
- * engine for a stored record. It contains the id that the engine has assigned (`sid`) and the fields as last
- * written.
+ * Stores the provisions of one engine. A provision records that management has created an object on the engine for a stored record. It
+ * contains the id that the engine has assigned (`sid`), and the fields as last written to the engine.
  */
 export interface ProvisionStore<Fields> {
   list(): ProvisionedObject<Fields>[]
   get(recordId: string): ProvisionedObject<Fields> | undefined
-  /** Called before an object is created. After a crash, an object with an id above `made_after` may be the result. */
+  /**
+   * To be called before an object is created. If the process crashes before `recordApplied`, the object is found again: it has these
+   * fields, and an id above `madeAfter`.
+   */
   recordIntent(recordId: string, madeAfter: number, fields: Fields): Promise<void>
-  /** Called when the object exists on the engine with these fields. */
+  /** To be called when the object exists on the engine with these fields. */
   recordApplied(recordId: string, sid: number, fields: Fields): Promise<void>
-  /** Called when the object does not exist on the engine. */
+  /** To be called when the object does not exist on the engine. */
   delete(recordId: string): Promise<void>
 }
 
@@ -45,7 +47,8 @@ export function createProvisionStore<Fields>({
   const provisions = new Map(initial.map(object => [object.record_id, object]))
   const matchesRecord = (recordId: string) =>
     and(eq(provision.engine_id, engineId), eq(provision.record_id, recordId))
-  const seal = (fields: Fields) => secrets.encrypt(JSON.stringify(fields))
+  // The fields of a source contain its password.
+  const encryptFields = (fields: Fields) => secrets.encrypt(JSON.stringify(fields))
 
   return {
     list: () => [...provisions.values()],
@@ -53,7 +56,7 @@ export function createProvisionStore<Fields>({
 
     async recordIntent(recordId, madeAfter, fields) {
       await database.system(OPERATION, async tx => {
-        const values = { sid: null, made_after: madeAfter, applied: seal(fields) }
+        const values = { sid: null, made_after: madeAfter, applied: encryptFields(fields) }
         await tx
           .insert(provision)
           .values({ engine_id: engineId, record_id: recordId, kind, ...values })
@@ -66,7 +69,7 @@ export function createProvisionStore<Fields>({
       await database.system(OPERATION, async tx => {
         await tx
           .update(provision)
-          .set({ sid, applied: seal(fields) })
+          .set({ sid, applied: encryptFields(fields) })
           .where(matchesRecord(recordId))
         await writeSid(tx, kind, engineId, recordId, sid)
       })
@@ -111,7 +114,6 @@ export async function deleteLostProvisions(
   logId: string,
 ): Promise<void> {
   const ids = [...lostIds]
-
   await database.system(OPERATION, async tx => {
     await tx
       .delete(provision)

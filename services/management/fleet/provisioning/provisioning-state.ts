@@ -43,19 +43,17 @@ async function readSources(
   secrets: Secrets,
 ): Promise<StoredConfiguration['sources']> {
   const subStream = alias(deviceStream, 'sub_stream')
-  const isStreamOfSource = and(
-    eq(deviceStream.device_id, source.device_id),
-    eq(deviceStream.id, source.stream_id),
-  )
-  const isSubStreamOfSource = and(
-    eq(subStream.device_id, source.device_id),
-    eq(subStream.id, source.sub_stream_id),
-  )
   const rows = await tx
     .select()
     .from(source)
-    .leftJoin(deviceStream, isStreamOfSource)
-    .leftJoin(subStream, isSubStreamOfSource)
+    .leftJoin(
+      deviceStream,
+      and(eq(deviceStream.device_id, source.device_id), eq(deviceStream.id, source.stream_id)),
+    )
+    .leftJoin(
+      subStream,
+      and(eq(subStream.device_id, source.device_id), eq(subStream.id, source.sub_stream_id)),
+    )
     .where(eq(source.engine_id, engineId))
     .orderBy(source.created_at)
 
@@ -68,7 +66,7 @@ async function readSources(
   }))
 }
 
-/** Reads the pipelines of an engine, and those of other engines that its channels use since they were placed on this engine. */
+/** Reads the pipelines of an engine, and those of other engines from which channels were moved to this engine. */
 async function readPipelines(
   tx: Transaction,
   engineId: string,
@@ -83,7 +81,7 @@ async function readPipelines(
   return rows as StoredConfiguration['pipelines']
 }
 
-/** Reads the objects that the management service has created on an engine, with the fields that it has last applied. */
+/** Reads which objects management has created on an engine, with the fields as last written. */
 async function readProvisioned(
   tx: Transaction,
   engineId: string,
@@ -91,7 +89,7 @@ async function readProvisioned(
 ): Promise<ProvisioningState['provisioned']> {
   const rows = await tx.select().from(provision).where(eq(provision.engine_id, engineId))
 
-  /** `Fields` is the type of what is stored in `applied` for objects of this kind. */
+  /** Returns the objects of one kind. `Fields` is the type of the fields that management writes for this kind. */
   const selectKind = <Fields>(resourceKind: ResourceKind): ProvisionedObject<Fields>[] =>
     rows
       .filter(({ kind }) => kind === resourceKind)

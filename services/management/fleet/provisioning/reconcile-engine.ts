@@ -23,11 +23,9 @@ import {
 import { type ProvisioningState, readProvisioningState } from './provisioning-state.ts'
 import { findIntactObjects, type PlanInput, planReconciliation, type Step } from './reconcile-plan.ts'
 
-/**
- * Options of a reconciliation. A reconciliation applies the stored configuration to an engine: it creates, updates
- * and removes sources and pipelines until the engine has them as stored. Differences that remain are reported as
- * drift. A `sid` is an id that the engine has assigned.
- */
+// A reconciliation applies the stored configuration to an engine: it creates, updates and removes sources and pipelines until the
+// engine has them as stored. Differences that remain are reported as drift. A `sid` is an id that the engine has assigned.
+
 export interface ReconciliationOptions {
   engine_id: string
   engine: Client
@@ -111,19 +109,12 @@ async function reconcileObjects(
   })
 
   // Pipelines are removed first, because they refer to sources.
-  const pipelineRemovalDrift = await pipelines.removeUnused()
-  const sourceRemovalDrift = await sources.removeUnused()
+  const removalDrift = [...(await pipelines.removeUnused()), ...(await sources.removeUnused())]
   const addressDrift = withoutAddress.map(record =>
     toDrift('source', { ...record, sid: null, reason: NO_ADDRESS }),
   )
   return {
-    drift: [
-      ...addressDrift,
-      ...sources.drift,
-      ...pipelines.drift,
-      ...pipelineRemovalDrift,
-      ...sourceRemovalDrift,
-    ],
+    drift: [...addressDrift, ...sources.drift, ...pipelines.drift, ...removalDrift],
     findSid: id => findSourceSid(id) ?? findPipelineSid(id),
   }
 }

@@ -1,6 +1,7 @@
 import type { JoinTokenInput, NewJoinToken } from '@eyrie/contract/management/managed-engine'
 import { asc, eq, inArray } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
+import { firstRow } from '../../db/rows.ts'
 import { joinToken, site } from '../../db/schema/index.ts'
 import { fieldError } from '../../errors/field-errors.ts'
 import { generateSecret, hashSecret } from '../../users/opaque-token.ts'
@@ -27,11 +28,11 @@ export async function createJoinToken(
   const expiry = expiresAt ? new Date(expiresAt) : null
   if (expiry && expiry <= new Date()) throw fieldError('expires_at', 'must be in the future')
 
-  // Only the hash is stored: this result is the only one that contains the token.
+  // Only the hash is stored: the token cannot be shown again.
   const token = TOKEN_PREFIX + generateSecret()
   const values = { name, site_ids: siteIds, secret_hash: hashSecret(token), expires_at: expiry }
-  const [created] = await tx.insert(joinToken).values(values).returning()
-  return { ...toJoinToken(created!), join_token: token }
+  const created = firstRow(await tx.insert(joinToken).values(values).returning())
+  return { ...toJoinToken(created), join_token: token }
 }
 
 /** Returns all tokens, oldest first, without their secrets. */

@@ -1,12 +1,12 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
+import { firstRow } from '../../db/rows.ts'
 import { channel, engine, setting } from '../../db/schema/index.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
+import { DEFAULT_SETTINGS, type EngineConnection, updateConnection } from './engine-connection.ts'
 
-/**
- * The engine that runs on this appliance. It is registered automatically; an operator registers all other engines.
- */
+/** The engine that runs on this appliance, which is registered automatically. */
 export interface LocalEngine {
   url: string
   token: string | undefined
@@ -35,45 +35,32 @@ export function registerLocalEngine(
 }
 
 async function insertEngine(tx: Transaction, secrets: Secrets, { url, token = '' }: LocalEngine) {
-  const [inserted] = await tx
+  const inserted = await tx
     .insert(engine)
     .values({
+      ...DEFAULT_SETTINGS,
       ...parseEngineUrl(url),
       engine_name: 'local',
       engine_key: secrets.encrypt(token),
-      engine_timeout: '5s',
-      engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
     })
     .returning()
-  await tx.insert(setting).values({ name: SETTING_NAME, value: { engine_id: inserted!.engine_id } })
+  const { engine_id } = firstRow(inserted)
+  await tx.insert(setting).values({ name: SETTING_NAME, value: { engine_id } })
 }
 
-/** Does nothing if the operator has deleted the engine or if it has not changed. */
+/** Does nothing if the operator has deleted the engine. */
 async function updateEngine(
   tx: Transaction,
   secrets: Secrets,
   engineId: string,
   { url, token = '' }: LocalEngine,
 ) {
-  const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
-  if (!row) return
-
-  const address = parseEngineUrl(url)
-  const isUnchanged =
-    row.engine_address === address.engine_address &&
-    row.engine_port === address.engine_port &&
-    row.engine_is_secure === address.engine_is_secure &&
-    secrets.decrypt(row.engine_key) === token
-  if (isUnchanged) return
-
-  await tx
-    .update(engine)
-    .set({ ...address, engine_key: secrets.encrypt(token), engine_updated_at: new Date() })
-    .where(eq(engine.engine_id, engineId))
+  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
+  if (stored) await updateConnection(tx, secrets, stored, { ...parseEngineUrl(url), engine_key: token })
 }
 
 /** Returns the columns of a registered engine that contain its address. */
-function parseEngineUrl(url: string) {
+function parseEngineUrl(url: string): Omit<EngineConnection, 'engine_key'> {
   const { hostname, port, protocol } = new URL(url)
   const engineIsSecure = protocol === 'https:'
   const defaultPort = engineIsSecure ? HTTPS_PORT : HTTP_PORT
@@ -91,7 +78,7 @@ export async function findLocalEngineId(tx: Transaction): Promise<string | undef
   return (row?.value as { engine_id: string } | undefined)?.engine_id
 }
 
-/** Returns the ids that the local engine has assigned to the channels visible to `caller`. */
+/** Returns the channels of the local engine that `caller` may see, by the ids that the engine has assigned to them. */
 export async function findLocalChannels(database: Database, caller: Principal): Promise<ReadonlySet<number>> {
   const engineId = await database.system('live views', findLocalEngineId)
   if (engineId === undefined) return new Set()

@@ -2,19 +2,23 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
+import { firstRow } from '../../db/rows.ts'
 import { engineRequest, FLEET_CHANNEL, lease } from '../../db/schema/index.ts'
 
-/** What a management service can request from the one that follows an engine. Requests are stored in the database. */
+// Several management services may run on one database, and each engine is connected to (followed by) one of them. A service that needs
+// something from an engine of another service stores a request in the database, and waits for the result.
+
+/** What can be requested for an engine. */
 export type RequestKind = 'reconcile' | 'repair'
 
-/** The connection to an engine, which serves the requests. */
+/** The connection to an engine, which carries out the requests. */
 export interface RequestedLink {
   reconcile(): Promise<void>
   repair(): Promise<void>
 }
 
 const POLL_MS = 100
-/** How long a request waits. Long enough for a management service to begin to follow the engine, and to do the work. */
+/** How long to wait for a result: long enough for a management service to begin to follow the engine, and to do the work. */
 const TIMEOUT_MS: Record<RequestKind, number> = { reconcile: 5000, repair: 30_000 }
 /** Older requests are deleted: no service waits for their results any more. */
 const MAX_AGE_S = 60
@@ -25,8 +29,8 @@ const OPERATION = 'requests to engines'
 const NOT_FOLLOWED = 'no management service has connected to the engine yet: try again in a few seconds'
 
 /**
- * Requests work on an engine from the management service that follows it, and waits for the result. A repair that fails rejects with
- * `EyrieError` (`unavailable`). A reconciliation that fails does not reject, because it is repeated anyway.
+ * Requests work on an engine from the management service that follows it, and waits for the result. Rejects with `EyrieError`
+ * (`unavailable`) if a repair fails. A reconciliation that fails is not reported, because it is repeated anyway.
  */
 export async function requestFromFollower(
   database: Database,
@@ -43,9 +47,9 @@ const storeRequest = (database: Database, engineId: string, kind: RequestKind) =
   database.system(OPERATION, async tx => {
     const [followed] = await tx.select().from(lease).where(eq(lease.subject, engineId))
     if (!followed) return undefined
-    const [created] = await tx.insert(engineRequest).values({ engine_id: engineId, kind }).returning()
+    const created = await tx.insert(engineRequest).values({ engine_id: engineId, kind }).returning()
     await tx.execute(sql`select pg_notify(${FLEET_CHANNEL}, ${engineId})`)
-    return created!.request_id
+    return firstRow(created).request_id
   })
 
 /** Waits for the result of a request. Resolves to why it has failed, or to undefined after success. */

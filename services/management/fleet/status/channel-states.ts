@@ -8,9 +8,8 @@ import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 const OPERATION = 'follow an engine'
 
 /**
- * Stores the latest state that an engine has reported for each of its channels. The messages name a channel by its
- * `sid`, the id that the engine has assigned. `is_heard` marks a stored state as current. Resolves to whether any
- * of these channels has failed.
+ * Stores the latest state that an engine has reported for each of its channels. The messages identify a channel by its
+ * `sid`, the id that the engine has assigned. Resolves to whether any of these channels has failed.
  */
 export async function storeChannelStates(
   database: Database,
@@ -30,19 +29,23 @@ export async function storeChannelStates(
   }
   if (statesBySid.size === 0) return false
 
+  const sids = [...statesBySid.keys()]
   await database.system(OPERATION, async tx => {
     const channels = await tx
       .select()
       .from(channel)
-      .where(and(eq(channel.engine_id, engineId), inArray(channel.channel_sid, [...statesBySid.keys()])))
+      .where(and(eq(channel.engine_id, engineId), inArray(channel.channel_sid, sids)))
       // The lock prevents channels from being deleted before their states are stored.
       .for('key share')
-    for (const { channel_id, channel_sid: channelSid } of channels) {
-      const state = statesBySid.get(channelSid!)!
+    for (const { channel_id, channel_sid: sid } of channels) {
+      const state = sid === null ? undefined : statesBySid.get(sid)
+      if (!state) continue
+      // `is_heard` marks the state as current.
+      const values = { is_heard: true, ...state }
       await tx
         .insert(channelState)
-        .values({ channel_id, is_heard: true, ...state })
-        .onConflictDoUpdate({ target: channelState.channel_id, set: { is_heard: true, ...state } })
+        .values({ channel_id, ...values })
+        .onConflictDoUpdate({ target: channelState.channel_id, set: values })
     }
   })
   return [...statesBySid.values()].some(({ status }) => status === 'failed')
@@ -63,7 +66,7 @@ export async function refreshChannelStates(
       ),
   )
   for (const { pipeline_id: pipelineId, sid } of pipelines) {
-    // The channels of a pipeline have the status of their pipeline.
+    // The query returns only pipelines with an id. The channels of a pipeline have the status of their pipeline.
     const { status, reason = '' } = await engine.pipelineStatistics(sid!)
     await database.system(OPERATION, tx => {
       const channels = tx

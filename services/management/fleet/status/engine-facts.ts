@@ -22,7 +22,7 @@ export async function readEngineFacts(
   address: EngineAddress,
   egress: Egress,
 ): Promise<EngineFacts> {
-  // Comes first because it requires only a valid token: its error shows what is wrong with the connection.
+  // The first call needs nothing but a valid token, so its error shows what is wrong with the connection.
   const about = await engine.about().catch(error => {
     throw isTokenRejected(error) ? createKeyError(address, error) : error
   })
@@ -37,16 +37,21 @@ export async function readEngineFacts(
 
 const isTokenRejected = (error: unknown) => error instanceof EyrieError && error.code === 'auth'
 
-/** The engine describes the header to send. An operator of the management service sets the field `engine_key` instead. */
+/**
+ * Creates the error for a rejected token. The error of the engine would tell to send a header. The operator of the management service has
+ * to set the field `engine_key` instead.
+ */
 function createKeyError({ token }: EngineAddress, cause: unknown): EyrieError {
   const problem = token
     ? 'the engine rejects the engine_key that is stored for it'
     : 'the engine requires a token, and no engine_key is stored for it'
   const remedy =
-    'set engine_key to a token of the engine with POST /api/v1/engine/update; the tokens are in EYRIE_ENGINE_TOKENS of the engine, or else in secrets/engine-token of its data folder'
+    'set engine_key to a token of the engine with POST /api/v1/engine/update; the tokens are in EYRIE_ENGINE_TOKENS ' +
+    'of the engine, or else in secrets/engine-token of its data folder'
   return new EyrieError('auth', `${problem}: ${remedy}`, { cause })
 }
 
+/** Reads the paths and methods of the engine's API from its OpenAPI document. */
 async function readRoutes(
   { url, token, timeoutMs }: EngineAddress,
   egress: Egress,

@@ -11,14 +11,15 @@ export interface OutageTracker {
   current(engine: Pick<EngineOutage, 'engine_id' | 'engine_name'>): EngineOutage | undefined
 }
 
-/** `graceMs`: a shorter outage, such as a restart of the engine, is no outage that a person must know. */
+/** Creates a tracker. Outages that are shorter than `graceMs`, such as a restart of the engine, are not reported. */
 export function createOutageTracker(graceMs: number, nowMs = Date.now): OutageTracker {
+  /** `since` is when the engine last answered. The grace time begins with the first failure. */
   let outage: { failure: EngineFailure; since: Date; firstFailureMs: number } | undefined
 
   return {
     recordFailure(failure, lastResponseAt) {
-      const { since = lastResponseAt ?? new Date(nowMs()), firstFailureMs = nowMs() } = outage ?? {}
-      outage = { failure, since, firstFailureMs }
+      if (outage) outage = { ...outage, failure }
+      else outage = { failure, since: lastResponseAt ?? new Date(nowMs()), firstFailureMs: nowMs() }
     },
     recordConnected() {
       outage = undefined

@@ -1,3 +1,4 @@
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../db/database.ts'
@@ -8,7 +9,7 @@ const MAX_SAMPLE_AGE_MS = 60_000
 
 /** The state of an engine before the first connection. */
 const INITIAL_STATE = {
-  engine_status: 0,
+  engine_status: ENGINE_STATUS.unknown,
   engine_version: '',
   engine_api_version: '',
   engine_host_name: '',
@@ -30,22 +31,25 @@ export async function findEngines(tx: Transaction, condition: SQL | undefined) {
   const sitesByEngine = await findSitesByEngine(tx, ids)
   const sampledIds = await findSampledEngines(tx)
 
-  return rows.map(({ engine, engine_state: engineState }) => {
-    const { engine_id: engineId } = engine
+  return rows.map(row => {
+    const { engine_id: engineId } = row.engine
     const sites = sitesByEngine.get(engineId) ?? []
-    const { reason, ...state } = engineState ?? INITIAL_STATE
+    // The fields `site_id` and `site_key` show the first site only.
+    const [firstSite] = sites
+    const { reason, ...state } = row.engine_state ?? INITIAL_STATE
     return {
       ...state,
-      ...engine,
+      ...row.engine,
       engine_reason: reason,
       engine_is_statistics: sampledIds.has(engineId),
       site_ids: sites.map(({ site_id }) => site_id),
-      site_id: sites[0]?.site_id ?? null,
-      site_key: sites[0]?.site_key ?? '',
+      site_id: firstSite?.site_id ?? null,
+      site_key: firstSite?.site_key ?? '',
     }
   })
 }
 
+/** Returns the sites of each engine, in order of their keys. */
 async function findSitesByEngine(tx: Transaction, engineIds: string[]) {
   const rows = await tx
     .select({ engine_id: engineSite.engine_id, site_id: site.site_id, site_key: site.site_key })

@@ -19,16 +19,18 @@ type StateValues = PgUpdateSetSource<typeof engineState>
 /** The name of these transactions in the audit log. */
 const OPERATION = 'follow an engine'
 
-/** Persists the state of one engine: whether it is connected, its facts, its load, and the position in its output. */
+/**
+ * Persists the state of one engine: whether it is connected, its facts, its load, and the position up to which its output was stored.
+ */
 export interface EngineStateStore {
   recordConnected(facts: EngineFacts): Promise<void>
   /** Records a sample of the engine's load. */
   recordSample(statistics: SystemStatistics, isActivated: boolean): Promise<void>
-  /** Records that the engine has responded just now, so its state is current. */
+  /** Records that the engine has responded just now. */
   recordContact(): Promise<void>
   /** `hash` is the SHA-256 of the engine's configuration. */
   recordConfigurationHash(hash: string): Promise<void>
-  /** `status` is a value of `ENGINE_STATUS`. */
+  /** Records that the engine cannot be used, and why. `status` is a value of `ENGINE_STATUS`. */
   recordDisconnected(status: number, reason: string): Promise<void>
   /** Records the condition of the engine, for the management services that do not follow it. */
   recordCondition(reported: ReportedCondition): Promise<void>
@@ -43,12 +45,20 @@ export interface EngineStateStore {
 }
 
 export function createEngineStateStore(database: Database, engineId: string): EngineStateStore {
-  /** Writes columns of the engine's state. `changes`: what differs if there is a state already. */
-  const upsert = (tx: Transaction, values: StateValues, changes: StateValues = {}) =>
+  const transact = (work: (tx: Transaction) => Promise<unknown>): Promise<void> =>
+    database.system(OPERATION, async tx => {
+      await work(tx)
+    })
+
+  /** Inserts the engine's row with these values, or updates it. The values in `updates` apply only to a row that exists already. */
+  const upsert = (tx: Transaction, values: StateValues, updates: StateValues = {}) =>
     tx
       .insert(engineState)
+      // The types of drizzle do not know that values which can be updated can also be inserted.
       .values({ engine_id: engineId, ...values } as typeof engineState.$inferInsert)
-      .onConflictDoUpdate({ target: engineState.engine_id, set: { ...values, ...changes } })
+      .onConflictDoUpdate({ target: engineState.engine_id, set: { ...values, ...updates } })
+
+  const storeState = (values: StateValues) => transact(tx => upsert(tx, values))
 
   /** Marks the stored states of the engine's channels as current or outdated. */
   function setChannelsCurrent(tx: Transaction, isCurrent: boolean) {
@@ -62,7 +72,7 @@ export function createEngineStateStore(database: Database, engineId: string): En
       .where(inArray(channelState.channel_id, channels))
   }
 
-  /** Makes the pictures due that could not be fetched while the engine was disconnected. */
+  /** Lets the pictures of the engine that are not fetched yet be fetched now, without waiting for their back-off. */
   const retryPictures = (tx: Transaction) =>
     tx
       .update(picture)
@@ -71,7 +81,7 @@ export function createEngineStateStore(database: Database, engineId: string): En
 
   return {
     recordConnected: ({ about, activation, catalog, statistics, routes }) =>
-      database.system(OPERATION, async tx => {
+      transact(async tx => {
         await upsert(tx, {
           ...toConnectedState(activation.activated),
           engine_version: about.version,
@@ -87,7 +97,7 @@ export function createEngineStateStore(database: Database, engineId: string): En
       }),
 
     recordSample: ({ cpu, mem_physical, mem_virtual, uptime, time }, isActivated) =>
-      database.system(OPERATION, async tx => {
+      transact(async tx => {
         await upsert(tx, { ...toConnectedState(isActivated), engine_uptime: uptime })
         await tx
           .insert(engineStatistics)
@@ -95,37 +105,22 @@ export function createEngineStateStore(database: Database, engineId: string): En
           .onConflictDoNothing()
       }),
 
-    recordContact: () =>
-      database.system(OPERATION, async tx => {
-        await upsert(tx, { seen_at: new Date() })
-      }),
-
-    recordConfigurationHash: hash =>
-      database.system(OPERATION, async tx => {
-        await upsert(tx, { engine_hash: hash })
-      }),
+    recordContact: () => storeState({ seen_at: new Date() }),
+    recordConfigurationHash: hash => storeState({ engine_hash: hash }),
+    recordCondition: condition => storeState({ condition }),
+    recordDrift: drift => storeState({ drift, drift_checked_at: sql`now()` }),
 
     recordDisconnected: (status, reason) =>
-      database.system(OPERATION, async tx => {
-        // The service that follows the engine from now on has not tried to connect to it yet.
-        const isUntried = status === ENGINE_STATUS.unknown
-        const unusableSince = isUntried ? null : sql`coalesce(${engineState.unusable_since}, now())`
-        await upsert(
-          tx,
-          { engine_status: status, reason, unusable_since: isUntried ? null : sql`now()` },
-          { unusable_since: unusableSince },
-        )
+      transact(async tx => {
+        const values = { engine_status: status, reason }
+        if (status === ENGINE_STATUS.unknown) {
+          // This service begins to follow the engine, and has not tried to connect to it yet.
+          await upsert(tx, { ...values, unusable_since: null })
+        } else {
+          const unusableSince = sql`coalesce(${engineState.unusable_since}, now())`
+          await upsert(tx, { ...values, unusable_since: sql`now()` }, { unusable_since: unusableSince })
+        }
         await setChannelsCurrent(tx, false)
-      }),
-
-    recordCondition: condition =>
-      database.system(OPERATION, async tx => {
-        await upsert(tx, { condition })
-      }),
-
-    recordDrift: drift =>
-      database.system(OPERATION, async tx => {
-        await upsert(tx, { drift, drift_checked_at: sql`now()` })
       }),
 
     readPosition: () =>
@@ -135,17 +130,17 @@ export function createEngineStateStore(database: Database, engineId: string): En
       }),
 
     deleteSamplesBefore: time =>
-      database.system(OPERATION, async tx => {
-        await tx
+      transact(tx =>
+        tx
           .delete(engineStatistics)
-          .where(and(eq(engineStatistics.engine_id, engineId), lt(engineStatistics.time, time)))
-      }),
+          .where(and(eq(engineStatistics.engine_id, engineId), lt(engineStatistics.time, time))),
+      ),
   }
 }
 
 const NO_LICENSE = 'no license is activated: send a license to the engine with POST /api/v3/activation'
 
-/** Without a license an engine responds to calls, but runs no channels. */
+/** Returns the state of a connected engine. Without a license an engine responds to calls, but runs no channels. */
 const toConnectedState = (isActivated: boolean) => ({
   engine_status: isActivated ? ENGINE_STATUS.online : ENGINE_STATUS.error,
   reason: isActivated ? '' : NO_LICENSE,

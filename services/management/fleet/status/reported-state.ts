@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, type ReportedCondition } from '../../db/schema/index.ts'
 import { isAnyOf } from '../../db/text-array.ts'
 
-/** What is stored about an engine by the management service that follows it, for all other management services. */
+/** What the management service that is connected to an engine (follows it) has stored about the engine, for the other services. */
 export interface ReportedState {
   engine_id: string
   /** Null while the engine can be used. */
@@ -15,7 +15,7 @@ export interface ReportedState {
 }
 
 /**
- * Reads the reported states of engines that other management services follow. An outage counts once it has lasted for `graceMs`. An
+ * Reads the reported states of engines that other management services follow. A shorter outage than `graceMs` is not reported. An
  * engine without a stored state is omitted.
  */
 export async function readReportedStates(
@@ -29,7 +29,7 @@ export async function readReportedStates(
   })
   return rows.map(row => ({
     engine_id: row.engine_id,
-    outage: row.isOverdue ? toOutage(row) : null,
+    outage: row.hasLasted ? toOutage(row) : null,
     reported: row.reported,
   }))
 }
@@ -43,7 +43,8 @@ const selectStates = (tx: Transaction, engineIds: readonly string[], graceMs: nu
       reason: engineState.reason,
       seen_at: engineState.seen_at,
       unusable_since: engineState.unusable_since,
-      isOverdue: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${graceMs} * interval '1 millisecond', false)`,
+      /** Whether the outage has lasted for the grace time. */
+      hasLasted: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${graceMs} * interval '1 millisecond', false)`,
       reported: engineState.condition,
     })
     .from(engine)
@@ -60,6 +61,7 @@ function toOutage({
   seen_at: seenAt,
   unusable_since: unusableSince,
 }: StateRow): EngineOutage | null {
+  // An engine that has never answered has been unusable since the first attempt.
   const since = seenAt ?? unusableSince
   if (!since) return null
   return {

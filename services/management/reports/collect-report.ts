@@ -7,7 +7,7 @@ import { fieldError } from '../errors/field-errors.ts'
 import { readAggregates } from '../events/statistics/aggregates.ts'
 import { type Buckets, createBuckets } from '../events/statistics/buckets.ts'
 import { readBucketTotals } from '../events/statistics/event-range.ts'
-import type { Period } from '../events/statistics/samples.ts'
+import { NOTIFICATION_KEY, type Period } from '../events/statistics/samples.ts'
 import {
   combineTotals,
   computeTotals,
@@ -47,17 +47,18 @@ type Channel = Awaited<ReturnType<typeof readChannels>>[number]
  */
 export async function collectSections(tx: Transaction, selection: ReportSelection): Promise<ReportSection[]> {
   const channels = await readChannels(tx, selection)
-  const { interval, period, timeZone, now, isCompared } = selection
+  const { interval, period, timeZone, now } = selection
   const rowCount = channels.length * listBuckets(interval, period, timeZone, now).length
   if (rowCount > MAX_ROWS)
     throw fieldError(
       'report_interval',
-      `the report would have ${rowCount} rows, and at most ${MAX_ROWS} are possible: choose a longer interval, a shorter period or fewer channels`,
+      `the report would have ${rowCount} rows, and at most ${MAX_ROWS} are possible: ` +
+        'choose a longer interval, a shorter period or fewer channels',
     )
 
   const sections: ReportSection[] = []
   for (const usecaseChannels of Map.groupBy(channels, ({ usecase_key }) => usecase_key).values()) {
-    const section = await collectSection(tx, usecaseChannels, selection, isCompared)
+    const section = await collectSection(tx, usecaseChannels, selection)
     if (section) sections.push(section)
   }
   return sections
@@ -91,11 +92,11 @@ function readChannels(tx: Transaction, { site_id: siteId, channelIds, usecaseKey
 async function collectSection(
   tx: Transaction,
   channels: readonly Channel[],
-  { statisticKeys, interval, period, timeZone, now }: ReportSelection,
-  isCompared: boolean,
+  { statisticKeys, interval, period, timeZone, now, isCompared }: ReportSelection,
 ): Promise<ReportSection | undefined> {
+  // There is at least one channel, and all have the same usecase.
   const { usecase_key, usecase_name, usecaseKeys, customAggregations } = channels[0]!
-  const existing = [...usecaseKeys, 'alert']
+  const existing = [...usecaseKeys, NOTIFICATION_KEY]
   const keys = statisticKeys.length > 0 ? existing.filter(key => statisticKeys.includes(key)) : existing
   if (keys.length === 0) return undefined
 
@@ -113,6 +114,9 @@ async function collectSection(
   const current = await read(period)
   const previous = isCompared ? await read(period.previous) : undefined
   const columns = keys.map(key => createColumn(key, customAggregations))
+  /** Creates the table of a part of the totals: of one channel, or of all channels together. */
+  const toTable = (select: (totals: PeriodTotals) => ChannelTotals) =>
+    createTable(current.buckets, select(current), previous && select(previous), selection)
   return {
     usecase_key,
     usecase_name,
@@ -120,38 +124,32 @@ async function collectSection(
     channels: channels.map(({ channel_name, channel_key }, index) => ({
       channel_name,
       channel_key,
-      ...createTable(keys, current, previous, ({ channels }) => channels[index]!, customAggregations),
+      // The totals of a period have an entry for each channel.
+      ...toTable(totals => totals.channels[index]!),
     })),
-    combined: createTable(
-      keys,
-      current,
-      previous,
-      ({ channels }) => ({
-        rows: channels[0]!.rows.map((_, row) =>
-          combineTotals(
-            channels.map(({ rows }) => rows[row]!),
-            selection,
-          ),
-        ),
-        total: combineTotals(
-          channels.map(({ total }) => total),
-          selection,
-        ),
-      }),
-      customAggregations,
-    ),
+    combined: toTable(totals => combineChannels(totals, selection)),
   }
 }
 
-/** The statistics of one channel. */
+/** The statistics of one channel, or of all channels together: one entry for each bucket, and one for the whole period. */
 interface ChannelTotals {
   rows: Totals[]
   total: Totals
 }
 
 interface PeriodTotals {
+  /** The days, weeks or months of the period. */
   buckets: readonly ReportBucket[]
   channels: readonly ChannelTotals[]
+}
+
+function combineChannels({ buckets, channels }: PeriodTotals, selection: StatisticSelection): ChannelTotals {
+  const combine = (totals: Totals[]) => combineTotals(totals, selection)
+  return {
+    // The rows of a channel correspond to the buckets.
+    rows: buckets.map((_, index) => combine(channels.map(({ rows }) => rows[index]!))),
+    total: combine(channels.map(({ total }) => total)),
+  }
 }
 
 /** Reads the statistics of channels in each row and over the whole period. */
@@ -178,32 +176,30 @@ async function readPeriodTotals(
   return { buckets: rows, channels: totals }
 }
 
+/** Creates a table with a row for each bucket. The rows of the previous period may be fewer. */
 function createTable(
-  keys: readonly string[],
-  current: PeriodTotals,
-  previous: PeriodTotals | undefined,
-  select: (totals: PeriodTotals) => ChannelTotals,
-  customAggregations: Aggregations,
+  buckets: readonly ReportBucket[],
+  current: ChannelTotals,
+  previous: ChannelTotals | undefined,
+  { keys, customAggregations }: StatisticSelection,
 ): ReportTable {
   const toValues = (totals: Totals) => listValues(keys, totals, customAggregations)
-  const { rows, total } = select(current)
-  const before = previous && select(previous)
   return {
-    rows: current.buckets.map(({ firstDay, lastDay }, index): ReportRow => {
-      const rowBefore = before?.rows[index]
+    rows: buckets.map(({ firstDay, lastDay }, index): ReportRow => {
+      const previousRow = previous?.rows[index]
       return {
         firstDay,
         lastDay,
-        values: toValues(rows[index]!),
-        ...(rowBefore && { previous: toValues(rowBefore) }),
+        values: toValues(current.rows[index]!),
+        ...(previousRow && { previous: toValues(previousRow) }),
       }
     }),
-    total: toValues(total),
-    ...(before && { previousTotal: toValues(before.total) }),
+    total: toValues(current.total),
+    ...(previous && { previousTotal: toValues(previous.total) }),
   }
 }
 
-/** A mean of no values is unknown, and not zero. */
+/** Returns a value for each key. A mean of no values is unknown, and not zero. */
 function listValues(
   keys: readonly string[],
   { amounts, counts }: Totals,
@@ -215,6 +211,7 @@ function listValues(
   })
 }
 
+/** What is appended to the labels of statistics with a unit. */
 const UNITS: Record<string, string> = { dwell_time: ' (s)' }
 
 function createColumn(key: string, customAggregations: Aggregations): ReportColumn {

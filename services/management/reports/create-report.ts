@@ -1,6 +1,7 @@
 import type { ReportInterval } from '@eyrie/contract/management/report'
 import { eq, inArray } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { channel, site } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 import type { Period } from '../events/statistics/samples.ts'
@@ -13,7 +14,7 @@ import { formatLocalDay, type ReportPeriod } from './report-period.ts'
 export interface ReportRequest {
   /** Undefined: the name of the site. */
   title: string | undefined
-  /** Undefined: the site of the channels, whose name the report then omits. */
+  /** Undefined for a report about channels whose site the caller may not see. It omits the name of the site. */
   site_id: string | undefined
   /** Empty for all channels of the site. */
   channelIds: readonly string[]
@@ -24,7 +25,7 @@ export interface ReportRequest {
   interval: ReportInterval
   /** Whether the report contains the values of the previous period too. */
   isCompared: boolean
-  /** Returns the period, in the time zone of the site. */
+  /** Returns the period. It depends on the time zone of the site, because days and months do. */
   findPeriod(timeZone: string): ReportPeriod
 }
 
@@ -60,19 +61,19 @@ export async function createReport(
   return { report, period }
 }
 
-/** The site of a report, or what is known of it. */
+/** What a report shows about its site. */
 interface Place {
-  /** Empty if it is unknown. */
+  /** Empty if the caller may not see the site. */
   siteName: string
   timeZone: string
 }
 
 async function findSite(tx: Transaction, siteId: string): Promise<Place> {
-  const [row] = await tx.select().from(site).where(eq(site.site_id, siteId))
-  return { siteName: row!.site_name, timeZone: row!.site_timezone }
+  const row = firstRow(await tx.select().from(site).where(eq(site.site_id, siteId)))
+  return { siteName: row.site_name, timeZone: row.site_timezone }
 }
 
-/** Returns the place of channels whose site the caller may not see. */
+/** Returns the time zone of channels whose site the caller may not see. */
 async function findChannelPlace(tx: Transaction, channelIds: readonly string[]): Promise<Place> {
   const zones = new Set<string>()
   for (const channelId of channelIds) zones.add(await readChannelTimeZone(tx, channelId))

@@ -4,10 +4,10 @@ import { getOffsetMs, toMoment } from '../events/statistics/time-zone.ts'
 
 export const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
-/** The first Monday after the epoch, in local time. */
+/** The first Monday of epoch time, as a local time. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** The period of a report, and the period of the same length before, with which it can be compared. */
+/** The period of a report, and the period of the same length before it, with which the report can be compared. */
 export interface ReportPeriod extends Period {
   previous: Period
 }
@@ -24,6 +24,7 @@ export interface ReportBucket {
 // The functions below calculate with local times, because days and months depend on the time zone. A local time is expressed as the
 // epoch milliseconds at which clocks in UTC show it.
 
+/** Converts a moment to the local time of a zone. */
 export const toLocal = (timeMs: number, timeZone: string) => timeMs + getOffsetMs(timeMs, timeZone)
 
 /** Returns the last complete days, weeks or months that end at or before a moment (epoch ms). */
@@ -40,7 +41,7 @@ export function findLastPeriod(
   return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
 }
 
-/** Adds the previous period: as many months if the period consists of whole months, otherwise as many days. */
+/** Adds the previous period. It has the same number of months if the period consists of whole months, otherwise of days. */
 export function addPreviousPeriod({ from, to }: Period, timeZone: string): ReportPeriod {
   const start = toLocal(from, timeZone)
   const end = toLocal(to, timeZone)
@@ -76,6 +77,7 @@ export const formatLocalDay = (timeMs: number, timeZone: string): string =>
 export const formatLocalTime = (timeMs: number, timeZone: string): string =>
   new Date(toLocal(timeMs, timeZone)).toISOString().slice(0, 16).replace('T', ' ')
 
+/** Returns the day of a local time, such as `2026-01-31`. */
 export const formatDay = (local: number) => new Date(local).toISOString().slice(0, 10)
 
 /** Returns the start of the day, week or month of a local time. */

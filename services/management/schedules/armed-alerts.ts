@@ -7,7 +7,10 @@ import { alert, alertArming, alertState, schedule } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 import { loadScheduleRules } from './load-schedule-rules.ts'
 
-/** Whether alerts are armed at times within the loaded period. An armed alert can fire; its schedules decide when it is armed. */
+// An alert can fire only while it is armed. Its schedules decide when it is armed. The scheduler computes that and stores it for a period
+// in advance (`alert_arming`). An alert without active schedules is always armed.
+
+/** Whether alerts are armed, for times within the loaded period. */
 export interface ArmedAlerts {
   isArmedAt(alertId: string, timeMs: number): boolean
 }
@@ -19,8 +22,8 @@ export interface EvaluatedPeriod {
 }
 
 /**
- * Loads whether alerts are armed in a period, from the states that the scheduler has stored. If a state is not valid for the whole
- * period, such as for messages that arrive late or while no scheduler runs, the schedules are evaluated here.
+ * Loads whether alerts are armed in a period, from the stored states. If the state of an alert is not valid for the whole period, its
+ * schedules are evaluated here: for example for messages that arrive late, or while no scheduler runs.
  */
 export async function loadArmedAlerts(
   tx: Transaction,
@@ -42,12 +45,8 @@ export async function loadArmedAlerts(
   const stored = new Map<string, boolean>()
   /** Alerts without a stored state for the whole period. */
   const uncovered: string[] = []
-  for (const {
-    alert_id: alertId,
-    is_armed: isArmed,
-    valid_from: validFrom,
-    valid_until: validUntil,
-  } of rows) {
+  for (const { alert_id: alertId, is_armed: isArmed, ...validity } of rows) {
+    const { valid_from: validFrom, valid_until: validUntil } = validity
     const isCovered = validFrom && validUntil && validFrom.getTime() <= from && to < validUntil.getTime()
     if (isCovered && isArmed !== null) stored.set(alertId, isArmed)
     else uncovered.push(alertId)
@@ -55,7 +54,6 @@ export async function loadArmedAlerts(
 
   const timelines = await loadTimelines(tx, uncovered)
   return {
-    // An alert without active schedules is always armed.
     isArmedAt: (alertId, timeMs) => stored.get(alertId) ?? timelines.get(alertId)?.isArmedAt(timeMs) ?? true,
   }
 }
@@ -73,8 +71,8 @@ export async function loadTimelines(
 }
 
 /**
- * Stores whether alerts are armed. Deletes the result of the last evaluation of alerts that were disarmed before and are armed now, so
- * that their evaluation starts afresh.
+ * Stores whether alerts are armed. For an alert that was disarmed and is armed now, also deletes the result of the last evaluation: the
+ * alert fires if its condition holds, even if it held when the alert was disarmed.
  */
 export async function storeArmedStates(tx: Transaction, states: readonly ArmedAlertState[]): Promise<void> {
   const existingIds = await lockAlerts(tx, states)
@@ -104,6 +102,7 @@ async function lockAlerts(tx: Transaction, states: readonly ArmedAlertState[]): 
   return new Set(rows.map(({ alert_id }) => alert_id))
 }
 
+/** Returns the alerts whose stored state is disarmed. */
 async function listDisarmedAlerts(tx: Transaction, alertIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx
     .select({ alert_id: alertArming.alert_id })
@@ -130,7 +129,7 @@ async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[])
       set: {
         is_armed: sql`excluded.is_armed`,
         schedule_ids: sql`excluded.schedule_ids`,
-        // A state that is renewed without interruption is valid since it began.
+        // If a state is renewed before it has ended, it remains valid from its beginning.
         valid_from: sql`case
           when ${alertArming.is_armed} = excluded.is_armed and ${alertArming.valid_until} >= excluded.valid_from
           then least(${alertArming.valid_from}, excluded.valid_from) else excluded.valid_from end`,
@@ -158,10 +157,8 @@ export async function renewArmedStates(database: Database, now: number): Promise
       )
       .limit(BATCH_SIZE)
     if (expired.length === 0) return
-    const rules = await loadScheduleRules(
-      tx,
-      expired.map(({ alert_id }) => alert_id),
-    )
+    const alertIds = expired.map(({ alert_id }) => alert_id)
+    const rules = await loadScheduleRules(tx, alertIds)
     await storeArmedStates(tx, computeArmedStates(rules, now))
   })
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../db/database.ts'
 import { calendar, channel, schedule, scheduleException, site } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 
-/** Loads the active schedules of all alerts, or of these alerts, with the calendars that they refer to. */
+/** Loads the active schedules of all alerts, or of the given alerts, with the calendars that make exceptions from them. */
 export async function loadScheduleRules(
   tx: Transaction,
   alertIds?: readonly string[],
@@ -27,35 +27,36 @@ export async function loadScheduleRules(
     .orderBy(asc(scheduleException.exception_id))
   const exceptionsBySchedule = Map.groupBy(exceptions, ({ schedule_id }) => schedule_id)
 
-  const toRule = ({
-    schedule: {
-      schedule_id: scheduleId,
-      schedule_type: scheduleType,
-      schedule_occurrence: scheduleOccurrence,
-    },
-  }: (typeof rows)[number]) => ({
-    schedule_id: scheduleId,
-    // Constraints and the API admit only valid schedules and exceptions.
-    schedule_type: scheduleType as 'cron' | 'window',
-    occurrences: scheduleOccurrence as Schedule['schedule_occurrence'],
-    exceptions: (exceptionsBySchedule.get(scheduleId) ?? []).map(
-      ({ exception_type: exceptionType, calendar_id }) => ({
-        exception_type: exceptionType as 'arm' | 'disarm',
-        calendar_id,
-      }),
-    ),
-  })
   const rowsByAlert = Map.groupBy(rows, row => row.schedule.alert_id)
-  const alerts = [...rowsByAlert].map(
+  const alerts = Array.from(
+    rowsByAlert,
     ([alertId, alertRows]): AlertSchedules => ({
       alert_id: alertId,
+      // An alert has one site, so its rows have the same time zone.
       timezone: alertRows[0]!.timezone,
-      schedules: alertRows.map(toRule),
+      schedules: alertRows.map(row =>
+        toRule(row.schedule, exceptionsBySchedule.get(row.schedule.schedule_id) ?? []),
+      ),
     }),
   )
   return { alerts, calendars: await loadCalendars(tx, exceptions) }
 }
 
+/** Converts a schedule and its exceptions. The casts are safe, because constraints and the API admit only valid values. */
+const toRule = (
+  row: typeof schedule.$inferSelect,
+  exceptions: readonly (typeof scheduleException.$inferSelect)[],
+): AlertSchedules['schedules'][number] => ({
+  schedule_id: row.schedule_id,
+  schedule_type: row.schedule_type as 'cron' | 'window',
+  occurrences: row.schedule_occurrence as Schedule['schedule_occurrence'],
+  exceptions: exceptions.map(exception => ({
+    exception_type: exception.exception_type as 'arm' | 'disarm',
+    calendar_id: exception.calendar_id,
+  })),
+})
+
+/** Returns the calendars to which exceptions refer, with their events. */
 async function loadCalendars(tx: Transaction, exceptions: readonly { calendar_id: string }[]) {
   const ids = [...new Set(exceptions.map(({ calendar_id }) => calendar_id))]
   if (ids.length === 0) return []

@@ -1,4 +1,4 @@
-import { CONTENT_WIDTH, MARGIN, type PdfCursor } from './pdf-page.ts'
+import { CONTENT_WIDTH, MARGIN, type PdfCanvas } from './pdf-page.ts'
 import type { PdfText } from './pdf-text.ts'
 
 type Document = PDFKit.PDFDocument
@@ -47,12 +47,7 @@ interface Plot {
 }
 
 /** Draws bars and lines over time at the cursor, with a legend and axes. */
-export function drawChart(
-  doc: Document,
-  text: PdfText,
-  cursor: PdfCursor,
-  { labels, series }: PdfChart,
-): void {
+export function drawChart({ doc, text, cursor }: PdfCanvas, { labels, series }: PdfChart): void {
   cursor.reserve(LEGEND_HEIGHT + PLOT_HEIGHT + LABEL_HEIGHT + SPACE_BELOW)
   drawLegend(doc, text, cursor.y, series)
   const plot = createPlot(cursor.y + LEGEND_HEIGHT, labels.length, series)

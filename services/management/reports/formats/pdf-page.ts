@@ -19,6 +19,13 @@ export interface PdfCursor {
   reserve(height: number): boolean
 }
 
+/** A document, and the means to write to it. */
+export interface PdfCanvas {
+  doc: Document
+  text: PdfText
+  cursor: PdfCursor
+}
+
 export function createCursor(doc: Document): PdfCursor {
   const cursor: PdfCursor = {
     y: MARGIN,
@@ -32,8 +39,8 @@ export function createCursor(doc: Document): PdfCursor {
   return cursor
 }
 
-/** Writes the footer of every page, when the number of pages is known. */
-export function writeFooters(doc: Document, text: PdfText, title: string): void {
+/** Writes the footer of every page. To be called when the number of pages is known. */
+export function writeFooters({ doc, text }: PdfCanvas, title: string): void {
   const { start, count } = doc.bufferedPageRange()
   for (let page = start; page < start + count; page += 1) {
     doc.switchToPage(page)

@@ -1,14 +1,13 @@
 import { buffer } from 'node:stream/consumers'
 import type { ReportInterval } from '@eyrie/contract/management/report'
+import { NOTIFICATION_KEY } from '../../events/statistics/samples.ts'
 import type { Report, ReportColumn, ReportRow, ReportSection, ReportTable } from '../report.ts'
 import { formatLocalTime } from '../report-period.ts'
 import { type ChartSeries, drawChart } from './pdf-chart.ts'
 import type { PdfFonts } from './pdf-fonts.ts'
-import { CONTENT_WIDTH, createCursor, MARGIN, MUTED_COLOR, type PdfCursor, writeFooters } from './pdf-page.ts'
+import { CONTENT_WIDTH, createCursor, MARGIN, MUTED_COLOR, type PdfCanvas, writeFooters } from './pdf-page.ts'
 import { type TableRow, writeTable } from './pdf-table.ts'
-import { createPdfText, type PdfText, REPLACEMENT } from './pdf-text.ts'
-
-type Document = PDFKit.PDFDocument
+import { createPdfText, REPLACEMENT } from './pdf-text.ts'
 
 // Lengths are in points.
 /** Height of a heading with the chart below it. */
@@ -40,17 +39,18 @@ export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer
   const content = buffer(doc)
   const text = createPdfText(doc, fonts)
   const cursor = createCursor(doc)
-  writeHeader(text, cursor, report)
-  for (const section of report.sections) writeSection(doc, text, cursor, section, report.interval)
+  const canvas: PdfCanvas = { doc, text, cursor }
+  writeHeader(canvas, report)
+  for (const section of report.sections) writeSection(canvas, section, report.interval)
   if (report.sections.length === 0)
     text.write('No channel has these statistics.', MARGIN, cursor.y, { size: 10 })
-  writeFooters(doc, text, report.title)
-  if (text.hasReplaced()) writeReplacementNote(doc, text)
+  writeFooters(canvas, report.title)
+  if (text.hasReplaced()) writeReplacementNote(canvas)
   doc.end()
   return content
 }
 
-function writeHeader(text: PdfText, cursor: PdfCursor, report: Report): void {
+function writeHeader({ text, cursor }: PdfCanvas, report: Report): void {
   text.write(report.title, MARGIN, cursor.y, { size: 18, isBold: true, width: CONTENT_WIDTH })
   cursor.y += 28
   const { firstDay, lastDay, previous, siteName, timeZone, createdAt } = report
@@ -70,18 +70,17 @@ function writeHeader(text: PdfText, cursor: PdfCursor, report: Report): void {
 
 /** Writes the channels of a usecase: a chart, a table of the totals, and the rows of each channel. */
 function writeSection(
-  doc: Document,
-  text: PdfText,
-  cursor: PdfCursor,
+  canvas: PdfCanvas,
   { usecase_name: usecaseName, columns, channels, combined }: ReportSection,
   interval: ReportInterval,
 ): void {
+  const { text, cursor } = canvas
   // The heading is on the same page as the chart.
   cursor.reserve(SECTION_START_HEIGHT)
   text.write(usecaseName, MARGIN, cursor.y, { size: 13, isBold: true, width: CONTENT_WIDTH })
   cursor.y += 24
   if (combined.rows.length > 1)
-    drawChart(doc, text, cursor, {
+    drawChart(canvas, {
       labels: combined.rows.map(({ firstDay }) => firstDay),
       series: createSeries(columns, combined),
     })
@@ -90,13 +89,13 @@ function writeSection(
   const headings = columns.map(({ label }) => label)
   const totals = channels.flatMap(channel => listTotalRows(channel.channel_name, channel))
   if (hasSeveralChannels) totals.push(...listTotalRows(ALL_CHANNELS, combined, { isBold: true }))
-  writeTable(doc, text, cursor, { labelHeading: 'Channel', headings, rows: totals })
+  writeTable(canvas, { labelHeading: 'Channel', headings, rows: totals })
 
   const writeRows = (title: string, { rows }: ReportTable) => {
     cursor.reserve(TABLE_START_HEIGHT)
     text.write(title, MARGIN, cursor.y, { size: 10, isBold: true, width: CONTENT_WIDTH })
     cursor.y += 18
-    writeTable(doc, text, cursor, {
+    writeTable(canvas, {
       labelHeading: ROW_HEADINGS[interval],
       headings,
       rows: rows.map(toTableRow),
@@ -127,7 +126,7 @@ function listTotalRows(
   ]
 }
 
-/** Returns the first statistics of one kind, with the previous values of the first one. */
+/** Returns the series of the chart: some statistics, and the previous values of the first one. */
 function createSeries(columns: readonly ReportColumn[], { rows }: ReportTable): ChartSeries[] {
   const shownIndexes = selectSeriesColumns(columns)
   const hasBars = columns[0]?.isSum && rows.length <= MAX_BARS
@@ -158,7 +157,7 @@ function selectSeriesColumns(columns: readonly ReportColumn[]): number[] {
   const isSum = columns[0]?.isSum
   const indexes = [...columns.keys()].filter(index => {
     const column = columns[index]!
-    const isMinor = column.key === 'alert' && columns.length > 1
+    const isMinor = column.key === NOTIFICATION_KEY && columns.length > 1
     return column.isSum === isSum && !isMinor
   })
   return indexes.slice(0, SERIES_COLORS.length)
@@ -167,14 +166,14 @@ function selectSeriesColumns(columns: readonly ReportColumn[]): number[] {
 const formatValue = (value: number | undefined) =>
   value === undefined ? '–' : value.toLocaleString('en', { maximumFractionDigits: 2 })
 
-/** Formats a change in percent. A change from zero has none. */
+/** Formats a change in percent. A change from zero cannot be expressed in percent. */
 function formatChange(value: number | undefined, previous: number | undefined): string {
   if (value === undefined || !previous) return '–'
   const percent = Math.round(((value - previous) / previous) * 100)
   return `${percent > 0 ? '+' : ''}${percent} %`
 }
 
-function writeReplacementNote(doc: Document, text: PdfText): void {
+function writeReplacementNote({ doc, text }: PdfCanvas): void {
   doc.switchToPage(0)
   text.write(
     `${REPLACEMENT} stands for characters that the fonts of this machine lack: CSV and XLSX files contain them.`,

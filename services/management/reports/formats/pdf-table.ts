@@ -1,7 +1,5 @@
-import { CONTENT_WIDTH, MARGIN, MUTED_COLOR, type PdfCursor } from './pdf-page.ts'
-import type { PdfText, TextStyle } from './pdf-text.ts'
-
-type Document = PDFKit.PDFDocument
+import { CONTENT_WIDTH, MARGIN, MUTED_COLOR, type PdfCanvas } from './pdf-page.ts'
+import type { TextStyle } from './pdf-text.ts'
 
 export interface TableRow {
   label: string
@@ -24,12 +22,14 @@ const HEADING_HEIGHT = 18
 const PADDING = 4
 /** Maximum number of columns side by side. A table with more columns is written in several parts, one below the other. */
 const MAX_COLUMNS = 6
+/** A table with fewer columns leaves space on the right. */
+const MIN_COLUMNS = 3
 const HEADING_STYLE: TextStyle = { size: 8, isBold: true }
 
 /** Writes a table at the cursor. Its headings are repeated on each page. */
-export function writeTable(doc: Document, text: PdfText, cursor: PdfCursor, table: PdfTable): void {
+export function writeTable(canvas: PdfCanvas, table: PdfTable): void {
   for (let first = 0; first < table.headings.length; first += MAX_COLUMNS)
-    writePart(doc, text, cursor, {
+    writePart(canvas, {
       ...table,
       headings: table.headings.slice(first, first + MAX_COLUMNS),
       rows: table.rows.map(row => ({ ...row, cells: row.cells.slice(first, first + MAX_COLUMNS) })),
@@ -37,13 +37,8 @@ export function writeTable(doc: Document, text: PdfText, cursor: PdfCursor, tabl
 }
 
 /** Writes the part of a table whose columns fit side by side. */
-function writePart(
-  doc: Document,
-  text: PdfText,
-  cursor: PdfCursor,
-  { labelHeading, headings, rows }: PdfTable,
-): void {
-  const columnWidth = (CONTENT_WIDTH - LABEL_WIDTH) / Math.max(headings.length, 3)
+function writePart({ doc, text, cursor }: PdfCanvas, { labelHeading, headings, rows }: PdfTable): void {
+  const columnWidth = (CONTENT_WIDTH - LABEL_WIDTH) / Math.max(headings.length, MIN_COLUMNS)
 
   function writeLine(label: string, cells: readonly string[], style: TextStyle) {
     text.write(label, MARGIN + PADDING, cursor.y + 3, { ...style, width: LABEL_WIDTH - 2 * PADDING })

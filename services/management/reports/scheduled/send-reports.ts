@@ -82,6 +82,7 @@ export async function sendReportNow(
   const period = findLastPeriod({ count: 1, unit: schedule.report_every }, now, schedule.timeZone)
   const file = await createFile(database, schedule, period, now)
   const ids = await database.system('reports', tx => storeMessages(tx, schedule, file))
+  // A schedule has at least one receiver.
   return ids[0]!
 }
 
@@ -102,7 +103,7 @@ interface Progress {
   to: string
 }
 
-/** Stores the e-mails of a report, or why it could not be created. Returns whether it was created. */
+/** Creates a report and stores its e-mails, or stores in its schedule why it could not be created. Returns whether it was created. */
 async function sendReport(
   database: Database,
   schedule: ScheduledReport,
@@ -112,7 +113,7 @@ async function sendReport(
 ): Promise<boolean> {
   const { file, problem = '' } = await tryToCreateFile(database, schedule, period, now)
   await database.system('reports', async tx => {
-    // Another run may have sent the report, or a person may have changed the schedule in the meantime.
+    // Updates no row if another run has sent the report, or a person has changed the schedule in the meantime.
     const [claimed] = await tx
       .update(reportSchedule)
       .set({ last_day: to, report_problem: problem })
@@ -129,7 +130,7 @@ async function sendReport(
   return file !== undefined
 }
 
-/** Creates the file of a report. Resolves to a problem if the schedule must be changed to create it. */
+/** Creates the file of a report. Resolves to a `problem` if it can be created only after a change of the schedule. */
 async function tryToCreateFile(
   database: Database,
   schedule: ScheduledReport,
@@ -157,6 +158,7 @@ async function createFile(
   now: number,
 ): Promise<CreatedFile> {
   const { site_id: siteId, user_id: userId } = schedule
+  // The schedule has no user if that user was deleted.
   const owner = userId && (await database.system('reports', tx => loadPrincipal(tx, userId)))
   if (!owner || owner.role === null) throw createAccessError(schedule)
   const report = await database.as(
@@ -174,7 +176,8 @@ async function createFile(
   if (content.length > MAX_FILE_BYTES)
     throw new EyrieError(
       'syntax',
-      `the file has ${content.length} bytes, and an e-mail at most ${MAX_FILE_BYTES}: choose a longer report_interval, or fewer channels`,
+      `the file has ${content.length} bytes, and an e-mail at most ${MAX_FILE_BYTES}: ` +
+        'choose a longer report_interval, or fewer channels',
     )
   return { report, content }
 }
@@ -182,7 +185,8 @@ async function createFile(
 const createAccessError = ({ saved_by: savedBy }: ScheduledReport) =>
   new EyrieError(
     'conflict',
-    `${savedBy} saved this schedule and has no access to the site any more: save it with /report/schedule/update, or delete it`,
+    `${savedBy} saved this schedule and has no access to the site any more: ` +
+      'save it with /report/schedule/update, or delete it',
   )
 
 const toRequest = (schedule: ScheduledReport, period: ReportPeriod) => ({

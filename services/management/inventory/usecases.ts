@@ -8,6 +8,7 @@ import {
 } from '@eyrie/contract/management/statistic'
 import { eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 
@@ -22,10 +23,10 @@ export type UsecaseChannel = typeof channel.$inferSelect & {
 
 /** Returns the IANA time zone of the site of a channel, in which its days and months are counted. */
 export async function readChannelTimeZone(tx: Transaction, channelId: string): Promise<string> {
-  const [row] = await tx.execute<{ timezone: string }>(
+  const rows = await tx.execute<{ timezone: string }>(
     sql`select channel_timezone(${channelId}::uuid) as timezone`,
   )
-  return row!.timezone
+  return firstRow(rows).timezone
 }
 
 /** Returns a usecase. Throws `EyrieError` (`id`) about the field `field` if the usecase does not exist. */
@@ -45,29 +46,25 @@ export async function findChannelOfUsecase(
   usecaseKey: string,
   field: string,
 ): Promise<UsecaseChannel> {
-  const {
-    usecase_id: usecaseId,
-    usecase_meta_key: usecaseMetaKey,
-    usecase_aggregations: usecaseAggregations,
-  } = await findUsecase(tx, usecaseKey, field)
-  const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
-  if (row!.usecase_id !== usecaseId) throw fieldError(field, 'the channel has a different usecase')
+  const expected = await findUsecase(tx, usecaseKey, field)
+  const row = firstRow(await tx.select().from(channel).where(eq(channel.channel_id, channelId)))
+  if (row.usecase_id !== expected.usecase_id) throw fieldError(field, 'the channel has a different usecase')
   return {
-    ...row!,
+    ...row,
     usecase_key: usecaseKey,
-    usecaseKeys: usecaseMetaKey,
-    customAggregations: usecaseAggregations,
+    usecaseKeys: expected.usecase_meta_key,
+    customAggregations: expected.usecase_aggregations,
   }
 }
 
 /** Returns the usecase key of an existing channel. */
 export async function findUsecaseKey(tx: Transaction, channelId: string): Promise<string> {
-  const [row] = await tx
+  const rows = await tx
     .select({ usecase_key: usecase.usecase_key })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(eq(channel.channel_id, channelId))
-  return row!.usecase_key
+  return firstRow(rows).usecase_key
 }
 
 /** Throws `EyrieError` (`syntax`) about each key that is neither a built-in statistic nor one of the usecase. */
@@ -85,7 +82,7 @@ export function assertStatisticKeys(
   throw fieldErrors(fields)
 }
 
-/** Adds the usecases that plugins declare in a catalog. An existing usecase only gets the keys that it lacks. */
+/** Adds the usecases that plugins declare in the catalog of an engine. To a usecase that exists, only missing keys are added. */
 export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog): Promise<void> {
   const usecases = elements.flatMap(
     ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts'
 import { image, picture } from '../db/schema/index.ts'
 import type { JobContext } from './job.ts'
 
-/** Younger files may belong to a record that is being stored. */
+/** Younger files are not deleted, because their record may be about to be stored. */
 const MIN_AGE_MS = 86_400_000
 /** Number of file names in one query. */
 const BATCH_SIZE = 1000
@@ -54,6 +54,7 @@ interface FileBatch {
   findUsed(database: Database, names: string[]): Promise<Set<string>>
 }
 
+/** Lists all files of both folders, in batches of at most `BATCH_SIZE`. */
 async function* listPictureFiles(pictures: string, images: string): AsyncGenerator<FileBatch> {
   for (const subFolder of await listFolders(pictures)) {
     const folder = join(pictures, subFolder)

@@ -5,9 +5,9 @@ import type { JobRunner } from './job-runner.ts'
 import { listJobs } from './job-store.ts'
 
 const HOUR_MS = 3_600_000
-/** Management runs these jobs by itself if they have not run for this long. Without them, the disk would fill up. */
+/** Management runs these jobs by itself if the scheduler has not run them for this long. Without them, the disk would fill up. */
 const MAX_PAUSE_MS: Partial<Record<JobName, number>> = { retention: 26 * HOUR_MS, deliveries: 26 * HOUR_MS }
-/** Interval of the job `retention`, which deletes expired data, while the disk is almost full. */
+/** While the disk is almost full, the job `retention` is run more often than that, because it deletes expired data. */
 const FULL_DISK_PAUSE_MS = 600_000
 /** A job that has been due for longer is reported. */
 const OVERDUE_MS = HOUR_MS
@@ -51,11 +51,11 @@ export function createJobGuard({ runner, isDiskFull, now }: JobGuardOptions): Jo
       const failures = jobs
         .filter(({ job_state, finished_at }) => job_state === 'failed' && finished_at !== null)
         .map(({ job_name, job_message }) => `the job ${job_name} has failed: ${job_message}`)
-      if (overdueNames.length === 0) return failures
-      return [
-        ...failures,
-        `the scheduler has not started the jobs ${overdueNames.join(', ')} for more than an hour: see why with ./eyrie status and ./eyrie logs`,
-      ]
+      return overdueNames.length === 0 ? failures : [...failures, describeOverdue(overdueNames)]
     },
   }
 }
+
+const describeOverdue = (names: readonly string[]) =>
+  `the scheduler has not started the jobs ${names.join(', ')} for more than an hour: ` +
+  'see why with ./eyrie status and ./eyrie logs'

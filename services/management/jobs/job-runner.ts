@@ -44,8 +44,9 @@ export interface RunOptions {
   waitMs: number
 }
 
-/** A run that is in progress in this process: an object, because an async function that returned the promise would wait for it. */
+/** A run that is in progress in this process. */
 interface ActiveRun {
+  /** A property, because `startRun` is asynchronous: if it returned this promise itself, its callers would wait for the end of the run. */
   ended: Promise<void>
 }
 
@@ -55,8 +56,8 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
   const activeRuns = new Map<JobName, ActiveRun>()
 
   /**
-   * Returns the run of a job that is in progress in this process, after starting it if necessary. Undefined if another process runs
-   * the job or has finished this run, or if this process may not run the job.
+   * Starts a run, unless a run of the job is in progress in this process already, and returns the run that is in progress. Returns
+   * undefined if another process runs the job or has finished this run, or if this process may not run the job.
    */
   async function startRun(
     database: Database,
@@ -71,7 +72,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
 
     const end = Promise.withResolvers<void>()
     const run: ActiveRun = { ended: end.promise }
-    const removeRun = () => {
+    const endRun = () => {
       activeRuns.delete(name)
       end.resolve()
     }
@@ -81,10 +82,10 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     try {
       isClaimed = await database.system('jobs', tx => claimRun(tx, name, runId))
     } finally {
-      if (!isClaimed) removeRun()
+      if (!isClaimed) endRun()
     }
     if (!isClaimed) return undefined
-    void execute(database, name, work, { run_id: runId, limitMs }).finally(removeRun)
+    void execute(database, name, work, { run_id: runId, limitMs }).finally(endRun)
     return run
   }
 
@@ -127,7 +128,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
 
   /** Stores a result, and waits for the database if necessary: a run without a result would be repeated. */
   async function storeResult(database: Database, name: JobName, runId: string, result: JobResult) {
-    while (!stopping.signal.aborted)
+    while (!stopping.signal.aborted) {
       try {
         await database.system('jobs', tx => finishRun(tx, name, runId, result))
         return
@@ -135,6 +136,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
         if (!(error instanceof DatabaseUnavailableError)) throw error
         await sleep(POLL_MS, stopping.signal)
       }
+    }
   }
 
   function logResult(name: JobName, runId: string, { state, message }: JobResult, durationMs: number) {
@@ -149,7 +151,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       for (;;) {
         const activeRun = await startRun(database, name, runId, limitMs)
         const remainingMs = Math.max(0, deadlineMs - performance.now())
-        // A run that takes longer is only reported.
+        // If the time is over, the state of the run is returned.
         if (activeRun) await withTimeout(remainingMs, activeRun.ended).catch(() => {})
         else await wait(Math.min(POLL_MS, remainingMs))
 

@@ -4,14 +4,16 @@ import type { PlannedJob } from '@eyrie/contract/management/job-queue'
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import type { Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { job } from '../db/schema/index.ts'
 
-// The rows of the table `job`: when each job is due, who runs it, and the result of its last run.
+// The table `job` contains when each job is due, the result of its last run, and a lease. The process that runs a job renews the lease.
+// If the lease expires, the process has crashed, and the run was interrupted.
 
-/** A process that ends without releasing its lease delays the next run by this time. */
+/** Duration of a lease. A crashed process delays the next run of its job by at most this time. */
 export const LEASE_S = 30
 
-const leaseEnd = sql`now() + ${LEASE_S} * interval '1 second'`
+const newLeaseEnd = sql`now() + ${LEASE_S} * interval '1 second'`
 
 export interface JobResult {
   state: Exclude<JobState, 'running'>
@@ -33,7 +35,7 @@ const INTERRUPTED = 'was interrupted and starts again soon'
 
 type JobRow = typeof job.$inferSelect
 
-/** Describes a job for the API. The cast is safe, because a constraint of the database admits only valid states. */
+/** Describes a job for the API, also one that has never run. The cast is safe: a constraint of the database admits only valid states. */
 function toJob(name: JobName, row: JobRow | undefined): Job {
   const {
     started_at: startedAt = null,
@@ -74,24 +76,24 @@ export async function storePlan(tx: Transaction, jobs: readonly PlannedJob[]): P
 
 /** Requests a run, and returns its id. If a run is already requested, returns the id of that run. */
 export async function requestRun(tx: Transaction, name: JobName): Promise<string> {
-  const [row] = await tx
+  const rows = await tx
     .insert(job)
     .values({ name, requested_run_id: v7() })
     .onConflictDoUpdate({
       target: job.name,
       set: { requested_run_id: sql`coalesce(${job.requested_run_id}, excluded.requested_run_id)` },
     })
-    .returning({ run_id: job.requested_run_id })
-  return row!.run_id!
+    .returning({ run_id: sql<string>`${job.requested_run_id}` })
+  return firstRow(rows).run_id
 }
 
 /** Returns the requested runs that have not started. */
 export async function listRequestedRuns(tx: Transaction): Promise<{ name: JobName; run_id: string }[]> {
   const rows = await tx
-    .select({ name: job.name, run_id: job.requested_run_id })
+    .select({ name: job.name, run_id: sql<string>`${job.requested_run_id}` })
     .from(job)
     .where(isNotNull(job.requested_run_id))
-  return rows.map(({ name, run_id }) => ({ name: name as JobName, run_id: run_id! }))
+  return rows.map(({ name, run_id }) => ({ name: name as JobName, run_id }))
 }
 
 /**
@@ -107,7 +109,7 @@ export async function claimRun(tx: Transaction, name: JobName, runId: string): P
       requested_run_id: sql`nullif(${job.requested_run_id}, ${runId})`,
       started_at: sql`now()`,
       finished_at: null,
-      lease_until: leaseEnd,
+      lease_until: newLeaseEnd,
       state: 'running',
       message: '',
     })
@@ -122,12 +124,13 @@ export async function claimRun(tx: Transaction, name: JobName, runId: string): P
   return claimed.length > 0
 }
 
+/** Extends the lease of a run. */
 export const renewLease = (tx: Transaction, name: JobName, runId: string): Promise<unknown> =>
-  tx.update(job).set({ lease_until: leaseEnd }).where(isRun(name, runId))
+  tx.update(job).set({ lease_until: newLeaseEnd }).where(runCondition(name, runId))
 
 /** Ends the lease of a run, so that another run can be claimed at once. */
 export const releaseRun = (tx: Transaction, name: JobName, runId: string): Promise<unknown> =>
-  tx.update(job).set({ lease_until: null }).where(isRun(name, runId))
+  tx.update(job).set({ lease_until: null }).where(runCondition(name, runId))
 
 /** Stores the result of a run. */
 export const finishRun = (
@@ -145,6 +148,7 @@ export const finishRun = (
       finished_at: sql`now()`,
       ...(state !== 'failed' && { succeeded_at: sql`now()` }),
     })
-    .where(isRun(name, runId))
+    .where(runCondition(name, runId))
 
-const isRun = (name: JobName, runId: string) => and(eq(job.name, name), eq(job.run_id, runId))
+/** Selects the job if this is its current run. */
+const runCondition = (name: JobName, runId: string) => and(eq(job.name, name), eq(job.run_id, runId))

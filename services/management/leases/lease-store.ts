@@ -7,8 +7,8 @@ import { decideLeases } from './decide-leases.ts'
 export const BACKGROUND = 'background'
 
 /**
- * An instance that has not renewed its row for this long counts as dead. Another instance then follows its engines within ten
- * seconds: this time, the interval of the renewals, and the time to connect to the engine.
+ * An instance that has not renewed its row for this long counts as dead. Its engines are connected to another instance within ten seconds:
+ * after this time, the next renewal of another instance, and its connection to the engine.
  */
 const ALIVE_S = 5
 
@@ -112,8 +112,8 @@ export async function removeInstance(tx: Transaction, instanceId: string): Promi
 }
 
 /**
- * Returns whether an instance holds a lease. To be called at the start of a transaction that requires the lease. It does not lock the
- * lease, so that a process that has stopped does not block the instance that takes over.
+ * Returns whether an instance holds a lease. To be called at the start of a transaction that requires the lease. The lease is not locked:
+ * otherwise a process that hangs in a transaction would block the instance that takes over.
  */
 export async function holdsLease(tx: Transaction, instanceId: string, subject: string): Promise<boolean> {
   await limitIdleTime(tx)

@@ -15,8 +15,8 @@ const RENEWAL_MS = 1000
 const OPERATION = 'leases'
 
 /**
- * Divides the work among the management services (instances) on one database. Each engine is followed by one instance, and one
- * instance runs the background jobs: it holds a lease for this work. When an instance ends, the others take over its work.
+ * Divides the work among the management services (instances) on one database. Each engine is followed by one instance, and one instance
+ * runs the background jobs. An instance holds a lease for each of these tasks. When it ends, the others take over its leases.
  */
 export interface Leases {
   readonly instance_id: string
@@ -29,7 +29,7 @@ export interface Leases {
   onRenewal(listener: (held: HeldLeases, database: Database) => Promise<void>): void
   /** Renews at once, for example because an engine was registered. */
   renew(): void
-  /** Gives up the leases of engines, after the work has ended. */
+  /** Gives up the leases of engines. The work on these engines must have ended. */
   release(database: Database, subjects: readonly string[]): Promise<void>
   /** Resolves when this instance runs the background jobs. Rejects when the signal aborts. */
   waitForBackground(signal: AbortSignal): Promise<void>
@@ -58,7 +58,7 @@ export function createLeases({ instance_id: instanceId, host_name, log }: Leases
   /** How many parts of the service have called `start` and not ended it. */
   let startCount = 0
   let renewals: { stopping: AbortController; ended: Promise<void> } | undefined
-  /** Aborting it starts the next renewal at once. */
+  /** The wait for the next renewal. Aborting it starts the renewal at once. */
   let pause = new AbortController()
 
   async function renewOnce(database: Database): Promise<void> {
@@ -69,7 +69,7 @@ export function createLeases({ instance_id: instanceId, host_name, log }: Leases
     for (const listener of listeners) await listener(held, database)
   }
 
-  /** Renews until stopped. While the database is unreachable, leases remain: no other instance can claim them either. */
+  /** Renews until stopped. While the database is unreachable, this instance retains its leases, because no other one can claim them. */
   async function renewPeriodically(database: Database, signal: AbortSignal): Promise<void> {
     const logFailure = logUnlessUnavailable(log, 'failed to renew leases')
     while (!signal.aborted) {
@@ -93,10 +93,10 @@ export function createLeases({ instance_id: instanceId, host_name, log }: Leases
         renewals = { stopping, ended: renewPeriodically(database, stopping.signal) }
       }
 
-      let isStarted = true
+      let isStopped = false
       return async () => {
-        if (!isStarted) return
-        isStarted = false
+        if (isStopped) return
+        isStopped = true
         startCount -= 1
         if (startCount > 0 || !renewals) return
         const { stopping, ended } = renewals

@@ -20,14 +20,14 @@ export interface SourcePlacementChange {
   engine_id?: string | undefined
 }
 
-/** Updates the placement of a site. Returns the rows that the caller may change: one or none. */
+/** Updates the placement of a site. Returns the updated rows: none if the caller may not change the site. */
 export const updateSitePlacement = (tx: Transaction, change: SitePlacementChange) =>
   // `change` includes the id, because an update must set at least one column.
   tx.update(site).set(change).where(eq(site.site_id, change.site_id)).returning()
 
 /**
- * Updates the placement of a source, and moves the source if there is an `engineId`. Returns the rows that the caller may change: one
- * or none.
+ * Updates the placement of a source, and moves the source if the change names another engine. Returns the updated rows: none if the caller
+ * may not change the source.
  */
 export async function updateSourcePlacement(
   tx: Transaction,
@@ -35,14 +35,15 @@ export async function updateSourcePlacement(
 ) {
   const rows = await tx
     .update(source)
+    // Includes the id, because an update must set at least one column.
     .set({ source_id: sourceId, ...fields })
     .where(eq(source.source_id, sourceId))
     .returning()
-  const fromEngineId = rows[0]?.engine_id
-  if (fromEngineId !== undefined && engineId !== undefined && engineId !== fromEngineId)
-    await withFullScope(tx, () =>
-      moveSource(tx, { source_id: sourceId, from_engine_id: fromEngineId, to_engine_id: engineId }),
-    )
+  const currentEngineId = rows[0]?.engine_id
+  if (!currentEngineId || !engineId || engineId === currentEngineId) return rows
+
+  const move = { source_id: sourceId, from_engine_id: currentEngineId, to_engine_id: engineId }
+  await withFullScope(tx, () => moveSource(tx, move))
   return rows
 }
 

@@ -18,18 +18,18 @@ export interface SourceMove {
   to_engine_id: string
 }
 
-/** An engine delivers the messages in its log within this time, or never: its log is not large enough for more. */
+/** Former channels are deleted after this time. The log of an engine is not large enough to deliver older messages. */
 const MAX_DELIVERY_DAYS = 90
 
 /**
- * Moves a source and its channels in the database. The new engine creates them when it is next reconciled, and the old engine deletes
- * them. Returns false if the source is not on the old engine any more. Must run with all rights.
+ * Moves a source and its channels in the database. The next reconciliation creates them on the new engine, and deletes them on the old one.
+ * Returns false if the source is not on the old engine any more. Must run with all rights.
  */
 export async function moveSource(
   tx: Transaction,
   { source_id: sourceId, from_engine_id: fromEngineId, to_engine_id: toEngineId }: SourceMove,
 ): Promise<boolean> {
-  // The ingest of messages locks this row too: each message of the old engine is stored either before or after the move.
+  // The ingest locks this row too, so that no message of the old engine is stored during the move.
   const [oldEngine] = await tx
     .select({ log_id: engineState.provisioned_log_id, reported: engineState.condition })
     .from(engineState)
@@ -45,7 +45,7 @@ export async function moveSource(
   if (oldEngine?.log_id) await storeFormerChannels(tx, sourceId, fromEngineId, oldEngine.log_id)
   await resetChannels(tx, sourceId)
   const sourceCores = await removeLoad(tx, fromEngineId, oldEngine?.reported, movedSource.source_sid)
-  // The foreign key of the channels changes their engine too.
+  // The channels follow by their foreign key, `on update cascade`.
   await tx
     .update(source)
     .set({
@@ -59,25 +59,27 @@ export async function moveSource(
 }
 
 /**
- * Stores which ids the channels had on the old engine. With them, messages of the old engine that are delivered later are assigned to
- * the channels.
+ * Stores which ids the channels had on the old engine. The old engine may still deliver messages, which are assigned to the channels by
+ * these ids.
  */
 async function storeFormerChannels(tx: Transaction, sourceId: string, engineId: string, logId: string) {
   const rows = await tx
     .select({ channel_id: channel.channel_id, channel_sid: channel.channel_sid })
     .from(channel)
     .where(and(eq(channel.source_id, sourceId), isNotNull(channel.channel_sid)))
-  for (const { channel_id, channel_sid: channelSid } of rows)
+  for (const { channel_id, channel_sid: channelSid } of rows) {
     await tx
       .insert(formerChannel)
       .values({
         engine_id: engineId,
         log_id: logId,
+        // The query returns only channels with an id.
         channel_sid: channelSid!,
         channel_id,
         moved_at: sql`clock_timestamp()`,
       })
       .onConflictDoNothing()
+  }
   await tx
     .delete(formerChannel)
     .where(lt(formerChannel.moved_at, sql`now() - ${MAX_DELIVERY_DAYS} * interval '1 day'`))
@@ -85,9 +87,9 @@ async function storeFormerChannels(tx: Transaction, sourceId: string, engineId: 
 
 /** Deletes the ids that the old engine has assigned, and marks the states of the channels as outdated. */
 async function resetChannels(tx: Transaction, sourceId: string) {
-  const isMoved = eq(channel.source_id, sourceId)
-  await tx.update(channel).set({ channel_sid: null }).where(isMoved)
-  const channels = tx.select({ id: channel.channel_id }).from(channel).where(isMoved)
+  const ofSource = eq(channel.source_id, sourceId)
+  await tx.update(channel).set({ channel_sid: null }).where(ofSource)
+  const channels = tx.select({ id: channel.channel_id }).from(channel).where(ofSource)
   await tx
     .update(channelState)
     .set({ is_heard: false, is_verified: false })
@@ -95,8 +97,8 @@ async function resetChannels(tx: Transaction, sourceId: string) {
 }
 
 /**
- * Removes the load of a source from the last reported condition of its old engine, so that a plan does not count the load twice
- * before the engine reports again. Returns the load in CPU cores. Undefined if it was not measured.
+ * Removes the load of a source from the last report of its old engine. Otherwise plans would count the load on both engines until the old
+ * engine reports again. Returns the load in CPU cores; undefined if it was not measured.
  */
 async function removeLoad(
   tx: Transaction,
@@ -120,8 +122,8 @@ async function removeLoad(
 }
 
 /**
- * Moves the device of a moved source, once none of its sources is left on the old engine. The engine of a device decides which users
- * see the engine, and the status of the device.
+ * Moves the device of a moved source if no source of the device is left on the old engine. The engine of a device determines the status of
+ * the device, and which users see the engine.
  */
 async function moveDevice(tx: Transaction, deviceId: string, fromEngineId: string, toEngineId: string) {
   const deviceSource = alias(source, 'device_source')

@@ -1,4 +1,6 @@
-/** An engine as placement sees it. Placement decides on which engine each source runs. Loads are in CPU cores. */
+// Placement decides on which engine each source runs. Capacities and loads are in CPU cores.
+
+/** What placement needs to know about an engine. */
 export interface PlacementEngine {
   engine_id: string
   engine_name: string
@@ -8,7 +10,7 @@ export interface PlacementEngine {
   isLost: boolean
   /** Capacity of the engine. Undefined if the engine does not report it. */
   cores: number | undefined
-  /** Load of channels that management does not know. */
+  /** Load of sources that other clients have created on the engine. */
   otherLoad: number
   /** The owner. Null: the engine belongs to the installation. */
   organization_id: string | null

@@ -1,3 +1,4 @@
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import type { Placement, PlacementOverview } from '@eyrie/contract/management/placement'
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
@@ -6,11 +7,10 @@ import { sourceChannelColumns } from '../inventory/source-channels.ts'
 import { planRebalance } from './plan-placement.ts'
 import { readPlacementState } from './read-placement-state.ts'
 
-/**
- * Returns the engines with their loads, the placement rules of the sites, and on which engine each source runs. Must run with all rights.
- */
+/** Returns all engines with their loads, the placement rules of the sites, and the engine of each source. Must run with all rights. */
 export async function readOverview(tx: Transaction): Promise<PlacementOverview> {
   const state = await readPlacementState(tx)
+  // A plan contains the present load of each engine.
   const loads = new Map(planRebalance(state).engines.map(row => [row.engine_id, row]))
   const costs = new Map(state.sources.map(({ source_id, cores }) => [source_id, cores]))
 
@@ -60,7 +60,7 @@ export async function readOverview(tx: Transaction): Promise<PlacementOverview> 
   return {
     engines: engines.map(row => ({
       ...row,
-      engine_status: row.engine_status ?? 0,
+      engine_status: row.engine_status ?? ENGINE_STATUS.unknown,
       engine_reason: row.engine_reason ?? '',
       cores: loads.get(row.engine_id)?.cores ?? null,
       used: loads.get(row.engine_id)?.used ?? 0,

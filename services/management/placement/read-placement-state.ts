@@ -2,13 +2,14 @@ import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import type { Placement } from '@eyrie/contract/management/placement'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { channel, engine, engineSite, engineState, site, source } from '../db/schema/index.ts'
 import type { PlacementEngine, PlacementSource, PlacementState } from './placement-state.ts'
 
 /** The sources of an engine are moved once it has been unreachable for this long, by the clock of the database. */
 export const LOST_AFTER_S = 15
 
-/** The condition that an engine has been unusable for `LOST_AFTER_S`. */
+/** Whether an engine has been unusable for `LOST_AFTER_S`, as a column or condition of a query. */
 const isLongUnusable = sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`
 
 /** The placement of a source: its own, or that of its site. */
@@ -34,13 +35,13 @@ export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
 
 /** Returns whether management chooses the engine of at least one source. */
 export async function isAnyPlacementAutomatic(tx: Transaction): Promise<boolean> {
-  const [row] = await tx.execute<{ found: boolean }>(sql`
+  const rows = await tx.execute<{ found: boolean }>(sql`
     select exists (select from site where site_placement = 'automatic')
       or exists (select from source where source_placement = 'automatic') as found`)
-  return row!.found
+  return firstRow(rows).found
 }
 
-/** Reads all engines, and all sources that have channels, with what they need. Must run with all rights. */
+/** Reads all engines with their capacity, and all sources that have channels with their load. Must run with all rights. */
 export async function readPlacementState(tx: Transaction): Promise<PlacementState> {
   const engineRows = await selectEngines(tx)
   const sourceRows = await selectSources(tx)
@@ -102,11 +103,11 @@ const selectSources = (tx: Transaction) =>
     })
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
-    // A source without channels needs nothing.
+    // Sources without channels cause no load.
     .where(inArray(source.source_id, tx.select({ id: channel.source_id }).from(channel)))
     .orderBy(source.source_id)
 
-/** Returns a function that returns the load of a source, in CPU cores, as its engine has reported it. */
+/** Returns a function that finds the load of a source, in CPU cores, in the last report of its engine. */
 function createLoadFinder(engineRows: Awaited<ReturnType<typeof selectEngines>>) {
   const loadsByEngine = new Map(
     engineRows.map(({ engine_id: engineId, reported }) => {

@@ -14,7 +14,7 @@ import { findSummaryDate } from './rules/summary-time.ts'
 /** Alerts that begin within this time share a message: a switch that fails disconnects many cameras. */
 const COLLECT_MS = 10_000
 const HOUR_MS = 3_600_000
-/** The `setting` row with the date of the last daily summary. */
+/** Name of the `setting` row with the date of the last daily summary. */
 const SUMMARY = 'system_alert_summary'
 
 /** What the messages of one evaluation have in common. */
@@ -26,7 +26,7 @@ interface Evaluation {
   now: Date
 }
 
-/** Stores the deliveries that are due: about alerts that have begun, have ended or last, and the daily summary. */
+/** Stores the messages that are due: about alerts that have begun, have ended or are ignored, and the daily summary. */
 export async function storeAlertDeliveries(
   tx: Transaction,
   settings: SystemAlertSettings,
@@ -40,60 +40,68 @@ export async function storeAlertDeliveries(
   if (await claimSummary(tx, settings, nowMs)) await sendSummary(evaluation)
 }
 
-const isOpen = isNull(systemAlert.ended_at)
-const isIgnored = and(isOpen, isNull(systemAlert.acknowledged_at))
+// Conditions on columns of `systemAlert`.
 
-async function reportNewAlerts(evaluation: Evaluation): Promise<void> {
-  const { tx, settings, now } = evaluation
-  const isNew = and(isDelivered(settings, 'immediate'), isNull(systemAlert.notified_at), isOpen)
-  const [oldest] = await tx
-    .select({ opened_at: systemAlert.opened_at })
-    .from(systemAlert)
-    .where(isNew)
-    .orderBy(asc(systemAlert.opened_at))
-    .limit(1)
-  if (!oldest || now.getTime() - oldest.opened_at.getTime() < COLLECT_MS) return
-  await report(evaluation, 'began', isNew, { notified_at: now, repeated_at: now })
-}
+const whereOpen = isNull(systemAlert.ended_at)
+const whereIgnored = and(whereOpen, isNull(systemAlert.acknowledged_at))
 
-async function reportEndedAlerts(evaluation: Evaluation): Promise<void> {
-  const { tx, settings, now } = evaluation
-  const hasEnded = and(
-    isDelivered(settings, 'immediate'),
-    isNotNull(systemAlert.ended_at),
-    isNull(systemAlert.end_notified_at),
-  )
-  const mark = { end_notified_at: now }
-  // The end of an alert is reported only to people who know of its beginning.
-  if (settings.is_end_reported)
-    await report(evaluation, 'ended', and(hasEnded, isNotNull(systemAlert.notified_at)), mark)
-  else await tx.update(systemAlert).set(mark).where(hasEnded)
-}
-
-async function repeatIgnoredAlerts(evaluation: Evaluation): Promise<void> {
-  const { settings, now } = evaluation
-  const repeatedUntil = new Date(now.getTime() - settings.repeat_hours * HOUR_MS)
-  const isRepeatDue = lte(systemAlert.repeated_at, repeatedUntil)
-  const isDue = and(isDelivered(settings, 'immediate'), isIgnored, isRepeatDue)
-  await report(evaluation, 'lasts', isDue, { repeated_at: now })
-}
-
-async function sendSummary(evaluation: Evaluation): Promise<void> {
-  const { settings, now } = evaluation
-  const isMentioned = or(isNull(systemAlert.notified_at), isIgnored)
-  const isSummarized = and(isDelivered(settings, 'daily_summary'), isMentioned)
-  await report(evaluation, 'summary', isSummarized, { notified_at: now, repeated_at: now })
-}
-
-/** Returns the condition that messages about an alert are sent at once, or in the daily summary. */
-function isDelivered({ kinds }: SystemAlertSettings, delivery: KindSettings['delivery']): SQL {
+/** Selects the alerts of the kinds about which messages are sent at once, or in the daily summary. */
+function whereDelivered({ kinds }: SystemAlertSettings, delivery: KindSettings['delivery']): SQL {
   const delivered = systemAlertKind.options.filter(
     kind => kinds[kind].is_enabled && kinds[kind].delivery === delivery,
   )
   return inArray(systemAlert.kind, delivered)
 }
 
-/** Stores one message for each action about all alerts that meet a condition, and marks these alerts. */
+async function reportNewAlerts(evaluation: Evaluation): Promise<void> {
+  const { tx, settings, now } = evaluation
+  const whereNew = and(whereDelivered(settings, 'immediate'), isNull(systemAlert.notified_at), whereOpen)
+  const [oldest] = await tx
+    .select({ opened_at: systemAlert.opened_at })
+    .from(systemAlert)
+    .where(whereNew)
+    .orderBy(asc(systemAlert.opened_at))
+    .limit(1)
+  if (!oldest || now.getTime() - oldest.opened_at.getTime() < COLLECT_MS) return
+  await report(evaluation, 'began', whereNew, { notified_at: now, repeated_at: now })
+}
+
+async function reportEndedAlerts(evaluation: Evaluation): Promise<void> {
+  const { tx, settings, now } = evaluation
+  const whereEnded = and(
+    whereDelivered(settings, 'immediate'),
+    isNotNull(systemAlert.ended_at),
+    isNull(systemAlert.end_notified_at),
+  )
+  const mark = { end_notified_at: now }
+  if (!settings.is_end_reported) {
+    await tx.update(systemAlert).set(mark).where(whereEnded)
+    return
+  }
+  // The end of an alert is reported only if its beginning was reported.
+  await report(evaluation, 'ended', and(whereEnded, isNotNull(systemAlert.notified_at)), mark)
+}
+
+async function repeatIgnoredAlerts(evaluation: Evaluation): Promise<void> {
+  const { settings, now } = evaluation
+  const repeatedUntil = new Date(now.getTime() - settings.repeat_hours * HOUR_MS)
+  const whereDue = and(
+    whereDelivered(settings, 'immediate'),
+    whereIgnored,
+    lte(systemAlert.repeated_at, repeatedUntil),
+  )
+  await report(evaluation, 'lasts', whereDue, { repeated_at: now })
+}
+
+async function sendSummary(evaluation: Evaluation): Promise<void> {
+  const { settings, now } = evaluation
+  // Alerts that are new since the last summary, even if they have ended, and those that nobody has acknowledged.
+  const whereMentioned = or(isNull(systemAlert.notified_at), whereIgnored)
+  const whereSummarized = and(whereDelivered(settings, 'daily_summary'), whereMentioned)
+  await report(evaluation, 'summary', whereSummarized, { notified_at: now, repeated_at: now })
+}
+
+/** Stores one message for each action about all alerts that meet a condition, and writes `mark` to these alerts. */
 async function report(
   { tx, actions, now }: Evaluation,
   occasion: Occasion,
@@ -114,14 +122,14 @@ async function report(
   await tx.update(systemAlert).set(mark).where(inArray(systemAlert.system_alert_id, ids))
 }
 
-/** Returns the configured actions; by default an e-mail to the first administrator. Without a mail server, there is no e-mail. */
+/** Returns the configured actions; by default an e-mail to the first administrator. Omits e-mails if no mail server is configured. */
 async function findActions(tx: Transaction, { actions }: SystemAlertSettings): Promise<AlertAction[]> {
   const { smtp_host: smtpHost } = await readRedactedSettings(tx, smtpKind)
   const configured = actions.length > 0 ? actions : [await createDefaultAction(tx)]
   return configured.filter(action => smtpHost !== '' || findActionType(action) !== 'email')
 }
 
-/** The address of an administrator whose e-mail was never set. */
+/** The default address of the first administrator, at which nobody can be reached. */
 const LOCAL_ADDRESS = /@localhost$/i
 
 async function createDefaultAction(tx: Transaction): Promise<AlertAction> {
@@ -133,13 +141,13 @@ async function createDefaultAction(tx: Transaction): Promise<AlertAction> {
     .orderBy(asc(user.created_at), asc(user.user_id))
     .limit(1)
   const isReachable = first && !LOCAL_ADDRESS.test(first.email)
-  // Without a receiver, the e-mail goes to the one in the settings of the mail server.
+  // An e-mail without a receiver goes to the receiver in the settings of the mail server.
   return { action_type: 'email', ...(isReachable && { action_to: first.email }) }
 }
 
 /**
- * Returns whether the daily summary is due, and records that it was sent. The first call only records the date, so that a new
- * installation sends no summary.
+ * Returns whether the daily summary is due, and records that it is sent today. The first call after the installation only records the
+ * date.
  */
 async function claimSummary(tx: Transaction, settings: SystemAlertSettings, nowMs: number): Promise<boolean> {
   const timezone = settings.summary_timezone || (await findFirstTimezone(tx))

@@ -9,7 +9,7 @@ import type { PictureReference } from './rules/picture-rules.ts'
 
 export type SystemAlertRow = typeof systemAlert.$inferSelect
 
-/** How long closed alerts are retained. */
+/** How long alerts are retained after their end. */
 const RETENTION_MS = 90 * 86_400_000
 
 export const readOpenAlerts = (tx: Transaction): Promise<SystemAlertRow[]> =>
@@ -36,7 +36,7 @@ export async function insertAlert(
       last_seen_at: new Date(lastSeenMs),
       interruptions,
     })
-    // The alert may be open already, because this process crashed before it knew.
+    // The alert may be open already: conditions are in memory, and the process may have been restarted after the insert.
     .onConflictDoNothing()
 }
 
@@ -69,6 +69,7 @@ export async function closeAlerts(
 export const deleteOldAlerts = (tx: Transaction, nowMs: number): Promise<unknown> =>
   tx.delete(systemAlert).where(lt(systemAlert.ended_at, new Date(nowMs - RETENTION_MS)))
 
+/** Returns what was learned about the pictures of each source, by source id. */
 export async function readReferences(tx: Transaction): Promise<Map<string, PictureReference>> {
   const rows = await tx.select().from(pictureReference)
   return new Map(rows.map(({ source_id, ...reference }) => [source_id, reference]))
@@ -90,7 +91,7 @@ export async function storeReference(
 export const deleteReference = (tx: Transaction, sourceId: string): Promise<unknown> =>
   tx.delete(pictureReference).where(eq(pictureReference.source_id, sourceId))
 
-/** Returns an alert as messages about it contain it. */
+/** Describes an alert for messages. */
 export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
   system_alert_id: row.system_alert_id,
   system_alert_kind: row.kind,

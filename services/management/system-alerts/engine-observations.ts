@@ -8,6 +8,9 @@ import { createObservation, type Observation, type Subject } from './rules/obser
 import type { PictureReference } from './rules/picture-rules.ts'
 import { observeSource, type SourceObservations } from './rules/source-rules.ts'
 
+// Observations about engines and their sources. An observation says whether a kind of failure is present. The observations are made from
+// what engines report (their conditions), and from the outages of engines.
+
 /** The condition of an engine, with the times of the request that has read it, in epoch ms. */
 export interface ReceivedCondition {
   condition: EngineCondition
@@ -21,7 +24,7 @@ const MAX_AGE_MS = 45_000
 export interface EngineObservationsInput {
   /** The last condition of each engine. */
   conditions: ReadonlyMap<string, ReceivedCondition>
-  /** The conditions whose pictures the references already include. */
+  /** The conditions that were evaluated before. Nothing is learned from their pictures again. */
   evaluated: ReadonlySet<ReceivedCondition>
   outages: readonly EngineOutage[]
   /** How the pictures of each source usually look. */
@@ -36,7 +39,7 @@ export interface EngineObservations {
   observations: Observation[]
   /** The engines about whose sources nothing is known at present. */
   unknownEngines: Set<string>
-  /** The references of the sources from whose pictures something was learned. */
+  /** The changed references: of the sources from whose pictures something was learned. */
   references: Map<string, PictureReference>
 }
 
@@ -110,6 +113,7 @@ function observeConnection(
   return createObservation('engine_away', subject, reason !== undefined, reason)
 }
 
+/** Observes the clock and the license of an engine, and its disk unless that is the disk of this appliance. */
 function observeMachine(
   subject: Subject,
   { condition, requestedMs, receivedMs }: ReceivedCondition,
@@ -117,6 +121,7 @@ function observeMachine(
   { thresholds, nowMs }: EngineObservationsInput,
 ): Observation[] {
   const { time, disk, license_until: licenseUntil } = condition
+  // The engine has probably read its clock in the middle of the request.
   const differenceMs = Date.parse(time) - (requestedMs + receivedMs) / 2
   const licenseEnd = licenseUntil === undefined ? undefined : new Date(licenseUntil)
   return [

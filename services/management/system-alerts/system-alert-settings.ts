@@ -35,7 +35,7 @@ const DEFAULT_HOLD_S: Record<SystemAlertKind, number> = {
   engines_unbalanced: 120,
 }
 
-/** Kinds that are suggestions rather than failures, and can wait for the daily summary. */
+/** Kinds that are suggestions rather than failures. By default they are reported in the daily summary only. */
 const SUMMARIZED_KINDS: readonly SystemAlertKind[] = ['engines_unbalanced']
 
 export const DEFAULT_SETTINGS: SystemAlertSettings = {
@@ -81,7 +81,7 @@ export async function readRedactedSystemAlertSettings(tx: Transaction): Promise<
   return { ...settings, actions: settings.actions.map(action => mapSecrets(action, () => REDACTED)) }
 }
 
-/** Updates the settings. A placeholder keeps the stored secret of the action at the same position. */
+/** Updates the settings. Where a secret of an action is the placeholder, the stored secret of the action at the same position remains. */
 export async function updateSystemAlertSettings(
   tx: Transaction,
   change: SystemAlertSettingsChange,
@@ -94,9 +94,9 @@ export async function updateSystemAlertSettings(
     ...others,
     thresholds: { ...stored.thresholds, ...thresholds },
     kinds: mapKinds(kind => ({ ...stored.kinds[kind], ...kinds[kind] })),
-    actions:
-      actions?.map((action, index) => encryptSecrets(action, stored.actions[index], secrets)) ??
-      stored.actions,
+    actions: actions
+      ? actions.map((action, index) => encryptSecrets(action, stored.actions[index], secrets))
+      : stored.actions,
   }
   const value = systemAlertSettings.parse(merged)
   await tx

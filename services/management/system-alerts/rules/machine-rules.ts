@@ -26,8 +26,8 @@ export function observeDisk(
 }
 
 /**
- * Reports a clock of an engine that differs from the clock of management by `differenceMs`. The engine read its clock at an
- * unknown moment of a request that took `requestMs`, so half of this time is tolerated in addition.
+ * Reports an engine whose clock differs from the clock of management by `differenceMs`. The engine has read its clock during a request that
+ * took `requestMs`. The exact moment is unknown, so half of this time is tolerated in addition.
  */
 export function observeClock(
   differenceMs: number,

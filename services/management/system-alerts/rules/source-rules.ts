@@ -69,7 +69,7 @@ const formatRate = (fps: number) => String(Number(fps.toFixed(1)))
 
 function observeRecording({ state, recording }: SourceCondition, subject: Subject): Observation {
   const hasFailed = recording?.state === 'failed'
-  // While a source is lost, only the alert about its camera reports that.
+  // While a camera is lost, the alert about the camera is enough.
   if (state !== 'running' && !hasFailed)
     return createObservation('recording_stopped', subject, recording ? undefined : false)
   const isIdle = recording?.mode === 'continuous' && recording.state === 'waiting'
@@ -84,34 +84,21 @@ function observePicture(
   thresholds: Thresholds,
 ): SourceObservations {
   const verdict = judgePictureOf(condition, reference, thresholds)
+  const { isBlack, isFrozen, isDefocused, hasMoved } = verdict
   const stillSeconds = Math.round(condition.picture?.still_s ?? 0)
+  const frozenReason = `the picture has not changed for ${stillSeconds} seconds, not even by noise`
   return {
     observations: [
-      createObservation('picture_black', subject, verdict.isBlack, 'the picture is black'),
-      createObservation(
-        'picture_frozen',
-        subject,
-        verdict.isFrozen,
-        `the picture has not changed for ${stillSeconds} seconds, not even by noise`,
-      ),
-      createObservation(
-        'picture_defocused',
-        subject,
-        verdict.isDefocused,
-        'the picture is less sharp than usual',
-      ),
-      createObservation(
-        'picture_moved',
-        subject,
-        verdict.hasMoved,
-        'the camera shows another scene than usual',
-      ),
+      createObservation('picture_black', subject, isBlack, 'the picture is black'),
+      createObservation('picture_frozen', subject, isFrozen, frozenReason),
+      createObservation('picture_defocused', subject, isDefocused, 'the picture is less sharp than usual'),
+      createObservation('picture_moved', subject, hasMoved, 'the camera shows another scene than usual'),
     ],
     reference: verdict.reference,
   }
 }
 
-/** Judges the picture of a camera that is analysed. Ends the alerts about pictures when the camera is no longer analysed. */
+/** Judges the picture of a source. While it is not analysed, there is no picture, and no failure of the picture is present. */
 function judgePictureOf(
   { state, picture }: SourceCondition,
   reference: PictureReference | undefined,

@@ -23,9 +23,9 @@ interface Confirmation {
 }
 
 /**
- * Checks that the caller knows their own password: `current_password` is correct, or the session started less than five minutes ago.
- * An unlocked browser or a stolen token must not be enough to take over an account. Otherwise throws `EyrieError` (`rights`) about the
- * field `current_password`. Wrong passwords count as failed sign-ins, so `TooManyAttempts` may be thrown too.
+ * Checks that the caller knows their own password: `current_password` is correct, or the caller has signed in less than five minutes ago.
+ * This prevents that someone with an unlocked browser or a stolen token takes over the account. Throws `EyrieError` (`rights`) about the
+ * field `current_password` if the check fails. Wrong passwords count as failed sign-ins, so `TooManyAttempts` may be thrown too.
  */
 export async function confirmPassword(
   database: Database,
@@ -42,8 +42,8 @@ export async function confirmPassword(
   })
 
   if (currentPassword === undefined) {
-    const ageMs = stored ? now().getTime() - stored.signedInAt.getTime() : Number.POSITIVE_INFINITY
-    if (ageMs < CONFIRMED_FOR_MS) return
+    const isRecent = stored && now().getTime() - stored.signedInAt.getTime() < CONFIRMED_FOR_MS
+    if (isRecent) return
     throw fieldError('current_password', 'is required to change a password or an e-mail address', {
       code: 'rights',
     })

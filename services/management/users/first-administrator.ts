@@ -5,6 +5,7 @@ import type { Log } from '@eyrie/kit'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { role, user } from '../db/schema/index.ts'
 import type { Passwords } from './passwords.ts'
 import { normalizeEmail } from './sign-in.ts'
@@ -26,10 +27,10 @@ export interface FirstAdministratorOptions {
   print(text: string): void
 }
 
-/** The file contains the e-mail address and the generated password of the first administrator, on one line each. */
+/** Returns the path of a file with two lines: the e-mail address and the generated password of the first administrator. */
 const passwordFile = (data: string) => resolve(data, 'secrets/admin')
 
-/** Deletes the file with the generated password if it belongs to this user. Call this after the password was changed. */
+/** Deletes the file with the generated password if it is that of this user. To be called after the user has changed the password. */
 export function deleteFirstPassword(data: string, email: string): void {
   const file = passwordFile(data)
   if (!existsSync(file)) return
@@ -50,7 +51,7 @@ export async function ensureFirstAdministrator(
   const email = configured.email ?? DEFAULT_EMAIL
   const file = passwordFile(data)
   // Store the password before the user is created: after a crash in between, the password is still known.
-  const password = configured.password ?? storeGeneratedPassword(file, email)
+  const password = configured.password ?? readOrGeneratePassword(file, email)
   const passwordHash = await passwords.hash(password)
 
   const isCreated = await database.system(OPERATION, async tx => {
@@ -76,17 +77,18 @@ export async function ensureFirstAdministrator(
 }
 
 /** Returns the password in the file. Creates the file with a generated password if it does not exist. */
-function storeGeneratedPassword(file: string, email: string): string {
+function readOrGeneratePassword(file: string, email: string): string {
   const content = readOrCreateSecret(file, () => `${email}\n${generatePassword()}\n`)
   return content.trim().split('\n').at(-1)!
 }
 
 async function insertSuperadmin(tx: Transaction, email: string, passwordHash: string): Promise<void> {
-  const [superadmin] = await tx.select().from(role).where(eq(role.role_key, 'superadmin'))
+  // `seed` has created all roles.
+  const superadmin = firstRow(await tx.select().from(role).where(eq(role.role_key, 'superadmin')))
   const names = { first_name: 'Eyrie', last_name: 'Administrator', user_name: 'Administrator' }
   await tx
     .insert(user)
-    .values({ email, ...names, role_id: superadmin!.role_id, is_verified: true, password_hash: passwordHash })
+    .values({ email, ...names, role_id: superadmin.role_id, is_verified: true, password_hash: passwordHash })
 }
 
 const hasSuperadmin = async (tx: Transaction) => (await listSuperadminEmails(tx, 1)).length > 0

@@ -4,11 +4,11 @@ import { isKnownToken, type Log, writeDurably } from '@eyrie/kit'
 import { z } from 'zod'
 import { generateSecret, hashSecret } from './opaque-token.ts'
 
-// Browsers on the appliance itself can see the live views without an account: the operator opens a link in them, whose key
-// can be used once and starts a session. Unlike sessions of users, these need no database.
+// Browsers on the appliance itself can show the live views without an account. The operator opens a link in such a browser. The link
+// contains a key, which can be used once and starts a session. Unlike the sessions of users, these sessions need no database.
 
 const DAY_MS = 86_400_000
-/** As long as the cookie. On a screen that only shows live views, no one could open another link. */
+/** Lifetime of a session and of its cookie. It is long, because nobody could open another link on a screen that only shows live views. */
 export const LOCAL_SESSION_MS = 365 * DAY_MS
 const MAX_KEYS = 16
 const MAX_SESSIONS = 100
@@ -88,7 +88,7 @@ export function createLocalSessions({
   }
 }
 
-/** Returns no sessions if there is no valid file: their browsers need another link. */
+/** Returns the stored sessions, or none if there is no valid file: then the browsers need another link. */
 function readSessions(file: string): StoredSession[] {
   try {
     return storedSessions.parse(JSON.parse(readFileSync(file, 'utf8')))

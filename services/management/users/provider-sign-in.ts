@@ -2,6 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { OidcSettings } from '@eyrie/contract/management/index'
 import { and, eq, inArray, notInArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { customer, organization, role, site, user, userCustomer, userSite } from '../db/schema/index.ts'
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
 import type { ProviderAccount } from './oidc/authorization.ts'
@@ -15,13 +16,13 @@ import { assertNotLastSuperadmin } from './user-authority.ts'
 import { describeUser } from './user-queries.ts'
 
 const OPERATION = 'sign-in with the identity provider'
-/** No password has this hash. */
+/** The `password_hash` of a user without a password. */
 const NO_PASSWORD = ''
 
 /**
- * Signs in the user of an account at the identity provider, and gives the user the rights of the account's groups. The first sign-in
- * creates the user, or connects an existing user with the same e-mail address, if the settings allow it. A user without a group that
- * has a role loses all rights. Throws `EyrieError` (`rights`) with a reason for the user.
+ * Signs in the user of an account at the identity provider. The groups of the account determine the rights of the user. If no group has a
+ * role, the user loses all rights. If the settings allow it, the first sign-in creates the user, or connects an existing user with the
+ * same e-mail address. Throws `EyrieError` (`rights`) with a reason for the user.
  */
 export async function signInWithProvider(
   database: Database,
@@ -36,11 +37,12 @@ export async function signInWithProvider(
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie identity'))`)
     const knownUserId = await findIdentityOwner(tx, account)
     if (!rights) {
-      // Committed, so that existing sessions lose their rights too.
+      // The error is thrown after the transaction, so that this is committed: existing sessions lose their rights too.
       if (knownUserId) await withdrawRights(tx, knownUserId, now)
       return undefined
     }
     const userId = knownUserId ?? (await connectAccount(tx, settings, account, now))
+    // The user exists: an identity is deleted with its user.
     const current = await lockUser(tx, userId)
     assertMaySignIn(current!)
     await writeRights(tx, userId, rights)
@@ -56,57 +58,55 @@ export async function signInWithProvider(
 /** Connects the account with a user of the same e-mail address, or with a new one. Returns the id of the user. */
 async function connectAccount(
   tx: Transaction,
-  {
-    oidc_name: oidcName,
-    oidc_creates_users: oidcCreatesUsers,
-    oidc_links_by_email: oidcLinksByEmail,
-  }: OidcSettings,
+  settings: OidcSettings,
   account: ProviderAccount,
   now: Date,
 ): Promise<string> {
   const { email } = account
   if (email === undefined)
-    throw new EyrieError('rights', `${oidcName} has not verified your e-mail address: verify it there first`)
+    throw new EyrieError(
+      'rights',
+      `${settings.oidc_name} has not verified your e-mail address: verify it there first`,
+    )
 
   const [existing] = await tx.select().from(user).where(matchesEmail(email))
-  if (existing) {
-    if (!oidcLinksByEmail || (await hasIdentity(tx, existing.user_id)))
-      throw new EyrieError(
-        'rights',
-        `the user ${email} exists already and is not connected with this account: ask an administrator`,
-      )
-    // Whoever has signed in with the password may be another person.
-    await revokeCredentials(tx, { user_id: existing.user_id, now })
-    await insertIdentity(tx, existing.user_id, account)
-    return existing.user_id
-  }
-
-  if (!oidcCreatesUsers)
+  if (!existing && !settings.oidc_creates_users)
     throw new EyrieError('rights', `there is no user for ${email} on this appliance: ask an administrator`)
-  const { first_name, last_name } = account
-  const userName = toUserName({ email, first_name, last_name })
-  const [created] = await tx
-    .insert(user)
-    .values({
-      email,
-      first_name,
-      last_name,
-      user_name: userName,
-      is_verified: true,
-      password_hash: NO_PASSWORD,
-    })
-    .returning({ user_id: user.user_id })
-  await insertIdentity(tx, created!.user_id, account)
-  return created!.user_id
+  if (existing && (!settings.oidc_links_by_email || (await hasIdentity(tx, existing.user_id))))
+    throw new EyrieError(
+      'rights',
+      `the user ${email} exists already and is not connected with this account: ask an administrator`,
+    )
+
+  // Another person may know the password of the existing user, and may be signed in with it.
+  if (existing) await revokeCredentials(tx, { user_id: existing.user_id, now })
+  const userId = existing?.user_id ?? (await insertUser(tx, email, account))
+  await insertIdentity(tx, userId, account)
+  return userId
 }
 
-/** Gives the user exactly the role, the organization, the customers and the sites of the groups. */
+/** Creates a user without a password, and returns the id. */
+async function insertUser(
+  tx: Transaction,
+  email: string,
+  { first_name, last_name }: ProviderAccount,
+): Promise<string> {
+  const userName = toUserName({ email, first_name, last_name })
+  const values = { email, first_name, last_name, user_name: userName }
+  const rows = await tx
+    .insert(user)
+    .values({ ...values, is_verified: true, password_hash: NO_PASSWORD })
+    .returning({ user_id: user.user_id })
+  return firstRow(rows).user_id
+}
+
+/** Replaces the role, the organization, the customers and the sites of the user by those of the groups. */
 async function writeRights(tx: Transaction, userId: string, rights: GroupRights): Promise<void> {
   const target = await describeUser(tx, userId)
   if (target.role_key !== rights.role_key) await assertNotLastSuperadmin(tx, target)
 
-  const [assignedRole] = await tx.select().from(role).where(eq(role.role_key, rights.role_key))
-  // Records may have been deleted since the mapping was written.
+  const assignedRole = firstRow(await tx.select().from(role).where(eq(role.role_key, rights.role_key)))
+  // The organization, the customers and the sites may have been deleted since the groups were mapped to them.
   const [existing] = rights.organization_id
     ? await tx.select().from(organization).where(eq(organization.organization_id, rights.organization_id))
     : []
@@ -114,7 +114,7 @@ async function writeRights(tx: Transaction, userId: string, rights: GroupRights)
     throw new EyrieError('rights', 'the organization of your groups does not exist: ask an administrator')
   await tx
     .update(user)
-    .set({ role_id: assignedRole!.role_id, organization_id: existing?.organization_id ?? null })
+    .set({ role_id: assignedRole.role_id, organization_id: existing?.organization_id ?? null })
     .where(eq(user.user_id, userId))
 
   const customers = await tx
@@ -139,7 +139,7 @@ async function withdrawRights(tx: Transaction, userId: string, now: Date): Promi
   await revokeCredentials(tx, { user_id: userId, now })
 }
 
-/** Writes only what changes, because the audit log records each row. */
+/** Replaces the customers and sites of a user. Writes only the differences, because the audit log records each written row. */
 async function replaceAssignments(
   tx: Transaction,
   userId: string,

@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { toNetwork } from '@eyrie/kit/client-network'
 import type { Database, Work } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { user } from '../db/schema/index.ts'
 import { includesRole } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
@@ -30,10 +31,11 @@ interface RegisterOptions {
 }
 
 /**
- * Creates a user and resolves to the user's id. The user has no rights until an administrator verifies the user and assigns
- * a role. A user whom an administrator registers belongs to the administrator's organization; any other user can only be
- * managed by a superadmin. Throws `TooManyAttempts` after ten registrations from the same network in an hour, and
- * `EyrieError` (`rights`) while registration is switched off.
+ * Creates a user and resolves to the user's id. The user has no rights until an administrator verifies the user and assigns a role.
+ *
+ * A user whom an administrator registers belongs to the administrator's organization. Users who register themselves belong to none, so
+ * only a superadmin can manage them. They cause `EyrieError` (`rights`) while registration is switched off, and `TooManyAttempts` after
+ * ten registrations from the same network in an hour.
  */
 export async function registerUser(
   database: Database,
@@ -44,18 +46,14 @@ export async function registerUser(
   if (!administrator) {
     if (!isOpen)
       throw new EyrieError('rights', 'registration is switched off: ask an administrator for an account')
-    const subject: LimitSubject = { kind: 'register', name: toNetwork(address) }
-    await database.system(OPERATION, async tx => {
-      await deleteExpiredAttempts(tx, now())
-      await countAttempt(tx, subject, now())
-    })
+    await countRegistration(database, address, now())
   }
 
   const passwordHash = await passwords.hash(password)
   const userName = toUserName({ email, first_name, last_name })
   const organizationId = administrator?.organizations[0] ?? null
   const insert: Work<string> = async tx => {
-    const [created] = await tx
+    const rows = await tx
       .insert(user)
       .values({
         email,
@@ -67,10 +65,19 @@ export async function registerUser(
         password_hash: passwordHash,
       })
       .returning({ user_id: user.user_id })
-    return created!.user_id
+    return firstRow(rows).user_id
   }
 
   return administrator ? database.as(administrator, OPERATION, insert) : database.system(OPERATION, insert)
+}
+
+/** Throws `TooManyAttempts` if too many users have registered from the network of this address. */
+async function countRegistration(database: Database, address: string, now: Date): Promise<void> {
+  const subject: LimitSubject = { kind: 'register', name: toNetwork(address) }
+  await database.system(OPERATION, async tx => {
+    await deleteExpiredAttempts(tx, now)
+    await countAttempt(tx, subject, now)
+  })
 }
 
 /** Returns the display name: the first and last name, or the e-mail address if both names are empty. */

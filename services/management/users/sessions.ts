@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { session } from '../db/schema/index.ts'
 import {
   formatRefreshToken,
@@ -10,8 +11,8 @@ import {
   type RefreshToken,
 } from './opaque-token.ts'
 
-// A session keeps a user signed in. It has a refresh token, which the client exchanges for a new one at each use. All refresh
-// tokens of a session share a secret, the `family`, by which the reuse of an old token is detected.
+// A session keeps a user signed in. It has a refresh token, which the client exchanges for a new one at each use. A token consists of
+// two secrets. The `family` is the same for all tokens of a session: it shows that an old token is used again.
 
 /** A session ends after this time without use. */
 const MAX_IDLE_MS = 30 * 86_400_000
@@ -31,11 +32,11 @@ export interface StartedSession {
 
 const toExpiry = (now: Date) => new Date(now.getTime() + MAX_IDLE_MS)
 
-/** Returns the SQL condition that a session was not revoked and has not expired. */
-const isActive = (now: Date) => and(isNull(session.revoked_at), gt(session.expires_at, now))
+/** Selects the sessions that were not revoked and have not expired. */
+const activeCondition = (now: Date) => and(isNull(session.revoked_at), gt(session.expires_at, now))
 
-/** Returns the SQL condition that a refresh token is the current token of a session. */
-const matchesToken = ({ family, secret }: RefreshToken) =>
+/** Selects the session whose current refresh token is this one. */
+const tokenCondition = ({ family, secret }: RefreshToken) =>
   and(eq(session.family_hash, hashSecret(family)), eq(session.refresh_hash, hashSecret(secret)))
 
 /** Starts a session for a user who has signed in. The database stores only hashes of the refresh token. */
@@ -46,7 +47,7 @@ export async function startSession(
   now: Date,
 ): Promise<StartedSession> {
   const token = { family: generateSecret(), secret: generateSecret() }
-  const [created] = await tx
+  const rows = await tx
     .insert(session)
     .values({
       user_id: userId,
@@ -59,7 +60,8 @@ export async function startSession(
       expires_at: toExpiry(now),
     })
     .returning({ session_id: session.session_id })
-  return { user_id: userId, session_id: created!.session_id, refresh_token: formatRefreshToken(token) }
+  const { session_id } = firstRow(rows)
+  return { user_id: userId, session_id, refresh_token: formatRefreshToken(token) }
 }
 
 /**
@@ -75,7 +77,7 @@ export async function refreshSession(database: Database, text: string, now: Date
     const [row] = await tx
       .update(session)
       .set({ refresh_hash: hashSecret(newToken.secret), used_at: now, expires_at: toExpiry(now) })
-      .where(and(matchesToken(token), isActive(now)))
+      .where(and(tokenCondition(token), activeCondition(now)))
       .returning({ user_id: session.user_id, session_id: session.session_id })
     if (!row) await revokeFamily(tx, token.family, now)
     return row
@@ -104,7 +106,7 @@ export async function findSession(tx: Transaction, text: string, now: Date) {
   const [current] = await tx
     .select({ user_id: session.user_id, session_id: session.session_id })
     .from(session)
-    .where(and(matchesToken(token), isActive(now)))
+    .where(and(tokenCondition(token), activeCondition(now)))
   return current
 }
 
@@ -117,15 +119,14 @@ export async function isSessionActive(
   const rows = await tx
     .select({ user_id: session.user_id })
     .from(session)
-    .where(and(eq(session.session_id, sessionId), eq(session.user_id, userId), isActive(now)))
+    .where(and(eq(session.session_id, sessionId), eq(session.user_id, userId), activeCondition(now)))
   return rows.length > 0
 }
 
 /** Returns the sessions of a user that have not ended, oldest first. */
-export async function listSessions(tx: Transaction, userId: string, now: Date) {
-  return tx
+export const listSessions = (tx: Transaction, userId: string, now: Date) =>
+  tx
     .select()
     .from(session)
-    .where(and(eq(session.user_id, userId), isActive(now)))
+    .where(and(eq(session.user_id, userId), activeCondition(now)))
     .orderBy(session.created_at)
-}

@@ -10,7 +10,7 @@ import { generateSecret, hashSecret } from './opaque-token.ts'
 
 const CHALLENGE_SECONDS = 300
 
-/** The password is correct, and a code is required too. `value` contains the challenge. */
+/** The password is correct, and a code is required too. The field `value` of the error contains the challenge. */
 export class CodeRequired extends EyrieError {
   constructor(challenge: SignInChallenge) {
     super('auth', 'a code of your authenticator app is required: send it with the challenge', {
@@ -32,20 +32,18 @@ export async function createChallenge(tx: Transaction, userId: string, now: Date
 
 /** Returns the user of a challenge. Throws `EyrieError` (`auth`) if it has expired or was used before. */
 export async function findChallengedUser(tx: Transaction, challenge: string, now: Date) {
-  const isValid = and(
-    eq(signInChallenge.challenge_hash, hashSecret(challenge)),
-    gt(signInChallenge.expires_at, now),
-  )
   const [found] = await tx
     .select({ user_id: user.user_id, email: user.email })
     .from(signInChallenge)
     .innerJoin(user, eq(user.user_id, signInChallenge.user_id))
-    .where(isValid)
+    .where(
+      and(eq(signInChallenge.challenge_hash, hashSecret(challenge)), gt(signInChallenge.expires_at, now)),
+    )
   if (!found) throw expiredChallenge()
   return found
 }
 
-/** Deletes a challenge. Throws `EyrieError` (`auth`) if it was used before. */
+/** Deletes a challenge, so that it cannot be used again. Throws `EyrieError` (`auth`) if it was used before. */
 export async function spendChallenge(tx: Transaction, challenge: string): Promise<void> {
   const deleted = await tx
     .delete(signInChallenge)

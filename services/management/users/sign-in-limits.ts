@@ -3,18 +3,19 @@ import { eq, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
-// Limits how often clients can try passwords and codes, and register users. The database counts the attempts of each subject: a
-// network, or a network with the account to which it signs in. No limit depends on an account alone, because anyone could lock out its
-// user by failing on purpose. Codes are the exception, because a client needs the password to try one.
+// Limits how often clients can try passwords and codes, and register users. The database counts the attempts of each subject: of a
+// network, or of a network for one account. No limit is on an account alone, because anyone could lock out its user by failing on
+// purpose. Codes are the exception: to try one, a client needs the password of the account.
 
-/** Attempt number `freeAttempts` and each further one block the subject, each time for twice as long. */
 interface Limit {
+  /** The attempt with this number and each further one block the subject for some time. */
   freeAttempts: number
   firstBlockMs: number
+  /** Each block is twice as long as the previous one, up to this time. */
   maxBlockMs: number
-  /** After this time without an attempt, the earlier attempts no longer count. */
+  /** Attempts no longer count when there was none for this time. */
   expiresAfterMs: number
-  /** Whether attempts expire this long after the first of them, instead of the last. */
+  /** Whether attempts expire when this time has passed since the first of them, even if there were others in the meantime. */
   isFixedPeriod?: boolean
 }
 
@@ -59,7 +60,7 @@ export const listSignInSubjects = (email: string, network: string): LimitSubject
   { kind: 'account', name: `${email} ${network}` },
 ]
 
-/** The subject is blocked for some time. Accounts that do not exist are blocked in the same way. */
+/** The subject is blocked for some time. Accounts that do not exist are blocked too, so that this reveals nothing. */
 export class TooManyAttempts extends EyrieError {
   /** Seconds until the next attempt is allowed. */
   readonly retryAfter: number
@@ -110,8 +111,8 @@ function toBlockMs({ freeAttempts, firstBlockMs, maxBlockMs }: Limit, failures: 
 }
 
 /**
- * Removes a successful attempt from the count. For an account and its codes, this also clears all earlier failures. The
- * earlier failures of the network with all accounts still count, because an attacker may own an account in the network.
+ * Removes a successful attempt from the count. For an account or its codes, all earlier attempts are removed too. For a network (`address`)
+ * they still count: an attacker may have an account of their own, and sign in to it between two attempts on others.
  */
 export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubject): Promise<void> {
   const matchesSubject = eq(signInFailure.subject, `${kind}:${name}`)

@@ -31,9 +31,10 @@ export const matchesEmail = (email: string) => eq(sql`lower(${user.email})`, nor
 
 /**
  * Checks the credentials and starts a session. Throws:
- * - `TooManyAttempts`, or `EyrieError` (`id`) if the e-mail address or the password is wrong, after the same time in both cases;
- * - after the correct password, `EyrieError` (`rights`) if the user is inactive, not verified, or signs in with an identity provider,
- *   and `CodeRequired` if the user has an authenticator app.
+ * - `TooManyAttempts` while the network or the account is blocked;
+ * - `EyrieError` (`id`) if the e-mail address or the password is wrong, after the same time in both cases;
+ * - with the correct password, `EyrieError` (`rights`) if the user is inactive, not verified, or signs in with an identity provider;
+ * - with the correct password, `CodeRequired` if the user has an authenticator app.
  */
 export async function signIn(
   database: Database,
@@ -65,7 +66,8 @@ export async function signIn(
       )
 
     const isCodeRequired = (await findAuthenticator(tx, stored.user_id)) !== undefined
-    // The attempt on the account counts until the code is correct too. Otherwise the password would allow any number of codes.
+    // If a code is required, the attempt on the account is forgiven only after the correct code. Otherwise a client with the password could
+    // try any number of codes.
     const forgivenSubjects = isCodeRequired ? subjects.filter(({ kind }) => kind === 'address') : subjects
     for (const subject of forgivenSubjects) await forgiveAttempt(tx, subject)
     return isCodeRequired

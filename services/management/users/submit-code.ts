@@ -37,7 +37,7 @@ export async function completeSignIn(
     findChallengedUser(tx, challenge, now()),
   )
   const subjects = listSignInSubjects(email.toLowerCase(), toNetwork(client.address))
-  const transact: Transact = work => database.system(SECOND_STEP, work)
+  const transact: Transact = body => database.system(SECOND_STEP, body)
   return runWithCode(database, { user_id: userId, code, subjects, transact }, dependencies, async tx => {
     await spendChallenge(tx, challenge)
     const current = await lockUser(tx, userId)
@@ -57,12 +57,8 @@ export function confirmCode<T>(
   dependencies: CodeDependencies,
   work: Work<T>,
 ): Promise<T> {
-  const attempt: CodeAttempt = {
-    user_id: caller.user_id,
-    code,
-    subjects: [],
-    transact: work => database.as(caller, operation, work),
-  }
+  const transact: Transact = body => database.as(caller, operation, body)
+  const attempt = { user_id: caller.user_id, code, subjects: [], transact }
   return runWithCode(database, attempt, dependencies, work)
 }
 
@@ -74,10 +70,14 @@ interface CodeAttempt {
   code: string
   /** Subjects for which the attempt is counted, in addition to the codes of the user. */
   subjects: LimitSubject[]
+  /** Runs the transaction, with the rights that the work needs. */
   transact: Transact
 }
 
-/** Spends a code and runs `work` in one transaction. The attempt is counted before, and forgiven after success. */
+/**
+ * Accepts a code, which can be used once, and runs `work` in the same transaction. The attempt is counted before that, and is forgiven
+ * after success.
+ */
 async function runWithCode<T>(
   database: Database,
   { user_id: userId, code, subjects, transact }: CodeAttempt,

@@ -1,12 +1,13 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { role, user } from '../db/schema/index.ts'
 import { assertRole } from '../rights/access.ts'
 import { type Principal, ROLES, type Role } from '../rights/principal.ts'
 
-// Checks whether a caller may change a user. Row-level security decides which users a caller has access to. In addition,
-// callers cannot manage users with a higher role or assign more rights than they have themselves.
+// Checks whether a caller may change a user. Row-level security decides to which users a caller has access. The checks here add that
+// callers cannot manage users with a higher role than their own, and cannot assign more rights than they have.
 
 /** The fields of a user that determine the user's authority over other users. */
 export interface UserAuthority {
@@ -65,8 +66,9 @@ export async function assertCanAssign(
 }
 
 async function assertCanAssignRole(tx: Transaction, caller: Principal, roleId: string): Promise<void> {
-  const [assigned] = await tx.select().from(role).where(eq(role.role_id, roleId))
-  const assignedRole = assigned!.role_key as Role
+  const assigned = firstRow(await tx.select().from(role).where(eq(role.role_id, roleId)))
+  // A constraint of the database admits only these roles.
+  const assignedRole = assigned.role_key as Role
   assertRole(`role_id: assigning the role ${assignedRole} requires`, assignedRole, caller)
 }
 
@@ -99,12 +101,12 @@ export async function assertNotLastSuperadmin(
     throw new EyrieError('conflict', 'this is the last active superadmin: appoint another one first')
 }
 
-/** Throws `EyrieError` (`rights`) if assignments remain after their deletion: the caller can read but not delete them. */
+/** Throws `EyrieError` (`rights`) if assignments remain after the caller has deleted those that the caller may delete. */
 export function assertUnassigned(remainingAssignments: readonly unknown[]): void {
   if (remainingAssignments.length > 0) throw outsideAuthority()
 }
 
-/** Throws `EyrieError` (`rights`) if an update or deletion affected no row: the caller can read the user but not change it. */
+/** Throws `EyrieError` (`rights`) if an update or deletion of a user affected no row: the caller may read the user, but not change it. */
 export function assertUserChanged(affectedRows: readonly unknown[]): void {
   if (affectedRows.length === 0) throw outsideAuthority()
 }

@@ -18,7 +18,7 @@ const TIMEOUT_S = 10
 const MAX_RESPONSE_BYTES = 1 << 20
 /** How long the metadata of a provider is used before it is read again. */
 const MAX_AGE_MS = 10 * 60_000
-/** How long a failure is remembered, so that many sign-ins do not overload a provider that has problems. */
+/** After a failure, no request is sent for this time, so that many sign-ins do not overload a provider that has problems. */
 const FAILURE_AGE_MS = 5_000
 
 /** The settings that determine how the appliance talks to a provider. */
@@ -27,7 +27,7 @@ type ProviderIdentity = Pick<
   'oidc_name' | 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'
 >
 
-/** Reads how to talk to an identity provider from its metadata (OpenID Connect Discovery 1.0). */
+/** Discovers how to communicate with an identity provider, by reading its metadata (OpenID Connect Discovery 1.0). */
 export interface ProviderClient {
   /** Throws `EyrieError` (`unavailable`) if the provider does not return valid metadata. */
   connect(settings: ProviderIdentity): Promise<Configuration>
@@ -61,6 +61,7 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
       startedAtMs: now().getTime(),
       failedAtMs: undefined,
     }
+    // The failure itself is reported by `connect`.
     configuration.catch(() => {
       started.failedAtMs = now().getTime()
     })
@@ -69,12 +70,8 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
 
   return {
     async connect(settings) {
-      const {
-        oidc_issuer: oidcIssuer,
-        oidc_client_id: oidcClientId,
-        oidc_client_secret: oidcClientSecret,
-      } = settings
-      const settingsKey = JSON.stringify([oidcIssuer, oidcClientId, oidcClientSecret])
+      const { oidc_issuer: issuer, oidc_client_id: clientId, oidc_client_secret: clientSecret } = settings
+      const settingsKey = JSON.stringify([issuer, clientId, clientSecret])
       if (latest?.settingsKey !== settingsKey || !isUsable(latest))
         latest = startDiscovery(settings, settingsKey)
       return latest.configuration.catch(cause => {
@@ -86,28 +83,25 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
 }
 
 async function discoverProvider(
-  {
-    oidc_issuer: oidcIssuer,
-    oidc_client_id: oidcClientId,
-    oidc_client_secret: oidcClientSecret,
-  }: ProviderIdentity,
+  { oidc_issuer: issuerUrl, oidc_client_id: clientId, oidc_client_secret: clientSecret }: ProviderIdentity,
   fetchFromProvider: CustomFetch,
 ): Promise<Configuration> {
-  const issuer = new URL(oidcIssuer)
+  const issuer = new URL(issuerUrl)
   // The settings allow HTTP only for a provider on this machine.
   const extensions = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
-  const discovered = await discovery(issuer, oidcClientId, undefined, None(), {
+  const discovered = await discovery(issuer, clientId, undefined, None(), {
     [customFetch]: fetchFromProvider,
     timeout: TIMEOUT_S,
     execute: extensions,
   })
 
+  // The metadata determines how the client authenticates, so the configuration is created again.
   const metadata = discovered.serverMetadata()
   // The default of the standard (OpenID Connect Discovery 1.0, section 3).
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const authenticate = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost
-  const authentication = oidcClientSecret === '' ? None() : authenticate(oidcClientSecret)
-  const configuration = new Configuration(metadata, oidcClientId, undefined, authentication)
+  const authentication = clientSecret === '' ? None() : authenticate(clientSecret)
+  const configuration = new Configuration(metadata, clientId, undefined, authentication)
   configuration[customFetch] = fetchFromProvider
   configuration.timeout = TIMEOUT_S
   // The signature of an ID token is verified even though it arrives over TLS.
@@ -115,6 +109,7 @@ async function discoverProvider(
   return configuration
 }
 
+/** Creates a `fetch` for openid-client. */
 function createProviderFetch(egress: Egress): CustomFetch {
   return async (url, { body, headers, method, signal }) => {
     const text = typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined

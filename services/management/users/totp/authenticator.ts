@@ -10,14 +10,12 @@ import { describeTotpSecret, findTotpStep, generateTotpSecret } from './totp-cod
 
 // The authenticator app of a user. It is registered with a secret, and takes effect when the user has confirmed it with a code.
 
-const isOfUser = (userId: string) => eq(totp.user_id, userId)
+const ofUser = (userId: string) => eq(totp.user_id, userId)
+const ofUserAndConfirmed = (userId: string) => and(ofUser(userId), isNotNull(totp.confirmed_at))
 
 /** Returns the confirmed authenticator app of a user, or undefined if the user signs in with the password alone. */
 export async function findAuthenticator(tx: Transaction, userId: string) {
-  const [found] = await tx
-    .select()
-    .from(totp)
-    .where(and(isOfUser(userId), isNotNull(totp.confirmed_at)))
+  const [found] = await tx.select().from(totp).where(ofUserAndConfirmed(userId))
   return found
 }
 
@@ -53,7 +51,7 @@ export async function confirmAuthenticator(
   code: string,
   { secrets, now }: { secrets: Secrets; now: Date },
 ): Promise<string[]> {
-  const [registered] = await tx.select().from(totp).where(isOfUser(userId)).for('update')
+  const [registered] = await tx.select().from(totp).where(ofUser(userId)).for('update')
   if (!registered) throw new EyrieError('conflict', 'no authenticator app is registered: register one first')
   if (registered.confirmed_at)
     throw new EyrieError('conflict', 'the authenticator app is confirmed already: sign in with its codes')
@@ -67,7 +65,7 @@ export async function confirmAuthenticator(
   await tx
     .update(totp)
     .set({ confirmed_at: now, last_step: step, codes_created_at: now })
-    .where(isOfUser(userId))
+    .where(ofUser(userId))
   return replaceRecoveryCodes(tx, userId)
 }
 
@@ -81,37 +79,34 @@ export async function spendCode(
   code: string,
   { secrets, now }: { secrets: Secrets; now: Date },
 ): Promise<boolean> {
-  const [registered] = await tx
-    .select()
-    .from(totp)
-    .where(and(isOfUser(userId), isNotNull(totp.confirmed_at)))
-    .for('update')
-  if (!registered) return false
+  const [confirmed] = await tx.select().from(totp).where(ofUserAndConfirmed(userId)).for('update')
+  if (!confirmed) return false
 
   const submitted = normalizeCode(code)
-  if (!/^\d{6}$/.test(submitted)) return spendRecoveryCode(tx, userId, submitted, now)
+  const isRecoveryCode = !/^\d{6}$/.test(submitted)
+  if (isRecoveryCode) return spendRecoveryCode(tx, userId, submitted, now)
 
-  const secret = secrets.decrypt(registered.secret)
-  const step = findTotpStep({ secret, lastStep: registered.last_step }, submitted, now)
+  const secret = secrets.decrypt(confirmed.secret)
+  const step = findTotpStep({ secret, lastStep: confirmed.last_step }, submitted, now)
   if (step === undefined) return false
-  await tx.update(totp).set({ last_step: step }).where(isOfUser(userId))
+  await tx.update(totp).set({ last_step: step }).where(ofUser(userId))
   return true
 }
 
 /** Replaces the recovery codes of a user with a confirmed app. */
 export async function renewRecoveryCodes(tx: Transaction, userId: string, now: Date): Promise<string[]> {
-  await tx.update(totp).set({ codes_created_at: now }).where(isOfUser(userId))
+  await tx.update(totp).set({ codes_created_at: now }).where(ofUser(userId))
   return replaceRecoveryCodes(tx, userId)
 }
 
 /** Removes the authenticator app and the recovery codes of a user. Returns whether there was a confirmed app. */
 export async function removeAuthenticator(tx: Transaction, userId: string): Promise<boolean> {
   await deleteRecoveryCodes(tx, userId)
-  const removed = await tx.delete(totp).where(isOfUser(userId)).returning({ confirmed_at: totp.confirmed_at })
+  const removed = await tx.delete(totp).where(ofUser(userId)).returning({ confirmed_at: totp.confirmed_at })
   return removed.some(({ confirmed_at }) => confirmed_at !== null)
 }
 
-/** Apps show codes in groups of digits. */
+/** Removes spaces: apps show codes in groups of digits. */
 const normalizeCode = (code: string) => code.replaceAll(/\s/g, '')
 
 export const wrongCode = () =>

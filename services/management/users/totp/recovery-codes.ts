@@ -11,7 +11,7 @@ const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 const GROUPS = 4
 const GROUP_LENGTH = 4
 
-/** Returns about 79 random bits, such as `k7qe-9fmx-2hdw-u4ct`: too many to find one by its hash. */
+/** Returns a random code, such as `k7qe-9fmx-2hdw-u4ct`. It has about 79 bits, so that it cannot be found by its hash. */
 function generateRecoveryCode(): string {
   const group = () =>
     Array.from({ length: GROUP_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
@@ -41,15 +41,16 @@ export async function spendRecoveryCode(
   code: string,
   now: Date,
 ): Promise<boolean> {
-  const isUnspent = and(
-    eq(recoveryCode.user_id, userId),
-    eq(recoveryCode.code_hash, hashRecoveryCode(code)),
-    isNull(recoveryCode.spent_at),
-  )
   const spent = await tx
     .update(recoveryCode)
     .set({ spent_at: now })
-    .where(isUnspent)
+    .where(
+      and(
+        eq(recoveryCode.user_id, userId),
+        eq(recoveryCode.code_hash, hashRecoveryCode(code)),
+        isNull(recoveryCode.spent_at),
+      ),
+    )
     .returning({ user_id: recoveryCode.user_id })
   return spent.length > 0
 }

@@ -2,12 +2,12 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { TOTP_DIGITS, TOTP_PERIOD_S, type TotpEnrolment } from '@eyrie/contract/management/index'
 import { createTOTPKeyURI, generateHOTP } from '@oslojs/otp'
 
-// Codes of an authenticator app (TOTP, RFC 6238): each time step has a code that follows from a secret, which the app and the
-// appliance share.
+// Codes of an authenticator app (TOTP, RFC 6238). Time is divided into steps, and each step has a code. The app and the appliance compute
+// the code from a secret that they share.
 
-/** As long as the hash that makes the codes (RFC 4226, section 4). */
+/** Length of the secret, which is that of the hash from which codes are computed (RFC 4226, section 4). */
 const SECRET_BYTES = 20
-/** Steps before and after the current one whose codes are accepted, because clocks differ and typing takes time. */
+/** Number of steps before and after the current one whose codes are accepted too, because clocks differ and typing takes time. */
 const TOLERATED_STEPS = 1
 const ISSUER = 'Eyrie'
 
@@ -23,8 +23,8 @@ export function describeTotpSecret(secret: string, email: string): TotpEnrolment
 }
 
 /**
- * Returns the time step of a code, or undefined if the code is wrong. Steps up to `lastStep` are not accepted, so that a code
- * that someone has watched is of no use once it was entered.
+ * Returns the time step of a code, or undefined if the code is wrong. `lastStep` is the step of the last code that was used. It and earlier
+ * ones are not accepted, so that nobody can use a code again that they have seen.
  */
 export function findTotpStep(
   { secret, lastStep }: { secret: string; lastStep: number },
@@ -32,7 +32,8 @@ export function findTotpStep(
   now: Date,
 ): number | undefined {
   const currentStep = Math.floor(now.getTime() / 1000 / TOTP_PERIOD_S)
-  const steps = Array.from({ length: 2 * TOLERATED_STEPS + 1 }, (_, n) => currentStep - TOLERATED_STEPS + n)
+  const firstStep = currentStep - TOLERATED_STEPS
+  const steps = Array.from({ length: 2 * TOLERATED_STEPS + 1 }, (_, index) => firstStep + index)
   const key = toKey(secret)
   const submitted = Buffer.from(code)
   // Every step is compared, so that the time does not reveal which one matches.

@@ -24,7 +24,7 @@ import { loadSecrets } from './secrets/secrets.ts'
 import { createSystemAlerts, type SystemAlerts } from './system-alerts/system-alerts.ts'
 import { createUsers } from './users/users.ts'
 
-/** The environment of the backend. */
+/** What the backend gets from the process around it: the database, settings, and ways to connect. */
 export interface BackendOptions extends JobsEnvironment {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
@@ -54,11 +54,11 @@ const DAY_MS = 86_400_000
 export interface Backend extends StartedServices {
   /** The connections to engines. */
   fleet: RunningFleet
-  /** Evaluates alerts, fetches pictures and runs jobs. */
+  /** Work that is repeated every few seconds, such as the evaluation of alerts. */
   jobs: BackgroundJobs
   /** Returns a message for each problem of the jobs, and for each license or certificate that ends soon. */
   alarms(): string[]
-  /** Notices failures of cameras, engines and the appliance. The jobs evaluate them. */
+  /** Alerts about failures of cameras, engines and the appliance. */
   systemAlerts: SystemAlerts
   /** Wakes the scheduler when deliveries are due. */
   deliveryChanges: DeliveryChanges
@@ -106,7 +106,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     egress,
     createIngest,
     leases,
-    // The fleet reports to the system alerts, which in turn list its outages: they are created below.
+    // `systemAlerts` is created below, because it needs the outages of the fleet.
     onCondition: (...condition) => systemAlerts.recordCondition(...condition),
     local: localEngine,
     log,
@@ -120,7 +120,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     now: nowMs,
   })
 
-  /** Returns alarms, unless another management service runs the jobs: what the jobs of this one have found is outdated then. */
+  /** Returns alarms of the jobs. If another management service runs the jobs now, those of this one are outdated and are omitted. */
   const unlessOutdated = (alarms: () => string[]) => (leases.runsBackground() ? alarms() : [])
 
   return {

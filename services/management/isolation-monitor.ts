@@ -9,15 +9,19 @@ const RETRY_INTERVAL_MS = 2_000
 
 const reportedHealth = z.looseObject({ isolation: isolation.optional() })
 
-/** Reads whether the other services of this appliance run within their boundaries, which depends on the kernel. */
+/**
+ * Checks periodically whether the other services of this appliance are isolated: from the rest of the machine, and from each other. Whether
+ * that is possible depends on the kernel.
+ */
 export interface IsolationMonitor {
   start(): void
   stop(): Promise<void>
-  /** One alarm for each service whose boundaries are incomplete, with the remedies. The service works nevertheless. */
+  /** Returns an alarm for each service whose isolation is incomplete, with the remedies. The service works nevertheless. */
   alarms(): string[]
 }
 
 export function createIsolationMonitor(services: Record<string, Pick<Upstream, 'get'>>): IsolationMonitor {
+  /** The last reported isolation by name of service. */
   const known = new Map<string, Isolation>()
   const stopping = new AbortController()
   const { signal } = stopping
@@ -25,6 +29,7 @@ export function createIsolationMonitor(services: Record<string, Pick<Upstream, '
 
   async function poll(name: string, service: Pick<Upstream, 'get'>): Promise<void> {
     while (!signal.aborted) {
+      // The last known isolation of a service that does not answer remains.
       const health = await service.get('/health', reportedHealth).catch(() => undefined)
       if (health?.isolation) known.set(name, health.isolation)
       await sleep(health ? INTERVAL_MS : RETRY_INTERVAL_MS, signal)

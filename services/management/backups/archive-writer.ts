@@ -33,14 +33,14 @@ export interface ArchiveWriterOptions {
 export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
   options.isSupervised ? writeBySupervisor : createOwnWriter(options)
 
+const NO_SUPERVISOR =
+  'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine'
+
 /** Asks the supervisor to write a backup. Request and answer have the same id. */
 async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promise<WrittenArchive> {
   signal.throwIfAborted()
   // In a container, this process has no supervisor that could write the backup.
-  if (!process.send)
-    throw new Error(
-      'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine',
-    )
+  if (!process.send) throw new Error(NO_SUPERVISOR)
 
   const id = randomUUID()
   const written = Promise.withResolvers<string>()
@@ -86,12 +86,13 @@ function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArch
   }
 }
 
-/** Throws an `Error` if a backup of this size does not fit on the disk of the data folder, where archives are written first. */
+/** Throws an `Error` if a backup of this size does not fit on the disk of the data folder, to which archives are written at first. */
 export async function assertOwnSpace(data: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(data)
   const freeBytes = bavail * bsize
   if (freeBytes < bytes)
     throw new Error(
-      `the backup needs about ${formatBytes(bytes)}, and the disk of ${data} has only ${formatBytes(freeBytes)} left: free some space`,
+      `the backup needs about ${formatBytes(bytes)}, and the disk of ${data} has only ` +
+        `${formatBytes(freeBytes)} left: free some space`,
     )
 }

@@ -5,6 +5,7 @@ import type { BackupSettings } from '@eyrie/contract/management/backup-settings'
 import type { Egress } from '@eyrie/kit'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
+import { firstRow } from '../db/rows.ts'
 import { type JobContext, JobSkippedError } from '../jobs/job.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { listFiles } from '../upkeep/data-files.ts'
@@ -26,7 +27,7 @@ export interface ScheduledBackupOptions {
 
 /** A backup is expected to be larger than the previous one by at most this factor. */
 const MAX_GROWTH = 1.2
-/** Size of an archive in relation to the database: the text of rows is about as large, and is compressed to less than half. */
+/** Size of an archive in relation to the database: rows as text are about as large, and compression leaves less than half. */
 const DATABASE_COMPRESSION = 0.5
 
 /**
@@ -84,13 +85,13 @@ function createTarget(settings: BackupSettings, egress: Egress): BackupTarget {
 async function estimateSize(database: Database, data: string, earlier: StoredBackup[]): Promise<number> {
   const previous = earlier.at(-1)
   if (previous) return previous.bytes * MAX_GROWTH
-  const [row] = await database.system('backup', tx =>
+  const rows = await database.system('backup', tx =>
     tx.execute<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`),
   )
-  return row!.bytes * DATABASE_COMPRESSION + (await measureFiles(data))
+  return firstRow(rows).bytes * DATABASE_COMPRESSION + (await measureFiles(data))
 }
 
-/** Returns the size of the files that this service can read. The files of other services are few and small. */
+/** Returns the size of the files in the backup, without those that only other services can read: they are few and small. */
 async function measureFiles(data: string): Promise<number> {
   const files = await listFiles(data).catch(() => [])
   let bytes = 0

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A Debian package of which the package lists of this machine contain a newer version than the installed one. */
+/** An installed Debian package for which a newer version is available. */
 export interface OutdatedPackage {
   name: string
   /** The installed version. */
@@ -12,15 +12,15 @@ export interface OutdatedPackage {
   candidate: string
 }
 
-/** The script of the setup that lists the packages. */
+/** A script of the setup that contains the list `parser_packages`. */
 const PACKAGE_LISTS = resolve(import.meta.dirname, '../../../appliance/setup/packages.sh')
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query replaces the names of fields.
 const STATUS_FORMAT = '${db:Status-Status} ${Package}\n'
 
 /**
- * Returns the outdated ones of the installed Debian packages that parse video of cameras. Works without a network: the system keeps
- * its package lists up to date by itself. Returns nothing on a system without Debian's package management.
+ * Returns the installed Debian packages that parse video of cameras and are outdated. Needs no network: the system updates its lists of
+ * available packages by itself. Returns nothing on a system without Debian's package management.
  */
 export async function findOutdatedPackages(environment?: NodeJS.ProcessEnv): Promise<OutdatedPackage[]> {
   const patterns = parseParserPackages(await readFile(PACKAGE_LISTS, 'utf8').catch(() => ''))
@@ -29,7 +29,9 @@ export async function findOutdatedPackages(environment?: NodeJS.ProcessEnv): Pro
 
   const packages = parsePolicy(await readOutput('apt-cache', ['policy', ...names], environment))
   const outdated: OutdatedPackage[] = []
-  for (const versions of packages) if (await isOutdated(versions)) outdated.push(versions)
+  for (const installed of packages) {
+    if (await isOutdated(installed)) outdated.push(installed)
+  }
   return outdated
 }
 
@@ -76,7 +78,7 @@ function parseParserPackages(script: string): string[] {
   return Array.from(list.matchAll(/'([^']+)'/g), ([, pattern = '']) => pattern)
 }
 
-/** Parses the output of `apt-cache policy`, in which each package begins with a line that is not indented. */
+/** Parses the output of `apt-cache policy`: the name of each package, followed by indented lines with its two versions. */
 function parsePolicy(output: string): OutdatedPackage[] {
   const packages = output.matchAll(/^(\S+):\n {2}\S+: (\S+)\n {2}\S+: (\S+)$/gm)
   return Array.from(packages, ([, name = '', installed = '', candidate = '']) => ({

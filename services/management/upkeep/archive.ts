@@ -12,8 +12,8 @@ import { z } from 'zod'
 import { explainFileError, ignoreMissing } from './data-files.ts'
 import { createDecryption, readEncryptionHeader } from './encryption.ts'
 
-// A backup is an encrypted, gzipped tar archive; those of earlier releases are not encrypted. It contains the rows of each table in one or more parts, files of the data folder, and
-// a manifest. The manifest is the last entry, so that an incomplete archive is detected.
+// A backup is an encrypted, gzipped tar archive; those of earlier releases are not encrypted. It contains the rows of each table in one or
+// more parts, files of the data folder, and a manifest. The manifest is the last entry, so that an incomplete archive is detected.
 
 /** Version of the archive format. */
 export const FORMAT = 1

@@ -4,17 +4,15 @@ import { open } from 'node:fs/promises'
 import { Transform } from 'node:stream'
 import { ENCRYPTED_BACKUP_MAGIC } from '@eyrie/contract/backup'
 
-/**
- * Encrypts backups with a passphrase, as a stream of any length. An encrypted backup is a header and chunks:
- *
- * - Header: magic with the version (8 bytes), log2 N, r and p of scrypt, a zero (1 byte each), salt (16 bytes).
- * - Chunks: 64 KiB of plaintext each, only the last one may be shorter, encrypted with AES-256-GCM. Each is followed by its tag.
- *
- * The key is derived from passphrase and salt with scrypt (RFC 7914), and is used for this file only. The chunks follow the
- * STREAM construction (Hoang, Reyhanitabar, Rogaway and Vizár 2015, https://eprint.iacr.org/2015/189): the nonce is the number
- * of the chunk (11 bytes, big-endian) and whether it is the last one (1 byte), so chunks can be neither reordered nor removed.
- * Each chunk also authenticates the header. Decryption passes on only what has been authenticated.
- */
+// Encrypts backups with a passphrase, as a stream of any length. An encrypted backup is a header and chunks:
+//
+// - Header: magic with the version (8 bytes), log2 N, r and p of scrypt, a zero (1 byte each), salt (16 bytes).
+// - Chunks: 64 KiB of plaintext each, only the last one may be shorter, encrypted with AES-256-GCM. Each is followed by its tag.
+//
+// The key is derived from passphrase and salt with scrypt (RFC 7914), and is used for this file only. The chunks follow the STREAM
+// construction (Hoang, Reyhanitabar, Rogaway and Vizár 2015, https://eprint.iacr.org/2015/189): the nonce is the number of the chunk (11
+// bytes, big-endian) and whether it is the last one (1 byte), so chunks can be neither reordered nor removed. Each chunk also
+// authenticates the header. Decryption passes on only what has been authenticated.
 
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -28,7 +26,7 @@ const HEADER_BYTES = MAGIC.length + 4 + SALT_BYTES
 
 /** Needs 128 MiB of memory (128 · N · r) and about half a second. */
 const COST = { logN: 17, r: 8, p: 1 }
-/** Limits the cost that a file can demand, because its header cannot be authenticated before the key is derived. */
+/** Maximum cost that is accepted from a file. Its header is read before it can be authenticated, so it may have been altered. */
 const MAX_COST = { logN: 18, r: 8, p: 4 }
 /** Twice the memory that scrypt needs at the maximum cost. */
 const MAX_MEMORY_BYTES = 2 * 128 * 2 ** MAX_COST.logN * MAX_COST.r

@@ -107,7 +107,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     createIngest,
     leases,
     // `systemAlerts` is created below, because it needs the outages of the fleet.
-    onCondition: (...condition) => systemAlerts.recordCondition(...condition),
+    onCondition: (engineId, reported) => systemAlerts.recordCondition(engineId, reported),
     local: localEngine,
     log,
     timing,

@@ -1,6 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { selectRangeSamples, selectRangeTotals } from '../events/statistics/sample-ranges.ts'
+import {
+  type SampleRange,
+  selectRangeSamples,
+  selectRangeTotals,
+} from '../events/statistics/sample-ranges.ts'
 import { SlidingWindow, type TimedAmount, type WindowAmount } from './sliding-window.ts'
 
 /** The time window of a statistic of a channel, which new messages move. */
@@ -25,17 +29,12 @@ export async function loadWindows(
   windows: readonly MovingWindow[],
 ): Promise<SlidingWindow[]> {
   if (windows.length === 0) return []
-  const ranges = windows.map(({ channel_id, key, lengthMs, firstMs, lastMs }) => ({
-    channel_id,
-    key,
-    from: firstMs - lengthMs + 1,
-    // Not `firstMs`: messages arrive slightly out of order, so stored values may be later than the earliest new message.
-    to: lastMs + 1,
-  }))
-  const initialQuery = tx.execute<InRange<WindowAmount>>(selectRangeTotals(ranges))
+  // Stored values may be later than the earliest new message, because messages arrive slightly out of order.
+  const initialRanges = windows.map(window => toRange(window, window.lastMs + 1))
+  const initialQuery = tx.execute<InRange<WindowAmount>>(selectRangeTotals(initialRanges))
 
-  // While a window moves from the earliest to the latest new message, the values in this range leave it.
-  const leavingRanges = ranges.map((range, index) => ({ ...range, to: range.to - windows[index]!.lengthMs }))
+  // The values that leave a window while it moves from the earliest to the latest new message.
+  const leavingRanges = windows.map(window => toRange(window, window.lastMs + 1 - window.lengthMs))
   const leavingQuery = tx.execute<InRange<TimedAmount>>(sql`
     select range, extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
     from (${selectRangeSamples(leavingRanges)}) s order by time, seq`)
@@ -48,3 +47,11 @@ export async function loadWindows(
     return new SlidingWindow(lengthMs, initial, leavingByRange.get(range) ?? [])
   })
 }
+
+/** Returns the range from the beginning of a window at the earliest new message until `to` (epoch ms, exclusive). */
+const toRange = ({ channel_id, key, lengthMs, firstMs }: MovingWindow, to: number): SampleRange => ({
+  channel_id,
+  key,
+  from: firstMs - lengthMs + 1,
+  to,
+})

@@ -45,6 +45,7 @@ export function selectExpired(
   { keep, keepDays }: Retention,
   now: number,
 ): StoredBackup[] {
+  // Only files whose name contains a time are backups.
   const isYoung = ({ name }: StoredBackup) => now - parseBackupTime(name)! < keepDays * DAY_MS
   return backups
     .toSorted((a, b) => (a.name < b.name ? 1 : -1))

@@ -91,7 +91,7 @@ async function estimateSize(database: Database, data: string, earlier: StoredBac
   return firstRow(rows).bytes * DATABASE_COMPRESSION + (await measureFiles(data))
 }
 
-/** Returns the size of the files in the backup, without those that only other services can read: they are few and small. */
+/** Returns the size of the files in the backup. Files that only other services can read are omitted: they are few and small. */
 async function measureFiles(data: string): Promise<number> {
   const files = await listFiles(data).catch(() => [])
   let bytes = 0

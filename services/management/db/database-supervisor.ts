@@ -33,7 +33,7 @@ export interface DatabaseSupervisor {
   start(): void
   /** Returns the database. Throws `DatabaseUnavailableError` with the reason until the database is ready. */
   current(): Database
-  /** Returns the current problem, if there is one. */
+  /** Returns a message for the operator while the database is unavailable. */
   alarms(): string[]
   /** Resolves when the database is ready. Rejects if the supervisor is stopped first. */
   readonly ready: Promise<Database>
@@ -50,7 +50,7 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
   // Prevents an unhandled rejection if nothing awaits the promise.
   ready.catch(() => {})
 
-  /** Why the start failed or the database is unreachable; undefined while there is no problem. */
+  /** Why the start has failed, or why the database is unavailable. Undefined while there is no problem. */
   let problem: string | undefined
   /** The server that the supervisor of the appliance runs. */
   const attached = options.socketFolder === undefined ? undefined : attachServer(options.socketFolder)
@@ -97,7 +97,7 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
   }
 
   function listAlarms(): string[] {
-    // The server notices a full disk earlier than the queries, and knows that it is the cause of lost connections.
+    // The server notices a full disk before queries fail, and then closes its connections: this is the cause, not the lost connections.
     if (isServerDiskFull()) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
     return problem === undefined ? [] : [problem]
   }

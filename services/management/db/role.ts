@@ -68,7 +68,7 @@ async function runUnlessDenied(sql: Sql, statements: string[]): Promise<Error | 
 
 /**
  * Returns the statements that are still necessary to set up the role. Existing grants are not repeated, because the user
- * may lack the privilege to grant them.
+ * may lack the privilege to grant them. Since Postgres 16, a member of a role needs the option `set` to switch to it.
  */
 async function listSetupStatements(sql: ISql, { name, database }: DatabaseUser): Promise<string[]> {
   const [role] = await sql<{ isGranted: boolean; hasDatabase: boolean; hasSchema: boolean }[]>`

@@ -34,6 +34,7 @@ export async function claimDeliveries(
     })
     .where(isAnyOf(delivery.delivery_id, ids))
 
+  // The casts are safe, because constraints of the database admit only valid types and kinds.
   const rows = await readDeliveries(tx, ids)
   return rows.map(({ delivery: row, picture, push, mayView, unsubscribed }) => ({
     delivery_id: row.delivery_id,
@@ -56,7 +57,7 @@ export async function claimDeliveries(
 const isDigest = ({ type, request }: typeof delivery.$inferSelect) =>
   type === 'email' && request.digest === true
 
-/** Reads deliveries with the data that their messages need. */
+/** Reads deliveries with the other data that their messages need. */
 const readDeliveries = (tx: Transaction, ids: readonly string[]) =>
   tx
     .select({

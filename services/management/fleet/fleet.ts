@@ -83,7 +83,7 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   let state: FleetState = { phase: 'idle' }
   const isRunning = () => state.phase === 'running'
 
-  /** Follows the engines for which this service holds the lease, and stops to follow the others. */
+  /** Follows the engines for which this service holds the lease, and stops following the others. */
   async function applyLeases({ subjects, excess, engines }: HeldLeases, database: Database): Promise<void> {
     if (!isRunning()) return
     const excessIds = new Set(excess)
@@ -97,7 +97,7 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
       if (engines.has(engineId)) stopping.push(link.stop())
       else link.refresh()
     }
-    // A lease is released only when this service has stopped to follow the engine.
+    // A lease is released only when this service has stopped following the engine.
     await Promise.all(stopping)
     await leases.release(database, excess)
     if (!isRunning()) return
@@ -123,7 +123,7 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
       const isNew = reported && reported.receivedMs !== otherConditionTimes.get(engineId)
       if (!isNew) continue
       otherConditionTimes.set(engineId, reported.receivedMs)
-      onCondition(engineId, reported.condition, reported.requestedMs, reported.receivedMs)
+      onCondition(engineId, reported)
     }
   }
 

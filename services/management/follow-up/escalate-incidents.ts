@@ -78,6 +78,7 @@ async function findReportedNotification(
       and(eq(notification.incident_id, incidentId), eq(notification.notification_uuid, bestNotification)),
     )
   if (!row) return undefined
+  // Notifications are stored with these details as JSON.
   const details = JSON.parse(row.notification_extra) as FiringDetails
   return { notification_uuid: row.notification_uuid, details }
 }

@@ -30,7 +30,7 @@ const sourceColumns = { source_id, source_name, source_address, source_fps, sour
 /** A placeholder for the password, which the query replaces, so that the encrypted password is never read. */
 const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
-/** Creates the condition of a query on devices or on sources, which have the same columns `device_id` and `site_id`. */
+/** Creates a condition on devices or on sources. Both tables have the columns `device_id` and `site_id`. */
 type Condition = (table: typeof device | typeof source) => SQL
 
 // Both queries sort by site first, as an index does: Postgres then sorts the rows of each site separately, which is faster.
@@ -62,7 +62,7 @@ const selectSourcesWithChannels = (tx: Transaction, condition: Condition) =>
       asc(channel.channel_id),
     )
 
-/** Returns a function that finds the devices that satisfy a condition. Its argument has a value for each placeholder. */
+/** Returns a function that finds the devices that satisfy a condition. The `values` of a call replace the placeholders in the condition. */
 function defineSearch(condition: Condition) {
   const findSources = definePreparedQuery(tx => selectSourcesWithChannels(tx, condition))
   const findDevicesWithStreams = definePreparedQuery(tx => selectDevicesWithStreams(tx, condition))
@@ -94,7 +94,7 @@ type DeviceRow = Awaited<ReturnType<typeof selectDevicesWithStreams>>[number]
 type SourceRow = Awaited<ReturnType<typeof selectSourcesWithChannels>>[number]
 type SourcesByDevice = ReturnType<typeof groupSourcesByDevice>
 
-/** Combines the rows of each device: one row for each stream. */
+/** Combines the rows of each device: one row for each stream, or a single row with null as the `id` of a stream. */
 function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[] {
   const rowsByDevice = Map.groupBy(rows, ({ device_id }) => device_id)
   return [...rowsByDevice.values()].map(deviceRows => {
@@ -113,7 +113,7 @@ function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[
   })
 }
 
-/** Combines the rows of each source: one row for each channel. Returns the sources by device id. */
+/** Combines the rows of each source: one row for each channel, or a single one without a channel. Returns the sources by device id. */
 function groupSourcesByDevice(rows: SourceRow[]) {
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
   const sources = [...rowsBySource.values()].map(sourceRows => ({
@@ -128,7 +128,7 @@ const ENGINE_STATUS_NAMES = new Map<number, DeviceStatus>(
   Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
 )
 
-/** Returns the status of the engine or, if the engine is online, whether any channel of the device is active. */
+/** Returns the status of a device: that of its engine. If the engine is online, a device is online while one of its channels is active. */
 function toDeviceStatus(engineStatus: number, channels: SourceChannel[]): DeviceStatus {
   if (engineStatus !== ENGINE_STATUS.online) return ENGINE_STATUS_NAMES.get(engineStatus) ?? 'unknown'
   if (channels.length === 0) return 'unknown'

@@ -35,7 +35,7 @@ export async function findPipelines(tx: Transaction, condition: SQL | undefined)
     return {
       ...row,
       pipeline_elements: { elements },
-      pipeline_source: sources.map(({ source_sid }) => source_sid!),
+      pipeline_source: sources.flatMap(({ source_sid }) => source_sid ?? []),
     }
   })
 }

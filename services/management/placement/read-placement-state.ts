@@ -10,7 +10,7 @@ import type { PlacementEngine, PlacementSource, PlacementState } from './placeme
 export const LOST_AFTER_S = 15
 
 /** Whether an engine has been unusable for `LOST_AFTER_S`, as a column or condition of a query. */
-const isLongUnusable = sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`
+const longUnusable = sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`
 
 /** The placement of a source: its own, or that of its site. */
 const effectivePlacement = sql<Placement>`coalesce(${source.source_placement}, ${site.site_placement})`
@@ -25,7 +25,7 @@ export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
     .where(
       and(
         eq(engineState.engine_status, ENGINE_STATUS.offline),
-        isLongUnusable,
+        longUnusable,
         eq(effectivePlacement, 'automatic'),
       ),
     )
@@ -50,14 +50,14 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
   const sitesByEngine = Map.groupBy(siteRows, ({ engine_id }) => engine_id)
   const findLoad = createLoadFinder(engineRows)
 
-  const engines = engineRows.map(({ status, isLongUnusable, reported, ...row }): PlacementEngine => {
+  const engines = engineRows.map(({ status, isUnusable, reported, ...row }): PlacementEngine => {
     const { cores, used = 0 } = reported?.condition.capacity ?? {}
     const loads = (sourcesByEngine.get(row.engine_id) ?? []).map(source => findLoad(source) ?? 0)
     const sourceLoad = loads.reduce((sum, load) => sum + load, 0)
     return {
       ...row,
       isAvailable: status === ENGINE_STATUS.online,
-      isLost: status === ENGINE_STATUS.offline && isLongUnusable,
+      isLost: status === ENGINE_STATUS.offline && isUnusable,
       cores,
       otherLoad: Math.max(0, used - sourceLoad),
       site_ids: (sitesByEngine.get(row.engine_id) ?? []).map(({ site_id }) => site_id),
@@ -81,7 +81,7 @@ const selectEngines = (tx: Transaction) =>
       engine_name: engine.engine_name,
       organization_id: engine.organization_id,
       status: engineState.engine_status,
-      isLongUnusable,
+      isUnusable: longUnusable,
       reported: engineState.condition,
     })
     .from(engine)

@@ -171,6 +171,7 @@ async function readPeriodTotals(
         { channel_id: channelId, windowSeconds, selection, period, buckets },
         bucketKeys,
       ),
+      // `readAggregates` returns an entry for each channel.
       total: computeTotals(aggregates.get(channelId)!, selection, period.to, windowSeconds),
     })
   return { buckets: rows, channels: totals }

@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { Access, ManagementRoute } from '@eyrie/contract/management/index'
 import { type Principal, ROLES, type Role } from './principal.ts'
 
-/** The minimum role for each kind of access that a route requires. `null` admits users without a role. */
+/** The minimum role for each kind of access that a route may require. Null: users without a role are admitted too. */
 const MINIMUM_ROLE: Record<Exclude<Access, 'anyone'>, Role | null> = {
   'signed-in': null,
   view: 'viewer',
@@ -28,6 +28,7 @@ export function authorize(route: ManagementRoute, principal: Principal | undefin
 
 /** Returns whether `role` has all rights of `required`. */
 export const includesRole = (role: Role | null, required: Role) =>
+  // Roles are sorted from highest to lowest.
   role !== null && ROLES.indexOf(role) <= ROLES.indexOf(required)
 
 /**

@@ -95,7 +95,7 @@ async function repeatIgnoredAlerts(evaluation: Evaluation): Promise<void> {
 
 async function sendSummary(evaluation: Evaluation): Promise<void> {
   const { settings, now } = evaluation
-  // Alerts that are new since the last summary, even if they have ended, and those that nobody has acknowledged.
+  // The summary lists alerts that are new since the last one, even if they have ended, and open alerts without an acknowledgement.
   const whereMentioned = or(isNull(systemAlert.notified_at), whereIgnored)
   const whereSummarized = and(whereDelivered(settings, 'daily_summary'), whereMentioned)
   await report(evaluation, 'summary', whereSummarized, { notified_at: now, repeated_at: now })
@@ -129,7 +129,7 @@ async function findActions(tx: Transaction, { actions }: SystemAlertSettings): P
   return configured.filter(action => smtpHost !== '' || findActionType(action) !== 'email')
 }
 
-/** The default address of the first administrator, at which nobody can be reached. */
+/** The default address of the first administrator, to which no e-mail can be sent. */
 const LOCAL_ADDRESS = /@localhost$/i
 
 async function createDefaultAction(tx: Transaction): Promise<AlertAction> {

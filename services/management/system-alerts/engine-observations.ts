@@ -2,7 +2,7 @@ import type { EngineCondition, EngineOutage } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import { eq, isNotNull } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { engine, engineState, source } from '../db/schema/index.ts'
+import { engine, engineState, type ReportedCondition, source } from '../db/schema/index.ts'
 import { observeClock, observeDisk, observeEnd } from './rules/machine-rules.ts'
 import { createObservation, type Observation, type Subject } from './rules/observation.ts'
 import type { PictureReference } from './rules/picture-rules.ts'
@@ -11,21 +11,14 @@ import { observeSource, type SourceObservations } from './rules/source-rules.ts'
 // Observations about engines and their sources. An observation says whether a kind of failure is present. The observations are made from
 // what engines report (their conditions), and from the outages of engines.
 
-/** The condition of an engine, with the times of the request that has read it, in epoch ms. */
-export interface ReceivedCondition {
-  condition: EngineCondition
-  requestedMs: number
-  receivedMs: number
-}
-
 /** Maximum age of a condition. Nothing is known about an engine whose last condition is older. */
 const MAX_AGE_MS = 45_000
 
 export interface EngineObservationsInput {
   /** The last condition of each engine. */
-  conditions: ReadonlyMap<string, ReceivedCondition>
+  conditions: ReadonlyMap<string, ReportedCondition>
   /** The conditions that were evaluated before. Nothing is learned from their pictures again. */
-  evaluated: ReadonlySet<ReceivedCondition>
+  evaluated: ReadonlySet<ReportedCondition>
   outages: readonly EngineOutage[]
   /** How the pictures of each source usually look. */
   references: ReadonlyMap<string, PictureReference>
@@ -60,17 +53,17 @@ export async function observeEngines(
   for (const { engine_id: engineId, name, host } of engines) {
     const subject: Subject = { key: engineId, name, engine_id: engineId, source_id: null }
     const outage = input.outages.find(outage => outage.engine_id === engineId)
-    const received = findCurrentCondition(engineId, input)
-    observations.push(observeConnection(subject, outage, received?.condition))
-    if (outage || !received) {
+    const reported = findCurrentCondition(engineId, input)
+    observations.push(observeConnection(subject, outage, reported?.condition))
+    if (outage || !reported) {
       unknownEngines.add(engineId)
       continue
     }
 
     const isLocal = host === input.hostname
-    observations.push(...observeMachine(subject, received, isLocal, input))
-    const isNew = !input.evaluated.has(received)
-    for (const source of observeSources(engineId, received.condition, storedSources, input)) {
+    observations.push(...observeMachine(subject, reported, isLocal, input))
+    const isNew = !input.evaluated.has(reported)
+    for (const source of observeSources(engineId, reported.condition, storedSources, input)) {
       observations.push(...source.observations)
       if (source.reference && isNew) references.set(source.source_id, source.reference)
     }
@@ -81,9 +74,9 @@ export async function observeEngines(
 function findCurrentCondition(
   engineId: string,
   { conditions, nowMs }: EngineObservationsInput,
-): ReceivedCondition | undefined {
-  const received = conditions.get(engineId)
-  return received && nowMs - received.receivedMs <= MAX_AGE_MS ? received : undefined
+): ReportedCondition | undefined {
+  const reported = conditions.get(engineId)
+  return reported && nowMs - reported.receivedMs <= MAX_AGE_MS ? reported : undefined
 }
 
 /** Reads the sources that engines know, by `toSourceKey`. */
@@ -116,18 +109,19 @@ function observeConnection(
 /** Observes the clock and the license of an engine, and its disk unless that is the disk of this appliance. */
 function observeMachine(
   subject: Subject,
-  { condition, requestedMs, receivedMs }: ReceivedCondition,
+  { condition, requestedMs, receivedMs }: ReportedCondition,
   isLocal: boolean,
   { thresholds, nowMs }: EngineObservationsInput,
 ): Observation[] {
   const { time, disk, license_until: licenseUntil } = condition
   // The engine has probably read its clock in the middle of the request.
   const differenceMs = Date.parse(time) - (requestedMs + receivedMs) / 2
+  const machine = { subject, nowMs, thresholds }
   const licenseEnd = licenseUntil === undefined ? undefined : new Date(licenseUntil)
   return [
-    observeClock(differenceMs, receivedMs - requestedMs, subject, thresholds),
-    observeEnd('license_ending', licenseEnd, subject, nowMs, thresholds),
-    ...(isLocal ? [] : [observeDisk(disk, subject, thresholds)]),
+    observeClock(differenceMs, receivedMs - requestedMs, machine),
+    observeEnd('license_ending', licenseEnd, machine),
+    ...(isLocal ? [] : [observeDisk(disk, machine)]),
   ]
 }
 

@@ -62,7 +62,8 @@ async function report(source: Omit<SourceCondition, 'id'> | undefined, seconds: 
       sources: source ? [{ id: SID, ...source }] : [],
       ...others,
     }
-    if (source) alerts.recordCondition(records.engine_id, condition, nowMs, nowMs)
+    if (source)
+      alerts.recordCondition(records.engine_id, { condition, requestedMs: nowMs, receivedMs: nowMs })
     await alerts.evaluate(management.database)
     nowMs += 5_000
   }

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { EngineCondition, EngineOutage } from '@eyrie/contract'
+import type { EngineOutage } from '@eyrie/contract'
 import type { PlacementPlan } from '@eyrie/contract/management/placement'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import { measureDisk } from '@eyrie/kit'
 import type { Database, Transaction } from '../db/database.ts'
+import type { ReportedCondition } from '../db/schema/index.ts'
 import { planRebalance } from '../placement/plan-placement.ts'
 import { isAnyPlacementAutomatic, readPlacementState } from '../placement/read-placement-state.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -22,7 +23,7 @@ import {
 } from './alert-store.ts'
 import { getTitle } from './alert-texts.ts'
 import { readBackupState } from './backup-state.ts'
-import { observeEngines, type ReceivedCondition } from './engine-observations.ts'
+import { observeEngines } from './engine-observations.ts'
 import {
   advanceConditions,
   type Conditions,
@@ -37,8 +38,8 @@ import { readSystemAlertSettings } from './system-alert-settings.ts'
 
 /** Notices failures of cameras, engines and the appliance, and reports them to people. */
 export interface SystemAlerts {
-  /** Records the condition that an engine has reported. The times of the request are epoch ms. */
-  recordCondition(engineId: string, condition: EngineCondition, requestedMs: number, receivedMs: number): void
+  /** Records what an engine has reported. */
+  recordCondition(engineId: string, reported: ReportedCondition): void
   /** Applies all rules to the present state. Called every few seconds. Concurrent calls are not permitted. */
   evaluate(database: Database): Promise<void>
   /** Returns a line about the open alerts that no one has acknowledged, if there are any. */
@@ -67,12 +68,13 @@ const OPERATION = 'system alerts'
 export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   const { secrets, listOutages, data, certificate, now } = options
   const certificateEnd = certificate ? new Date(new X509Certificate(certificate).validTo) : undefined
-  const received = new Map<string, ReceivedCondition>()
+  /** The last report of each engine. */
+  const reports = new Map<string, ReportedCondition>()
   let conditions: Conditions = new Map()
   /** Undefined until they were read, after the start. */
   let references: Map<string, PictureReference> | undefined
-  /** What was evaluated already: nothing is learned from a picture twice. */
-  let evaluated: ReadonlySet<ReceivedCondition> = new Set()
+  /** The reports that were evaluated already: nothing is learned from a picture twice. */
+  let evaluated: ReadonlySet<ReportedCondition> = new Set()
   let space: DiskSpace | undefined
   let slowSinceMs = Number.NEGATIVE_INFINITY
   /** The kinds of the open alerts that no one has acknowledged. */
@@ -88,7 +90,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     }
 
     const engines = await observeEngines(tx, {
-      conditions: received,
+      conditions: reports,
       evaluated,
       outages: listOutages(),
       references: learned,
@@ -144,25 +146,25 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   }
 
   async function observeAppliance(tx: Transaction, { thresholds }: SystemAlertSettings, nowMs: number) {
-    const backups = await readBackupState(tx, nowMs)
+    const machine = { subject: APPLIANCE, nowMs, thresholds }
     return [
       observePlacement(await planOffer(tx)),
-      observeDisk(space, APPLIANCE, thresholds),
-      observeEnd('certificate_ending', certificateEnd, APPLIANCE, nowMs, thresholds),
-      observeBackup(backups, APPLIANCE, nowMs, thresholds),
+      observeDisk(space, machine),
+      observeEnd('certificate_ending', certificateEnd, machine),
+      observeBackup(await readBackupState(tx, nowMs), machine),
     ]
   }
 
   return {
-    recordCondition(engineId, condition, requestedMs, receivedMs) {
-      received.set(engineId, { condition, requestedMs, receivedMs })
+    recordCondition(engineId, reported) {
+      reports.set(engineId, reported)
     },
 
     async evaluate(database) {
       const nowMs = now()
       const isSlowDue = nowMs - slowSinceMs >= SLOW_INTERVAL_MS
       if (isSlowDue) space = await measure(data)
-      const current = new Set(received.values())
+      const current = new Set(reports.values())
       const result = await database.system(OPERATION, tx => evaluateIn(tx, nowMs, isSlowDue))
       // Remembered only now, because the transaction could have failed.
       evaluated = current

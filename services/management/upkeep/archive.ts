@@ -180,10 +180,13 @@ export async function unpack(
 /** Returns streams that read the archive and decrypt it if necessary. */
 async function openArchive(path: string, passphrase: string | undefined) {
   const header = await readEncryptionHeader(path)
-  if (header && passphrase === undefined) throw new Error('it is encrypted, and its passphrase is missing')
-  if (!header && passphrase !== undefined)
+  if (header) {
+    if (passphrase === undefined) throw new Error('it is encrypted, and its passphrase is missing')
+    return createDecryption(path, header, passphrase)
+  }
+  if (passphrase !== undefined)
     throw new Error('it is not encrypted, although there is a passphrase: omit it if you trust the file')
-  return header ? createDecryption(path, header, passphrase!) : [createReadStream(path)]
+  return [createReadStream(path)]
 }
 
 /** Descriptions of zlib errors by error code. */

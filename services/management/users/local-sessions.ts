@@ -8,7 +8,7 @@ import { generateSecret, hashSecret } from './opaque-token.ts'
 // contains a key, which can be used once and starts a session. Unlike the sessions of users, these sessions need no database.
 
 const DAY_MS = 86_400_000
-/** Lifetime of a session and of its cookie. It is long, because nobody could open another link on a screen that only shows live views. */
+/** Lifetime of a session and of its cookie. It is long, because on a screen that only shows live views, no one can open another link. */
 export const LOCAL_SESSION_MS = 365 * DAY_MS
 const MAX_KEYS = 16
 const MAX_SESSIONS = 100

@@ -23,7 +23,7 @@ export interface Passwords {
 
 /** Creates the functions. They throw `EyrieError` (`unavailable`) while too many calls are waiting. */
 export async function createPasswords(): Promise<Passwords> {
-  /** The hash of a password that nobody knows. It is verified if a user has no hash, so that this takes the same time. */
+  /** The hash of a random password. It is verified if a user has no hash, so that this takes the same time. */
   const placeholder = await hash(randomBytes(16), ARGON_OPTIONS)
   const slots = new Semaphore(MAX_CONCURRENT_HASHES)
   let waiting = 0

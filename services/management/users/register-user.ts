@@ -20,7 +20,7 @@ interface Registration {
 }
 
 interface RegisterOptions {
-  /** The user who registers another user; undefined if a visitor registers without signing in. */
+  /** The signed-in user who registers another user. Undefined if people register themselves. */
   caller: Principal | undefined
   /** IP address of the client. */
   address: string

@@ -101,7 +101,7 @@ export async function assertNotLastSuperadmin(
     throw new EyrieError('conflict', 'this is the last active superadmin: appoint another one first')
 }
 
-/** Throws `EyrieError` (`rights`) if assignments remain after the caller has deleted those that the caller may delete. */
+/** Throws `EyrieError` (`rights`) if assignments of a user remain after their deletion, because the caller may not delete them. */
 export function assertUnassigned(remainingAssignments: readonly unknown[]): void {
   if (remainingAssignments.length > 0) throw outsideAuthority()
 }

@@ -129,7 +129,7 @@ export const channel = pgTable(
 
 /**
  * The id that a channel had on an engine before it was moved to another engine. The earlier engine may still deliver messages of the
- * channel: those that are older than the first message of the new engine are stored, and later ones are ignored.
+ * channel. Messages that are older than the first message of the new engine are stored, and later ones are ignored.
  */
 export const formerChannel = pgTable(
   'former_channel',

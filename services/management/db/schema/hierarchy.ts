@@ -14,7 +14,9 @@ import {
 } from 'drizzle-orm/pg-core'
 import { createdAt, key, optionalText } from './columns.ts'
 
-/** The owner of customers and sites. Columns have the names of API fields, so that the API can return rows unchanged. */
+// Columns have the names of API fields, so that the API can return rows unchanged.
+
+/** The owner of customers and sites. */
 export const organization = pgTable('organization', {
   organization_id: key().primaryKey(),
   organization_key: text().notNull().unique(),
@@ -68,7 +70,7 @@ export const site = pgTable(
     site_type: optionalText(),
     site_address: jsonb().$type<Site['site_address']>().notNull(),
     site_timezone: text().notNull().default('UTC'),
-    /** Who chooses the engines of its sources: a person, or management. */
+    /** Who chooses the engines of the sources at the site: a person (`pinned`), or management (`automatic`). */
     site_placement: text().$type<Placement>().notNull().default('pinned'),
     /** Whether automatic placement distributes the sources over as many engines as possible. */
     site_is_spread: boolean().notNull().default(false),

@@ -66,7 +66,7 @@ const findDueSnapshots = (database: Database) =>
 
 /**
  * Requests the snapshots of a channel one after the other. Notifications within a second of a snapshot share it: a burst of notifications
- * does not cost the engine a picture for each. If a request fails, the remaining ones are not sent, but scheduled again too.
+ * does not cost the engine a picture for each. After a failed request, the remaining ones are not sent, but scheduled again too.
  */
 async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
   const { database, signal } = options

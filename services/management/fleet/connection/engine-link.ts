@@ -139,9 +139,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       const tasks = Promise.race([
         maintainEngine(monitored),
         watchConfiguration(monitored),
-        watchCondition(monitored, async (condition, requestedMs, receivedMs) => {
-          options.onCondition(engineId, condition, requestedMs, receivedMs)
-          await states.recordCondition({ condition, requestedMs, receivedMs })
+        watchCondition(monitored, async reported => {
+          options.onCondition(engineId, reported)
+          await states.recordCondition(reported)
         }),
         session.run(),
       ])

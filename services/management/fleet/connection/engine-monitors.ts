@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, getEtag } from '@eyrie/client'
-import { type EngineCondition, EyrieError } from '@eyrie/contract'
+import { EyrieError } from '@eyrie/contract'
+import type { ReportedCondition } from '../../db/schema/index.ts'
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 
 // Background tasks that poll a connected engine. Two of them reconcile it when that is needed: a reconciliation applies the stored
@@ -18,13 +19,8 @@ export interface MonitorTiming {
   reconcileMs: number
 }
 
-/** Receives what an engine reports about its machine and its sources. The times of request and response are in epoch ms. */
-export type ConditionListener = (
-  engineId: string,
-  condition: EngineCondition,
-  requestedMs: number,
-  receivedMs: number,
-) => void
+/** Receives what an engine reports about its machine and its sources. */
+export type ConditionListener = (engineId: string, reported: ReportedCondition) => void
 
 /** The operations of an engine session that the monitors call. */
 export interface MonitoredSession {
@@ -92,13 +88,13 @@ export async function maintainEngine({
 /** Reads the condition of the engine periodically. Rejects when a call to the engine fails. */
 export async function watchCondition(
   { engine, timing, signal }: MonitorOptions,
-  onCondition: (condition: EngineCondition, requestedMs: number, receivedMs: number) => Promise<void>,
+  onCondition: (reported: ReportedCondition) => Promise<void>,
 ): Promise<never> {
   for (;;) {
     const requestedMs = Date.now()
     try {
       const condition = await engine.engineCondition()
-      await onCondition(condition, requestedMs, Date.now())
+      await onCondition({ condition, requestedMs, receivedMs: Date.now() })
     } catch (error) {
       // Engines of earlier releases do not report their condition.
       if (!(error instanceof EyrieError && error.code === 'id')) throw error

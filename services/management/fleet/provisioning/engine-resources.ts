@@ -7,7 +7,7 @@ import type { SourceFields } from './source-fields.ts'
 
 /**
  * Creates the operations on the sources of an engine. A `sid` is an id that the engine has assigned. `findSettings` returns settings that
- * are not part of the stored configuration: a source that is created again gets those that it had before.
+ * are not part of the stored configuration. A source that is created again gets the settings that it had before.
  */
 export function createSourceResource(
   engine: Client,

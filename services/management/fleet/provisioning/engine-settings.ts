@@ -29,53 +29,55 @@ export interface EngineSettingsInput {
  * for which it was created are stored.
  */
 export async function storeEngineSettings(input: EngineSettingsInput): Promise<void> {
-  const changedSources = findChangedSources(input)
-  const changedPipelines = findChangedPipelines(input)
-  if (changedSources.length === 0 && changedPipelines.length === 0) return
+  const { engine_id: engineId, database, stored, provisioned, actual } = input
+  const sourceChanges = findChanges(
+    stored.sources.map(row => ({ record_id: row.source_id, settings: row.source_settings })),
+    provisioned.sources,
+    actual.sources,
+    toSourceSettings,
+  )
+  const ownPipelines = stored.pipelines.filter(row => row.engine_id === engineId)
+  const pipelineChanges = findChanges(
+    ownPipelines.map(row => ({ record_id: row.pipeline_id, settings: row.pipeline_settings })),
+    provisioned.pipelines,
+    actual.pipelines,
+    toPipelineSettings,
+  )
+  if (sourceChanges.length === 0 && pipelineChanges.length === 0) return
 
-  await input.database.system('provision an engine', async tx => {
-    for (const { source_id: sourceId, source_settings } of changedSources)
-      await tx.update(source).set({ source_settings }).where(eq(source.source_id, sourceId))
-    for (const { pipeline_id: pipelineId, pipeline_settings } of changedPipelines)
-      await tx.update(pipeline).set({ pipeline_settings }).where(eq(pipeline.pipeline_id, pipelineId))
+  await database.system('provision an engine', async tx => {
+    for (const { record_id: sourceId, settings } of sourceChanges)
+      await tx.update(source).set({ source_settings: settings }).where(eq(source.source_id, sourceId))
+    for (const { record_id: pipelineId, settings } of pipelineChanges)
+      await tx
+        .update(pipeline)
+        .set({ pipeline_settings: settings })
+        .where(eq(pipeline.pipeline_id, pipelineId))
   })
 }
 
-/** Returns the sources whose settings on the engine differ from the stored ones, with the new settings. */
-function findChangedSources({ stored, provisioned, actual }: EngineSettingsInput) {
-  const changed: { source_id: string; source_settings: SourceSettings }[] = []
-  for (const { source_id: sourceId, source_settings: storedSettings } of stored.sources) {
-    const object = findObject(actual.sources, provisioned.sources, sourceId)
-    if (!object) continue
-    const sourceSettings = toSourceSettings(object)
-    if (!isDeepStrictEqual(sourceSettings, storedSettings))
-      changed.push({ source_id: sourceId, source_settings: sourceSettings })
-  }
-  return changed
+/** A record, and the settings of its object on the engine. */
+interface RecordSettings<Settings> {
+  record_id: string
+  settings: Settings
 }
 
-/** Returns the pipelines whose settings on the engine differ from the stored ones, with the new settings. */
-function findChangedPipelines({ engine_id: engineId, stored, provisioned, actual }: EngineSettingsInput) {
-  const changed: { pipeline_id: string; pipeline_settings: PipelineSettings }[] = []
-  for (const row of stored.pipelines.filter(row => row.engine_id === engineId)) {
-    const { pipeline_id: pipelineId } = row
-    const object = findObject(actual.pipelines, provisioned.pipelines, pipelineId)
+/** Returns the settings of the objects on the engine, where they differ from the stored settings. */
+function findChanges<Settings, Actual extends { id: number }>(
+  stored: readonly RecordSettings<Settings>[],
+  provisioned: readonly ProvisionedObject<unknown>[],
+  actual: readonly Actual[],
+  toSettings: (object: Actual) => Settings,
+): RecordSettings<Settings>[] {
+  const changes: RecordSettings<Settings>[] = []
+  for (const { record_id, settings: storedSettings } of stored) {
+    const sid = provisioned.find(provision => provision.record_id === record_id)?.sid
+    const object = actual.find(({ id }) => id === sid)
     if (!object) continue
-    const pipelineSettings = toPipelineSettings(object)
-    if (!isDeepStrictEqual(pipelineSettings, row.pipeline_settings))
-      changed.push({ pipeline_id: pipelineId, pipeline_settings: pipelineSettings })
+    const settings = toSettings(object)
+    if (!isDeepStrictEqual(settings, storedSettings)) changes.push({ record_id, settings })
   }
-  return changed
-}
-
-/** Returns the object that was created on the engine for a record. */
-function findObject<Actual extends { id: number }>(
-  objects: readonly Actual[],
-  provisions: readonly ProvisionedObject<unknown>[],
-  recordId: string,
-): Actual | undefined {
-  const sid = provisions.find(provision => provision.record_id === recordId)?.sid
-  return objects.find(({ id }) => id === sid)
+  return changes
 }
 
 const toSourceSettings = ({ decoder, recording }: Source): SourceSettings => ({

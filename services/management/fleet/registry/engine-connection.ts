@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/database.ts'
 import { engine } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
-// Engines that nobody has registered by hand: the engine of this appliance, and engines that register themselves. Their address and
+// Some engines are not registered by a person: the engine of this appliance, and engines that register themselves. Their address and
 // their token may change at each start.
 
 /** How such an engine is reached. The fields are columns of the table `engine`, but `engine_key` is the token in clear text. */

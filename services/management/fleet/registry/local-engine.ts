@@ -78,7 +78,7 @@ export async function findLocalEngineId(tx: Transaction): Promise<string | undef
   return (row?.value as { engine_id: string } | undefined)?.engine_id
 }
 
-/** Returns the channels of the local engine that `caller` may see, by the ids that the engine has assigned to them. */
+/** Returns the ids that the local engine has assigned to those of its channels that `caller` may see. */
 export async function findLocalChannels(database: Database, caller: Principal): Promise<ReadonlySet<number>> {
   const engineId = await database.system('live views', findLocalEngineId)
   if (engineId === undefined) return new Set()

@@ -38,8 +38,8 @@ export async function readEngineFacts(
 const isTokenRejected = (error: unknown) => error instanceof EyrieError && error.code === 'auth'
 
 /**
- * Creates the error for a rejected token. The error of the engine would tell to send a header. The operator of the management service has
- * to set the field `engine_key` instead.
+ * Creates the error for a rejected token. The error of the engine describes the header to send. The operator of the management service
+ * has to set the field `engine_key` instead.
  */
 function createKeyError({ token }: EngineAddress, cause: unknown): EyrieError {
   const problem = token

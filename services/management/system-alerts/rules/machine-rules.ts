@@ -4,7 +4,12 @@ import { createObservation, type Observation, type Subject } from './observation
 
 // Rules about the machines of engines and of the appliance: disk, clock, certificate, license and backups.
 
-type Thresholds = SystemAlertSettings['thresholds']
+/** The machine that is observed, and by what rules. */
+export interface ObservedMachine {
+  subject: Subject
+  nowMs: number
+  thresholds: SystemAlertSettings['thresholds']
+}
 
 const DAY_MS = 86_400_000
 
@@ -16,13 +21,12 @@ export interface DiskSpace {
 /** Reports a disk with little free space. Without `space`, the state of the disk is unknown. */
 export function observeDisk(
   space: DiskSpace | undefined,
-  subject: Subject,
-  { disk_free_percent: diskFreePercent }: Thresholds,
+  { subject, thresholds }: ObservedMachine,
 ): Observation {
   if (!space || space.total_bytes === 0) return createObservation('disk_filling', subject, undefined)
   const percent = (space.free_bytes / space.total_bytes) * 100
   const reason = `only ${formatBytes(space.free_bytes)} are free, ${percent.toFixed(1)} % of the disk`
-  return createObservation('disk_filling', subject, percent < diskFreePercent, reason)
+  return createObservation('disk_filling', subject, percent < thresholds.disk_free_percent, reason)
 }
 
 /**
@@ -32,22 +36,19 @@ export function observeDisk(
 export function observeClock(
   differenceMs: number,
   requestMs: number,
-  subject: Subject,
-  { clock_s: clockS }: Thresholds,
+  { subject, thresholds }: ObservedMachine,
 ): Observation {
   const certainMs = Math.max(0, Math.abs(differenceMs) - requestMs / 2)
   const direction = differenceMs > 0 ? 'ahead of' : 'behind'
   const reason = `its clock is ${Math.round(Math.abs(differenceMs) / 1000)} seconds ${direction} the clock of management`
-  return createObservation('clock_wrong', subject, certainMs > clockS * 1000, reason)
+  return createObservation('clock_wrong', subject, certainMs > thresholds.clock_s * 1000, reason)
 }
 
 /** Reports a certificate or license that has ended or ends soon. `endsAt` is undefined if it does not end. */
 export function observeEnd(
   kind: 'certificate_ending' | 'license_ending',
   endsAt: Date | undefined,
-  subject: Subject,
-  nowMs: number,
-  { ending_days: endingDays }: Thresholds,
+  { subject, nowMs, thresholds }: ObservedMachine,
 ): Observation {
   if (!endsAt) return createObservation(kind, subject, false)
   const leftMs = endsAt.getTime() - nowMs
@@ -55,7 +56,7 @@ export function observeEnd(
   const date = endsAt.toISOString().slice(0, 10)
   const reason =
     leftMs <= 0 ? `${name} ended on ${date}` : `${name} ends on ${date}, in ${formatDays(leftMs)}`
-  return createObservation(kind, subject, leftMs < endingDays * DAY_MS, reason)
+  return createObservation(kind, subject, leftMs < thresholds.ending_days * DAY_MS, reason)
 }
 
 /** What is known about the backups of the appliance. */
@@ -70,10 +71,9 @@ export interface BackupState {
 /** Reports that the newest backup is too old, or that no scheduled backup has succeeded. */
 export function observeBackup(
   { finishedAt, missedAt, isRunning }: BackupState,
-  subject: Subject,
-  nowMs: number,
-  { backup_days: backupDays }: Thresholds,
+  { subject, nowMs, thresholds }: ObservedMachine,
 ): Observation {
+  const { backup_days: backupDays } = thresholds
   const observe = (isPresent: boolean | undefined, reason?: string) =>
     createObservation('backup_overdue', subject, isPresent, reason)
 

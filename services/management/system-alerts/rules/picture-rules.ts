@@ -16,7 +16,7 @@ export interface PictureThresholds {
   similarity_percent: number
 }
 
-/** What is wrong with a picture. A property is undefined if the picture does not show it. */
+/** What is wrong with a picture. A property is undefined if that cannot be judged from the picture. */
 export interface PictureVerdict {
   isBlack: boolean | undefined
   isFrozen: boolean | undefined
@@ -76,7 +76,7 @@ export function judgePicture(
   }
 }
 
-/** Includes a picture in the reference: as one of all pictures at first, later with a fixed weight. */
+/** Includes a picture in the reference. At first all pictures have the same weight. Later, a new picture has a fixed weight. */
 function learn(
   reference: PictureReference | undefined,
   sharpness: number,

@@ -21,7 +21,7 @@ import type { ProviderClient } from './provider-client.ts'
 
 export const SIGN_IN_MINUTES = 10
 
-/** Longer claims are ignored. OpenID Connect limits subjects to this length (Core 1.0, section 2). */
+/** Longer claims about a user are ignored. OpenID Connect limits subjects to this length (Core 1.0, section 2). */
 const MAX_CLAIM_LENGTH = 255
 
 /** The state of a sign-in. The browser stores it, encrypted, until it comes back. */
@@ -81,9 +81,9 @@ export async function startAuthorization(
 }
 
 /**
- * Exchanges the code with which the browser has come back for an ID token, and verifies its signature, issuer, audience, expiry and
- * nonce. `query` is the query of the address at which the browser has come back. Throws `EyrieError` with a reason for the user. Any
- * other error means that the provider or the browser has sent an invalid response. Its message is not meant for the user.
+ * Exchanges the code with which the browser has come back for an ID token, and verifies its signature, issuer, audience, expiry and nonce.
+ * `query` is the query of the address at which the browser has come back. Throws `EyrieError` with a reason for the user. If the provider
+ * or the browser has sent an invalid response, throws another error, whose message is not meant for the user.
  */
 export async function finishAuthorization(
   settings: OidcSettings,

@@ -10,9 +10,10 @@ export interface GroupRights {
 }
 
 /**
- * Returns the rights of the members of these groups, or undefined if none of the groups has a role. A user has one role, so only
- * the entries with the highest one count: with the assignments of the others, it would grant more than any entry. Their
- * customers and sites are added up; the organization is that of the first entry that names one.
+ * Returns the rights of the members of these groups, or undefined if none of the groups has a role. A user has one role, so only the
+ * entries with the highest role count. If the assignments of the other entries counted too, the user would have the highest role for
+ * them, which no entry grants. The customers and sites of the counting entries are added up. The organization is that of the first
+ * entry that names one.
  */
 export function findGroupRights(
   groups: readonly string[],

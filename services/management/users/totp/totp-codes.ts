@@ -23,8 +23,8 @@ export function describeTotpSecret(secret: string, email: string): TotpEnrolment
 }
 
 /**
- * Returns the time step of a code, or undefined if the code is wrong. `lastStep` is the step of the last code that was used. It and earlier
- * ones are not accepted, so that nobody can use a code again that they have seen.
+ * Returns the time step of a code, or undefined if the code is wrong. `lastStep` is the step of the last code that was used. Codes of this
+ * step and of earlier ones are not accepted: someone may have seen them being typed.
  */
 export function findTotpStep(
   { secret, lastStep }: { secret: string; lastStep: number },

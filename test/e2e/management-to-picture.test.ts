@@ -97,7 +97,7 @@ async function startChannelView() {
   await vi.waitFor(async () => expect(await fleet.getChannel(channelId)).toMatchObject({ is_active: true }), {
     timeout: LONG_MS / 2,
   })
-  const { response: device } = await fleet.call(managementRoutes.device.id, { device_id })
+  const { response: device } = await fleet.call(managementRoutes.device.get, { device_id })
   expect(device).toMatchObject({
     device_status: 'online',
     source_channels: [{ channel_id: channelId, is_active: true }],

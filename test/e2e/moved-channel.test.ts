@@ -110,7 +110,7 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
     WAIT,
   )
   expect(await fleet.getChannel(pinnedId)).toMatchObject({ engine_id: from, is_active: false })
-  expect((await fleet.call(managementRoutes.device.id, { device_id })).response.engine_id).toBe(to)
+  expect((await fleet.call(managementRoutes.device.get, { device_id })).response.engine_id).toBe(to)
   expect(await second.engine.api.source.list()).toMatchObject([{ decoder: 'ffmpeg' }])
   expect(await first.engine.api.source.list()).toHaveLength(2)
 

@@ -51,7 +51,7 @@ it('a backup that the job has stored in a bucket is downloaded and restored, wit
   const data = createTemporaryFolder()
   const storage = await startS3Server()
   const { management, call } = await startManagement(data)
-  const { backup, updateBackup } = managementRoutes.config
+  const { getBackup, updateBackup } = managementRoutes.config
   const settings = {
     backup_target: 's3',
     backup_s3_endpoint: storage.endpoint,
@@ -108,7 +108,7 @@ it('a backup that the job has stored in a bucket is downloaded and restored, wit
   const secret = (folder: string) => readFileSync(join(folder, 'secrets/management-key'), 'utf8')
   expect(secret(restored)).toBe(secret(data))
   const again = await startManagement(restored)
-  expect((await again.call(backup.path, 'get')).response).toMatchObject({
+  expect((await again.call(getBackup.path, 'get')).response).toMatchObject({
     ...settings,
     backup_s3_secret_key: '***',
     backup_passphrase: '***',

@@ -34,14 +34,14 @@ const policyInput = z.strictObject({
   alert_id: reference('alert'),
   release_threshold: z.number().nullable().default(null).meta({
     description:
-      'The incident goes on until the statistic is back beyond this value, such as below 3 for the condition `gt 5`. Null: the threshold',
+      'The value beyond which the statistic must return before the incident can end. With 3 and the condition `gt 5`, it must fall below 3. Null: the threshold of the alert',
   }),
   quiet_s: z.int().min(0).max(SECONDS_PER_DAY).default(DEFAULT_QUIET_S).meta({
     description: 'Seconds without the condition after which the incident ends',
   }),
   repeat_s: z.int().min(0).max(SECONDS_PER_DAY).nullable().default(null).meta({
     description:
-      'Minimum number of seconds between two messages about one incident; 0: a message for each notification, null: only the first one',
+      'Minimum number of seconds between two messages about one incident. With 0, there is a message for each notification; with null, only for the first one',
   }),
   budget_per_hour: z
     .int()
@@ -52,7 +52,7 @@ const policyInput = z.strictObject({
       description: `Maximum number of messages to one receiver in an hour; 0: no maximum. Default: ${DEFAULT_BUDGET_PER_HOUR}, but 0 for the priority critical`,
     }),
   escalation: z.array(escalationStep).max(MAX_STEPS).default([]).meta({
-    description: 'Whom to inform next while no person acknowledges the incident',
+    description: 'The steps that follow until a person acknowledges the incident',
   }),
 })
 
@@ -63,7 +63,7 @@ export const alertPolicy = z
 export type AlertPolicy = z.infer<typeof alertPolicy>
 
 export const alertPolicyRoutes = {
-  policyId: route({
+  getPolicy: route({
     method: 'post',
     path: '/alert/policy/id',
     readOnly: true,
@@ -74,7 +74,7 @@ export const alertPolicyRoutes = {
     response: alertPolicy,
   }),
 
-  policyUpdate: route({
+  updatePolicy: route({
     method: 'post',
     path: '/alert/policy/update',
     summary: 'Update the policy of an alert',

@@ -31,7 +31,7 @@ const actionFields = {
   action_access_id: text.optional().meta({ description: 'User name for a webhook or an MQTT broker' }),
   action_access_token: text.optional().meta({
     description:
-      'Password for action_access_id, or a bearer token without one. A token that begins with whsec_ is not sent: it is the secret that signs the webhook',
+      'Password of action_access_id. If action_access_id is empty, it is sent as a bearer token. A value that begins with whsec_ is never sent: it is the secret that signs the webhook',
   }),
   action_auth_header: text.optional().meta({
     description: 'Value of the Authorization header of a webhook, or another header as `Name: value`',
@@ -112,7 +112,7 @@ const byChannel = z.strictObject({ channel_id: reference('channel') })
 const post = { method: 'post', status: 200 } as const
 
 export const alertRoutes = {
-  active: route({
+  listActive: route({
     ...post,
     path: '/alert/active',
     readOnly: true,
@@ -161,7 +161,7 @@ export const alertRoutes = {
     response: alert,
   }),
 
-  id: route({
+  get: route({
     ...post,
     path: '/alert/id',
     readOnly: true,

@@ -4,12 +4,12 @@ import { MIN_PASSPHRASE_LENGTH } from '../backup.ts'
 import { route } from './management-route.ts'
 import { emptyOr, text } from './record-fields.ts'
 
-/** Settings in the management API for scheduled backups: where they are stored, and how long. */
+/** Settings in the management API for scheduled backups: where they are stored, and for how long. */
 
 const MAX_BACKUPS = 10_000
 const MAX_DAYS = 3650
 
-/** Whether this is an HTTP address of a server only: without path, query, fragment and user. */
+/** Whether this is the HTTP address of a server, without path, query, fragment and user. */
 function isEndpoint(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(value)
@@ -49,14 +49,15 @@ export const backupSettings = z
       description: 'Number of backups to retain. Older ones are deleted after a backup',
     }),
     backup_keep_days: z.int().min(0).max(MAX_DAYS).meta({
-      description: 'Retain backups at least this many days, also if they are more than backup_keep',
+      description:
+        'Number of days for which every backup is retained, even if there are more than backup_keep',
     }),
   })
   .meta({ id: 'BackupSettings' })
 export type BackupSettings = z.infer<typeof backupSettings>
 
 export const backupRoutes = {
-  backup: route({
+  getBackup: route({
     method: 'get',
     path: '/config/backup',
     summary: 'Get the settings of scheduled backups',

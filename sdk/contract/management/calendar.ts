@@ -33,9 +33,9 @@ const calendar = z
     organization_id: recordId,
     site_id: recordId.nullable(),
     calendar_name: z.string(),
-    /** Number of the known occurrences of all events. */
+    /** Number of occurrences of all events up to `calendar_events_until`. */
     calendar_event_count: z.int(),
-    /** Occurrences of recurring events are known until this time, which moves on by itself. */
+    /** Recurring events are expanded up to this time, which management moves forward regularly. */
     calendar_events_until: timestamp,
   })
   .meta({ id: 'Calendar' })
@@ -90,7 +90,7 @@ export const calendarRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/calendar/id',
     summary: 'Get a calendar with its file and its next 100 events',

@@ -123,7 +123,7 @@ export const channelRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/channel/id',
     summary: 'Get a channel',

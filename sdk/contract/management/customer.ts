@@ -42,7 +42,7 @@ export type Customer = z.infer<typeof customer>
 const byId = z.strictObject({ customer_id: reference('customer') })
 const siteAssignment = byId.extend({ site_ids: referenceIds('site') })
 
-/** Organizations have a default customer, for the sites that are assigned to no other one. */
+/** Each organization has a default customer. It has the sites that are assigned to no other customer. */
 const includesDefault = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] })
   .default(false)
@@ -50,6 +50,7 @@ const includesDefault = z
 
 const customerAssignment = z.strictObject({
   user_id: reference('user'),
+  // A list in spite of its name, which existing clients send.
   customer_id: referenceIds('customer'),
 })
 
@@ -146,7 +147,7 @@ export const customerRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/customer/id',
     summary: 'Get a customer',

@@ -8,7 +8,7 @@ import { systemAlertReport } from './system-alert-kind.ts'
  * stores the deliveries; the scheduler sends them.
  */
 
-/** The data of one firing of an alert, with which the placeholders in its messages are replaced. */
+/** What is known about one firing of an alert. It replaces the placeholders in the messages of the alert. */
 export const firingDetails = z.object({
   alert_name: z.string(),
   alert_priority: z.string(),
@@ -149,7 +149,7 @@ export const deliveryResults = {
   body: z.strictObject({ results: z.array(deliveryResult).max(MAX_BATCH) }),
 }
 
-/** Waits until deliveries were added since `version`, but only some seconds. Returns the new version. */
+/** Waits until deliveries are newer than `version`, for a few seconds at most. Returns the current version. */
 export const deliveryChanges = {
   path: '/scheduler/deliveries/changes',
   query: z.strictObject({ version: z.coerce.number().int() }),

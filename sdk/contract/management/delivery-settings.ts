@@ -48,8 +48,8 @@ const secretsQuery = z.strictObject({
   }),
 })
 
-export const configRoutes = {
-  sms: route({
+export const deliverySettingsRoutes = {
+  getSms: route({
     method: 'get',
     path: '/config/sms',
     summary: 'Get the SMS delivery settings',
@@ -59,7 +59,7 @@ export const configRoutes = {
     response: smsSettings,
   }),
 
-  smtp: route({
+  getSmtp: route({
     method: 'get',
     path: '/config/smtp',
     summary: 'Get the e-mail delivery settings',

@@ -124,7 +124,7 @@ const unsubscribedAddress = z
 const byId = z.strictObject({ delivery_id: reference('delivery') })
 
 export const deliveryRoutes = {
-  id: route({
+  get: route({
     method: 'get',
     path: '/delivery/id',
     summary: 'Get a delivery',

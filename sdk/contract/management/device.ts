@@ -75,7 +75,7 @@ export const device = z
     engine_id: recordId,
     device_uuid: z.string(),
     device_streams: z.array(z.object(deviceStream.shape)),
-    device_state: z.boolean().meta({ description: 'Whether device_status is online' }),
+    device_state: z.boolean().meta({ description: 'Whether device_status is `online`' }),
     device_status: deviceStatus,
     device_value: z.string(),
     device_source: z.array(deviceSource),
@@ -85,7 +85,7 @@ export const device = z
   .meta({ id: 'Device' })
 export type Device = z.infer<typeof device>
 
-/** A device in the response of a single device. It repeats `device_source` as `device_sources`. */
+/** The response to a request for a single device. It has the sources twice, because clients read one or the other field. */
 const deviceView = z
   .object({ ...device.shape, device_sources: z.array(deviceSource) })
   .meta({ id: 'DeviceView' })
@@ -139,7 +139,7 @@ export const deviceRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/device/id',
     summary: 'Get a device',

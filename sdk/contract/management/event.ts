@@ -15,7 +15,7 @@ const frequency = lookback
   .default('-1h')
   .meta({ description: 'Length of the time range, which ends now; a minus sign is ignored' })
 
-/** The usecase, and the keys of the requested statistics. */
+/** Query parameters that select statistics: the usecase, and the keys. */
 const selection = {
   usecase: name.meta({ description: 'Key of the usecase, such as `line-crossing`' }),
   usecase_meta_key: statisticKeysParameter,

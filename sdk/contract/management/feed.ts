@@ -29,7 +29,7 @@ const feedId = z.string().regex(/^\d{1,16}$/, { error: 'must be the id of a mess
  * record receive the message. If all are null, the message is about the appliance, and only superadmins receive it.
  */
 export const feedMessage = z.strictObject({
-  /** Grows with each message. */
+  /** Increases with each message. */
   id: feedId,
   kind: z.enum(FEED_KINDS),
   time: timestamp,

@@ -69,7 +69,7 @@ export const oidcSettings = z
 export type OidcSettings = z.infer<typeof oidcSettings>
 
 export const identityProviderRoutes = {
-  oidc: route({
+  getOidc: route({
     method: 'get',
     path: '/config/oidc',
     summary: 'Get the settings of the identity provider',

@@ -16,8 +16,8 @@ export const incidentState = z.enum(['open', 'acknowledged', 'resolved']).meta({
 })
 export type IncidentState = z.infer<typeof incidentState>
 
-const personWho = (verb: 'acknowledged' | 'resolved') =>
-  z.string().meta({ description: `E-mail address of the person who has ${verb} it; empty if no person has` })
+const emailOfPersonWho = (hasDone: 'has acknowledged' | 'has resolved') =>
+  z.string().meta({ description: `E-mail address of the person who ${hasDone} it; empty if nobody has` })
 
 export const incident = z
   .object({
@@ -42,9 +42,11 @@ export const incident = z
       .meta({ description: 'The notification with the best picture; null if it was deleted' }),
     image_url: z.string().meta({
       description:
-        'Path of the best picture: the one with the largest box, or else of the peak. Empty without a picture',
+        'Path of the best picture: the one with the largest box or, if there are no boxes, the one of the peak. Empty if there is no picture',
     }),
-    bbox: bbox.nullable().meta({ description: 'The box in this picture; null if no object fired the alert' }),
+    bbox: bbox.nullable().meta({
+      description: 'Box of the object in this picture; null if no object fired the alert',
+    }),
     clip_url: z.string().meta({
       description:
         'Path of the recording of the incident, an MP4 file; 404 if nothing was recorded. Empty if another machine records the channel',
@@ -55,9 +57,9 @@ export const incident = z
     escalation_step: z.int().meta({ description: 'Number of steps of the escalation that were carried out' }),
     escalates_at: timestamp.nullable().meta({ description: 'Null if no step follows' }),
     acknowledged_at: timestamp.nullable(),
-    acknowledged_by: personWho('acknowledged'),
+    acknowledged_by: emailOfPersonWho('has acknowledged'),
     resolved_at: timestamp.nullable().meta({ description: 'Null if the incident has ended by itself' }),
-    resolved_by: personWho('resolved'),
+    resolved_by: emailOfPersonWho('has resolved'),
   })
   .meta({ id: 'Incident' })
 export type Incident = z.infer<typeof incident>
@@ -87,7 +89,7 @@ export const incidentRoutes = {
     response: z.array(incident),
   }),
 
-  id: route({
+  get: route({
     ...post,
     path: '/incident/id',
     readOnly: true,
@@ -102,7 +104,7 @@ export const incidentRoutes = {
     path: '/incident/acknowledge',
     summary: 'Acknowledge an incident',
     description:
-      'Ends its escalation, and its messages. The record names the first person who has acknowledged it.',
+      'Stops its escalation and its messages. acknowledged_by is the first person who has acknowledged it.',
     access: 'manage',
     body: byId,
     response: incident,
@@ -113,7 +115,7 @@ export const incidentRoutes = {
     path: '/incident/resolve',
     summary: 'Resolve an incident',
     description:
-      'Acknowledges it too. While the condition still holds, its notifications belong to this incident, and nothing is sent.',
+      'Also acknowledges it. While the condition still holds, further notifications belong to this incident, and no messages are sent.',
     access: 'manage',
     body: byId,
     response: incident,

@@ -78,7 +78,7 @@ export const pipelineRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/pipeline/id',
     summary: 'Get a pipeline',

@@ -4,7 +4,7 @@ import { sourceChannel } from './channel.ts'
 import { route } from './management-route.ts'
 import { integer, jsonObject, name, recordId, reference, text } from './record-fields.ts'
 
-/** A source in a request of the management API. An engine reads the source from a video stream of a device. */
+/** A source in a request of the management API. A source is a video stream of a device that an engine reads. */
 const sourceInput = z.strictObject({
   device_id: reference('device'),
   engine_id: reference('engine'),
@@ -82,7 +82,7 @@ export const sourceRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/source/id',
     summary: 'Get a source',
@@ -102,13 +102,14 @@ export const sourceRoutes = {
     response: z.array(managedSource),
   }),
 
+  /** For clients that show one site and connect to one engine: what to show first, and where to connect. */
   mapping: route({
     method: 'get',
     path: '/source/mapping',
-    summary: 'Get the sources of a site and the engine that reads them',
-    access: 'view',
+    summary: 'Get the sources of one site, and an engine that reads them',
     description:
-      'Without site_id, of the first site by name whose customer is the default customer, or is another one if is_default is false. The engine is the one that reads most of the sources.',
+      'Without site_id, the site is the first one by name that the caller may view: among the sites of the default customer if is_default is true, otherwise among those of other customers. If several engines read the sources, the response names the one that reads most of them.',
+    access: 'view',
     query: z.strictObject({
       is_default: booleanParameter,
       site_id: reference('site').optional(),

@@ -7,7 +7,7 @@ import { calendarRoutes } from './calendar.ts'
 import { channelRoutes } from './channel.ts'
 import { customerRoutes } from './customer.ts'
 import { deliveryRoutes } from './delivery.ts'
-import { configRoutes } from './delivery-settings.ts'
+import { deliverySettingsRoutes } from './delivery-settings.ts'
 import { deviceRoutes } from './device.ts'
 import { enginePluginRoutes } from './engine-plugins.ts'
 import { eventRoutes } from './event.ts'
@@ -71,7 +71,7 @@ export const managementRoutes = {
   systemAlert: systemAlertRoutes,
   acl: aclRoutes,
   audit: auditRoutes,
-  config: { ...configRoutes, ...mqttRoutes, ...identityProviderRoutes, ...backupRoutes },
+  config: { ...deliverySettingsRoutes, ...mqttRoutes, ...identityProviderRoutes, ...backupRoutes },
   job: jobRoutes,
   role: roleRoutes,
   token: tokenRoutes,

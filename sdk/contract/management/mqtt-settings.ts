@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { emptyOr, text } from './record-fields.ts'
 
-/** Settings in the management API for MQTT: the broker to which the appliance publishes what happens, and how. */
+/** Settings in the management API for MQTT: the broker to which the appliance publishes what happens, and the topics. */
 
-/** The address of a broker. Its credentials have fields of their own, so that the address can be shown. */
+/** Whether this is the address of a broker. Credentials have fields of their own, so that the address can be shown. */
 function isBrokerUrl(value: string): boolean {
   const url = URL.parse(value)
   return (
@@ -47,7 +47,7 @@ export const mqttSettings = z
 export type MqttSettings = z.infer<typeof mqttSettings>
 
 export const mqttRoutes = {
-  mqtt: route({
+  getMqtt: route({
     method: 'get',
     path: '/config/mqtt',
     summary: 'Get the MQTT settings',

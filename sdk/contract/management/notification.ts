@@ -31,11 +31,11 @@ export const notification = z
     image_url: imageUrl,
     picture_offset: z.int().nullable().meta({
       description:
-        'Milliseconds from notification_time to the moment that the picture shows; negative if the picture is older. Null without a picture',
+        'Milliseconds from notification_time to the moment that the picture shows; negative if that moment was earlier. Null if there is no picture',
     }),
     bbox: bbox.nullable().meta({
       description:
-        'The box of the object that fired the alert, at notification_time; 0..1 of the picture. Null if no object did',
+        'Box of the object that fired the alert, at notification_time, as a share of the picture (0 to 1). Null if no object fired it',
     }),
   })
   .meta({ id: 'Notification' })
@@ -59,10 +59,10 @@ export const gallery = z
   })
   .meta({ id: 'Gallery' })
 
-const usecase = name.meta({ description: 'Key of the usecase of the channel, such as `line-crossing`' })
+const USECASE_KEY = 'Key of the usecase of the channel, such as `line-crossing`'
+const usecase = name.meta({ description: USECASE_KEY })
 const streamKey = name.meta({
-  description:
-    'Key of the usecase of the channel, such as `line-crossing`: other operations call it `usecase`',
+  description: `${USECASE_KEY}. Other operations call this parameter \`usecase\``,
 })
 
 const timeRange = { ...pagination('notification'), start: timeExpression, end: timeExpression }
@@ -95,7 +95,7 @@ export const notificationRoutes = {
     method: 'get',
     path: '/notification/image',
     summary: 'Get the picture of a notification as a JPEG file',
-    description: '`image_url` of a notification is the address of its picture.',
+    description: 'The field `image_url` of a notification is this path with the parameters of its picture.',
     access: 'view',
     query: z.strictObject({ channel_id: channelId, notification_uuid: notificationUuid }),
     status: 200,
@@ -118,7 +118,7 @@ export const notificationRoutes = {
     }),
   }),
 
-  uuid: route({
+  get: route({
     method: 'get',
     path: '/notification/uuid',
     summary: 'Get a notification',

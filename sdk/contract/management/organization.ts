@@ -64,7 +64,7 @@ export const organizationRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/organization/id',
     summary: 'Get an organization',

@@ -3,11 +3,15 @@ import { route } from './management-route.ts'
 import { recordId, reference, text, timestamp } from './record-fields.ts'
 
 /**
- * Push messages in the management API: a browser on which a user has switched them on shows alerts while the console is
- * closed (Push API, RFC 8030).
+ * Push messages in the management API (Push API, RFC 8030). A user can subscribe a browser to them. The browser then shows alerts
+ * even while the console is closed.
  */
 
 const BASE64URL = /^[\w-]+$/
+
+/** Lengths of the keys of a subscription in bytes: an uncompressed point of the curve P-256, and a secret (RFC 8291). */
+const PUBLIC_KEY_BYTES = 65
+const SECRET_BYTES = 16
 
 /** Bytes in base64url without padding. */
 const bytes = (length: number) =>
@@ -24,8 +28,8 @@ const subscriptionInput = z.strictObject({
       error: 'must be an address with https',
     })
     .meta({ description: 'Address at which the push service of the browser accepts messages' }),
-  p256dh: bytes(65).meta({ description: 'Public key of the browser, in base64url' }),
-  auth: bytes(16).meta({ description: 'Secret of the browser, in base64url' }),
+  p256dh: bytes(PUBLIC_KEY_BYTES).meta({ description: 'Public key of the browser, in base64url' }),
+  auth: bytes(SECRET_BYTES).meta({ description: 'Secret of the browser, in base64url' }),
   label: text.max(100).optional().meta({ description: 'Name by which the user recognizes the browser' }),
 })
 
@@ -64,7 +68,7 @@ export const pushRoutes = {
     method: 'post',
     path: '/user/push/subscribe',
     summary: 'Send push messages to a browser',
-    description: 'A browser that is subscribed already is moved to you.',
+    description: 'If another user has subscribed the browser, the subscription becomes yours.',
     access: 'signed-in',
     requiresSession: true,
     body: subscriptionInput,

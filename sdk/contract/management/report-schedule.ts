@@ -38,7 +38,7 @@ const scheduleInput = z.strictObject({
   report_comparison: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether the report also has the values of the period before' }),
+    .meta({ description: 'Whether the report also has the values of the previous period' }),
   channel_ids: referenceIds('channel').default([]).meta({ description: 'Empty: all channels of the site' }),
   usecase_keys: z.array(name).max(MAX_KEYS).default([]).meta({ description: 'Empty: all usecases' }),
   usecase_meta_key: z
@@ -110,7 +110,7 @@ export const reportScheduleRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/report/schedule/id',
     summary: 'Get a scheduled report',

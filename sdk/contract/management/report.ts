@@ -55,7 +55,7 @@ interface PeriodFields {
   end_date?: string | undefined
 }
 
-/** Reports a period that is missing, incomplete or given twice. */
+/** Adds issues if the period is missing, incomplete or specified twice. */
 function checkPeriod(
   { report_period: reportPeriod, start_date: startDate, end_date: endDate }: PeriodFields,
   issues: z.core.$RefinementCtx,
@@ -87,7 +87,7 @@ const exportQuery = z
     start_date: dateOrTimeExpression.optional(),
     end_date: dateOrTimeExpression.optional(),
     report_comparison: flagParameter.meta({
-      description: 'Whether the report also has the values of the period of the same length before',
+      description: 'Whether the report also has the values of the previous period of the same length',
     }),
     report_bom: flagParameter.meta({
       description: 'Whether a CSV file begins with a byte order mark, which older versions of Excel need',

@@ -46,7 +46,7 @@ export const scheduleExceptionRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/schedule-exception/id',
     summary: 'Get an exception of a schedule',

@@ -21,7 +21,7 @@ export interface ScheduleRule {
   exceptions: { exception_type: z.infer<typeof exceptionType>; events: readonly CalendarEvent[] }[]
 }
 
-/** The schedules of an alert. */
+/** The active schedules of an alert. Their exceptions refer to calendars by id, because several schedules can share one. */
 export const alertSchedules = z.strictObject({
   alert_id: z.uuid(),
   timezone: z.string(),
@@ -46,7 +46,7 @@ export const scheduleRules = {
 }
 export type ScheduleRules = z.infer<typeof scheduleRules.response>
 
-/** Returns the rules of each alert, in which the events of calendars replace the references to them. */
+/** Returns the alerts with their schedules as rules: the events of calendars replace the references to the calendars. */
 export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
   const eventsByCalendar = new Map(calendars.map(({ calendar_id, events }) => [calendar_id, events]))
 
@@ -63,7 +63,7 @@ export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
 
 const MAX_STATES = 1000
 
-/** Whether an alert is armed, and for how long. */
+/** Whether an alert is armed, and for how long. An alert fires only while it is armed. */
 export const armedState = z.strictObject({
   alert_id: z.uuid(),
   is_armed: z.boolean(),
@@ -83,7 +83,7 @@ export const armedStates = {
   body: z.strictObject({ states: z.array(armedState).max(MAX_STATES) }),
 }
 
-/** Waits until schedules have changed since `version`, but only some seconds. Returns the new version. */
+/** Waits until schedules are newer than `version`, for a few seconds at most. Returns the current version. */
 export const scheduleChanges = {
   path: '/scheduler/schedules/changes',
   query: z.strictObject({ version: z.coerce.number().int() }),

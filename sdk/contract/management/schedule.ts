@@ -173,7 +173,7 @@ export const scheduleRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     ...post,
     path: '/schedule/id',
     readOnly: true,

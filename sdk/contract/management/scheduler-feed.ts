@@ -3,9 +3,12 @@ import { feedCounts } from './feed.ts'
 import { engineStatus } from './managed-engine.ts'
 import { mqttSettings } from './mqtt-settings.ts'
 
-/** The internal API by which the scheduler follows the live feed, to publish it to other systems. */
+/**
+ * The internal API with which the scheduler follows the live feed of the management service, in order to publish it by MQTT. The
+ * scheduler reads an inventory first: the channels, alerts and engines with their current values. Messages of the feed update it.
+ */
 
-/** A message of the live feed. A message of the kind `inventory` reports that the response of `schedulerInventory` has changed. */
+/** A message of the live feed. The kind `inventory` means that the inventory itself has changed and has to be read again. */
 export const schedulerFeedMessage = z.strictObject({
   position: z.int(),
   kind: z.string(),
@@ -18,7 +21,7 @@ export const schedulerFeedMessage = z.strictObject({
 })
 export type SchedulerFeedMessage = z.infer<typeof schedulerFeedMessage>
 
-/** Waits for messages after a position, but only some seconds. Returns the messages. */
+/** Waits for messages after a position, for a few seconds at most. Returns the messages. */
 export const schedulerFeed = {
   path: '/scheduler/feed',
   query: z.strictObject({
@@ -29,7 +32,7 @@ export const schedulerFeed = {
   response: z.strictObject({
     /** The position for the next request. */
     position: z.int(),
-    /** Whether messages after the requested position were deleted already. The client reads the inventory again. */
+    /** Whether messages after the requested position were already deleted. The client then has to read the inventory again. */
     is_expired: z.boolean(),
     messages: z.array(schedulerFeedMessage),
   }),
@@ -47,12 +50,12 @@ export const publishedChannel = z.strictObject({
   /** The statistics of the usecase, and all others with values. */
   statistics: z.array(z.strictObject({ key: z.string(), aggregation: z.enum(['sum', 'mean', 'last']) })),
   counts: feedCounts,
-  /** Status of the pipeline, as the engine has reported it last; `unknown` before. */
+  /** Status of the pipeline as its engine has last reported it; `unknown` before the first report. */
   status: z.string(),
   reason: z.string(),
   /** Whether the channel is running. */
   is_active: z.boolean(),
-  /** Whether the status is current: the engine of the channel is connected. */
+  /** Whether the engine of the channel is connected. Otherwise, the status may be outdated. */
   is_current: z.boolean(),
 })
 export type PublishedChannel = z.infer<typeof publishedChannel>
@@ -66,7 +69,7 @@ export const publishedAlert = z.strictObject({
 })
 export type PublishedAlert = z.infer<typeof publishedAlert>
 
-/** What the scheduler publishes by MQTT, as it is now. */
+/** Returns the inventory. */
 export const schedulerInventory = {
   path: '/scheduler/inventory',
   response: z.strictObject({

@@ -89,7 +89,7 @@ export const signInRoutes = {
 
 /** Routes that list and revoke the sessions of a user. */
 export const sessionRoutes = {
-  sessions: route({
+  listSessions: route({
     method: 'get',
     path: '/user/sessions',
     summary: 'List sessions',

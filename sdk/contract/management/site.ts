@@ -125,7 +125,7 @@ export const siteRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/site/id',
     summary: 'Get a site',

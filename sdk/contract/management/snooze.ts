@@ -61,7 +61,7 @@ export const snoozeRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     ...post,
     path: '/snooze/id',
     readOnly: true,

@@ -53,11 +53,12 @@ export const staticContentRoutes = {
     response: null,
   }),
 
-  id: route({
+  get: route({
     method: 'get',
     path: '/static-content/id',
     summary: 'Get static content',
     access: 'view',
+    // Other operations call this parameter `static_content_id`.
     query: z.strictObject({
       static_id: reference('static_content').meta({ description: 'The static_content_id' }),
     }),

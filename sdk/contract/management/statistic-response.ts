@@ -24,7 +24,11 @@ export const statisticValues = z
     ...builtInFields,
     dwell_time: value.meta({ description: 'In seconds' }),
     [MOVING_AVERAGE_ALIAS]: value,
-    ids: z.array(z.string()).meta({ description: 'Distinct tracks of the newest events, at most 1000' }),
+    ids: z
+      .array(z.string())
+      .meta({
+        description: 'Ids of the tracked objects of the newest events, without duplicates; at most 1000',
+      }),
   })
   .meta({
     id: 'ChannelStatistics',
@@ -75,7 +79,7 @@ const createUsecaseStatsSchema = <Totals extends z.ZodType>(totals: Totals) =>
 export const usecaseStats = createUsecaseStatsSchema(statisticValues).meta({ id: 'UsecaseStats' })
 export type UsecaseStats = z.infer<typeof usecaseStats>
 
-/** The GET operation for the same statistics names its totals without underscores: `dwelltime` instead of `dwell_time`. */
+/** The GET operation for the same statistics omits underscores in the names of totals: `dwelltime` instead of `dwell_time`. */
 const removeUnderscores = (key: string) => key.replaceAll('_', '')
 
 /** The totals of the GET operation: all statistics except `alert`, which has a field of its own. */

@@ -130,7 +130,7 @@ export type SystemAlertSettingsChange = z.infer<typeof settingsChange>
 const byId = z.strictObject({ system_alert_id: reference('system_alert') })
 
 export const systemAlertRoutes = {
-  id: route({
+  get: route({
     method: 'get',
     path: '/system-alert/id',
     summary: 'Get a system alert',
@@ -170,7 +170,7 @@ export const systemAlertRoutes = {
     response: systemAlert,
   }),
 
-  settings: route({
+  getSettings: route({
     method: 'get',
     path: '/system-alert/settings',
     summary: 'Get the settings of system alerts',

@@ -13,8 +13,8 @@ export const TOTP_PERIOD_S = 30
 export const TOTP_DIGITS = 6
 
 /**
- * The details of the error with which a correct password of a user with an authenticator app is answered. The challenge proves
- * that the password was correct. It is good for one sign-in.
+ * The details of the error that a user with an authenticator app receives after a correct password. The challenge proves that the
+ * password was correct. It can be used for one sign-in.
  */
 export const signInChallenge = z
   .object({
@@ -37,7 +37,7 @@ export const totpStatus = z
     enabled_at: timestamp.nullable(),
     recovery_codes_left: z.int(),
     has_provider: z.boolean().meta({
-      description: 'Whether an identity provider signs the user in, so that codes are not possible',
+      description: 'Whether an identity provider signs the user in. Codes are not possible then',
     }),
   })
   .meta({ id: 'TotpStatus' })
@@ -53,7 +53,7 @@ export type TotpEnrolment = z.infer<typeof totpEnrolment>
 
 const recoveryCodes = z
   .object({
-    recovery_codes: z.array(z.string()).meta({ description: 'Each is good for one sign-in' }),
+    recovery_codes: z.array(z.string()).meta({ description: 'Each can be used for one sign-in' }),
   })
   .meta({ id: 'RecoveryCodes' })
 export type RecoveryCodes = z.infer<typeof recoveryCodes>
@@ -70,14 +70,14 @@ export const totpRoutes = {
     path: '/user/auth/code',
     summary: 'Complete a sign-in with a code',
     description:
-      'The challenge is in the response with which a sign-in with a correct password is answered (401). It expires after five minutes.',
+      'The challenge is part of the response of /user/auth to a correct password, which has the status 401. It expires after five minutes.',
     access: 'anyone',
     body: secondStep,
     status: 200,
     response: signInResponse,
   }),
 
-  totp: route({
+  getTotp: route({
     method: 'get',
     path: '/user/totp',
     summary: 'Get whether your sign-in needs a code',
@@ -91,7 +91,8 @@ export const totpRoutes = {
     method: 'post',
     path: '/user/totp/enroll',
     summary: 'Register an authenticator app',
-    description: 'Takes effect when it is confirmed with a code. No other operation returns the secret.',
+    description:
+      'The app is required only after a code has confirmed it. No other operation returns the secret.',
     access: 'signed-in',
     requiresSession: true,
     body: z.strictObject({ current_password: confirmation }),
@@ -103,7 +104,7 @@ export const totpRoutes = {
     method: 'post',
     path: '/user/totp/confirm',
     summary: 'Confirm the authenticator app',
-    description: 'From now on, your sign-in needs a code. No other operation returns the recovery codes.',
+    description: 'From then on, your sign-in needs a code. No other operation returns the recovery codes.',
     access: 'signed-in',
     requiresSession: true,
     body: z.strictObject({ code }),

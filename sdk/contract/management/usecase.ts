@@ -13,7 +13,7 @@ export const usecase = z
     usecase_name: z.string(),
     usecase_desc: z.string(),
     usecase_icon: z.string(),
-    usecase_background_color: z.string().meta({ description: 'For clients, like the icon' }),
+    usecase_background_color: z.string().meta({ description: 'Colour that clients show behind the icon' }),
     usecase_component_key: z.string().meta({ description: 'Which component of a client shows the usecase' }),
     usecase_meta_key: z
       .array(z.string())

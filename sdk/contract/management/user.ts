@@ -7,7 +7,7 @@ import { jsonObject, recordId, reference, referenceIds, text, timestamp } from '
 /** An e-mail address. Local addresses such as `admin@localhost` are valid, as in `<input type="email">` of HTML. */
 export const email = z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' }).max(254)
 
-/** Bounds the time that hashing a password takes. */
+/** Hashing takes longer for a longer password, so that an unlimited one could keep the service busy. */
 export const MAX_PASSWORD_LENGTH = 1024
 
 /** The records that are assigned to a user, and the console settings of the user. */
@@ -66,7 +66,7 @@ const READ_ONLY_FIELDS = [
 
 const byId = z.strictObject({ user_id: reference('user') })
 
-/** A change of the assignments. Omitted fields are preserved. */
+/** A change of a `UserConfig`. Omitted fields are preserved. */
 const userConfigInput = z.strictObject({
   user_id: reference('user').optional(),
   role_id: reference('role').nullable().optional(),
@@ -79,7 +79,7 @@ const userConfigInput = z.strictObject({
 })
 
 export const userRoutes = {
-  id: route({
+  get: route({
     method: 'post',
     path: '/user/id',
     summary: 'Get a user',
@@ -90,7 +90,7 @@ export const userRoutes = {
     response: user,
   }),
 
-  info: route({
+  getCurrent: route({
     method: 'get',
     path: '/user/info',
     summary: 'Get the current user',
@@ -144,7 +144,7 @@ export const userRoutes = {
     response: null,
   }),
 
-  status: route({
+  setStatus: route({
     method: 'post',
     path: '/user/status',
     summary: 'Verify, activate or deactivate a user',
@@ -155,7 +155,7 @@ export const userRoutes = {
     response: user,
   }),
 
-  readConfig: route({
+  getConfig: route({
     method: 'post',
     path: '/user/config/id',
     summary: 'Get the assignments of a user',

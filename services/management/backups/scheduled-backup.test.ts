@@ -97,7 +97,7 @@ describe('a scheduled backup', () => {
 
 describe('the settings of backups', () => {
   const management = sharedManagement()
-  const { backup, updateBackup } = managementRoutes.config
+  const { getBackup, updateBackup } = managementRoutes.config
   const s3 = {
     backup_target: 's3',
     backup_s3_endpoint: 'https://s3.example.com',
@@ -109,7 +109,7 @@ describe('the settings of backups', () => {
 
   it('hide the secrets, which are stored encrypted and kept when they are sent back', async () => {
     expect((await management.call(updateBackup, s3)).status).toBe(200)
-    const { response } = await management.call(backup)
+    const { response } = await management.call(getBackup)
     expect(response).toMatchObject({ ...s3, backup_s3_secret_key: '***', backup_passphrase: '***' })
     expect((await management.call(updateBackup, { ...response, backup_keep: 3 })).status).toBe(200)
     const stored = await management.database.system('test', tx =>

@@ -234,7 +234,11 @@ describe('the browsers that receive a push message', () => {
     const receivers = claimed.map(({ request }) => request.action.action_to)
     const viewers: string[] = []
     for (const person of all) {
-      const { status } = await management.call(managementRoutes.channel.id, { channel_id: channelId }, person)
+      const { status } = await management.call(
+        managementRoutes.channel.get,
+        { channel_id: channelId },
+        person,
+      )
       if (status === 200) viewers.push(person.email)
     }
     expect(receivers.toSorted()).toEqual(viewers.toSorted())

@@ -54,7 +54,7 @@ describe('camera', () => {
       const { image, uuid, time_stamp: timeStamp } = gallery.at(-1)!
       expect(image.slice(0, 2)).toEqual([0xff, 0xd8])
 
-      const details = await fleet.call(notification.uuid, {
+      const details = await fleet.call(notification.get, {
         usecase: 'line-crossing',
         channel_id: channelId,
         notification_uuid: uuid,

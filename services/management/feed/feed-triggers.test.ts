@@ -108,7 +108,7 @@ describe('the live feed contains', () => {
     const { image_url: imageUrl, attachment, picture_offset } = pictures[2]!.data
     expect({ attachment, picture_offset }).toEqual({ attachment: sha256, picture_offset: 100 })
     const { notification_uuid } = withoutPicture
-    const { response } = await management.call(managementRoutes.notification.uuid, {
+    const { response } = await management.call(managementRoutes.notification.get, {
       usecase: 'line-crossing',
       channel_id,
       notification_uuid,
@@ -212,7 +212,7 @@ describe('the live feed contains', () => {
       { kind: 'incident', data: { incident_state: 'resolved', ended_at: '2026-03-04T12:00:00.250Z' } },
     ])
     // The messages and the list agree.
-    const { response } = await management.call(incidentRoutes.id, { incident_id: incidentId })
+    const { response } = await management.call(incidentRoutes.get, { incident_id: incidentId })
     const { notification_uuid: _, ...fields } = messages.at(-1)!.data
     expect(response).toMatchObject(fields)
   })

@@ -64,10 +64,10 @@ describe('fleet', () => {
       ])
       const { channels } = await api.getExports()
       expect(channels).toMatchObject([{ id: Number(channelSid), source: added!.id }])
-      const { response } = await fleet.call(pipeline.id, { pipeline_id: pipelineId })
+      const { response } = await fleet.call(pipeline.get, { pipeline_id: pipelineId })
       expect(response.pipeline_source).toEqual([added!.id])
 
-      const { response: stored } = await fleet.call(device.id, { device_id })
+      const { response: stored } = await fleet.call(device.get, { device_id })
       const [before] = stored.device_streams
       await fleet.send(device.update, { ...stored, device_streams: [{ ...before, address: 'cam.test/sub' }] })
       await vi.waitFor(async () =>
@@ -127,7 +127,7 @@ describe('fleet', () => {
       })
       await vi.waitFor(async () => {
         const { sources } = await wiped.api.getConfiguration()
-        const { response } = await fleet.call(pipeline.id, { pipeline_id: pipelineId })
+        const { response } = await fleet.call(pipeline.get, { pipeline_id: pipelineId })
         expect(response.pipeline_source).toEqual([
           sources.find(({ address }) => address === 'rtsp://cam.test')?.id,
         ])
@@ -155,7 +155,7 @@ describe('fleet', () => {
 
       await api.source.modify(current!.id, { rate: 2 })
       await fleet.send(pipeline.update, {
-        ...(await fleet.call(pipeline.id, { pipeline_id: pipelineId })).response,
+        ...(await fleet.call(pipeline.get, { pipeline_id: pipelineId })).response,
         pipeline_name: 'another',
         pipeline_elements: { elements: [{ name: 'object-tracking' }] },
       })

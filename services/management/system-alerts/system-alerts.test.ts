@@ -378,7 +378,7 @@ describe('system alerts', () => {
   it('hide the secrets of actions, and keep them when the placeholder is sent back', async () => {
     const actions = [{ action_url: 'https://hooks.example/x', action_access_token: 'secret' }]
     await management.call(routes.updateSettings, { actions })
-    const shown = (await management.call(routes.settings)).response
+    const shown = (await management.call(routes.getSettings)).response
     expect(JSON.stringify(shown)).not.toContain('"secret"')
     await management.call(routes.updateSettings, { actions: shown.actions })
     await report(unreachable, 90)

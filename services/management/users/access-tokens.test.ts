@@ -6,7 +6,7 @@ import type { SignedInUser } from '../../../test/fixtures/management/management.
 import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
 import { loadSigningKeys } from './access-tokens.ts'
 
-const { info } = managementRoutes.user
+const { getCurrent } = managementRoutes.user
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
 
 const management = sharedManagement()
@@ -36,7 +36,7 @@ interface Change {
 }
 
 const requestStatus = async (token: string) =>
-  (await management.call(info, undefined, { ...viewer, token })).status
+  (await management.call(getCurrent, undefined, { ...viewer, token })).status
 
 const readSessionId = ({ token }: SignedInUser): string => decode(token.split('.')[1]!).sid
 

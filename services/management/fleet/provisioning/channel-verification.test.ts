@@ -28,7 +28,7 @@ describe('verified channel', () => {
   }
 
   const isVerified = async ({ channel_id }: Hierarchy) =>
-    (await management.call(routes.channel.id, { channel_id })).response.is_verified
+    (await management.call(routes.channel.get, { channel_id })).response.is_verified
 
   /** Updates a record with the fields that were read and some changes. */
   const update = {
@@ -36,17 +36,17 @@ describe('verified channel', () => {
       management.send(routes.channel.update, { channel_id, ...changes }),
     pipeline: async ({ pipeline_id }: Hierarchy, changes: object) =>
       management.send(routes.pipeline.update, {
-        ...(await management.call(routes.pipeline.id, { pipeline_id })).response,
+        ...(await management.call(routes.pipeline.get, { pipeline_id })).response,
         ...changes,
       }),
     source: async ({ source_id }: Hierarchy, changes: object) =>
       management.send(routes.source.update, {
-        ...(await management.call(routes.source.id, { source_id })).response,
+        ...(await management.call(routes.source.get, { source_id })).response,
         ...changes,
       }),
     device: async ({ device_id }: Hierarchy, changes: object) =>
       management.send(routes.device.update, {
-        ...(await management.call(routes.device.id, { device_id })).response,
+        ...(await management.call(routes.device.get, { device_id })).response,
         ...changes,
       }),
   }
@@ -81,7 +81,7 @@ describe('verified channel', () => {
   it('is no longer verified after a change by a user who has access to its site only', async () => {
     const hierarchy = await createVerified()
     const manager = await management.signIn('manager', { sites: [hierarchy.site_id] })
-    const { response } = await management.call(routes.source.id, { source_id: hierarchy.source_id }, manager)
+    const { response } = await management.call(routes.source.get, { source_id: hierarchy.source_id }, manager)
     const sent = await management.send(routes.source.update, { ...response, source_fps: 7 }, manager)
     expect(sent).toMatchObject({ status: 200 })
     expect(await isVerified(hierarchy)).toBe(false)

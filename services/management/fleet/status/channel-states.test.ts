@@ -28,7 +28,7 @@ describe('channel state', () => {
         device_status: deviceStatus,
         device_state: deviceState,
         source_channels: sourceChannels,
-      } = (await management.call(device.id, { device_id })).response
+      } = (await management.call(device.get, { device_id })).response
       return [sourceChannels[0]!.is_active, deviceStatus, deviceState]
     }
 

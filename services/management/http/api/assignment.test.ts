@@ -65,7 +65,7 @@ describe('read-only fields in a body', () => {
     }
     const { response } = await management.send(routes.device.create, device)
     const { device_id } = response as { device_id: string }
-    expect((await management.call(routes.device.id, { device_id })).response).toMatchObject({
+    expect((await management.call(routes.device.get, { device_id })).response).toMatchObject({
       device_state: false,
       device_status: 'unknown',
       device_value: '',
@@ -80,7 +80,7 @@ describe('read-only fields in a body', () => {
       site_id: records.site_id,
     }
     expect((await management.send(routes.channel.update, channel)).status).toBe(200)
-    expect((await management.call(routes.channel.id, { channel_id })).response).toMatchObject({
+    expect((await management.call(routes.channel.get, { channel_id })).response).toMatchObject({
       source_id,
       pipeline_id,
       site_id: hierarchy.site_id,

@@ -52,12 +52,12 @@ describe('SQL in a text', () => {
     const organization = injectAttack(organizationInput(''), attack)
     const organizationId = getCreatedId(await management.call(routes.organization.create, organization))
     expect(
-      (await management.call(routes.organization.id, { organization_id: organizationId })).response,
+      (await management.call(routes.organization.get, { organization_id: organizationId })).response,
     ).toMatchObject(organization)
 
     const customer = injectAttack(customerInput(organizationId, ''), attack, [organizationId])
     const customerId = getCreatedId(await management.call(routes.customer.create, customer))
-    expect((await management.call(routes.customer.id, { customer_id: customerId })).response).toMatchObject(
+    expect((await management.call(routes.customer.get, { customer_id: customerId })).response).toMatchObject(
       customer,
     )
 
@@ -73,7 +73,7 @@ describe('SQL in a text', () => {
       place,
     )
     const deviceId = getCreatedId(await management.call(routes.device.create, device))
-    expect((await management.call(routes.device.id, { device_id: deviceId })).response).toMatchObject(device)
+    expect((await management.call(routes.device.get, { device_id: deviceId })).response).toMatchObject(device)
 
     const source = {
       ...injectAttack(sourceInput(made.device_id, made.engine_id, ''), attack, [
@@ -84,7 +84,7 @@ describe('SQL in a text', () => {
       static_content: [{ [attack]: attack }],
     }
     const sourceId = getCreatedId(await management.call(routes.source.create, source))
-    expect((await management.call(routes.source.id, { source_id: sourceId })).response).toMatchObject(source)
+    expect((await management.call(routes.source.get, { source_id: sourceId })).response).toMatchObject(source)
   })
 })
 

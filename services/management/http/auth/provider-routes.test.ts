@@ -90,7 +90,7 @@ describe('a sign-in with the identity provider', () => {
     const { email } = chooseAccount()
     await openBrowser().signIn()
     const { user_id } = (await management.call(user.list)).response.find(row => row.email === email)!
-    await management.call(user.status, { user_id, is_active: false, is_verified: true })
+    await management.call(user.setStatus, { user_id, is_active: false, is_verified: true })
     expect((await openBrowser().signIn()).failure).toBe('this user is not active: ask an administrator')
   })
 
@@ -108,7 +108,7 @@ describe('a user of the appliance', () => {
     const names = { first_name: 'Ada', last_name: 'Byron', role_key: 'viewer' }
     const account = { email, password: 'correct horse' }
     const { user_id } = (await management.call(user.register, { ...account, ...names })).response
-    await management.call(user.status, { user_id, is_active: true, is_verified: true })
+    await management.call(user.setStatus, { user_id, is_active: true, is_verified: true })
     const { access_token: accessToken } = (await management.call(user.auth, account, null)).response
     return { user_id, email, token: accessToken }
   }
@@ -128,7 +128,7 @@ describe('a user of the appliance', () => {
     const { email } = chooseAccount()
     const registered = await register(email)
     expect(await openBrowser().signIn()).toMatchObject({ email, role: 'viewer' })
-    expect((await management.send(user.info, undefined, registered)).status).toBe(401)
+    expect((await management.send(user.getCurrent, undefined, registered)).status).toBe(401)
     const byPassword = await management.send(user.auth, { email, password: 'correct horse' }, null)
     expect([byPassword.status, byPassword.message]).toEqual([
       403,

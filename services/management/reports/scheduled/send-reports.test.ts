@@ -71,7 +71,7 @@ async function create(more: Partial<InputOf<typeof routes.create>> = {}, as = ma
 }
 
 const read = async (reportScheduleId: string): Promise<ReportSchedule> =>
-  (await management.call(routes.id, { report_schedule_id: reportScheduleId }, manager)).response
+  (await management.call(routes.get, { report_schedule_id: reportScheduleId }, manager)).response
 
 async function sendAt(time: string) {
   now = Date.parse(time)

@@ -10,13 +10,14 @@ import { apiToken } from '../../../db/schema/index.ts'
 import { createAccessTokens, loadSigningKeys } from '../../../users/access-tokens.ts'
 
 const { create, list, delete: remove } = managementRoutes.token
-const { info, update, id } = managementRoutes.user
+const { getCurrent, update, get } = managementRoutes.user
 const organizations = managementRoutes.organization
 
 const management = sharedManagement()
 
 const asToken = (token: string): SignedInUser => ({ ...management.superadmin, token })
-const statusOf = async (token: string) => (await management.send(info, undefined, asToken(token))).status
+const statusOf = async (token: string) =>
+  (await management.send(getCurrent, undefined, asToken(token))).status
 
 describe('API tokens', () => {
   it('are shown once, have a recognizable prefix, and are stored as a hash only', async () => {
@@ -49,7 +50,7 @@ describe('API tokens', () => {
     const { response } = await management.call(create, { name: 'all', scopes: ['read', 'write'] })
     const all = asToken(response.token)
     expect((await management.send(create, { name: 'more', scopes: ['read'] }, all)).status).toBe(403)
-    const me = (await management.call(id, { user_id: management.superadmin.user_id })).response
+    const me = (await management.call(get, { user_id: management.superadmin.user_id })).response
     expect((await management.send(update, { ...me, change_password: false }, all)).status).toBe(403)
     const { customer, site } = managementRoutes
     for (const route of [customer.assign, customer.unassign, site.assign, site.unassign])
@@ -139,7 +140,7 @@ describe('access tokens', () => {
     const yesterday = createAccessTokens(await keysOf(), () => new Date(Date.now() - 86_400_000))
     const { sub, sid } = claims()
     const { status, message, headers } = await management.send(
-      info,
+      getCurrent,
       undefined,
       asToken(await yesterday.sign({ user_id: sub, session_id: sid })),
     )

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { signIn } from '../../../users/sign-in.ts'
 
-const { auth, refresh, logout, register, info, status, sessions, revokeSession } = managementRoutes.user
+const { auth, refresh, logout, register, getCurrent, setStatus, listSessions, revokeSession } =
+  managementRoutes.user
 const password = 'correct horse'
 
 const management = sharedManagement()
@@ -21,7 +22,7 @@ const registration = () => ({
 async function registerVerifiedUser() {
   const registered = registration()
   const { user_id } = (await management.call(register, registered)).response
-  await management.call(status, { user_id, is_active: true, is_verified: true })
+  await management.call(setStatus, { user_id, is_active: true, is_verified: true })
   return { email: registered.email, user_id }
 }
 
@@ -45,7 +46,7 @@ describe('sign-in', () => {
     expect(code).toBe(200)
     expect(response).toMatchObject({ token_type: 'Bearer', user: { user_id, email, is_verified: true } })
     expect(response.expires_in).toBeGreaterThan(0)
-    const me = await management.call(info, undefined, { user_id, email, token: response.access_token })
+    const me = await management.call(getCurrent, undefined, { user_id, email, token: response.access_token })
     expect(me.response).toMatchObject({ user_id, email, user_config: { user_id, ui_config: {} } })
     expect(me.response.last_logged_in_at).toMatch(/^\d{4}-/)
   })
@@ -198,10 +199,14 @@ describe('a session', () => {
     const { response: first } = await management.call(refresh, { refresh_token: refreshToken }, me)
     const { response: second } = await management.call(refresh, { refresh_token: first.refresh_token }, null)
     expect(new Set([refreshToken, first.refresh_token, second.refresh_token]).size).toBe(3)
-    expect((await management.call(info, undefined, { ...me, token: second.access_token })).status).toBe(200)
+    expect((await management.call(getCurrent, undefined, { ...me, token: second.access_token })).status).toBe(
+      200,
+    )
     expect((await management.send(refresh, { refresh_token: refreshToken }, null)).status).toBe(401)
     expect((await management.send(refresh, { refresh_token: second.refresh_token }, null)).status).toBe(401)
-    expect((await management.send(info, undefined, { ...me, token: second.access_token })).status).toBe(401)
+    expect((await management.send(getCurrent, undefined, { ...me, token: second.access_token })).status).toBe(
+      401,
+    )
   })
 
   it('is unaffected by forged refresh tokens', async () => {
@@ -212,13 +217,13 @@ describe('a session', () => {
     )
     expect((await management.send(refresh, { refresh_token: forged }, null)).status).toBe(401)
     expect((await management.send(refresh, { refresh_token: me.token }, null)).status).toBe(401)
-    expect((await management.call(info, undefined, me)).status).toBe(200)
+    expect((await management.call(getCurrent, undefined, me)).status).toBe(200)
   })
 
   it('ends with sign-out', async () => {
     const { me, refresh_token } = await registerAndSignIn()
     expect((await management.call(logout, { refresh_token }, me)).status).toBe(200)
-    expect((await management.send(info, undefined, me)).status).toBe(401)
+    expect((await management.send(getCurrent, undefined, me)).status).toBe(401)
     expect((await management.send(refresh, { refresh_token }, null)).status).toBe(401)
   })
 
@@ -226,30 +231,32 @@ describe('a session', () => {
     const { me, refresh_token } = await registerAndSignIn()
     const other = await registerAndSignIn()
     expect((await management.send(logout, { refresh_token }, other.me)).status).toBe(404)
-    const [mine] = (await management.call(sessions, {}, me)).response
+    const [mine] = (await management.call(listSessions, {}, me)).response
     expect((await management.send(revokeSession, { session_id: mine!.session_id }, other.me)).status).toBe(
       404,
     )
-    expect((await management.send(sessions, { user_id: me.user_id }, other.me)).status).toBe(404)
-    expect((await management.call(info, undefined, me)).status).toBe(200)
+    expect((await management.send(listSessions, { user_id: me.user_id }, other.me)).status).toBe(404)
+    expect((await management.call(getCurrent, undefined, me)).status).toBe(200)
   })
 
   it('is listed, and can be ended from another session', async () => {
     const { me } = await registerAndSignIn()
     const { response } = await management.call(auth, { email: me.email, password }, null)
-    const listed = (await management.call(sessions, {}, me)).response
+    const listed = (await management.call(listSessions, {}, me)).response
     expect(listed.map(({ is_current }) => is_current)).toEqual([true, false])
     await management.call(revokeSession, { session_id: listed[1]!.session_id }, me)
-    expect((await management.send(info, undefined, { ...me, token: response.access_token })).status).toBe(401)
-    expect((await management.call(sessions, {}, me)).response).toHaveLength(1)
+    expect(
+      (await management.send(getCurrent, undefined, { ...me, token: response.access_token })).status,
+    ).toBe(401)
+    expect((await management.call(listSessions, {}, me)).response).toHaveLength(1)
   })
 
   it('ends when its user is deactivated, and does not resume', async () => {
     const { me } = await registerAndSignIn()
-    await management.call(status, { user_id: me.user_id, is_active: false, is_verified: true })
-    expect((await management.send(info, undefined, me)).status).toBe(401)
+    await management.call(setStatus, { user_id: me.user_id, is_active: false, is_verified: true })
+    expect((await management.send(getCurrent, undefined, me)).status).toBe(401)
     expect((await management.send(auth, { email: me.email, password }, null)).status).toBe(403)
-    await management.call(status, { user_id: me.user_id, is_active: true, is_verified: true })
-    expect((await management.send(info, undefined, me)).status).toBe(401)
+    await management.call(setStatus, { user_id: me.user_id, is_active: true, is_verified: true })
+    expect((await management.send(getCurrent, undefined, me)).status).toBe(401)
   })
 })

@@ -102,7 +102,7 @@ export function signInOperations({
       return { value: registeredUser }
     }),
 
-    defineOperation(sessionRoutes.sessions, async ({ input: { user_id: userId }, caller }, tx) => {
+    defineOperation(sessionRoutes.listSessions, async ({ input: { user_id: userId }, caller }, tx) => {
       const sessions = await listSessions(tx, userId ?? caller.user_id, now())
       const isCurrent = (sessionId: string) => sessionId === caller.session_id
       return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }

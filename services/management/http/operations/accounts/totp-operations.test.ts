@@ -11,10 +11,10 @@ const {
   auth,
   authCode,
   register,
-  status,
-  info,
+  setStatus,
+  getCurrent,
   update,
-  totp: totpStatus,
+  getTotp,
   enrollTotp,
   confirmTotp,
   renewRecoveryCodes,
@@ -43,7 +43,7 @@ async function createUser(): Promise<SignedInUser> {
   const email = `person-${++number}@eyrie.test`
   const names = { first_name: 'Ada', last_name: 'Byron', role_key: 'viewer' }
   const { user_id } = (await management.call(register, { email, password, ...names })).response
-  await management.call(status, { user_id, is_active: true, is_verified: true })
+  await management.call(setStatus, { user_id, is_active: true, is_verified: true })
   const { access_token: accessToken } = (await management.call(auth, { email, password }, null)).response
   return { user_id, email, token: accessToken }
 }
@@ -90,7 +90,7 @@ describe('registration of an authenticator app', () => {
     const confirmed = await management.call(confirmTotp, { code }, user)
     expect(new Set(confirmed.response.recovery_codes).size).toBe(10)
     expect((await signIn()).status).toBe(401)
-    const { response } = await management.call(totpStatus, undefined, user)
+    const { response } = await management.call(getTotp, undefined, user)
     expect(response).toEqual({
       is_enabled: true,
       enabled_at: moment.toISOString(),
@@ -125,7 +125,7 @@ describe('a sign-in with an authenticator app', () => {
     const challenge = await requestChallenge(user)
     const completed = await management.call(authCode, { challenge, code: code() }, null)
     const token = completed.response.access_token
-    expect((await management.call(info, undefined, { ...user, token })).response.email).toBe(user.email)
+    expect((await management.call(getCurrent, undefined, { ...user, token })).response.email).toBe(user.email)
   })
 
   it('accepts the codes of the neighbouring time steps, and no others', async () => {
@@ -163,7 +163,7 @@ describe('a sign-in with an authenticator app', () => {
   it('accepts a challenge once, for five minutes, and for nothing but a sign-in', async () => {
     const { user, code } = await createUserWithApp()
     const challenge = await requestChallenge(user)
-    expect((await management.send(info, undefined, { ...user, token: challenge })).status).toBe(401)
+    expect((await management.send(getCurrent, undefined, { ...user, token: challenge })).status).toBe(401)
     expect((await submit(challenge, code())).status).toBe(200)
     waitForNextCode()
     const reused = await submit(challenge, code())
@@ -180,7 +180,7 @@ describe('a sign-in with an authenticator app', () => {
   it('ends a waiting sign-in when the password is changed', async () => {
     const { user, code } = await createUserWithApp()
     const challenge = await requestChallenge(user)
-    const { response } = await management.call(info, undefined, user)
+    const { response } = await management.call(getCurrent, undefined, user)
     await management.call(update, {
       user_id: user.user_id,
       email: user.email,
@@ -212,14 +212,14 @@ describe('a sign-in with an authenticator app', () => {
     await management.call(update, { user_id, email, role_id: roleId, change_password: false })
     const input = { name: 'script', scopes: ['read'] }
     const { token } = (await management.call(managementRoutes.token.create, input, user)).response
-    expect((await management.send(info, undefined, { ...user, token })).status).toBe(200)
-    expect((await management.send(totpStatus, undefined, { ...user, token })).status).toBe(403)
+    expect((await management.send(getCurrent, undefined, { ...user, token })).status).toBe(200)
+    expect((await management.send(getTotp, undefined, { ...user, token })).status).toBe(403)
   })
 
   it('is refused for a user who was deactivated between the steps', async () => {
     const { user, code } = await createUserWithApp()
     const challenge = await requestChallenge(user)
-    await management.call(status, { user_id: user.user_id, is_active: false, is_verified: true })
+    await management.call(setStatus, { user_id: user.user_id, is_active: false, is_verified: true })
     expect((await submit(challenge, code())).status).toBe(401)
   })
 })
@@ -231,7 +231,7 @@ describe('recovery codes', () => {
     expect(await signInWith(user, first)).toBe(200)
     expect(await signInWith(user, first)).toBe(403)
     expect(await signInWith(user, second.toUpperCase().replaceAll('-', ' '))).toBe(200)
-    const { response } = await management.call(totpStatus, undefined, user)
+    const { response } = await management.call(getTotp, undefined, user)
     expect(response.recovery_codes_left).toBe(8)
   })
 
@@ -270,7 +270,7 @@ describe('removal of an authenticator app', () => {
     const admin = await management.signIn('admin', { organization: organizationId })
     const reset = (as: SignedInUser) => management.send(resetTotp, { user_id: user.user_id }, as)
     expect((await reset(admin)).status).toBe(404)
-    const { response } = await management.call(info, undefined, user)
+    const { response } = await management.call(getCurrent, undefined, user)
     const unchanged = { email: user.email, role_id: response.role_id, change_password: false }
     await management.call(update, { user_id: user.user_id, ...unchanged, organization_id: organizationId })
     expect((await reset(admin)).status).toBe(200)

@@ -45,7 +45,7 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
   }
 
   return [
-    defineOperation(totpRoutes.totp, async ({ caller: { user_id: userId } }, tx) => {
+    defineOperation(totpRoutes.getTotp, async ({ caller: { user_id: userId } }, tx) => {
       const authenticator = await findAuthenticator(tx, userId)
       const recoveryCodesLeft = await countRecoveryCodes(tx, userId)
       const enabledAt = authenticator?.confirmed_at ?? null

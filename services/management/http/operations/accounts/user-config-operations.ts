@@ -27,7 +27,7 @@ const ASSIGNMENTS = [
 
 /** API operations on the configuration of a user: role, assigned records, and the layout of the console. */
 export const userConfigOperations: Operation[] = [
-  defineOperation(userRoutes.readConfig, async ({ input: { user_id: userId } }, tx) => ({
+  defineOperation(userRoutes.getConfig, async ({ input: { user_id: userId } }, tx) => ({
     value: await describeUser(tx, userId),
   })),
 

@@ -8,15 +8,15 @@ import { sharedManagement } from '../../../../../test/fixtures/management/shared
 import { session } from '../../../db/schema/index.ts'
 
 const {
-  id,
-  info,
+  get,
+  getCurrent,
   list,
   update,
   delete: remove,
-  status,
+  setStatus,
   register,
   auth,
-  readConfig,
+  getConfig,
   updateConfig,
 } = managementRoutes.user
 const password = 'correct horse'
@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 /** Returns an update that changes nothing. */
 async function unchanged(userId: string) {
-  const { response } = await management.call(id, { user_id: userId })
+  const { response } = await management.call(get, { user_id: userId })
   return { ...response, change_password: false }
 }
 
@@ -66,12 +66,12 @@ describe('users', () => {
     const { response } = await management.call(update, { ...changed, ...fresh }, viewer)
     expect(response).toMatchObject({ email, user_name: 'Grace Hopper', role_key: 'viewer' })
     expect((await management.call(auth, { email, password: 'another horse' }, null)).status).toBe(200)
-    expect((await management.call(info, undefined, viewer)).response.email).toBe(email)
+    expect((await management.call(getCurrent, undefined, viewer)).response.email).toBe(email)
   })
 
   it('cannot change a password or e-mail address without the current password long after sign-in', async () => {
     const { user_id: userId, email } = await registered(management.superadmin)
-    await management.call(status, { user_id: userId, is_active: true, is_verified: true })
+    await management.call(setStatus, { user_id: userId, is_active: true, is_verified: true })
     const { access_token: accessToken } = (await management.call(auth, { email, password }, null)).response
     const me = { user_id: userId, email, token: accessToken }
     await management.database.system('test', tx =>
@@ -126,12 +126,12 @@ describe('users', () => {
   it('cannot assign anything to themselves, but can store their console layout', async () => {
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
     const { user_id } = viewer
-    const config = (await management.call(readConfig, { user_id }, viewer)).response
+    const config = (await management.call(getConfig, { user_id }, viewer)).response
     const userConfig = { ...config, ui_config: { theme: 'dark' } }
     expect((await management.send(updateConfig, { user_id, user_config: userConfig }, viewer)).status).toBe(
       200,
     )
-    expect((await management.call(info, undefined, viewer)).response.user_config.ui_config).toEqual({
+    expect((await management.call(getCurrent, undefined, viewer)).response.user_config.ui_config).toEqual({
       theme: 'dark',
     })
     const more = { user_id, user_config: { channel_ids: [records.channel_id] } }
@@ -162,7 +162,7 @@ describe('users', () => {
     expect((await management.call(list, undefined, viewer)).response.map(({ user_id }) => user_id)).toEqual([
       viewer.user_id,
     ])
-    expect((await management.send(id, { user_id: records.user_id }, viewer)).status).toBe(404)
+    expect((await management.send(get, { user_id: records.user_id }, viewer)).status).toBe(404)
   })
 })
 
@@ -170,7 +170,7 @@ describe('administrators', () => {
   it('register and verify a user, and assign a role and records', async () => {
     const { user_id: userId, organization_id: organizationId } = await registered(admin)
     expect(organizationId).toBe(records.organization_id)
-    await management.call(status, { user_id: userId, is_active: true, is_verified: true }, admin)
+    await management.call(setStatus, { user_id: userId, is_active: true, is_verified: true }, admin)
     await management.call(update, { ...(await unchanged(userId)), role_id: roleIds.viewer! }, admin)
     const assigned = {
       customer_ids: [records.customer_id],
@@ -182,10 +182,10 @@ describe('administrators', () => {
     expect(
       (await management.call(updateConfig, { user_id: userId, user_config: userConfig }, admin)).response,
     ).toBeNull()
-    const { response } = await management.call(id, { user_id: userId }, admin)
+    const { response } = await management.call(get, { user_id: userId }, admin)
     expect(response).toMatchObject({ ...userConfig, role_key: 'viewer', is_verified: true })
     await management.call(updateConfig, { user_id: userId, user_config: { site_ids: [] } }, admin)
-    expect((await management.call(readConfig, { user_id: userId }, admin)).response).toMatchObject({
+    expect((await management.call(getConfig, { user_id: userId }, admin)).response).toMatchObject({
       ...assigned,
       site_ids: [],
     })
@@ -213,7 +213,8 @@ describe('administrators', () => {
     const above = await unchanged(userId)
     expect((await management.send(update, above, admin)).status).toBe(403)
     expect(
-      (await management.send(status, { user_id: userId, is_active: false, is_verified: true }, admin)).status,
+      (await management.send(setStatus, { user_id: userId, is_active: false, is_verified: true }, admin))
+        .status,
     ).toBe(403)
     expect((await management.send(remove, { user_id: userId }, admin)).status).toBe(403)
   })
@@ -222,7 +223,7 @@ describe('administrators', () => {
     const others = await insertRecords(management.database)
     const shared = await management.signIn('viewer', { sites: [records.site_id, others.site_id] })
     const { user_id: userId } = shared
-    expect((await management.call(id, { user_id: userId }, admin)).response.site_ids).toEqual([
+    expect((await management.call(get, { user_id: userId }, admin)).response.site_ids).toEqual([
       records.site_id,
     ])
     const takeOver = { change_password: true, password, confirm_password: password }
@@ -248,15 +249,15 @@ describe('administrators', () => {
     ).response
     const fresh = { change_password: true, password, confirm_password: password }
     await management.call(update, { ...(await unchanged(viewer.user_id)), ...fresh }, admin)
-    expect((await management.send(info, undefined, viewer)).status).toBe(401)
-    expect((await management.send(info, undefined, { ...viewer, token })).status).toBe(401)
+    expect((await management.send(getCurrent, undefined, viewer)).status).toBe(401)
+    expect((await management.send(getCurrent, undefined, { ...viewer, token })).status).toBe(401)
   })
 
   it('delete a user, whose token becomes invalid', async () => {
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
     expect((await management.call(remove, { user_id: viewer.user_id }, admin)).response).toBeNull()
-    expect((await management.send(info, undefined, viewer)).status).toBe(401)
-    expect((await management.send(id, { user_id: viewer.user_id })).status).toBe(404)
+    expect((await management.send(getCurrent, undefined, viewer)).status).toBe(401)
+    expect((await management.send(get, { user_id: viewer.user_id })).status).toBe(404)
   })
 
   it('delete a user once: a concurrent deletion is rejected with 404', async () => {
@@ -272,7 +273,7 @@ describe('administrators', () => {
   it('change only the fields that an update contains', async () => {
     const changes = { ...(await unchanged(records.user_id)), is_verified: false, last_logged_in_at: null }
     await management.call(update, changes, admin)
-    expect((await management.call(id, { user_id: records.user_id })).response.is_verified).toBe(true)
+    expect((await management.call(get, { user_id: records.user_id })).response.is_verified).toBe(true)
     const { status: code, message } = await management.send(
       update,
       { ...changes, password_hash: 'mine' },
@@ -287,7 +288,7 @@ describe('the last superadmin', () => {
     ['demoted', update, async (userId: string) => ({ ...(await unchanged(userId)), role_id: roleIds.admin })],
     [
       'deactivated',
-      status,
+      setStatus,
       async (userId: string) => ({ user_id: userId, is_active: false, is_verified: true }),
     ],
     ['deleted', remove, async (userId: string) => ({ user_id: userId })],

@@ -31,11 +31,11 @@ export interface UserOperationsOptions {
 /** API operations on users and their roles. Each runs in transactions, `tx`, with the rights of the caller. */
 export function userOperations({ passwords, now }: UserOperationsOptions): Operation[] {
   return [
-    defineOperation(userRoutes.id, async ({ input: { user_id: userId } }, tx) => ({
+    defineOperation(userRoutes.get, async ({ input: { user_id: userId } }, tx) => ({
       value: await describeUser(tx, userId),
     })),
 
-    defineOperation(userRoutes.info, async ({ caller }, tx) => {
+    defineOperation(userRoutes.getCurrent, async ({ caller }, tx) => {
       const currentUser = await describeUser(tx, caller.user_id)
       // `user_config` contains the rights and the console layout. The route's response schema selects these fields.
       return { value: { ...currentUser, user_config: currentUser } }
@@ -74,7 +74,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
     }),
 
     defineOperation(
-      userRoutes.status,
+      userRoutes.setStatus,
       async ({ input: { user_id: userId, is_active: isActive, is_verified: isVerified }, caller }, tx) => {
         const target = await describeUser(tx, userId)
         assertCanManage(caller, target)

@@ -5,7 +5,7 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 
 /** API operations on the settings of scheduled backups. */
 export const backupSettingsOperations = (secrets: Secrets): Operation[] => [
-  defineOperation(backupRoutes.backup, async (_, tx) => ({ value: await readRedactedBackupSettings(tx) })),
+  defineOperation(backupRoutes.getBackup, async (_, tx) => ({ value: await readRedactedBackupSettings(tx) })),
 
   defineOperation(backupRoutes.updateBackup, async ({ input }, tx) => {
     await updateBackupSettings(tx, input, secrets)

@@ -1,4 +1,4 @@
-import { configRoutes, mqttRoutes } from '@eyrie/contract/management/index'
+import { deliverySettingsRoutes, mqttRoutes } from '@eyrie/contract/management/index'
 import {
   mqttKind,
   readDeliverySettings,
@@ -17,28 +17,28 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
  * only a superadmin may read the secrets.
  */
 export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
-  defineOperation(configRoutes.sms, async ({ input, caller }, tx) => ({
+  defineOperation(deliverySettingsRoutes.getSms, async ({ input, caller }, tx) => ({
     value: canReadSecrets(input, caller)
       ? await readDeliverySettings(tx, smsKind, secrets)
       : await readRedactedSettings(tx, smsKind),
   })),
 
-  defineOperation(configRoutes.smtp, async ({ input, caller }, tx) => ({
+  defineOperation(deliverySettingsRoutes.getSmtp, async ({ input, caller }, tx) => ({
     value: canReadSecrets(input, caller)
       ? await readDeliverySettings(tx, smtpKind, secrets)
       : await readRedactedSettings(tx, smtpKind),
   })),
 
-  defineOperation(mqttRoutes.mqtt, async (_call, tx) => ({
+  defineOperation(mqttRoutes.getMqtt, async (_call, tx) => ({
     value: await readRedactedSettings(tx, mqttKind),
   })),
 
-  defineOperation(configRoutes.updateSms, async ({ input }, tx) => {
+  defineOperation(deliverySettingsRoutes.updateSms, async ({ input }, tx) => {
     await updateDeliverySettings(tx, smsKind, input, secrets)
     return undefined
   }),
 
-  defineOperation(configRoutes.updateSmtp, async ({ input }, tx) => {
+  defineOperation(deliverySettingsRoutes.updateSmtp, async ({ input }, tx) => {
     await updateDeliverySettings(tx, smtpKind, input, secrets)
     return undefined
   }),

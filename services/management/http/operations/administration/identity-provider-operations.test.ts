@@ -7,7 +7,7 @@ const { management, settings, openBrowser } = sharedProviderSignIn()
 
 describe('the settings of the identity provider', () => {
   it('hide the secret, which is stored encrypted', async () => {
-    const { response } = await management.call(config.oidc)
+    const { response } = await management.call(config.getOidc)
     expect(response).toEqual({
       ...settings(),
       oidc_scopes: 'openid profile email',

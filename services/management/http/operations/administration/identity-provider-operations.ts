@@ -5,7 +5,9 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 
 /** API operations on the settings of the identity provider, which apply to all organizations. */
 export const identityProviderOperations = (secrets: Secrets): Operation[] => [
-  defineOperation(identityProviderRoutes.oidc, async (_, tx) => ({ value: await readRedactedProvider(tx) })),
+  defineOperation(identityProviderRoutes.getOidc, async (_, tx) => ({
+    value: await readRedactedProvider(tx),
+  })),
 
   defineOperation(identityProviderRoutes.updateOidc, async ({ input }, tx) => {
     await updateProvider(tx, input, secrets)

@@ -5,7 +5,7 @@ import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/ma
 import { shared } from '../../../../../test/fixtures/setup/shared.ts'
 import { setting } from '../../../db/schema/index.ts'
 
-const { sms, smtp, updateSms, updateSmtp } = managementRoutes.config
+const { getSms, getSmtp, updateSms, updateSmtp } = managementRoutes.config
 const { list, upload } = managementRoutes.acl
 
 const management = sharedManagement()
@@ -14,7 +14,7 @@ const admin = shared(() => management.signIn('admin', { organization: records.or
 
 describe('delivery settings', () => {
   it('have defaults before they are set', async () => {
-    expect((await management.call(smtp, { is_secret: 'true' })).response).toMatchObject({
+    expect((await management.call(getSmtp, { is_secret: 'true' })).response).toMatchObject({
       smtp_host: '',
       smtp_port: 587,
       smtp_auth: false,
@@ -25,11 +25,11 @@ describe('delivery settings', () => {
   it('seal secrets, reveal them to superadmins only, and keep hidden ones that are sent back', async () => {
     const mail = { smtp_host: 'mail.eyrie.test', smtp_username: 'eyrie', smtp_password: 'very secret' }
     expect((await management.call(updateSmtp, mail)).response).toBeNull()
-    const hidden = (await management.call(smtp, { is_secret: 'false' })).response
+    const hidden = (await management.call(getSmtp, { is_secret: 'false' })).response
     expect(hidden.smtp_password).toBe('***')
-    expect((await management.call(smtp, { is_secret: 'true' }, admin)).response.smtp_password).toBe('***')
+    expect((await management.call(getSmtp, { is_secret: 'true' }, admin)).response.smtp_password).toBe('***')
     await management.call(updateSmtp, { ...hidden, smtp_port: 25 })
-    expect((await management.call(smtp, { is_secret: 'true' })).response).toMatchObject({
+    expect((await management.call(getSmtp, { is_secret: 'true' })).response).toMatchObject({
       ...mail,
       smtp_port: 25,
     })
@@ -49,8 +49,8 @@ describe('delivery settings', () => {
       sms_to: '+2',
     }
     await management.call(updateSms, wanted)
-    expect((await management.call(sms, { is_secret: 'true' })).response).toEqual(wanted)
-    const shown = (await management.call(sms, { is_secret: 'false' })).response
+    expect((await management.call(getSms, { is_secret: 'true' })).response).toEqual(wanted)
+    const shown = (await management.call(getSms, { is_secret: 'false' })).response
     expect(shown).toEqual({ ...wanted, sms_auth_key: '***', sms_auth_token: '***' })
   })
 
@@ -60,7 +60,7 @@ describe('delivery settings', () => {
   })
 
   it('require is_secret', async () => {
-    const { status, message } = await management.send(smtp, {})
+    const { status, message } = await management.send(getSmtp, {})
     expect([status, message]).toEqual([400, 'is_secret: is required'])
   })
 })

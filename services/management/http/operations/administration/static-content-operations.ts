@@ -33,7 +33,7 @@ export const staticContentOperations = [
     },
   ),
 
-  defineLookup(staticContentRoutes.id, async ({ input: { static_id: staticId } }, tx) => {
+  defineLookup(staticContentRoutes.get, async ({ input: { static_id: staticId } }, tx) => {
     const [row] = await tx.select().from(staticContent).where(eq(staticContent.static_content_id, staticId))
     return row
   }),

@@ -14,7 +14,7 @@ import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
 /** API operations on system alerts, and on the settings that decide how they are reported. */
 export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
-  defineOperation(systemAlertRoutes.id, async ({ input: { system_alert_id: systemAlertId } }, tx) => ({
+  defineOperation(systemAlertRoutes.get, async ({ input: { system_alert_id: systemAlertId } }, tx) => ({
     value: await findAlert(tx, systemAlertId),
   })),
 
@@ -52,7 +52,7 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
     },
   ),
 
-  defineOperation(systemAlertRoutes.settings, async (_, tx) => ({
+  defineOperation(systemAlertRoutes.getSettings, async (_, tx) => ({
     value: await readRedactedSystemAlertSettings(tx),
   })),
 

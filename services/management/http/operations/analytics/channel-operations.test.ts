@@ -29,17 +29,17 @@ describe('pipelines', () => {
     expect([reply.status, reply.response]).toEqual([201, null])
     const pipelineId = getCreatedId(reply)
     const read = { ...input, pipeline_id: pipelineId, pipeline_source: [] }
-    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).response).toEqual(read)
+    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).response).toEqual(read)
     expect((await management.call(pipeline.list)).response).toContainEqual(read)
     await management.send(pipeline.update, { ...read, pipeline_name: 'Doors' })
-    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
+    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
       'Doors',
     )
     expect(await management.call(pipeline.delete, { pipeline_id: pipelineId })).toMatchObject({
       status: 200,
       response: null,
     })
-    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).status).toBe(404)
+    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).status).toBe(404)
   })
 
   it('have a reference key that is unique on their engine', async () => {
@@ -115,7 +115,7 @@ describe('channels', () => {
     const { input, reply } = await add({ is_storage: true })
     const { channel_id: channelId } = reply.response
     expect([reply.status, getCreatedId(reply)]).toEqual([201, channelId])
-    const { response } = await management.call(channel.id, { channel_id: channelId })
+    const { response } = await management.call(channel.get, { channel_id: channelId })
     expect(response).toEqual({
       ...input,
       channel_id: channelId,
@@ -134,18 +134,18 @@ describe('channels', () => {
       usecase_icon: '',
       usecase_meta_key: ['up', 'down', 'total'],
     })
-    const { response: shown } = await management.call(source.id, { source_id: own.source_id })
+    const { response: shown } = await management.call(source.get, { source_id: own.source_id })
     expect(shown.source_channels).toContainEqual(response)
   })
 
   it('are updated with the fields that were read, and keep omitted fields', async () => {
     const { response } = (await add()).reply
-    const read = (await management.call(channel.id, response)).response
+    const read = (await management.call(channel.get, response)).response
     expect(await management.send(channel.update, { ...read, channel_name: 'Gate' })).toMatchObject({
       status: 200,
     })
     await management.call(channel.update, { ...response, usecase_key: 'occupancy', channel_favorite: true })
-    expect((await management.call(channel.id, response)).response).toMatchObject({
+    expect((await management.call(channel.get, response)).response).toMatchObject({
       channel_name: 'Gate',
       usecase_key: 'occupancy',
       channel_favorite: true,
@@ -185,7 +185,7 @@ describe('channels', () => {
     })
     const { response } = (await add()).reply
     expect(await management.call(channel.delete, response)).toMatchObject({ status: 200, response: null })
-    expect((await management.call(channel.id, response)).status).toBe(404)
+    expect((await management.call(channel.get, response)).status).toBe(404)
   })
 
   it('have no live view without an engine, and are hidden from other organizations', async () => {

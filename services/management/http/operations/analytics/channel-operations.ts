@@ -64,7 +64,7 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
     return undefined
   }),
 
-  defineLookup(channelRoutes.id, async ({ input: { channel_id: channelId } }, tx) => {
+  defineLookup(channelRoutes.get, async ({ input: { channel_id: channelId } }, tx) => {
     const [row] = await findSourceChannels(tx, eq(channel.channel_id, channelId))
     return row
   }),

@@ -74,18 +74,18 @@ describe('pipelines', () => {
 
   it('ignore the sources in the input and list those of their channels', async () => {
     const pipelineId = await create({ pipeline_source: [7] })
-    const { response } = await management.call(pipeline.id, { pipeline_id: pipelineId })
+    const { response } = await management.call(pipeline.get, { pipeline_id: pipelineId })
     expect(response.pipeline_source).toEqual([])
     expect((await management.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status).toBe(
       200,
     )
-    expect((await management.call(pipeline.id, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
+    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
       'Renamed',
     )
   })
 
   it('have a number that is unique on their engine', async () => {
-    const { pipeline_reference_key } = (await management.call(pipeline.id, { pipeline_id: await create() }))
+    const { pipeline_reference_key } = (await management.call(pipeline.get, { pipeline_id: await create() }))
       .response
     const { status, response } = await management.send(pipeline.create, input({ pipeline_reference_key }))
     expect([status, getInvalidFields(response)]).toEqual([
@@ -169,18 +169,18 @@ describe('pipelines', () => {
     const pipelineId = await create({ pipeline_elements: { elements } })
     const other = await create()
     expect((await management.call(source.delete, { source_id: gone })).status).toBe(200)
-    const { response } = await management.call(pipeline.id, { pipeline_id: pipelineId })
+    const { response } = await management.call(pipeline.get, { pipeline_id: pipelineId })
     expect(response.pipeline_elements).toEqual({
       elements: [crossing({ [sourceId]: { lines: [2] }, other: 3 }), elements[1]],
     })
     expect((await management.send(pipeline.update, response)).status).toBe(200)
-    const untouched = (await management.call(pipeline.id, { pipeline_id: other })).response
+    const untouched = (await management.call(pipeline.get, { pipeline_id: other })).response
     expect(untouched.pipeline_elements).toEqual(input().pipeline_elements)
   })
 
   it('are deleted when no channel uses them', async () => {
     const { pipeline_id: pipelineId } = (
-      await management.call(managementRoutes.channel.id, { channel_id: hierarchy.channel_id })
+      await management.call(managementRoutes.channel.get, { channel_id: hierarchy.channel_id })
     ).response
     const held = await management.send(pipeline.delete, { pipeline_id: pipelineId })
     expect([held.status, held.message]).toEqual([409, expect.stringContaining('channel')])
@@ -191,7 +191,7 @@ describe('pipelines', () => {
       status: 200,
       response: null,
     })
-    expect((await management.call(pipeline.id, { pipeline_id: free })).status).toBe(404)
+    expect((await management.call(pipeline.get, { pipeline_id: free })).status).toBe(404)
   })
 
   it.each(['line-crossing', 'occupancy', 'social-distancing', 'ppe', 'fire-smoke', 'collision'])(

@@ -54,7 +54,7 @@ export const pipelineOperations = [
     return undefined
   }),
 
-  defineLookup(pipelineRoutes.id, async ({ input: { pipeline_id: pipelineId } }, tx) => {
+  defineLookup(pipelineRoutes.get, async ({ input: { pipeline_id: pipelineId } }, tx) => {
     const [row] = await findPipelines(tx, eq(pipeline.pipeline_id, pipelineId))
     return row
   }),

@@ -74,7 +74,7 @@ describe('placement', () => {
     })
 
   const readEngine = async (sourceId: string) =>
-    (await management.call(source.id, { source_id: sourceId })).response.engine_id
+    (await management.call(source.get, { source_id: sourceId })).response.engine_id
 
   const setSite = (sitePlacement: 'pinned' | 'automatic') =>
     management.call(placement.updateSite, { site_id: own.site_id, site_placement: sitePlacement })
@@ -93,8 +93,8 @@ describe('placement', () => {
     await setSite('automatic')
     const sourceId = await addSource()
     expect(await readEngine(sourceId)).toBe(idle)
-    const { response } = await management.call(source.id, { source_id: sourceId })
-    const { response: owner } = await management.call(device.id, { device_id: response.device_id })
+    const { response } = await management.call(source.get, { source_id: sourceId })
+    const { response: owner } = await management.call(device.get, { device_id: response.device_id })
     expect(owner.engine_id).toBe(idle)
     expect((await addChannel(sourceId)).status).toBe(201)
     await setSite('pinned')
@@ -115,10 +115,10 @@ describe('placement', () => {
       engine_id: idle,
     })
     expect(moved.status).toBe(200)
-    const read = async () => (await management.call(channel.id, { channel_id: channelId })).response
+    const read = async () => (await management.call(channel.get, { channel_id: channelId })).response
     expect(await read()).toMatchObject({ engine_id: idle, is_verified: false, channel_sid: '' })
     // Such as a client that writes what it has read before.
-    const { response } = await management.call(source.id, { source_id: sourceId })
+    const { response } = await management.call(source.get, { source_id: sourceId })
     expect(await management.send(source.update, { ...response, engine_id: own.engine_id })).toMatchObject({
       status: 409,
       message: expect.stringContaining('POST /api/v1/placement/update-source'),

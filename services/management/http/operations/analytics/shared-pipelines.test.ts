@@ -82,7 +82,7 @@ describe('pipelines of an engine that several sites share', () => {
     expect((await connect(other.source_id, pipelineId)).status).toBe(201)
     for (const user of [people.viewer, people.manager]) {
       expect(await listIds(user)).not.toContain(pipelineId)
-      expect((await management.send(pipeline.id, { pipeline_id: pipelineId }, user)).status).toBe(404)
+      expect((await management.send(pipeline.get, { pipeline_id: pipelineId }, user)).status).toBe(404)
     }
     expect(await listIds(people.admin)).toContain(pipelineId)
   })
@@ -92,12 +92,12 @@ describe('pipelines of an engine that several sites share', () => {
     for (const sourceId of [own.source_id, other.source_id])
       expect((await connect(sourceId, pipelineId)).status).toBe(201)
     for (const user of [people.viewer, people.manager]) {
-      const { response } = await management.call(pipeline.id, { pipeline_id: pipelineId }, user)
+      const { response } = await management.call(pipeline.get, { pipeline_id: pipelineId }, user)
       expect(response.pipeline_elements).toMatchObject({ elements: [{ config: { [own.source_id]: line } }] })
       expect(JSON.stringify(response)).not.toContain(other.source_id)
     }
     const { response: shown } = await management.call(
-      pipeline.id,
+      pipeline.get,
       { pipeline_id: pipelineId },
       people.manager,
     )

@@ -14,7 +14,7 @@ describe('sources', () => {
 
   it('are returned with their fields', async () => {
     const { device_id: deviceId, engine_id: engineId, source_id, channel_id } = hierarchy
-    const { response } = await management.call(source.id, { source_id })
+    const { response } = await management.call(source.get, { source_id })
     expect(response).toMatchObject({ ...sourceInput(deviceId, engineId, 'Source first'), source_id })
     expect(response.source_channels).toMatchObject([{ channel_id }])
     expect((await management.call(source.list, { device_id: deviceId })).response).toEqual([response])
@@ -28,7 +28,7 @@ describe('sources', () => {
 
   it('may name a sub stream of their device, which an update retains or removes', async () => {
     const { device_id: deviceId, engine_id: engineId } = hierarchy
-    const device = (await management.call(managementRoutes.device.id, { device_id: deviceId })).response
+    const device = (await management.call(managementRoutes.device.get, { device_id: deviceId })).response
     const deviceStreams = [...device.device_streams, { id: 2, address: 'rtsp://127.0.0.1/sub' }]
     expect(
       (await management.send(managementRoutes.device.update, { ...device, device_streams: deviceStreams }))
@@ -45,7 +45,7 @@ describe('sources', () => {
     const created = await management.call(source.create, { ...required, sub_stream_id: 2 })
     const sourceId = getCreatedId(created)
     const read = async () =>
-      (await management.call(source.id, { source_id: sourceId })).response.sub_stream_id
+      (await management.call(source.get, { source_id: sourceId })).response.sub_stream_id
     expect(await read()).toBe(2)
     await management.send(source.update, { ...required, source_id: sourceId })
     expect(await read()).toBe(2)
@@ -56,9 +56,9 @@ describe('sources', () => {
 
   it('are updated with the fields that were read, and cannot be deleted while a channel uses them', async () => {
     const { source_id } = hierarchy
-    const { response } = await management.call(source.id, { source_id })
+    const { response } = await management.call(source.get, { source_id })
     expect((await management.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(200)
-    expect((await management.call(source.id, { source_id })).response.source_fps).toBe(12.5)
+    expect((await management.call(source.get, { source_id })).response.source_fps).toBe(12.5)
     expect((await management.call(source.delete, { source_id })).status).toBe(409)
   })
 
@@ -73,7 +73,7 @@ describe('sources', () => {
     const sourceId = getCreatedId(await management.call(source.create, { ...required, ...more }))
     const update = { ...required, source_id: sourceId, source_name: 'New' }
     expect((await management.call(source.update, update)).status).toBe(200)
-    expect((await management.call(source.id, { source_id: sourceId })).response).toMatchObject({
+    expect((await management.call(source.get, { source_id: sourceId })).response).toMatchObject({
       ...update,
       ...more,
     })

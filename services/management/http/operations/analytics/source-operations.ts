@@ -44,7 +44,7 @@ export const sourceOperations = [
     return undefined
   }),
 
-  defineLookup(sourceRoutes.id, async ({ input: { source_id: sourceId } }, tx) => {
+  defineLookup(sourceRoutes.get, async ({ input: { source_id: sourceId } }, tx) => {
     const [row] = await findSources(tx, eq(source.source_id, sourceId))
     return row
   }),

@@ -45,7 +45,7 @@ describe('alerts', () => {
   it('store unknown keys in their actions', async () => {
     const alertActions = [{ ...action, my_key: { deep: [1, null] }, another: 'text' }]
     const alertId = await createAlert({ alert_actions: alertActions })
-    expect((await management.call(alert.id, { alert_id: alertId })).response.alert_actions).toEqual(
+    expect((await management.call(alert.get, { alert_id: alertId })).response.alert_actions).toEqual(
       alertActions,
     )
   })
@@ -98,7 +98,7 @@ describe('alerts', () => {
 
   it('accept an action without any known field', async () => {
     const alertId = await createAlert({ alert_actions: [{}, { my_key: 1 }] })
-    const { response } = await management.call(alert.id, { alert_id: alertId })
+    const { response } = await management.call(alert.get, { alert_id: alertId })
     expect(response.alert_actions).toEqual([{}, { my_key: 1 }])
   })
 
@@ -117,7 +117,7 @@ describe('alerts', () => {
   it('are disabled and enabled by alert and channel, and returned', async () => {
     const alertId = await createAlert()
     const active = async () =>
-      (await management.call(alert.active, { channel_id: channelId })).response.map(each => each.alert_id)
+      (await management.call(alert.listActive, { channel_id: channelId })).response.map(each => each.alert_id)
     expect(await active()).toEqual([alertId])
     const disabled = await management.call(alert.disable, { alert_id: alertId, channel_id: channelId })
     expect(disabled).toMatchObject({ status: 200, response: { alert_id: alertId, is_active: false } })
@@ -142,7 +142,7 @@ describe('alerts', () => {
 
   it('are updated with the fields that were read, and returned', async () => {
     const alertId = await createAlert()
-    const { response } = await management.call(alert.id, { alert_id: alertId })
+    const { response } = await management.call(alert.get, { alert_id: alertId })
     const updated = await management.send(alert.update, {
       ...response,
       alert_name: 'Crowded',
@@ -152,7 +152,7 @@ describe('alerts', () => {
       status: 200,
       response: { ...response, alert_name: 'Crowded', alert_frequency: 0 },
     })
-    expect((await management.call(alert.id, { alert_id: alertId })).response).toEqual(updated.response)
+    expect((await management.call(alert.get, { alert_id: alertId })).response).toEqual(updated.response)
   })
 
   it('prevent the deletion of their channel until they are deleted', async () => {
@@ -166,7 +166,7 @@ describe('alerts', () => {
       status: 200,
       response: null,
     })
-    expect((await management.call(alert.id, { alert_id: alertId })).status).toBe(404)
+    expect((await management.call(alert.get, { alert_id: alertId })).status).toBe(404)
   })
 
   it('leave their notifications behind when they are deleted', async () => {
@@ -197,7 +197,7 @@ describe('alerts', () => {
     expect(rows).toMatchObject([{ alert_id: null, alert_name: 'Busy' }])
   })
 
-  it.each(['id', 'delete', 'update', 'enable', 'disable'] as const)(
+  it.each(['get', 'delete', 'update', 'enable', 'disable'] as const)(
     'that do not exist: %s responds with 404',
     async name => {
       for (const alertId of [v7(), 'none']) {
@@ -207,7 +207,7 @@ describe('alerts', () => {
             : { alert_id: alertId, channel_id: channelId }
         const { status, response } = await management.send(
           alert[name],
-          name === 'id' || name === 'delete' ? { alert_id: alertId } : input,
+          name === 'get' || name === 'delete' ? { alert_id: alertId } : input,
         )
         expect([status, getInvalidFields(response)]).toEqual([404, ['alert_id']])
       }
@@ -219,7 +219,7 @@ describe('alerts', () => {
     const manager = await management.signIn('manager', { sites: [heard.site_id] })
     const stranger = await management.signIn('manager')
     const alertId = getCreatedId(await management.call(alert.create, alertInput(), manager))
-    expect((await management.call(alert.id, { alert_id: alertId }, viewer)).status).toBe(200)
+    expect((await management.call(alert.get, { alert_id: alertId }, viewer)).status).toBe(200)
     expect(
       (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, viewer)).status,
     ).toBe(403)

@@ -21,7 +21,7 @@ const toAlert = (row: AlertRow) => row as AlertRow & Alert
  * by their id alone, except in requests to enable or disable an alert, which also name its channel.
  */
 export const alertOperations = [
-  defineOperation(alertRoutes.active, async ({ input: { channel_id: channelId } }, tx) => {
+  defineOperation(alertRoutes.listActive, async ({ input: { channel_id: channelId } }, tx) => {
     const alerts = await listAlerts(tx, channelId)
     return { value: alerts.filter(({ is_active }) => is_active) }
   }),
@@ -43,7 +43,7 @@ export const alertOperations = [
 
   defineOperation(alertRoutes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
 
-  defineLookup(alertRoutes.id, async ({ input: { alert_id: alertId } }, tx) => {
+  defineLookup(alertRoutes.get, async ({ input: { alert_id: alertId } }, tx) => {
     const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alertId))
     return row && toAlert(row)
   }),

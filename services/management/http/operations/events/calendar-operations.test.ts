@@ -35,7 +35,7 @@ const create = async (more?: Record<string, unknown>) =>
 describe('calendars', () => {
   it('are created, read with their next events, listed, replaced and deleted', async () => {
     const calendarId = await create()
-    const { response } = await management.call(calendar.id, { calendar_id: calendarId })
+    const { response } = await management.call(calendar.get, { calendar_id: calendarId })
     expect(response).toMatchObject({
       ...input(),
       site_id: null,
@@ -57,10 +57,10 @@ describe('calendars', () => {
     const { organization_id } = records
     const listed = (await management.call(calendar.list, { organization_id })).response
     expect(listed.map(row => row.calendar_name)).toEqual(['New Year', 'calendar'])
-    const reread = await management.call(calendar.id, { calendar_id: calendarId })
+    const reread = await management.call(calendar.get, { calendar_id: calendarId })
     expect(reread.response.calendar_events[0]).toMatchObject({ event_start: '2027-01-01' })
     expect((await management.call(calendar.delete, { calendar_id: calendarId })).status).toBe(200)
-    expect((await management.call(calendar.id, { calendar_id: calendarId })).status).toBe(404)
+    expect((await management.call(calendar.get, { calendar_id: calendarId })).status).toBe(404)
   })
 
   it.each([
@@ -83,7 +83,7 @@ describe('calendars', () => {
     const calendarId = await create()
     const manager = await management.signIn('manager', { customers: [customerId] })
     const admin = await management.signIn('admin', { organization: organizationId })
-    expect((await management.call(calendar.id, { calendar_id: calendarId }, manager)).status).toBe(200)
+    expect((await management.call(calendar.get, { calendar_id: calendarId }, manager)).status).toBe(200)
     const change = { calendar_id: calendarId, calendar_name: 'New', calendar_ics: newYear }
     const denied = await management.call(calendar.update, change, manager)
     expect([denied.status, denied.message]).toEqual([403, expect.stringContaining('admin')])
@@ -113,7 +113,7 @@ describe('exceptions of schedules', () => {
     const calendarId = await create()
     const created = await management.send(scheduleException.create, { schedule_id, calendar_id: calendarId })
     const exceptionId = getCreatedId(created)
-    const { response } = await management.call(scheduleException.id, { exception_id: exceptionId })
+    const { response } = await management.call(scheduleException.get, { exception_id: exceptionId })
     expect(response).toMatchObject({ schedule_id, calendar_id: calendarId, exception_type: 'disarm' })
     const listed = (await management.call(scheduleException.list, { schedule_id })).response
     expect(listed).toContainEqual(response)

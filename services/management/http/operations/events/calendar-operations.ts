@@ -54,7 +54,7 @@ export const calendarOperations = (now: () => Date) => [
     return undefined
   }),
 
-  defineLookup(calendarRoutes.id, async ({ input: { calendar_id: calendarId } }, tx) => {
+  defineLookup(calendarRoutes.get, async ({ input: { calendar_id: calendarId } }, tx) => {
     const [row] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendarId))
     if (!row) return undefined
     const today = now().toISOString().slice(0, 10)

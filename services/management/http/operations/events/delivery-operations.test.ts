@@ -84,7 +84,7 @@ describe('a test message', () => {
     const [path, query] = answer.headers.get('location')!.split('?')
     expect(path).toBe('/api/v1/delivery/id')
     const deliveryId = new URLSearchParams(query).get('delivery_id')!
-    expect((await management.call(routes.id, { delivery_id: deliveryId })).response).toMatchObject({
+    expect((await management.call(routes.get, { delivery_id: deliveryId })).response).toMatchObject({
       is_test: true,
       notification_uuid: null,
       alert_id: alertId,

@@ -20,7 +20,7 @@ type DeliveryRow = typeof delivery.$inferSelect
 
 /** API operations on deliveries: what was sent, what failed and why, sending again, and sending tests. */
 export const deliveryOperations = (now: () => Date, settings: MessageSettings) => [
-  defineOperation(deliveryRoutes.id, async ({ input: { delivery_id: deliveryId } }, tx) => ({
+  defineOperation(deliveryRoutes.get, async ({ input: { delivery_id: deliveryId } }, tx) => ({
     value: toDelivery(await findDelivery(tx, deliveryId)),
   })),
 

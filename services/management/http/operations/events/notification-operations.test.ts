@@ -17,7 +17,7 @@ import { createIngest } from '../../../events/ingest/ingest.ts'
 import { fetchPictures } from '../../../events/pictures/picture-fetcher.ts'
 import { createPictureStore } from '../../../events/pictures/picture-store.ts'
 
-const { gallery, galleryImage, image, range, uuid } = managementRoutes.notification
+const { gallery, galleryImage, image, range, get } = managementRoutes.notification
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const period = { start: '2026-03-04T12:00:00Z', end: '2026-03-04T13:00:00Z' }
@@ -120,13 +120,13 @@ describe('single notifications', () => {
   it('are found by UUID on their channel', async () => {
     const [newest] = (await management.call(range, ask())).response.notifications
     const { notification_uuid } = newest!
-    const found = await management.call(uuid, {
+    const found = await management.call(get, {
       usecase: 'line-crossing',
       channel_id: channelId,
       notification_uuid,
     })
     expect([found.status, found.response]).toEqual([200, newest])
-    const elsewhere = await management.send(uuid, {
+    const elsewhere = await management.send(get, {
       usecase: 'occupancy',
       channel_id: otherId,
       notification_uuid,
@@ -135,7 +135,7 @@ describe('single notifications', () => {
   })
 
   it('that do not exist are rejected with 404', async () => {
-    const { status, response } = await management.send(uuid, {
+    const { status, response } = await management.send(get, {
       usecase: 'line-crossing',
       channel_id: channelId,
       notification_uuid: v7(),
@@ -227,7 +227,7 @@ describe('the gallery', () => {
       [galleryImage, { channel_id: channelId }],
       [image, { channel_id: channelId, notification_uuid }],
       [range, ask()],
-      [uuid, { usecase: 'line-crossing', channel_id: channelId, notification_uuid }],
+      [get, { usecase: 'line-crossing', channel_id: channelId, notification_uuid }],
     ] as const)
       expect((await management.send(route, input, stranger)).status).toBe(404)
   })

@@ -87,7 +87,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
   }),
 
   defineOperation(
-    notificationRoutes.uuid,
+    notificationRoutes.get,
     async ({ input: { usecase, channel_id: channelId, notification_uuid: notificationUuid } }, tx) => {
       await findChannelOfUsecase(tx, channelId, usecase, 'usecase')
       return { value: toNotification(await findNotification(tx, channelId, notificationUuid)) }

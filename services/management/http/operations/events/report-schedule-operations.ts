@@ -54,7 +54,7 @@ export const reportScheduleOperations = (now: () => number) => [
     },
   ),
 
-  defineLookup(reportScheduleRoutes.id, async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
+  defineLookup(reportScheduleRoutes.get, async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
     const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, reportScheduleId))
     return row && toReportSchedule(row, now())
   }),

@@ -24,7 +24,7 @@ export const scheduleExceptionOperations = [
     return undefined
   }),
 
-  defineLookup(scheduleExceptionRoutes.id, async ({ input: { exception_id: exceptionId } }, tx) => {
+  defineLookup(scheduleExceptionRoutes.get, async ({ input: { exception_id: exceptionId } }, tx) => {
     const [row] = await tx
       .select()
       .from(scheduleException)

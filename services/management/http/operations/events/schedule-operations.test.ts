@@ -77,13 +77,13 @@ describe('schedules', () => {
         cron({ schedule_occurrence: [few, { ...few, occurrence_id: 1 }] }),
       ),
     )
-    const { response } = await management.call(schedule.id, { schedule_id: scheduleId })
+    const { response } = await management.call(schedule.get, { schedule_id: scheduleId })
     expect(response.schedule_occurrence).toEqual([{ ...weekdays, occurrence_id: 2 }, weekdays])
   })
 
   it('are updated with the fields that were read, listed by channel, and deleted', async () => {
     const scheduleId = getCreatedId(await management.send(schedule.create, cron()))
-    const { response } = await management.call(schedule.id, { schedule_id: scheduleId })
+    const { response } = await management.call(schedule.get, { schedule_id: scheduleId })
     const updated = await management.send(schedule.update, { ...response, schedule_name: 'Workdays' })
     expect(updated).toMatchObject({ status: 200, response: { ...response, schedule_name: 'Workdays' } })
     expect((await management.call(schedule.list, { channel_id: channelId })).response).toEqual([
@@ -96,7 +96,7 @@ describe('schedules', () => {
       status: 200,
       response: null,
     })
-    expect((await management.call(schedule.id, { schedule_id: scheduleId })).status).toBe(404)
+    expect((await management.call(schedule.get, { schedule_id: scheduleId })).status).toBe(404)
   })
 
   it('reject an alert of another channel', async () => {
@@ -194,7 +194,7 @@ describe('schedules', () => {
     expect(getInvalidFields(response)).toContain('schedule_occurrence.1.occurrence_id')
   })
 
-  it.each(['id', 'delete', 'update'] as const)('that do not exist: %s responds with 404', async name => {
+  it.each(['get', 'delete', 'update'] as const)('that do not exist: %s responds with 404', async name => {
     const input = { ...(name === 'update' ? cron() : {}), schedule_id: v7() }
     const { status, response } = await management.send(schedule[name], input)
     expect([status, getInvalidFields(response)]).toEqual([404, ['schedule_id']])

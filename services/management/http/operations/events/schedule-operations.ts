@@ -52,7 +52,7 @@ export const scheduleOperations = (now: () => number) => [
     return undefined
   }),
 
-  defineLookup(scheduleRoutes.id, async ({ input: { schedule_id: scheduleId } }, tx) => {
+  defineLookup(scheduleRoutes.get, async ({ input: { schedule_id: scheduleId } }, tx) => {
     const [row] = await tx.select().from(schedule).where(eq(schedule.schedule_id, scheduleId))
     return row && toSchedule(row)
   }),

@@ -53,7 +53,7 @@ describe('the state of schedules', () => {
 
   it('shows by which schedule an alert is armed in the time zone of the site, and until when', async () => {
     const scheduleId = await insertNight()
-    const { response } = await management.call(site.id, { site_id: place.site_id })
+    const { response } = await management.call(site.get, { site_id: place.site_id })
     await management.send(site.update, { ...response, site_timezone: 'America/New_York' })
     expect(await readState()).toMatchObject({
       is_armed: false,

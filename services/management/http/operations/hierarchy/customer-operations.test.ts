@@ -18,7 +18,7 @@ describe('customers', () => {
 
   it('are returned with their fields and sites', async () => {
     const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
-    const { response } = await management.call(customer.id, { customer_id })
+    const { response } = await management.call(customer.get, { customer_id })
     expect(response).toMatchObject({ ...customerInput(organizationId, 'first'), customer_id })
     expect([response.customer_sites, response.customer_contact]).toEqual([[siteId], []])
   })
@@ -37,7 +37,7 @@ describe('customers', () => {
     const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
     const input = { ...customerInput(organizationId, 'taker'), customer_sites: [siteId] }
     const taker = getCreatedId(await management.call(customer.create, input))
-    expect((await management.call(site.id, { site_id: siteId })).response.customer_id).toBe(taker)
+    expect((await management.call(site.get, { site_id: siteId })).response.customer_id).toBe(taker)
     await management.call(customer.unassignSites, { customer_id: taker, site_ids: [siteId] })
     const all = (
       await management.call(customer.list, { organization_id: organizationId, is_default: 'true' })
@@ -45,7 +45,7 @@ describe('customers', () => {
     const holder = all.find(({ customer_sites }) => customer_sites.includes(siteId))!
     expect(holder.customer_key).toBe('default')
     await management.call(customer.assignSites, { customer_id, site_ids: [siteId] })
-    expect((await management.call(customer.id, { customer_id })).response.customer_sites).toEqual([siteId])
+    expect((await management.call(customer.get, { customer_id })).response.customer_sites).toEqual([siteId])
   })
 
   it('reject the removal of a site of another customer', async () => {
@@ -95,7 +95,7 @@ describe('customers', () => {
         404,
         'customer_sites: no such site in this organization',
       ])
-    expect((await management.call(site.id, { site_id: hierarchy.site_id })).response.customer_id).toBe(
+    expect((await management.call(site.get, { site_id: hierarchy.site_id })).response.customer_id).toBe(
       hierarchy.customer_id,
     )
   })
@@ -110,7 +110,7 @@ describe('customers', () => {
       customer_name: 'New',
     }
     expect((await management.call(customer.update, update)).status).toBe(200)
-    expect((await management.call(customer.id, { customer_id: customerId })).response).toMatchObject({
+    expect((await management.call(customer.get, { customer_id: customerId })).response).toMatchObject({
       ...more,
       customer_name: 'New',
     })
@@ -120,7 +120,7 @@ describe('customers', () => {
     const { customer_id: customerId } = hierarchy
     const { user_id } = await management.signIn('viewer')
     const assigned = async () =>
-      (await management.call(managementRoutes.user.id, { user_id })).response.customer_ids
+      (await management.call(managementRoutes.user.get, { user_id })).response.customer_ids
     expect(
       (await management.call(customer.assign, { user_id, customer_id: [customerId] })).response,
     ).toBeNull()

@@ -100,7 +100,7 @@ export const customerOperations = [
     },
   ),
 
-  defineLookup(customerRoutes.id, async ({ input: { customer_id: customerId } }, tx) => {
+  defineLookup(customerRoutes.get, async ({ input: { customer_id: customerId } }, tx) => {
     const [row] = await findCustomers(tx, eq(customer.customer_id, customerId))
     return row
   }),

@@ -16,7 +16,7 @@ describe('devices', () => {
 
   it('are returned with their fields, but never with passwords', async () => {
     const { site_id: siteId, engine_id: engineId, device_id, source_id, channel_id } = hierarchy
-    const { response } = await management.call(device.id, { device_id })
+    const { response } = await management.call(device.get, { device_id })
     const { device_streams: deviceStreams, ...input } = deviceInput(siteId, engineId, 'first')
     expect(response).toMatchObject({ ...input, device_status: 'unknown', device_state: false })
     expect(response.device_streams).toMatchObject([{ ...deviceStreams[0], password: '***' }])
@@ -36,7 +36,7 @@ describe('devices', () => {
     const { response } = await management.call(device.view, { device_id: deviceId })
     expect((await management.send(device.update, { ...response, device_name: 'Renamed' })).status).toBe(200)
     expect(await stored()).toEqual([before])
-    expect((await management.call(device.id, { device_id: deviceId })).response.device_name).toBe('Renamed')
+    expect((await management.call(device.get, { device_id: deviceId })).response.device_name).toBe('Renamed')
   })
 
   it.each([
@@ -71,7 +71,7 @@ describe('devices', () => {
   })
 
   it('reject the removal of a stream that a source reads', async () => {
-    const { response } = await management.call(device.id, { device_id: hierarchy.device_id })
+    const { response } = await management.call(device.get, { device_id: hierarchy.device_id })
     const { status, message } = await management.send(device.update, { ...response, device_streams: [] })
     expect([status, message]).toEqual([409, 'a source still refers to it: delete or change that first'])
   })
@@ -83,7 +83,7 @@ describe('devices', () => {
     const { device_id } = (await management.call(device.create, given)).response
     const update = { ...required, device_id, device_name: 'New' }
     expect((await management.call(device.update, update)).status).toBe(200)
-    expect((await management.call(device.id, { device_id })).response).toMatchObject({
+    expect((await management.call(device.get, { device_id })).response).toMatchObject({
       ...update,
       device_uuid: given.device_uuid,
       device_streams: [{ ...deviceStreams[0], password: '***' }],
@@ -95,7 +95,7 @@ describe('devices', () => {
     const { site_id: siteId, engine_id: engineId } = hierarchy
     const given = { ...deviceInput(siteId, engineId, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
     const { response } = await management.call(device.create, given)
-    const { device_streams: deviceStreams } = (await management.call(device.id, response)).response
+    const { device_streams: deviceStreams } = (await management.call(device.get, response)).response
     expect(deviceStreams.map(({ id }) => id)).toEqual([1, 2, 3])
     const twice = await management.send(device.update, {
       ...given,
@@ -114,6 +114,6 @@ describe('devices', () => {
     )
     expect(listed).toContain(response.device_id)
     expect((await management.call(device.delete, response)).status).toBe(200)
-    expect((await management.call(device.id, response)).status).toBe(404)
+    expect((await management.call(device.get, response)).status).toBe(404)
   })
 })

@@ -53,7 +53,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     }),
 
     // Both routes return the same data.
-    { ...view, route: deviceRoutes.id },
+    { ...view, route: deviceRoutes.get },
     view,
 
     defineOperation(deviceRoutes.list, async ({ input: { site_id: siteId } }, tx) => ({

@@ -6,7 +6,7 @@ import { createHierarchy, getCreatedId } from '../../../../../test/fixtures/mana
 import { createJpegFile } from '../../../../../test/fixtures/management/operation-inputs.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
-const { create, update, delete: remove, id, list } = managementRoutes.organization
+const { create, update, delete: remove, get, list } = managementRoutes.organization
 
 const address = {
   organization_area: 'Altstadt',
@@ -36,7 +36,7 @@ describe('organizations', () => {
     const location = headers.get('location')!
     expect(location).toMatch(/^\/api\/v1\/organization\/id\?organization_id=[\da-f-]{36}$/)
     const organizationId = location.split('=')[1]!
-    expect((await management.call(id, { organization_id: organizationId })).response).toEqual({
+    expect((await management.call(get, { organization_id: organizationId })).response).toEqual({
       organization_id: organizationId,
       ...acme,
     })
@@ -61,7 +61,7 @@ describe('organizations', () => {
   it('are updated with the fields that were read', async () => {
     const [first] = (await management.call(list)).response
     await management.call(update, { ...first!, organization_name: 'Acme & Sons' })
-    const { response } = await management.call(id, { organization_id: first!.organization_id })
+    const { response } = await management.call(get, { organization_id: first!.organization_id })
     expect(response).toEqual({ ...first, organization_name: 'Acme & Sons' })
   })
 
@@ -69,7 +69,7 @@ describe('organizations', () => {
     const { organization_id, site_id: siteId } = await createHierarchy(management, 'seen')
     const other = getCreatedId(await management.call(create, { ...acme, organization_key: 'other' }))
     const admin = await management.signIn('admin', { organization: other, sites: [siteId] })
-    const { response } = await management.call(id, { organization_id }, admin)
+    const { response } = await management.call(get, { organization_id }, admin)
     expect((await management.call(update, response, admin)).status).toBe(403)
   })
 
@@ -79,7 +79,7 @@ describe('organizations', () => {
       each => each.organization_key === 'short-lived',
     )!
     expect((await management.call(remove, { organization_id })).status).toBe(200)
-    const { status, message } = await management.call(id, { organization_id })
+    const { status, message } = await management.call(get, { organization_id })
     expect([status, message]).toEqual([404, 'organization_id: no such organization'])
   })
 
@@ -113,7 +113,7 @@ describe('organizations', () => {
   it.each(['no-uuid', '00000000-0000-7000-8000-000000000000'])(
     'are rejected with 404 for the id %s',
     async organizationId => {
-      const { status, message } = await management.call(id, { organization_id: organizationId })
+      const { status, message } = await management.call(get, { organization_id: organizationId })
       expect([status, message]).toEqual([404, 'organization_id: no such organization'])
     },
   )

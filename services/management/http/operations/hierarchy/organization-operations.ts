@@ -48,7 +48,7 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     return undefined
   }),
 
-  defineLookup(organizationRoutes.id, async ({ input: { organization_id: organizationId } }, tx) => {
+  defineLookup(organizationRoutes.get, async ({ input: { organization_id: organizationId } }, tx) => {
     const [row] = await findOrganizations(tx, eq(organization.organization_id, organizationId))
     return row
   }),

@@ -20,7 +20,7 @@ describe('sites', () => {
 
   it('are returned with their fields and number of devices', async () => {
     const { organization_id: organizationId, customer_id: customerId, site_id } = hierarchy
-    const { response } = await management.call(site.id, { site_id })
+    const { response } = await management.call(site.get, { site_id })
     expect(response).toMatchObject({ ...siteInput(organizationId, customerId, 'first'), site_id })
     expect([response.site_total_devices, response.site_timezone]).toEqual([1, 'UTC'])
   })
@@ -41,7 +41,7 @@ describe('sites', () => {
     'accept the time zone %s',
     async zone => {
       const siteId = getCreatedId(await createSiteInZone(zone))
-      expect((await management.call(site.id, { site_id: siteId })).response.site_timezone).toBe(zone)
+      expect((await management.call(site.get, { site_id: siteId })).response.site_timezone).toBe(zone)
     },
   )
 
@@ -57,7 +57,7 @@ describe('sites', () => {
     const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
     const other = getCreatedId(await management.call(customer.create, customerInput(organizationId, 'other')))
     const { user_id } = await management.signIn('viewer')
-    const readAssigned = async () => (await management.call(user.id, { user_id })).response.site_ids
+    const readAssigned = async () => (await management.call(user.get, { user_id })).response.site_ids
     expect((await management.call(site.assign, { user_id, site_id: [siteId] })).status).toBe(200)
     expect((await management.call(site.assign, { user_id, site_id: [siteId] })).status).toBe(200)
     expect(await readAssigned()).toEqual([siteId])
@@ -82,7 +82,7 @@ describe('sites', () => {
     ]
     for (const { status, message } of responses)
       expect([status, message]).toEqual([403, expect.stringContaining('ask an administrator')])
-    const { site_ids: siteIds, customer_ids: customerIds } = (await management.call(user.id, { user_id }))
+    const { site_ids: siteIds, customer_ids: customerIds } = (await management.call(user.get, { user_id }))
       .response
     expect([siteIds.toSorted(), customerIds]).toEqual([sites.toSorted(), [hierarchy.customer_id]])
   })

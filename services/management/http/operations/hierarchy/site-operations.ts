@@ -46,7 +46,7 @@ export const siteOperations = [
     },
   ),
 
-  defineLookup(siteRoutes.id, async ({ input: { site_id: siteId } }, tx) => {
+  defineLookup(siteRoutes.get, async ({ input: { site_id: siteId } }, tx) => {
     const [row] = await findSites(tx, eq(site.site_id, siteId))
     return row
   }),

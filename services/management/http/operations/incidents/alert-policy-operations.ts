@@ -11,11 +11,11 @@ type AlertRow = typeof alert.$inferSelect
 
 /** API operations on the policies of alerts, which decide which notifications people are informed of. */
 export const alertPolicyOperations: Operation[] = [
-  defineOperation(alertPolicyRoutes.policyId, async ({ input: { alert_id: alertId } }, tx) => ({
+  defineOperation(alertPolicyRoutes.getPolicy, async ({ input: { alert_id: alertId } }, tx) => ({
     value: await readPolicy(tx, await findAlert(tx, alertId)),
   })),
 
-  defineOperation(alertPolicyRoutes.policyUpdate, async ({ input }, tx) => {
+  defineOperation(alertPolicyRoutes.updatePolicy, async ({ input }, tx) => {
     const { alert_id: alertId, budget_per_hour = null, ...fields } = input
     const row = await findAlert(tx, alertId)
     assertReleaseThreshold(row, input.release_threshold)

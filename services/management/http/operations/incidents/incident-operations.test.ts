@@ -61,7 +61,7 @@ describe('incidents', () => {
     } = await plant({
       best_notification: '00000000-0000-4000-8000-000000000000',
     })
-    const readImage = async () => (await management.call(routes.id, { incident_id })).response.image_url
+    const readImage = async () => (await management.call(routes.get, { incident_id })).response.image_url
     expect(await readImage()).toBe('')
     await management.database.system('test', tx =>
       tx
@@ -84,7 +84,7 @@ describe('incidents', () => {
       await tx.insert(setting).values({ name: 'local_engine', value: { engine_id } })
     })
     const viewer = await management.signIn('viewer', { customers: [customerId] })
-    expect((await management.call(routes.id, { incident_id }, viewer)).response.clip_url).toBe(
+    expect((await management.call(routes.get, { incident_id }, viewer)).response.clip_url).toBe(
       '/live/recordings/7/clip.mp4?from=2026-03-04T11%3A59%3A55.000Z&to=2026-03-04T12%3A01%3A10.000Z',
     )
   })
@@ -124,14 +124,14 @@ describe('incidents', () => {
   it('can be read and not changed by viewers', async () => {
     const { incident_id, customer_id: customerId } = await plant()
     const viewer = await management.signIn('viewer', { customers: [customerId] })
-    expect((await management.call(routes.id, { incident_id }, viewer)).status).toBe(200)
+    expect((await management.call(routes.get, { incident_id }, viewer)).status).toBe(200)
     for (const route of [routes.acknowledge, routes.resolve])
       expect((await management.call(route, { incident_id }, viewer)).status).toBe(403)
   })
 })
 
 describe('the policy of an alert', () => {
-  const { policyId, policyUpdate } = managementRoutes.alert
+  const { getPolicy, updatePolicy } = managementRoutes.alert
 
   it('has defaults, which omitted fields get again', async () => {
     const { alert_id } = await insertRecords(management.database)
@@ -143,7 +143,7 @@ describe('the policy of an alert', () => {
       budget_per_hour: 20,
       escalation: [],
     }
-    expect((await management.call(policyId, { alert_id })).response).toEqual(defaults)
+    expect((await management.call(getPolicy, { alert_id })).response).toEqual(defaults)
     const policy = {
       ...defaults,
       release_threshold: 0.5,
@@ -152,14 +152,14 @@ describe('the policy of an alert', () => {
       budget_per_hour: 5,
       escalation: [{ after_minutes: 5, actions: [{ action_to: 'boss@example.com' }] }],
     }
-    expect((await management.call(policyUpdate, policy)).response).toEqual(policy)
-    expect((await management.call(policyId, { alert_id })).response).toEqual(policy)
-    expect((await management.call(policyUpdate, { alert_id })).response).toEqual(defaults)
+    expect((await management.call(updatePolicy, policy)).response).toEqual(policy)
+    expect((await management.call(getPolicy, { alert_id })).response).toEqual(policy)
+    expect((await management.call(updatePolicy, { alert_id })).response).toEqual(defaults)
   })
 
   it('rejects a release threshold at which the condition still holds', async () => {
     const { alert_id } = await insertRecords(management.database)
-    const answer = await management.send(policyUpdate, { alert_id, release_threshold: 2 })
+    const answer = await management.send(updatePolicy, { alert_id, release_threshold: 2 })
     expect([answer.status, getInvalidFields(answer.response)]).toEqual([400, ['release_threshold']])
     expect(answer.message).toContain('must be at most 1')
   })
@@ -167,7 +167,7 @@ describe('the policy of an alert', () => {
   it('records no secrets of the escalation in the audit log', async () => {
     const { alert_id: alertId } = await insertRecords(management.database)
     const actions = [{ action_url: 'https://hooks.example', action_access_token: 'secret' }]
-    await management.call(policyUpdate, { alert_id: alertId, escalation: [{ after_minutes: 1, actions }] })
+    await management.call(updatePolicy, { alert_id: alertId, escalation: [{ after_minutes: 1, actions }] })
     const entries = await management.database.system('test', tx =>
       tx.select().from(audit).where(eq(audit.record_id, alertId)),
     )
@@ -177,9 +177,9 @@ describe('the policy of an alert', () => {
 
   it('is deleted with its alert, and leaves incidents behind', async () => {
     const { alert_id, incident_id, schedule_id } = await plant()
-    await management.call(policyUpdate, { alert_id })
+    await management.call(updatePolicy, { alert_id })
     await management.call(managementRoutes.schedule.delete, { schedule_id })
     expect((await management.call(managementRoutes.alert.delete, { alert_id })).status).toBe(200)
-    expect((await management.call(routes.id, { incident_id })).response.alert_id).toBeNull()
+    expect((await management.call(routes.get, { incident_id })).response.alert_id).toBeNull()
   })
 })

@@ -37,7 +37,7 @@ export const incidentOperations = (now: () => Date): Operation[] => [
     return { value: await readIncidents(tx, condition, { limit: incidentLimit, offset: incidentOffset }) }
   }),
 
-  defineLookup(incidentRoutes.id, ({ input: { incident_id: incidentId } }, tx) =>
+  defineLookup(incidentRoutes.get, ({ input: { incident_id: incidentId } }, tx) =>
     findIncident(tx, incidentId),
   ),
 

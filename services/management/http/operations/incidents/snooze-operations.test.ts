@@ -19,7 +19,7 @@ describe('snoozes', () => {
     const { alert_id, channel_id, site_id } = await insertRecords(management.database)
     const created = await management.call(routes.create, { alert_id, duration, reason: 'cleaning' })
     expect(created.status).toBe(201)
-    const { response } = await management.call(routes.id, { snooze_id: getCreatedId(created) })
+    const { response } = await management.call(routes.get, { snooze_id: getCreatedId(created) })
     expect(response).toMatchObject({
       alert_id,
       channel_id,

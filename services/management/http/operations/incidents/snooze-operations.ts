@@ -35,7 +35,7 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
     return undefined
   }),
 
-  defineLookup(snoozeRoutes.id, async ({ input: { snooze_id: snoozeId } }, tx) => {
+  defineLookup(snoozeRoutes.get, async ({ input: { snooze_id: snoozeId } }, tx) => {
     const [row] = await tx.select().from(snooze).where(eq(snooze.snooze_id, snoozeId))
     return row
   }),

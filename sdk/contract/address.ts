@@ -27,7 +27,7 @@ export const addressObject = z
     url: urlString,
     sub_url: urlString.optional().meta({
       description:
-        'URL of a smaller stream of the same camera, for the analysis and small live views. Credentials in it take precedence over username and password, which are sent to the server of url only',
+        'URL of a smaller stream of the same camera, for the analysis and small live views. username and password apply to it only if its server is that of url, and it contains no credentials itself',
     }),
     username: z.string().max(256).optional(),
     password: z.string().max(1024).optional(),
@@ -182,7 +182,7 @@ export function mayKeepSecret(address: Address, stored: Address, location: Secre
   )
 }
 
-/** Returns the URLs of an address to whose servers the secret at a location is sent. */
+/** Returns the URLs to whose servers the secret at a location is sent. */
 function listReceivers(address: Address, location: SecretLocation): string[] {
   const { url, sub_url: subUrl } = toAddressObject(address)
   const urls = 'field' in location ? [{ url, sub_url: subUrl }[location.field]] : [url, subUrl]

@@ -4,29 +4,35 @@ import { pictureStatistics } from './picture-statistics.ts'
 import { recordingMode, recordingState } from './recording.ts'
 import { sourceType } from './source.ts'
 
-/** The condition of an engine and its sources, which management monitors in order to report failures. */
+/**
+ * What the management service monitors in order to report failures: how an engine and its sources are doing at the moment, from
+ * their frame rates to the free disk space of the machine.
+ */
 
-/** The state of the recording of a source. */
+/** Whether a source is recorded, and why not. */
 export const sourceRecordingCondition = z.strictObject({
   mode: recordingMode,
   state: recordingState,
   reason: z.string().optional(),
 })
 
-/** The condition of one source. Frame rates are in frames per second. */
+/** How one source is doing. Frame rates are in frames per second. */
 export const sourceCondition = z
   .strictObject({
     id: z.int(),
     type: sourceType,
     state: sourceState,
     reason: z.string().optional(),
-    rate: z.number().optional().meta({ description: 'The configured maximum frame rate' }),
+    rate: z.number().optional().meta({ description: 'The maximum frame rate that is configured' }),
     fps: z.number().optional().meta({ description: 'The frame rate that the source declares' }),
-    received_fps: z.number().optional().meta({ description: 'Received over the last seconds' }),
+    received_fps: z
+      .number()
+      .optional()
+      .meta({ description: 'The frame rate that was received over the last seconds' }),
     analysed_fps: z
       .number()
       .optional()
-      .meta({ description: 'Analysed over the last seconds, by the slowest channel' }),
+      .meta({ description: 'The frame rate of the slowest channel over the last seconds' }),
     load: z.number().min(0).optional().meta({
       description:
         'CPU cores that the source and its channels are predicted to need; missing while their cost has not been measured',
@@ -37,7 +43,7 @@ export const sourceCondition = z
   .meta({ id: 'SourceCondition' })
 export type SourceCondition = z.infer<typeof sourceCondition>
 
-/** The condition of an engine. */
+/** How an engine and its machine are doing, with all its sources. */
 export const engineCondition = z
   .strictObject({
     time: z.iso.datetime().meta({ description: 'Clock of the machine' }),
@@ -56,7 +62,7 @@ export const engineCondition = z
       .strictObject({ cores: z.number().min(0), used: z.number().min(0) })
       .optional()
       .meta({
-        description: 'CPU cores that channels may use, and the cores that they are predicted to need',
+        description: 'cores: CPU cores that channels may use; used: cores that they are predicted to need',
       }),
     sources: z.array(sourceCondition),
   })

@@ -24,7 +24,7 @@ export const liveChannel = z.strictObject({
   usecase: z.string().nullable(),
   shapes: z.array(shape),
   stream: id.nullable(),
-  /** Whether the source has audio; false while that is unknown. */
+  /** Whether the source is known to have audio. */
   sound: z.boolean(),
   status: pipelineStatus,
   reason: z.string().optional(),
@@ -43,11 +43,11 @@ export const sessionStatus = z.object({
   /** Whether the live page requires no sign-in, because the browser has opened a link on the machine of the appliance. */
   open: z.boolean(),
   user: z.object({ email: z.string(), role: z.string().nullable() }).nullable(),
-  /** The session of the request cannot be verified until the database is reachable. Retry later. */
+  /** True if the session of the request cannot be verified yet, because the database is unreachable. Retry later. */
   starting: z.literal(true).optional(),
   /** The identity provider with which users can sign in. Absent if there is none. */
   provider: z.object({ name: z.string() }).optional(),
-  /** Why the sign-in with the identity provider has just failed. */
+  /** Why a sign-in with the identity provider failed, directly after it failed. */
   failure: z.string().optional(),
 })
 export type SessionStatus = z.infer<typeof sessionStatus>

@@ -8,30 +8,27 @@ const MIN_MB_BYTES = 100_000
 /** Formats the size of stored files for people: `1000 bytes`, `2.0 MB`. */
 export const formatStorage = (bytes: number) => (bytes < MIN_MB_BYTES ? `${bytes} bytes` : formatBytes(bytes))
 
-/** Describes what an element declares to use and to report, for people. */
+/** Describes for people what an element declares to use and to report, one capability in each text. */
 export function describeCapabilities(declared: Capabilities | undefined): string[] {
   if (!declared) return ['declares no capabilities', 'may report any events and counters']
-  const {
-    frames,
-    inference,
-    events,
-    counters,
-    network,
-    storage_bytes: storageBytes,
-    budget_ms: budgetMs,
-  } = declared
-  return [
-    frames
-      ? `reads pictures (${frames.format}, up to ${frames.width}×${frames.height})`
-      : 'reads no pictures',
-    ...(inference ? [describeInference(inference)] : []),
-    `events: ${Object.keys(events).join(', ') || 'none'}`,
-    `counters: ${counters.join(', ') || 'none'}`,
-    `network: ${network.join(', ') || 'none'}`,
-    ...(storageBytes === undefined ? [] : [`stores up to ${formatStorage(storageBytes)}`]),
-    ...(budgetMs === undefined ? [] : [`at most ${budgetMs} ms of CPU time per frame`]),
-  ]
+  const { inference, events, counters, network, storage_bytes: storageBytes, budget_ms: budgetMs } = declared
+
+  const descriptions = [describeFrames(declared)]
+  if (inference) descriptions.push(describeInference(inference))
+  descriptions.push(
+    `events: ${formatList(Object.keys(events))}`,
+    `counters: ${formatList(counters)}`,
+    `network: ${formatList(network)}`,
+  )
+  if (storageBytes !== undefined) descriptions.push(`stores up to ${formatStorage(storageBytes)}`)
+  if (budgetMs !== undefined) descriptions.push(`at most ${budgetMs} ms of CPU time per frame`)
+  return descriptions
 }
+
+const describeFrames = ({ frames }: Capabilities) =>
+  frames ? `reads pictures (${frames.format}, up to ${frames.width}×${frames.height})` : 'reads no pictures'
+
+const formatList = (names: readonly string[]) => names.join(', ') || 'none'
 
 /** `runs models: yolox-nano, plates (own, Apache-2.0)` */
 function describeInference({ models, own }: InferenceCapability): string {

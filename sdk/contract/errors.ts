@@ -51,7 +51,7 @@ export const ERROR_TABLE = {
   reference: {
     status: 409,
     meaning: 'Other resources reference this resource',
-    remedy: 'Delete them first, or use ?force=true',
+    remedy: 'Delete those resources first, or use ?force=true',
   },
   conflict: {
     status: 409,
@@ -65,8 +65,8 @@ export const ERROR_TABLE = {
   },
   grant: {
     status: 409,
-    meaning: 'The plugin version asks for more than was granted to the plugin',
-    remedy: 'Read what the reason lists, and repeat the request with "grant": true if you agree',
+    meaning: 'The plugin version asks for more than the plugin was granted',
+    remedy: 'Check what the reason lists. If you agree, repeat the request with "grant": true',
   },
   precondition: {
     status: 412,

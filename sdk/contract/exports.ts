@@ -51,7 +51,7 @@ export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b']).meta(
 })
 export type StaticFormat = z.infer<typeof staticFormat>
 
-/** A shape in `formatter_b`. Its type is `line` (open), `zone` (closed), or defined by a plugin. */
+/** A shape in the format `formatter_b`. Its type is `line` (open), `zone` (closed) or one that a plugin defines. */
 export const shape = z
   .strictObject({ name: z.string(), type: z.string(), points: z.array(point) })
   .meta({ id: 'Shape' })

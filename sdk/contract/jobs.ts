@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { findCronError } from './cron.ts'
 
 /**
- * The jobs that maintain the appliance by the clock. The scheduler starts them at the times of the settings file; the management
- * service does their work.
+ * Jobs that maintain the appliance, such as a backup every night. The scheduler starts them at the times in the settings file, and
+ * the management service does their work.
  */
 
 /** The jobs by name, with what they do. */
 export const JOBS = {
   retention: 'Deletes events, statistics, notifications and pictures older than management.retention_days',
-  deliveries: 'Gives up messages that could not be sent within a day',
+  deliveries: 'Discards messages that could not be sent within a day',
   reports: 'Sends scheduled reports whose time has come',
   pictures: 'Deletes files of pictures that no record refers to',
   database: 'Updates the statistics of large tables, removes dead rows and rebuilds damaged indexes',
@@ -47,7 +47,7 @@ const createJobSchema = (name: JobName, { schedule, limit_s: limitS, jitter_s: j
         .default(schedule)
         .meta({
           description:
-            'Cron expression with five fields, in the time zone of the machine, or off. A run that was missed follows as soon as possible, once',
+            'Cron expression with five fields, in the time zone of the machine, or off. If runs were missed, one run follows as soon as possible',
         }),
       limit_s: z.int().min(1).max(MAX_LIMIT_S).default(limitS).meta({
         description: 'Time limit of a run in seconds',

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { id, idList } from './ids.ts'
 import { modelName } from './model.ts'
 
-/** The upgrade of a model while its pipelines run: another model in shadow, its report, and the switches between models. */
+/**
+ * How a model is replaced while its pipelines run. The new model, the candidate, can first run in shadow: on the same frames as
+ * the active model, but without any effect. A report compares both, and a switch makes the candidate the active model.
+ */
 
 /** A model, and the one that runs in its place. */
 export const modelUse = z
@@ -21,11 +24,11 @@ export const modelSelection = z
   .strictObject({
     active: modelName.meta({
       description:
-        'The model that runs for pipelines that name the one in the path; its own name to use itself again',
+        'The model that runs for pipelines that name the model in the path. To undo a switch, send the name in the path',
     }),
     revert: z.boolean().optional().meta({
       description:
-        'Whether the engine switches back if the model fails more than the present one within ten minutes; true by default',
+        'Whether the engine switches back if the model fails more often within ten minutes than the one before; true by default',
     }),
   })
   .meta({ id: 'ModelSelection' })
@@ -44,7 +47,7 @@ export type ModelShadowInput = z.infer<typeof modelShadowInput>
 export const modelShadowAcceptance = z
   .strictObject({
     force: z.literal(true).optional().meta({
-      description: 'Accepts the model although it did worse than the active one, or has compared no frame',
+      description: 'Accepts the model even if the verdict is worse or unknown',
     }),
   })
   .meta({ id: 'ModelShadowAcceptance' })
@@ -93,7 +96,7 @@ export const modelShadowComparison = z
     frames: count.meta({ description: 'Frames that both models have processed' }),
     skipped: count.meta({
       description:
-        'Frames that the candidate did not process, because it was busy, or came too late for the picture',
+        'Frames that the candidate did not process, because it was busy or the picture was no longer available',
     }),
     budget_ms: z.number().optional().meta({
       description: 'Time between two frames of the source in ms; absent before the second frame',

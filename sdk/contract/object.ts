@@ -23,7 +23,7 @@ export const detectedObject = z.strictObject({
   bbox,
   /** Id that a tracker has assigned to the object, the same in all frames. */
   track: z.int().min(1).optional(),
-  /** What elements have found out about the object, by name. */
+  /** Further properties that elements have added, by name. */
   attributes: z.record(z.string(), z.unknown()).optional(),
   /** A vector that is similar for similar objects. */
   embedding: z.array(z.number()).optional(),
@@ -38,13 +38,13 @@ export type Counter = z.infer<typeof counter>
 export const counters = z.record(z.string(), counter)
 export type Counters = z.infer<typeof counters>
 
-/** A picture at a greater distance from an event shows another moment. */
+/** Maximum time between an event and its picture. A picture from further away would show another situation. */
 export const MAX_PICTURE_OFFSET_MS = 1000
 
-/** A picture may show a frame near that of the event, because a channel takes few pictures. */
+/** The picture of an event may show an earlier or later frame, because channels do not store a picture of every frame. */
 export const pictureOffset = z.int().min(-MAX_PICTURE_OFFSET_MS).max(MAX_PICTURE_OFFSET_MS).meta({
   description:
-    'Milliseconds from the event to its picture; negative if the picture is older. Absent if the picture shows the frame of the event',
+    'Milliseconds from the event to the moment that its picture shows; negative if that moment was earlier. Absent if the picture shows the frame of the event itself',
 })
 
 /** An event that an element has detected in a frame, such as a line crossing. Elements may add fields. */

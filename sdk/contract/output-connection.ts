@@ -15,7 +15,7 @@ export const consumerName = z
     'must start with a letter or digit and have at most 64 letters, digits, ".", "_" and "-"',
   )
 
-/** A named client of the output. While it has space, the output log retains messages until the consumer acknowledges them. */
+/** A named client of the output. The output log retains messages until the consumer acknowledges them, unless it runs out of space. */
 export const consumer = z
   .strictObject({
     name: consumerName,
@@ -48,7 +48,7 @@ export const outputQuery = z.object({
       type: 'integer',
       minimum: 0,
       description:
-        'Sequence number from which durable messages are sent before live messages. Default: none, or for a consumer the first one that it has not acknowledged',
+        'Sequence number of the first durable message to send before live messages. By default, a consumer receives all durable messages that it has not acknowledged, and other clients receive only live messages',
     }),
   consumer: consumerName.optional().meta({ description: 'Name of the client, if it is a consumer' }),
 })
@@ -63,7 +63,7 @@ export const hello = z.strictObject({
 })
 export type Hello = z.infer<typeof hello>
 
-/** Requested durable messages, from number `from` to number `to`, are no longer in the output log. */
+/** Reports that requested durable messages, from number `from` to number `to`, are no longer in the output log. */
 export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
 export type Gap = z.infer<typeof gap>
 

@@ -52,10 +52,10 @@ export const frameData = z.strictObject({
 })
 export type FrameData = z.infer<typeof frameData>
 
-/** A new state. */
+/** The new state of a channel, a pipeline or the output. */
 export const stateData = z.looseObject({
   state: z.string(),
-  reason: z.string().optional().meta({ description: 'Why the state is not as it should be' }),
+  reason: z.string().optional().meta({ description: 'Why the state is not the normal one' }),
   lost: z.literal(true).optional().meta({
     description: 'The channel receives no frames because its source or the media service is disconnected',
   }),

@@ -4,7 +4,10 @@ import { manifest, manifestElement, pluginVersion } from './plugin.ts'
 import { versionSignature } from './plugin-signature.ts'
 import { requestedCapability } from './requested-capability.ts'
 
-/** What plugins are granted: shown before a package is installed, and recorded when a person agrees. */
+/**
+ * What plugins may use and report. A plugin asks for capabilities, such as requests to a server. The engine shows them before the
+ * package is installed. If a person agrees, they are granted to the plugin, and the grant is recorded.
+ */
 
 /** What a package contains and asks for, before it is installed. */
 export const pluginInspection = z
@@ -30,11 +33,11 @@ export type PluginInspection = z.infer<typeof pluginInspection>
 /** A record of what a person has granted to a plugin. */
 export const pluginGrant = z
   .strictObject({
-    version: pluginVersion.meta({ description: 'The version that asked for it' }),
+    version: pluginVersion.meta({ description: 'The version that asked for the capabilities' }),
     time: z.iso.datetime(),
     client: z.string().optional().meta({
       description:
-        'IP address of the client that granted it; absent if an earlier release of the engine had installed the version',
+        'IP address of the client that granted them; absent if the version was installed by a release of the engine without grants',
     }),
     capabilities: z
       .array(requestedCapability)

@@ -3,7 +3,8 @@ import { modelCard } from './model.ts'
 
 /** Models that elements of plugins run: models of the machine, and models that a plugin contains. */
 
-/** Largest width of the pictures from which regions are cut, and the default. */
+/** Limits of `width`, the width of the pictures from which regions are cut. */
+const MIN_WIDTH = 16
 const MAX_WIDTH = 3840
 const DEFAULT_WIDTH = 1280
 const MAX_MODELS = 16
@@ -29,7 +30,8 @@ export const ownModel = z
       .omit({ dynamic: true, multiple_of: true })
       .extend({
         fit: z.enum(['letterbox', 'stretch']).default('letterbox').meta({
-          description: 'How a region of another aspect ratio fits: padded with fill, or stretched',
+          description:
+            'How a region with another aspect ratio is adapted to the input. letterbox: padded with fill; stretch: distorted',
         }),
       })
       .meta({ description: 'The pictures that the model reads, in pixels' }),
@@ -53,7 +55,7 @@ export const inferenceCapability = z
   .strictObject({
     models: z.array(name).max(MAX_MODELS).default([]).meta({ description: 'Names of models of the catalog' }),
     own: z.array(ownModel).max(MAX_MODELS).default([]).meta({ description: 'Models in the package' }),
-    width: z.int().min(16).max(MAX_WIDTH).default(DEFAULT_WIDTH).meta({
+    width: z.int().min(MIN_WIDTH).max(MAX_WIDTH).default(DEFAULT_WIDTH).meta({
       description: 'Width in pixels of the pictures from which the engine cuts regions',
     }),
   })

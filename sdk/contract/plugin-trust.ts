@@ -31,7 +31,7 @@ export const pluginTrust = z
   .strictObject({
     signatures: z.enum(['required', 'optional']).meta({
       description:
-        'required: only packages of trusted publishers are installed and run, because publishers are listed or engine.require_signed_plugins is set; optional: others are, too',
+        'required: only packages of trusted publishers are installed and run. This applies if publishers are listed or engine.require_signed_plugins is set; optional: all packages are',
     }),
     publishers: z.array(publisher),
     exceptions: z.array(pluginName).meta({

@@ -3,7 +3,10 @@ import { id, idList } from './ids.ts'
 import { pipelineElement } from './pipeline.ts'
 import { pluginName, pluginVersion } from './plugin.ts'
 
-/** The upgrade of a plugin while its pipelines run: a version in shadow, its report, and the switches between versions. */
+/**
+ * How a plugin is upgraded while its pipelines run. A version can first run in shadow: on the same frames as the active version,
+ * but without any effect. A report compares both, and a switch makes the version the active one.
+ */
 
 /** Request body that runs a version of a plugin in shadow. */
 export const shadowInput = z
@@ -22,7 +25,7 @@ export type ShadowInput = z.infer<typeof shadowInput>
 export const shadowAcceptance = z
   .strictObject({
     force: z.literal(true).optional().meta({
-      description: 'Accepts the version although it did worse than the active one, or has compared no frame',
+      description: 'Accepts the version even if the verdict is worse or unknown',
     }),
   })
   .meta({ id: 'PluginShadowAcceptance' })
@@ -58,7 +61,7 @@ export const shadowComparison = z
     frames: count.meta({ description: 'Frames that both versions have processed' }),
     skipped: count.meta({
       description:
-        'Frames that the version in shadow did not process, because it was busy, or came too late for the picture',
+        'Frames that the version in shadow did not process, because it was busy or the picture was no longer available',
     }),
     starved: z.literal(true).optional().meta({
       description: 'The version in shadow has waited for a processor for longer than it has run',
@@ -68,7 +71,7 @@ export const shadowComparison = z
     shadow: shadowSide,
     different_frames: z
       .strictObject({ objects: count, events: count })
-      .meta({ description: 'Frames with another number of objects, or with other events' }),
+      .meta({ description: 'Frames with a different number of objects, and frames with different events' }),
   })
   .meta({ id: 'PluginShadowComparison' })
 export type ShadowComparison = z.infer<typeof shadowComparison>
@@ -122,7 +125,7 @@ export const pluginSwitch = z
     }),
     revert: z.boolean().optional().meta({
       description:
-        'Whether the engine switches back if the version fails more than the present one within ten minutes; true by default',
+        'Whether the engine switches back if the version fails more often within ten minutes than the one before; true by default',
     }),
     pipelines: z
       .array(z.strictObject({ id, elements: z.array(pipelineElement).min(1).max(100) }))

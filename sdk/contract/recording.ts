@@ -119,7 +119,9 @@ export const recordedFrame = z
     epoch,
     pts,
     time,
-    at: z.number().meta({ description: 'Seconds from the start of the playback of the requested range' }),
+    at: z
+      .number()
+      .meta({ description: 'Playback position of the frame: seconds from the start of the requested range' }),
     objects: z.array(detectedObject),
     counters,
     shapes: z.array(shape).optional().meta({

@@ -68,7 +68,7 @@ export const routesV2 = {
   pipelineStatistics: routesV3.pipelineStatistics,
 } as const satisfies Routes
 
-// In v1, the bodies of responses with status 409 to a deletion: the ids of the resources that prevent it.
+// In v1, a deletion that other resources prevent is answered with status 409 and the ids of these resources.
 const ids = z.array(id)
 const referencingPipelines = z.strictObject({ pipelines: ids })
 const connectedResources = z.strictObject({ sources: ids, sinks: ids })

@@ -98,7 +98,7 @@ export const catalogEntryV2 = z
   .meta({ id: 'ListedPart' })
 export type CatalogEntryV2 = z.infer<typeof catalogEntryV2>
 
-/** v1 and v2 refer to the stream of a channel by id only. */
+/** In v1 and v2, a channel contains only the id of its stream. */
 const streamId = id.nullable()
 
 export const exportsV2 = z

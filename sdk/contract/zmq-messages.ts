@@ -23,7 +23,7 @@ export const messageHeader = z.looseObject({
   pts: z.int(),
   /** Capture time, RFC 3339. */
   time: z.iso.datetime({ offset: true }),
-  /** Size of the picture in pixels. Without a payload, the size of the source. */
+  /** Size of the picture in pixels; the size of the source if there is no payload. */
   width: z.int().min(1).max(16_384),
   height: z.int().min(1).max(16_384),
   format: messageFormat,

@@ -74,6 +74,7 @@ import { resetPasswordCommand } from './user/reset-password.ts'
 
 /** All commands by name, in the order in which the help lists them. */
 const commands: Readonly<Record<string, Command>> = {
+  // The running appliance
   open: openConsoleCommand,
   status: statusCommand,
   channels: channelsCommand,
@@ -82,12 +83,16 @@ const commands: Readonly<Record<string, Command>> = {
   'lines propose': proposeLinesCommand,
   logs: logsCommand,
   support: supportCommand,
+
+  // Maintenance
   check: checkCommand,
   backup: backupCommand,
   'backup store': storeBackupCommand,
   restore: restoreCommand,
   jobs: jobsCommand,
   'jobs run': runJobCommand,
+
+  // Which engine analyses which source
   placement: placementCommand,
   'placement apply': applyPlacementCommand,
   'placement site': sitePlacementCommand,
@@ -95,11 +100,15 @@ const commands: Readonly<Record<string, Command>> = {
   'join-token create': createJoinTokenCommand,
   'join-token list': listJoinTokensCommand,
   'join-token delete': deleteJoinTokenCommand,
+
+  // Cameras and licenses
   'camera test': testCameraCommand,
   'camera discover': discoverCamerasCommand,
   'license keygen': licenseKeygenCommand,
   'license sign': licenseSignCommand,
   'license show': licenseShowCommand,
+
+  // Models
   'model add': addModelCommand,
   'model list': listModelsCommand,
   'model remove': removeModelCommand,
@@ -107,12 +116,16 @@ const commands: Readonly<Record<string, Command>> = {
   'model upgrade': upgradeModelCommand,
   'model shadow': shadowModelCommand,
   'model switches': modelSwitchesCommand,
+
+  // Plugins: development
   'plugin create': createPluginCommand,
   'plugin generate': generatePluginCommand,
   'plugin test': testPluginCommand,
   'plugin dev': devPluginCommand,
   'plugin bench': benchPluginCommand,
   'plugin pack': packPluginCommand,
+
+  // Plugins: installed versions
   'plugin add': addPluginCommand,
   'plugin list': listPluginsCommand,
   'plugin show': showPluginCommand,
@@ -122,6 +135,8 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin switches': pluginSwitchesCommand,
   'plugin release': releasePluginCommand,
   'plugin remove': removePluginCommand,
+
+  // Plugins: signatures and publishers
   'plugin keygen': pluginKeygenCommand,
   'plugin sign': signPluginCommand,
   'plugin verify': verifyPluginCommand,
@@ -130,10 +145,14 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin publishers': listPublishersCommand,
   'plugin allow': allowPluginCommand,
   'plugin disallow': disallowPluginCommand,
+
+  // Plugins: registries
   'plugin publish': publishPluginCommand,
   'plugin search': searchPluginsCommand,
   'plugin install': installPluginCommand,
   'plugin mirror': mirrorPluginsCommand,
+
+  // Users
   'user reset': resetPasswordCommand,
 }
 

@@ -37,27 +37,24 @@ export const proposeLinesCommand: Command = {
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, LINES_OPTIONS, ['pipeline'])
     const id = parsePipelineId(positionals[0])
-    const seconds = parsePositiveInteger('seconds', values.seconds)
-    if (seconds > MAX_SECONDS) throw new UsageError(`--seconds ${seconds} should be at most ${MAX_SECONDS}`)
+    const seconds = parseSeconds(values.seconds)
 
     const access = getEngineAccess(values, terminal)
+    const { out, err } = terminal
     const pipeline = await readPipeline(access, id, values.apply === true)
-    terminal.err.write(`watching pipeline ${id} for ${seconds} s\n`)
-    const recorders = createRecorders(pipeline)
-    await watchPaths(access, id, recorders, { seconds, maxWaitSeconds: MAX_WAIT_SECONDS })
-    await assertTracked(access, id, recorders)
-    const proposals = propose(recorders, seconds, terminal.err)
+    err.write(`watching pipeline ${id} for ${seconds} s\n`)
+    const paths = await recordPaths(access, pipeline, seconds)
+    const proposals = propose(paths, seconds, err)
 
-    const { out } = terminal
     if (values.apply) {
       const changed = await applyLines(access, id, proposals)
       if (values.json) writeJson(out, changed)
       else printDrawn(proposals, out)
-      return
+    } else {
+      const element = createDeployedElement(pipeline, proposals)
+      if (values.json) writeJson(out, element)
+      else printYaml(element, proposals, out)
     }
-    const element = createDeployedElement(pipeline, proposals)
-    if (values.json) writeJson(out, element)
-    else printYaml(element, proposals, out)
   },
 }
 
@@ -67,29 +64,51 @@ function parsePipelineId(text: string): number {
   return Number(text)
 }
 
+function parseSeconds(text: string): number {
+  const seconds = parsePositiveInteger('seconds', text)
+  if (seconds > MAX_SECONDS) throw new UsageError(`--seconds ${seconds} should be at most ${MAX_SECONDS}`)
+  return seconds
+}
+
 /** Reads the pipeline. Throws an `Error` with the remedy if it cannot be watched. */
 async function readPipeline(access: ClientOptions, id: number, willApply: boolean): Promise<Pipeline> {
   const client = createClient(access)
   const pipeline = await client.pipeline.get(id)
   if (willApply && !findLineCrossing(pipeline.elements))
     throw new Error(`pipeline ${id} has no element line-crossing: add it to the pipeline, or omit --apply`)
+
   const { status, reason = 'unknown reason' } = await client.pipelineStatistics(id)
   if (status === 'idle' || status === 'failed' || status === 'stopped')
     throw new Error(`pipeline ${id} is ${status}: ${reason}`)
   return pipeline
 }
 
+/** Watches the pipeline for some time, and returns the paths of its objects. Throws an `Error` if none could be followed. */
+async function recordPaths(
+  access: ClientOptions,
+  pipeline: Pipeline,
+  seconds: number,
+): Promise<RecordedPaths> {
+  const recorders = createRecorders(pipeline)
+  await watchPaths(access, pipeline.id, recorders, { seconds, maxWaitSeconds: MAX_WAIT_SECONDS })
+  await assertTracked(access, pipeline.id, recorders)
+  return recorders
+}
+
 /** Throws an `Error` with the remedy if no object was followed because frames or a tracker were missing. */
 async function assertTracked(access: ClientOptions, id: number, recorders: RecordedPaths): Promise<void> {
   const all = [...recorders.values()]
-  if (all.every(({ frames }) => frames === 0)) {
+  const hasFrames = all.some(({ frames }) => frames > 0)
+  if (!hasFrames) {
     const { status, reason = 'the source sends no frames' } =
       await createClient(access).pipelineStatistics(id)
     throw new Error(
       `pipeline ${id} has not analysed a frame for ${MAX_WAIT_SECONDS} s, it is ${status}: ${reason}`,
     )
   }
-  if (all.every(({ paths }) => paths.length === 0) && all.some(({ isUntracked }) => isUntracked))
+
+  const hasPaths = all.some(({ paths }) => paths.length > 0)
+  if (!hasPaths && all.some(({ isUntracked }) => isUntracked))
     throw new Error(
       `pipeline ${id} does not track its objects: put object-tracking in front of line-crossing`,
     )
@@ -102,12 +121,14 @@ function propose(recorders: RecordedPaths, seconds: number, err: Output): Propos
     const lines = proposeLines(paths)
     if (lines.length > 0) proposals.set(source, lines)
   }
-  const reason = `fewer than ${MIN_PATHS} objects moved along the same path within ${seconds} s`
-  const remedy = 'watch longer with --seconds, or at a busier time'
-  if (proposals.size === 0) throw new Error(`no lines to propose: ${reason}; ${remedy}`)
 
-  for (const source of recorders.keys())
-    if (!proposals.has(source)) err.write(`no lines for source ${source}: ${reason}; ${remedy}\n`)
+  const tooFew = `fewer than ${MIN_PATHS} objects moved along the same path within ${seconds} s`
+  const explanation = `${tooFew}; watch longer with --seconds, or at a busier time`
+  if (proposals.size === 0) throw new Error(`no lines to propose: ${explanation}`)
+
+  for (const source of recorders.keys()) {
+    if (!proposals.has(source)) err.write(`no lines for source ${source}: ${explanation}\n`)
+  }
   return proposals
 }
 
@@ -118,8 +139,7 @@ async function applyLines(access: ClientOptions, id: number, proposals: Proposal
 }
 
 function printDrawn(proposals: Proposals, out: Output): void {
-  for (const [source, lines] of proposals)
-    for (const line of lines) writeSuccess(out, 'drew', `source ${source}, ${describeLine(line)}`)
+  for (const description of describeLines(proposals)) writeSuccess(out, 'drew', description)
 }
 
 /** Returns `line-crossing` with the proposed lines as a file to deploy contains it. */
@@ -130,10 +150,12 @@ function createDeployedElement({ elements, sources }: Pipeline, proposals: Propo
 }
 
 function printYaml(element: PipelineElement, proposals: Proposals, out: Output): void {
-  for (const [source, lines] of proposals)
-    for (const line of lines) out.write(`# source ${source}, ${describeLine(line)}\n`)
+  for (const description of describeLines(proposals)) out.write(`# ${description}\n`)
   out.write(formatYaml([element]))
 }
+
+const describeLines = (proposals: Proposals): string[] =>
+  [...proposals].flatMap(([source, lines]) => lines.map(line => `source ${source}, ${describeLine(line)}`))
 
 /** Formats elements as YAML, with each line of the picture in one line of text. */
 function formatYaml(elements: PipelineElement[]): string {

@@ -35,15 +35,18 @@ export async function watchPaths(
   const deadline = new Deadline()
   const signal = engine.signal ? AbortSignal.any([engine.signal, deadline.signal]) : deadline.signal
   const client = createClient({ ...engine, signal })
-  const running = await findChannels(client, pipeline)
-  if (running.size === 0) return
+  const runningChannels = await findChannels(client, pipeline)
+  if (runningChannels.size === 0) return
 
   if (maxWaitSeconds !== undefined) deadline.set(maxWaitSeconds)
   let hasStarted = false
   try {
-    for await (const message of client.output({ channels: [...running], kinds: ['frame', 'state'] })) {
+    for await (const message of client.output({
+      channels: [...runningChannels],
+      kinds: ['frame', 'state'],
+    })) {
       if (message.kind === 'hello') {
-        // An engine that was restarted assigns the ids of tracks anew.
+        // A restarted engine assigns the ids of tracks anew, so that an id may now belong to another object.
         for (const recorder of recorders.values()) recorder.interrupt()
       } else if (message.kind === 'frame') {
         if (!hasStarted) deadline.set(seconds)
@@ -51,10 +54,10 @@ export async function watchPaths(
         findRecorder(recorders, message)?.addFrame(message.pts ?? 0, message.data.objects)
       } else if (message.kind === 'state') {
         const { state } = message.data
-        // A channel that starts assigns the ids of tracks anew, too.
+        // So does a channel that starts.
         if (state === 'starting') findRecorder(recorders, message)?.interrupt()
-        if (state === 'stopped' && message.channel !== null) running.delete(message.channel)
-        if (running.size === 0) return
+        if (state === 'stopped' && message.channel !== null) runningChannels.delete(message.channel)
+        if (runningChannels.size === 0) return
       }
     }
   } finally {

@@ -10,8 +10,12 @@ import { PASSPHRASE_OPTION, readNewPassphrase, readPassphrase } from '../command
 import { styled, type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
 import { findIsolationGaps, type IsolationGap } from './isolation-gaps.ts'
 
-/** Commands for the data of the appliance: `eyrie backup`, `eyrie restore` and `eyrie check`. */
+/**
+ * Commands for the data of the appliance. Only the management service has access to the database, so that each command runs one of
+ * its programs.
+ */
 
+/** `eyrie backup`: writes an encrypted backup to a file. */
 export const backupCommand: Command = {
   usage: '<file> [--passphrase-file <file>] [--json]',
   about:
@@ -33,6 +37,7 @@ export const backupCommand: Command = {
   },
 }
 
+/** `eyrie backup store`: writes a backup to the configured storage, as the job `backup` does. */
 export const storeBackupCommand: Command = {
   usage: '[--json]',
   about:
@@ -48,6 +53,7 @@ export const storeBackupCommand: Command = {
   },
 }
 
+/** `eyrie restore`: replaces the data of the appliance with a backup. */
 export const restoreCommand: Command = {
   usage: '<file> [--passphrase-file <file>] [--force] [--json]',
   about:
@@ -81,7 +87,7 @@ async function readBackupPassphrase(
   if (start === ENCRYPTED_BACKUP_MAGIC || passphraseFile !== undefined)
     return readPassphrase(terminal, passphraseFile)
 
-  // The restore reports a file that cannot be read.
+  // If the file cannot be read, the restore itself reports that.
   if (start === undefined) return ''
   const { err } = terminal
   const warning = `${path} is not encrypted, so nothing proves who wrote it: restore it only if you trust its origin`
@@ -102,6 +108,7 @@ async function readStart(path: string, length: number): Promise<string | undefin
   }
 }
 
+/** `eyrie check`: looks for inconsistencies and missing boundaries. */
 export const checkCommand: Command = {
   usage: '[--json]',
   about:
@@ -111,7 +118,7 @@ export const checkCommand: Command = {
   async run(args, terminal) {
     const { values } = parseArguments(args, JSON_OPTION)
     const findings = await runMaintenance<Finding[]>(terminal, { args: ['check'] })
-    // The services work in spite of gaps, so that gaps do not count as problems.
+    // Gaps do not count as problems, because the services work in spite of them.
     const gaps = await findIsolationGaps(terminal)
 
     if (values.json) writeJson(terminal.out, [...findings, ...gaps])
@@ -167,10 +174,7 @@ interface MaintenanceRun {
   program?: string
 }
 
-/**
- * Runs a program of the management service, which alone has access to the database, and returns its JSON output. Throws an `Error`
- * with the program's error output if it fails.
- */
+/** Runs a program of the management service and returns its JSON output. Throws an `Error` with its error output if it fails. */
 async function runMaintenance<Result>(
   { data, environment = {} }: Terminal,
   { args = [], input = '', program = MAINTENANCE_PROGRAM }: MaintenanceRun,

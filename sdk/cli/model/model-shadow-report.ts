@@ -1,7 +1,7 @@
 import type { ModelShadowComparison, ModelShadowReport, ModelShadowSide } from '@eyrie/contract'
 import { type Output, type Style, styled, writeTable } from '../command/terminal.ts'
 
-/** What the commands print about models in shadow. */
+/** Prints how the active model of a pipeline and a candidate, which runs in shadow without any effect, differ. */
 
 const VERDICTS: Record<ModelShadowReport['verdict'], { style: Style; text: string }> = {
   same: { style: 'green', text: 'finds the same' },
@@ -23,7 +23,7 @@ const HEADER = [
   'IOU',
 ]
 
-/** Prints a table with both models on each channel, the verdict and the findings. */
+/** Prints a table with both models on each channel, the load, the verdict and the findings. */
 export function printModelReport(report: ModelShadowReport, out: Output): void {
   const { active, candidate, state, channels, load, verdict, findings } = report
   writeTable(out, [HEADER, ...channels.flatMap(comparison => createRows(comparison, report))])

@@ -11,10 +11,14 @@ import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
 import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
 import { printModelReport } from './model-shadow-report.ts'
 
-/** Commands that replace models while their pipelines run. */
+/**
+ * Commands that replace models while their pipelines run. A model can first run in shadow: on the same frames as the active one,
+ * but without any effect.
+ */
 
 const DEFAULT_SECONDS = '60'
 
+/** `eyrie model use`: switches to another model at once. */
 export const useModelCommand: Command = {
   usage: '<name> <model> [--no-revert] [--override capacity] [--json] [--url URL] [--token TOKEN]',
   about:
@@ -32,13 +36,14 @@ export const useModelCommand: Command = {
     const [name, model] = positionals
     const override = parseOverride(values.override)
     const engine = connectEngine(values, terminal)
-    const revert = values['no-revert'] ? { revert: false } : {}
-    const used = await engine.model.use(name, { active: model, ...revert }, { override })
-    if (values.json) writeJson(terminal.out, used)
-    else writeSuccess(terminal.out, 'active', `${used.active} for ${name}`)
+    const selection = { active: model, revert: values['no-revert'] ? false : undefined }
+    const use = await engine.model.use(name, selection, { override })
+    if (values.json) writeJson(terminal.out, use)
+    else writeSuccess(terminal.out, 'active', `${use.active} for ${name}`)
   },
 }
 
+/** `eyrie model upgrade`: runs a model in shadow, and then switches to it. */
 export const upgradeModelCommand: Command = {
   usage:
     '<name> <model> [--seconds 60] [--accept] [--override capacity] [--json] [--url URL] [--token TOKEN]',
@@ -72,6 +77,7 @@ export const upgradeModelCommand: Command = {
   },
 }
 
+/** `eyrie model shadow`: prints the report of a run in shadow, or ends the run. */
 export const shadowModelCommand: Command = {
   usage: '<name> [--end] [--json] [--url URL] [--token TOKEN]',
   about: 'Prints how the model that runs in shadow differs from the active one. --end ends the run.',
@@ -87,6 +93,7 @@ export const shadowModelCommand: Command = {
   },
 }
 
+/** `eyrie model switches`: lists the switches between models. */
 export const modelSwitchesCommand: Command = {
   usage: '<name> [--json] [--url URL] [--token TOKEN]',
   about:

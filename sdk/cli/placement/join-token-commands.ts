@@ -4,7 +4,7 @@ import {
   operatorJoinTokens,
 } from '@eyrie/contract/management/operator'
 import { type Command, JSON_OPTION, parseArguments, parsePositiveInteger } from '../command/command.ts'
-import { styled, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
+import { styled, type Terminal, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { requestOperator } from '../user/operator-request.ts'
 import { findByName, listSites, readPlacement } from './placement-requests.ts'
 
@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000
 export const createJoinTokenCommand: Command = {
   usage: '<name> [--site <site>]... [--days <n>] [--json]',
   about:
-    'Creates a token with which engines register themselves, and prints it once.\n--site: its engines serve this site only; --days: it expires.',
+    'Creates a token with which engines register themselves, and prints it once. With --site, engines that use it serve only\n' +
+    'these sites. With --days, it expires after that many days.',
 
   async run(args, terminal) {
     const options = {
@@ -23,19 +24,27 @@ export const createJoinTokenCommand: Command = {
       days: { type: 'string' },
     } as const
     const { values, positionals } = parseArguments(args, options, ['name'])
-    const days = values.days === undefined ? undefined : parsePositiveInteger('days', values.days)
-    const names = values.site ?? []
-    const sites = names.length > 0 ? listSites((await readPlacement(terminal)).overview) : []
+    const [name] = positionals
+    const { site: siteNames = [], days } = values
     const answer = await requestOperator(operatorJoinTokenCreation.path, terminal, {
-      name: positionals[0],
-      site_ids: names.map(name => findByName('site', sites, name).id),
-      ...(days !== undefined && { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() }),
+      name,
+      expires_at: days === undefined ? undefined : findExpiry(parsePositiveInteger('days', days)),
+      site_ids: await findSiteIds(siteNames, terminal),
     })
     const created = operatorJoinTokenCreation.response.parse(answer)
     if (values.json) return writeJson(terminal.out, created)
     terminal.out.write(`${created.join_token}\n`)
     terminal.err.write('It is not shown again: set it as EYRIE_JOIN_TOKEN of the engines.\n')
   },
+}
+
+const findExpiry = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
+
+async function findSiteIds(names: readonly string[], terminal: Terminal): Promise<string[]> {
+  if (names.length === 0) return []
+  const { overview } = await readPlacement(terminal)
+  const sites = listSites(overview)
+  return names.map(name => findByName('site', sites, name).id)
 }
 
 /** `eyrie join-token list`: lists the tokens, without their secrets. */
@@ -46,29 +55,24 @@ export const listJoinTokensCommand: Command = {
   async run(args, terminal) {
     const { values } = parseArguments(args, JSON_OPTION)
     const { out } = terminal
-    const { tokens } = operatorJoinTokens.response.parse(
-      await requestOperator(operatorJoinTokens.path, terminal),
-    )
+    const answer = await requestOperator(operatorJoinTokens.path, terminal)
+    const { tokens } = operatorJoinTokens.response.parse(answer)
     if (values.json) return writeJson(out, tokens)
-    const rows = tokens.map(
-      ({
-        join_token_id: joinTokenId,
-        name,
-        created_at: createdAt,
-        used_at: usedAt,
-        expires_at: expiresAt,
-      }) => [
-        joinTokenId,
-        name,
-        createdAt.slice(0, 10),
-        usedAt?.slice(0, 10) ?? '-',
-        expiresAt?.slice(0, 10) ?? 'never',
-      ],
-    )
+
+    const rows = tokens.map(token => [
+      token.join_token_id,
+      token.name,
+      formatDate(token.created_at),
+      token.used_at ? formatDate(token.used_at) : '-',
+      token.expires_at ? formatDate(token.expires_at) : 'never',
+    ])
     const header = ['ID', 'NAME', 'CREATED', 'LAST USED', 'EXPIRES']
     writeTable(out, [header.map(title => styled(out, 'bold', title)), ...rows])
   },
 }
+
+/** Formats a time as its date in UTC. */
+const formatDate = (time: string) => time.slice(0, 'YYYY-MM-DD'.length)
 
 /** `eyrie join-token delete`: deletes a token. */
 export const deleteJoinTokenCommand: Command = {
@@ -77,7 +81,8 @@ export const deleteJoinTokenCommand: Command = {
 
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['id'])
-    await requestOperator(operatorJoinTokenDeletion.path, terminal, { join_token_id: positionals[0] })
-    writeSuccess(terminal.out, 'deleted', positionals[0])
+    const [id] = positionals
+    await requestOperator(operatorJoinTokenDeletion.path, terminal, { join_token_id: id })
+    writeSuccess(terminal.out, 'deleted', id)
   },
 }

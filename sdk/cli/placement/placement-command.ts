@@ -8,12 +8,14 @@ import { applyPlan, readPlacement } from './placement-requests.ts'
 export const placementCommand: Command = {
   usage: '[--json]',
   about:
-    'Shows the engines with their loads, what runs where, and the moves that would distribute the load better.\nRun it on the machine of the appliance.',
+    'Shows the engines with their loads, what runs where, and the moves that would distribute the load better.\n' +
+    'Run it on the machine of the appliance.',
 
   async run(args, terminal) {
     const { values } = parseArguments(args, JSON_OPTION)
     const placement = await readPlacement(terminal)
     if (values.json) return writeJson(terminal.out, placement)
+
     const { overview, plan } = placement
     printEngines(overview, terminal.out)
     printSources(overview, terminal.out)
@@ -21,7 +23,7 @@ export const placementCommand: Command = {
   },
 }
 
-/** `eyrie placement apply`: makes the moves of the plan. */
+/** `eyrie placement apply`: moves sources as the current plan proposes. */
 export const applyPlacementCommand: Command = {
   usage: '',
   about: 'Moves sources to other engines as planned. Each move interrupts its channels for a few seconds.',
@@ -34,15 +36,11 @@ export const applyPlacementCommand: Command = {
       return
     }
     await applyPlan(terminal, plan)
-    const getEngineName = createEngineNames(plan)
-    for (const {
-      source_name: sourceName,
-      from_engine_id: fromEngineId,
-      to_engine_id: toEngineId,
-    } of plan.moves) {
-      const from = getEngineName(fromEngineId)
-      const to = getEngineName(toEngineId)
-      writeSuccess(terminal.out, 'moved', `${sourceName} from ${from} to ${to}`)
+    const getEngineName = createNameLookup(plan)
+    for (const move of plan.moves) {
+      const from = getEngineName(move.from_engine_id)
+      const to = getEngineName(move.to_engine_id)
+      writeSuccess(terminal.out, 'moved', `${move.source_name} from ${from} to ${to}`)
     }
   },
 }
@@ -55,28 +53,21 @@ const STATUSES: Record<number, { name: string; style: Style }> = {
 }
 
 function printEngines({ engines, sources }: PlacementOverview, out: Output): void {
-  const rows = engines.map(
-    ({
-      engine_id: engineId,
-      engine_name: engineName,
-      engine_status: engineStatus,
-      engine_reason: engineReason,
-      cores,
-      used,
-    }) => {
-      const status = STATUSES[engineStatus]!
-      const sourceCount = sources.filter(source => source.engine_id === engineId).length
-      return [
-        engineName,
-        styled(out, status.style, status.name),
-        cores === null ? '-' : formatCores(cores),
-        formatCores(used),
-        cores === null ? '-' : formatCores(Math.max(0, cores - used)),
-        String(sourceCount),
-        engineReason,
-      ]
-    },
-  )
+  const rows = engines.map(engine => {
+    const { cores, used } = engine
+    const { name, style } = STATUSES[engine.engine_status]!
+    const free = cores === null ? null : Math.max(0, cores - used)
+    const sourceCount = sources.filter(source => source.engine_id === engine.engine_id).length
+    return [
+      engine.engine_name,
+      styled(out, style, name),
+      formatCores(cores),
+      formatCores(used),
+      formatCores(free),
+      String(sourceCount),
+      engine.engine_reason,
+    ]
+  })
   writeTitledTable(out, ['ENGINE', 'STATUS', 'CORES', 'USED', 'FREE', 'SOURCES', 'REASON'], rows)
 }
 
@@ -89,7 +80,7 @@ function printSources({ engines, sites, sources }: PlacementOverview, out: Outpu
     siteNames.get(source.site_id) ?? '',
     engineNames.get(source.engine_id) ?? '',
     source.placement,
-    source.cores === null ? '-' : formatCores(source.cores),
+    formatCores(source.cores),
     source.channels.map(({ channel_name }) => channel_name).join(', ') || '-',
   ])
   out.write('\n')
@@ -106,16 +97,15 @@ function printPlan(plan: OfferedPlacementPlan, out: Output): void {
 
   const offer = plan.offer ? `, which is offered since ${formatTime(plan.offer.offered_at)}` : ''
   out.write(`\nThe plan${offer}; eyrie placement apply makes these moves:\n`)
-  const getEngineName = createEngineNames(plan)
-  const rows = plan.moves.map(
-    ({ source_name: sourceName, from_engine_id: fromEngineId, to_engine_id: toEngineId, cores, reason }) => [
-      sourceName,
-      getEngineName(fromEngineId),
-      getEngineName(toEngineId),
-      formatCores(cores),
-      reason,
-    ],
-  )
+
+  const getEngineName = createNameLookup(plan)
+  const rows = plan.moves.map(move => [
+    move.source_name,
+    getEngineName(move.from_engine_id),
+    getEngineName(move.to_engine_id),
+    formatCores(move.cores),
+    move.reason,
+  ])
   writeTitledTable(out, ['SOURCE', 'FROM', 'TO', 'CORES', 'REASON'], rows)
 }
 
@@ -123,12 +113,13 @@ function printPlan(plan: OfferedPlacementPlan, out: Output): void {
 const formatTime = (time: string) => `${time.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')} UTC`
 
 /** Returns a function that finds the name of an engine by its id. */
-function createEngineNames({ engines }: OfferedPlacementPlan): (engineId: string) => string {
+function createNameLookup({ engines }: OfferedPlacementPlan): (engineId: string) => string {
   const names = new Map(engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]))
   return engineId => names.get(engineId) ?? engineId
 }
 
-const formatCores = (cores: number) => cores.toFixed(2)
+/** Formats a number of CPU cores; null if it is unknown. */
+const formatCores = (cores: number | null) => (cores === null ? '-' : cores.toFixed(2))
 
 const writeTitledTable = (out: Output, titles: readonly string[], rows: readonly string[][]) =>
   writeTable(out, [titles.map(title => styled(out, 'bold', title)), ...rows])

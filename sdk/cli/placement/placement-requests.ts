@@ -7,16 +7,18 @@ import type { PlacementOverview, PlacementPlan } from '@eyrie/contract/managemen
 import type { Terminal } from '../command/terminal.ts'
 import { requestOperator } from '../user/operator-request.ts'
 
+/** Reads the engines, what runs where, and the plan that distributes it better. */
 export const readPlacement = async (terminal: Terminal): Promise<OperatorPlacement> =>
   operatorPlacement.response.parse(await requestOperator(operatorPlacement.path, terminal))
 
-export async function applyPlan(terminal: Terminal, { moves }: PlacementPlan): Promise<void> {
-  const body = moves.map(({ source_id, from_engine_id, to_engine_id }) => ({
+/** Has the management service make the moves of a plan. */
+export async function applyPlan(terminal: Terminal, plan: PlacementPlan): Promise<void> {
+  const moves = plan.moves.map(({ source_id, from_engine_id, to_engine_id }) => ({
     source_id,
     from_engine_id,
     to_engine_id,
   }))
-  await requestOperator(operatorPlacementApply.path, terminal, { moves: body })
+  await requestOperator(operatorPlacementApply.path, terminal, { moves })
 }
 
 /** A record that can be named on the command line. */
@@ -36,6 +38,7 @@ export const listEngines = ({ engines }: PlacementOverview): Named[] =>
 export function findByName(kind: string, records: readonly Named[], text: string): Named {
   const byId = records.find(({ id }) => id === text)
   if (byId) return byId
+
   const matches = records.filter(({ name }) => name === text)
   const [match] = matches
   if (!match) {

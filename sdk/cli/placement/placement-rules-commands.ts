@@ -4,55 +4,71 @@ import { writeSuccess } from '../command/terminal.ts'
 import { requestOperator } from '../user/operator-request.ts'
 import { findByName, listEngines, listSites, listSources, readPlacement } from './placement-requests.ts'
 
-/** `eyrie placement site`: who chooses the engines of a site. */
+/**
+ * Commands that decide who chooses the engine of a source. A source is either pinned to the engine that a person has chosen, or
+ * management places it automatically.
+ */
+
+const SITE_OPTIONS = { placement: { type: 'string' }, spread: { type: 'string' } } as const
+
+/** `eyrie placement site`: changes the placement of the sources of a site. */
 export const sitePlacementCommand: Command = {
   usage: '<site> [--placement pinned|automatic] [--spread on|off]',
   about:
-    'Changes who chooses the engines of a site: a person (pinned), or management (automatic).\nWith --spread on, its sources are distributed over as many engines as possible.',
+    'Changes who chooses the engines of a site: a person (pinned), or management (automatic).\n' +
+    'With --spread on, its sources are distributed over as many engines as possible.',
 
   async run(args, terminal) {
-    const options = { placement: { type: 'string' }, spread: { type: 'string' } } as const
-    const { values, positionals } = parseArguments(args, options, ['site'])
-    const { placement, spread } = values
-    if (placement === undefined && spread === undefined) throw new UsageError('nothing to change')
-    const change = {
-      ...(placement !== undefined && {
-        site_placement: parseChoice('placement', placement, ['pinned', 'automatic']),
-      }),
-      ...(spread !== undefined && { site_is_spread: parseChoice('spread', spread, ['on', 'off']) === 'on' }),
-    }
+    const { values, positionals } = parseArguments(args, SITE_OPTIONS, ['site'])
+    if (values.placement === undefined && values.spread === undefined) throw new UsageError(NOTHING_TO_CHANGE)
+    const placement = parseOptionalChoice('placement', values.placement, ['pinned', 'automatic'])
+    const spread = parseOptionalChoice('spread', values.spread, ['on', 'off'])
+
     const { overview } = await readPlacement(terminal)
-    const { id, name } = findByName('site', listSites(overview), positionals[0])
-    await requestOperator(operatorSitePlacement.path, terminal, { site_id: id, ...change })
-    writeSuccess(terminal.out, 'changed', `the placement of ${name}`)
+    const site = findByName('site', listSites(overview), positionals[0])
+    await requestOperator(operatorSitePlacement.path, terminal, {
+      site_id: site.id,
+      site_placement: placement,
+      site_is_spread: spread && spread === 'on',
+    })
+    writeSuccess(terminal.out, 'changed', `the placement of ${site.name}`)
   },
 }
 
-/** `eyrie placement source`: who chooses the engine of a source, and which one it is. */
+const SOURCE_OPTIONS = { placement: { type: 'string' }, engine: { type: 'string' } } as const
+
+/** `eyrie placement source`: changes the placement of a source, and moves it to another engine. */
 export const sourcePlacementCommand: Command = {
   usage: '<source> [--placement pinned|automatic|site] [--engine <engine>]',
   about:
-    'Changes who chooses the engine of a source; site: as for its site. --engine moves it there with its channels.\nSites, sources and engines are named by their name or id.',
+    'Changes who chooses the engine of a source; site: as for its site. --engine moves it there with its channels.\n' +
+    'Sites, sources and engines are named by their name or id.',
 
   async run(args, terminal) {
-    const options = { placement: { type: 'string' }, engine: { type: 'string' } } as const
-    const { values, positionals } = parseArguments(args, options, ['source'])
-    if (values.placement === undefined && values.engine === undefined)
-      throw new UsageError('nothing to change')
-    const placement =
-      values.placement === undefined
-        ? undefined
-        : parseChoice('placement', values.placement, ['pinned', 'automatic', 'site'])
+    const { values, positionals } = parseArguments(args, SOURCE_OPTIONS, ['source'])
+    if (values.placement === undefined && values.engine === undefined) throw new UsageError(NOTHING_TO_CHANGE)
+    const placement = parseOptionalChoice('placement', values.placement, ['pinned', 'automatic', 'site'])
+
     const { overview } = await readPlacement(terminal)
-    const { id, name } = findByName('source', listSources(overview), positionals[0])
+    const source = findByName('source', listSources(overview), positionals[0])
     const engine =
       values.engine === undefined ? undefined : findByName('engine', listEngines(overview), values.engine)
     await requestOperator(operatorSourcePlacement.path, terminal, {
-      source_id: id,
-      ...(placement !== undefined && { source_placement: placement === 'site' ? null : placement }),
-      ...(engine && { engine_id: engine.id }),
+      source_id: source.id,
+      // Null means that the placement of the site applies.
+      source_placement: placement === 'site' ? null : placement,
+      engine_id: engine?.id,
     })
-    if (placement !== undefined) writeSuccess(terminal.out, 'changed', `the placement of ${name}`)
-    if (engine) writeSuccess(terminal.out, 'moved', `${name} to ${engine.name}`)
+    if (placement) writeSuccess(terminal.out, 'changed', `the placement of ${source.name}`)
+    if (engine) writeSuccess(terminal.out, 'moved', `${source.name} to ${engine.name}`)
   },
 }
+
+const NOTHING_TO_CHANGE = 'nothing to change'
+
+/** Parses an option as `parseChoice` does; undefined if it is absent. */
+const parseOptionalChoice = <const Choice extends string>(
+  option: string,
+  text: string | undefined,
+  choices: readonly Choice[],
+): Choice | undefined => (text === undefined ? undefined : parseChoice(option, text, choices))

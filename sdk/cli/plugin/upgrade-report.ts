@@ -1,7 +1,7 @@
-import type { ShadowReport, ShadowSide } from '@eyrie/contract'
+import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract'
 import { type Output, type Style, styled, writeTable } from '../command/terminal.ts'
 
-/** What the commands print about versions of plugins in shadow. */
+/** Prints how the active version of a plugin and a version that runs in shadow, without any effect, differ. */
 
 const VERDICTS: Record<ShadowReport['verdict'], { style: Style; text: string }> = {
   same: { style: 'green', text: 'does the same' },
@@ -10,31 +10,42 @@ const VERDICTS: Record<ShadowReport['verdict'], { style: Style; text: string }> 
   unknown: { style: 'yellow', text: 'has processed no frame' },
 }
 
+const HEADER = [
+  'CHANNEL',
+  'ELEMENT',
+  'VERSION',
+  'FRAMES',
+  'FAILURES',
+  'CPU MS (P95)',
+  'BUDGET',
+  'OBJECTS',
+  'EVENTS',
+]
+
+/** Prints a table with both versions on each channel, the verdict and the findings. */
 export function printShadowReport(report: ShadowReport, out: Output): void {
-  const { plugin, active, version, state, channels, verdict, findings } = report
-  const header = [
-    'CHANNEL',
-    'ELEMENT',
-    'VERSION',
-    'FRAMES',
-    'FAILURES',
-    'CPU MS (P95)',
-    'BUDGET',
-    'OBJECTS',
-    'EVENTS',
-  ]
-  const rows = channels.flatMap(({ channel, element, frames, active: before, shadow }) => [
-    [String(channel), element, active, String(frames), ...describeSide(before)],
-    ['', '', version, String(frames), ...describeSide(shadow)],
-  ])
-  writeTable(out, [header, ...rows])
+  const { plugin, version, state, channels, verdict, findings } = report
+  writeTable(out, [HEADER, ...channels.flatMap(comparison => createRows(comparison, report))])
   const { style, text } = VERDICTS[verdict]
   const progress = state === 'running' ? ' so far' : ''
   out.write(`${styled(out, style, `${plugin} ${version} ${text}${progress}`)}\n`)
   for (const finding of findings) out.write(`  ${finding}\n`)
 }
 
-function describeSide({
+/** Creates the rows of a channel: the active version, and the version in shadow below. */
+function createRows(
+  { channel, element, frames, ...sides }: ShadowComparison,
+  { active, version }: ShadowReport,
+): string[][] {
+  const frameCount = String(frames)
+  return [
+    [String(channel), element, active, frameCount, ...formatSide(sides.active)],
+    ['', '', version, frameCount, ...formatSide(sides.shadow)],
+  ]
+}
+
+/** Formats the cells from FAILURES to EVENTS. */
+function formatSide({
   failures,
   cpu_ms: cpuMs,
   budget_ms: budgetMs,

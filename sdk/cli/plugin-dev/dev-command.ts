@@ -19,6 +19,9 @@ import { readDevelopmentManifest } from './dev-upload.ts'
 import { isReachable, startLocalEngine } from './local-engine.ts'
 import { addInspectPort, announceDebugger, getInspectVariables, parseInspectPort } from './plugin-debugger.ts'
 
+/** Lets the system choose a free port. */
+const ANY_PORT = 0
+
 const DEV_OPTIONS = {
   element: { type: 'string' },
   source: { type: 'string' },
@@ -45,42 +48,41 @@ export const devPluginCommand: Command = {
   async run(args, terminal) {
     const { values, positionals } = parseArguments(addInspectPort(args), DEV_OPTIONS, ['folder'])
     const folder = resolve(positionals[0])
+    const port = parsePagePort(values['page-port'])
     const elementArgs = parseJsonObject('args', values.args)
     const config = parseJsonObject('config', values.config)
-    const { 'page-port': pagePort } = values
-    const port = pagePort === undefined ? 0 : parsePositiveInteger('page-port', pagePort)
 
     const manifest = await readDevelopmentManifest(folder)
     const element = selectElement(manifest.elements, values.element)
     const inspectPort = parseInspectPort(values.inspect, manifest)
-    const inspection = getInspectVariables(manifest.name, inspectPort)
-    const ended = terminal.captureInterrupt?.() ?? new AbortController().signal
-    const stopEngine = await provideEngine(getEngineAccess(values, terminal).url, values.url, {
-      ...terminal,
-      environment: { ...terminal.environment, ...inspection },
-    })
+    const variables = getInspectVariables(manifest.name, inspectPort)
+    const environment = { ...terminal.environment, ...variables }
+
+    const ended = captureInterrupt(terminal)
+    const stopEngine = await provideEngine(values, { ...terminal, environment })
     try {
       if (inspectPort !== undefined) await announceDebugger(manifest.name, inspectPort, terminal.out)
-      // An engine that was just started has generated its tokens now.
+      // The token can only be read now: an engine generates it at its first start.
       const access = getEngineAccess(values, terminal, 'plugin-token')
       if (!values.yes && isInteractive(terminal))
         await askToUpload(createClient(access), folder, terminal, ended)
-      await runDevelopment({
-        access,
-        folder,
-        manifest,
-        pipeline: { element, source: await findSource(values, terminal), args: elementArgs, config },
-        port,
-        terminal,
-        ended,
-      })
+      const source = await findSource(values, terminal)
+      const pipeline = { element, source, args: elementArgs, config }
+      await runDevelopment({ access, folder, manifest, pipeline, port, terminal, ended })
     } finally {
       await stopEngine()
     }
   },
 }
 
-/** Shows what the plugin asks for, and asks for consent. Rejects if the user declines. */
+const parsePagePort = (text: string | undefined) =>
+  text === undefined ? ANY_PORT : parsePositiveInteger('page-port', text)
+
+/** Returns a signal that fires on Ctrl-C, or never if the terminal does not support that. */
+const captureInterrupt = (terminal: Terminal): AbortSignal =>
+  terminal.captureInterrupt?.() ?? new AbortController().signal
+
+/** Shows what the plugin asks for, and asks the user to grant it. Rejects if the user declines. */
 async function askToUpload(
   engine: Client,
   folder: string,
@@ -102,13 +104,16 @@ function selectElement(elements: readonly ManifestElement[], name: string | unde
   return element
 }
 
-/** Starts an engine if none responds and no other one is named. Returns the function that stops what was started. */
+/**
+ * Starts an engine on this machine if none responds, unless the user has named one by its URL. Returns a function that stops the
+ * engine if it was started.
+ */
 async function provideEngine(
-  url: string,
-  option: string | undefined,
+  options: { url?: string; token?: string },
   terminal: Terminal,
 ): Promise<() => Promise<void>> {
-  const isNamed = option !== undefined || Boolean(terminal.environment?.EYRIE_ENGINE_URL)
+  const { url } = getEngineAccess(options, terminal)
+  const isNamed = options.url !== undefined || Boolean(terminal.environment?.EYRIE_ENGINE_URL)
   if (isNamed || (await isReachable(url))) return async () => {}
   terminal.err.write(`no engine runs at ${url}: starting one with the data in ${terminal.data}\n`)
   return startLocalEngine(url, terminal)

@@ -9,7 +9,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 export interface DevelopmentPage {
   /** Address of the page. It contains a secret, so that other pages in the browser cannot read it. */
   url: string
-  /** Sends a message to all browsers that show the page. Later ones receive the last messages, but no frames. */
+  /** Sends a message to all browsers that show the page. Browsers that open it later receive the last messages, without frames. */
   send(message: PageMessage): void
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ const MAX_HISTORY = 200
 /** Kinds of which only the newest message matters. */
 const STATUS_KINDS = new Set(['plugin', 'count', 'stats'])
 
-/** The messages for a browser that opens the page later. */
+/** The messages that a browser receives when it opens the page. */
 class MessageHistory {
   readonly #status = new Map<string, PageMessage>()
   readonly #others: PageMessage[] = []
@@ -109,11 +109,12 @@ function listen(server: Server, port: number): Promise<AddressInfo> {
   return promise
 }
 
-/** Returns the path after the secret; undefined if the request does not contain it, or was sent by a page of another origin. */
+/** Returns the path after the secret. Returns undefined if the secret is wrong, or a page of another origin sent the request. */
 function findPath({ url = '', headers }: IncomingMessage, secret: string): string | undefined {
   const prefix = `/${secret}/`
   const isForeign = headers.origin !== undefined && headers.origin !== `http://${headers.host}`
-  return url.startsWith(prefix) && !isForeign ? url.slice(prefix.length) : undefined
+  const isAllowed = url.startsWith(prefix) && !isForeign
+  return isAllowed ? url.slice(prefix.length) : undefined
 }
 
 async function serveFile(request: IncomingMessage, response: ServerResponse, secret: string): Promise<void> {
@@ -130,7 +131,7 @@ async function serveFile(request: IncomingMessage, response: ServerResponse, sec
   response.end(content)
 }
 
-/** Passes a live view of the media service on to a browser. Closes the connection if there is none: the page tries again. */
+/** Relays a live view of the media service to a browser. If it cannot be opened, closes the connection: the page tries again. */
 async function relayLiveView(browser: WebSocket, openLiveView: OpenLiveView): Promise<void> {
   const url = await openLiveView().catch(() => undefined)
   if (url === undefined) return browser.close()

@@ -10,7 +10,7 @@ export interface DevelopmentPipeline {
   remove(): Promise<void>
 }
 
-/** What to run, and on which source. */
+/** The element to run, and the source on which to run it. */
 export interface PipelineRequest {
   element: ManifestElement
   /** A source to create, the id of an existing one, or undefined to choose one. */
@@ -39,6 +39,7 @@ export async function preparePipeline(
     const { id } = await engine.pipeline.create({ elements, sources: [source], sinks: [], priority: 0 })
     const { channels = [] } = await engine.getExports()
     return {
+      // The new pipeline has one source, and therefore one channel.
       channel: channels.find(({ pipeline }) => pipeline === id)!,
       async remove() {
         await engine.pipeline.remove(id, { force: true })
@@ -59,6 +60,7 @@ async function findChannel(engine: Client, element: string): Promise<Channel | u
   return channels.find(({ pipeline }) => matches.some(({ id }) => id === pipeline))
 }
 
+/** Returns the id of the requested source, which is created if it is new, or of the only source of the engine. */
 async function prepareSource(
   engine: Client,
   requested: SourceInput | number | undefined,
@@ -67,23 +69,26 @@ async function prepareSource(
   if (requested) return { source: (await engine.source.create(requested)).id, isNew: true }
   const sources = await engine.source.list()
   if (sources.length === 1) return { source: sources[0]!.id, isNew: false }
-  throw new UsageError(
-    sources.length === 0
-      ? '--source, --file or --scene is missing: the engine has no source yet'
-      : `--source is missing: one of ${sources.map(({ id }) => id).join(', ')}, or an address such as rtsp://camera/door`,
-  )
+  if (sources.length === 0)
+    throw new UsageError('--source, --file or --scene is missing: the engine has no source yet')
+  const ids = sources.map(({ id }) => id).join(', ')
+  throw new UsageError(`--source is missing: one of ${ids}, or an address such as rtsp://camera/door`)
 }
 
+/** Returns the elements of a pipeline that runs the element, as `preparePipeline` describes it. */
 async function createElements(
   engine: Client,
   { element, args, config }: PipelineRequest,
 ): Promise<PipelineInput['elements']> {
   const { name, needs } = element
-  const developed = { name, ...(args && { args }), ...(config && { config }) }
+  const developed = { name, args, config }
   if (needs.includes('pixels')) return [developed]
+
   const { models } = await engine.getModels()
   const [model] = models
+  // Without a model, no detector can run.
   if (!model) return [developed]
   const detector = { name: 'infer', args: model.args.infer ?? { model: model.name } }
-  return [detector, { name: 'object-tracking' }, developed]
+  const tracker = { name: 'object-tracking' }
+  return [detector, tracker, developed]
 }

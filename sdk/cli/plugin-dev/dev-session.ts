@@ -21,12 +21,13 @@ export interface DevelopmentOptions {
   /** Port of the page; 0 selects a free one. */
   port: number
   terminal: Terminal
+  /** Fires when the user ends the command. */
   ended: AbortSignal
 }
 
 /**
- * Runs a plugin until the signal `ended`: uploads it after each change, and reports what it does to the terminal and to a page
- * in the browser. Then activates the version again that was active before.
+ * Runs a plugin until the signal `ended` fires: uploads it after each change, and reports what it does to the terminal and to a
+ * page in the browser. At the end, activates the version again that was active before.
  */
 export async function runDevelopment(options: DevelopmentOptions): Promise<void> {
   const engine = createClient(options.access)
@@ -46,7 +47,7 @@ async function findActiveVersion(engine: Client, name: string): Promise<string |
   return plugins.find(plugin => plugin.name === name)?.active
 }
 
-/** Runs the plugin on a channel, and deletes what was created for that. */
+/** Runs the plugin on a channel with a page, and removes both at the end. */
 async function runOnChannel(engine: Client, options: DevelopmentOptions): Promise<void> {
   const { access, manifest, port, terminal } = options
   const { out } = terminal
@@ -59,14 +60,14 @@ async function runOnChannel(engine: Client, options: DevelopmentOptions): Promis
     page.send({ kind: 'plugin', title: label, hasVideo: channel.stream !== null })
     out.write(`${styled(out, 'green', 'running')} ${label} on source ${channel.source}\n`)
     out.write(`page: ${page.url}\n`)
-    await report(options, engine, channel, page)
+    await reportUntilEnded(options, engine, channel, page)
   } finally {
     await page?.close()
     await pipeline.remove()
   }
 }
 
-/** Returns undefined if the source has no live view. Each connection needs a ticket of its own. */
+/** Returns a function that opens the live view of a channel with a new ticket; undefined if its source has no live view. */
 function createOpenLiveView(
   engine: Client,
   { url }: ServiceAccess,
@@ -81,8 +82,8 @@ function createOpenLiveView(
   }
 }
 
-/** Uploads changes, and reports the log and the output of the plugin, until the signal. */
-async function report(
+/** Uploads changes, and reports the log and the output of the plugin, until the signal `ended` fires. */
+async function reportUntilEnded(
   options: DevelopmentOptions,
   engine: Client,
   channel: Channel,
@@ -96,10 +97,9 @@ async function report(
     terminal.err.write(`there is no log in ${terminal.data}: run eyrie logs on the machine of the engine\n`)
 
   const { status, reason } = await engine.pipelineStatistics(channel.pipeline)
-  const data = { state: status, ...(reason !== undefined && { reason }) }
-  page.send({ kind: 'state', time: Date.now(), data })
+  page.send({ kind: 'state', time: Date.now(), data: { state: status, reason } })
 
-  // `engine` has no signal, because it deletes the pipeline after the signal.
+  // A client of its own: `engine` must still be able to delete the pipeline after the signal has fired.
   const follower = createClient({ ...access, signal: ended })
   const output = follower.output({
     channels: [channel.id],
@@ -112,7 +112,7 @@ async function report(
   }
 }
 
-/** Uploads the folder, and reports the result. An error of the author does not end the command. */
+/** Uploads the folder, and reports the result. An error in the plugin does not end the command. */
 async function reload(
   { folder, terminal: { out } }: DevelopmentOptions,
   engine: Client,
@@ -129,11 +129,11 @@ async function reload(
     const problem = (error as Error).message
     out.write(`${styled(out, 'red', 'reload')} failed: ${problem}\n`)
     const excerpt = await findExcerpt(folder, problem)
-    page.send({ kind: 'reload', time: Date.now(), problem, ...(excerpt && { excerpt }) })
+    page.send({ kind: 'reload', time: Date.now(), problem, excerpt })
   }
 }
 
-/** Width of the column with the kind of a line, whose longest word is this one. */
+/** Width of the first column, with the kind of each line. This is the longest kind. */
 const KIND_WIDTH = 'reload'.length
 
 function reportLogRecord(
@@ -154,7 +154,7 @@ function getSeverity(level: number): 'error' | 'warn' | 'log' {
 
 type StateMessage = Extract<OutputMessage, { kind: 'state' }>
 
-/** Reports a state. One with a reason is a problem, for which the page shows the code. */
+/** Reports a state. A state with a reason is a problem: the page then shows the code at which it occurred. */
 async function reportState(
   message: StateMessage,
   { folder, terminal: { out } }: DevelopmentOptions,
@@ -168,7 +168,7 @@ async function reportState(
   }
   out.write(`${styled(out, 'red', kind)} ${state}: ${reason}\n`)
   const excerpt = await findExcerpt(folder, reason)
-  page.send({ ...message, ...(excerpt && { excerpt }) })
+  page.send({ ...message, excerpt })
 }
 
 /** Reports a result. Only events are printed: the page shows everything else. */
@@ -184,7 +184,7 @@ function reportResult(
   page.send(message)
 }
 
-/** Fields of log records that say where they come from, which is known. */
+/** Fields of log records that are not printed, because they are the same in all records of the plugin. */
 const ORIGIN_FIELDS = new Set(['plugin', 'element', 'service', 'pid', 'hostname', 'channel'])
 
 const formatFields = (fields: object): string =>

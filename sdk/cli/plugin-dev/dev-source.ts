@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { copyFile, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -30,8 +31,9 @@ export async function findSource(
   { source, file, scene }: SourceOptions,
   { data, err }: Terminal,
 ): Promise<SourceInput | number | undefined> {
-  if ([source, file, scene || undefined].filter(option => option !== undefined).length > 1)
-    throw new UsageError('--source, --file and --scene exclude each other')
+  const selected = [source, file, scene || undefined].filter(option => option !== undefined)
+  if (selected.length > 1) throw new UsageError('--source, --file and --scene exclude each other')
+
   if (source !== undefined) return parseSource(source)
   if (file !== undefined) return createLoop(await provideFile(file, data))
   return scene ? createLoop(await renderScene(data, err)) : undefined
@@ -40,13 +42,13 @@ export async function findSource(
 /** Parses an id or an address. A test picture, such as `test://ball`, is a loop. */
 function parseSource(text: string): SourceInput | number {
   if (/^\d+$/.test(text)) return Number(text)
-  return createInput(text.startsWith('test:') ? 'inf' : 'video', text)
+  return createSource(text.startsWith('test:') ? 'inf' : 'video', text)
 }
 
 /** Describes a source that plays a file in an endless loop. */
-const createLoop = (file: string) => createInput('inf', pathToFileURL(file).href)
+const createLoop = (file: string) => createSource('inf', pathToFileURL(file).href)
 
-const createInput = (type: SourceInput['type'], address: string): SourceInput => ({
+const createSource = (type: SourceInput['type'], address: string): SourceInput => ({
   type,
   address,
   decoder: 'gst_h264',
@@ -57,8 +59,11 @@ async function provideFile(file: string, data: string): Promise<string> {
   const path = resolve(file)
   const stats = await stat(path).catch(() => undefined)
   if (!stats?.isFile()) throw new Error(`${file} is not a file`)
+
   const folder = join(data, 'media')
-  if (!relative(folder, path).startsWith('..')) return path
+  const isInFolder = !relative(folder, path).startsWith('..')
+  if (isInFolder) return path
+
   const copy = join(folder, `dev-${basename(path)}`)
   await copyFile(path, copy).catch(cause => {
     const target = `${folder}, from which the engine plays videos`
@@ -71,7 +76,8 @@ async function provideFile(file: string, data: string): Promise<string> {
 async function renderScene(data: string, err: Output): Promise<string> {
   const folder = join(data, 'media')
   const file = join(folder, `scene-${SCENE_SEED}.mp4`)
-  if (await stat(file).catch(() => undefined)) return file
+  if (existsSync(file)) return file
+
   err.write('rendering the scene, which takes some minutes\n')
   const args = ['--seed', String(SCENE_SEED), '--seconds', String(SCENE_SECONDS), '--out', folder]
   const child = spawn(process.execPath, [SCENE_PROGRAM, ...args], { stdio: 'ignore' })

@@ -5,9 +5,9 @@ import { packPlugin } from '../plugin/plugin-archive.ts'
 import { readPluginFolder } from '../plugin/plugin-files.ts'
 import { generateSchemas } from '../plugin-project/author-process.ts'
 
-/** Uploads a plugin again and again while its author changes it. */
+/** Uploads a plugin again and again while its author changes it. Only development versions can be replaced in this way. */
 
-/** Reads the manifest. Throws an `Error` if its version is not one that uploads may replace. */
+/** Generates the schemas of a plugin and reads its manifest. Throws an `Error` unless it is a development version. */
 export async function readDevelopmentManifest(folder: string): Promise<Manifest> {
   await generateSchemas(folder)
   const { manifest } = await readPluginFolder(folder)
@@ -23,29 +23,29 @@ function assertDevelopmentVersion(folder: string, { version }: Manifest): void {
 }
 
 /**
- * Uploads the folder, makes its version active, and grants what it asks for, which is returned. The schemas are generated
- * meanwhile: if the manifest changes, so does the folder, and the caller uploads it again.
+ * Uploads the folder, activates its version, and grants the capabilities that it asks for. Returns those that were not granted
+ * before.
  */
 export async function uploadFolder(engine: Client, folder: string): Promise<readonly RequestedCapability[]> {
   const { manifest, archive } = await packPlugin(folder)
   assertDevelopmentVersion(folder, manifest)
-  const generating = generateSchemas(folder)
-  generating.catch(() => {})
+
+  // The schemas are generated during the upload, to save time. If that changes the manifest, the caller uploads the folder again.
+  const generated = generateSchemas(folder)
+  // A failure is reported below. Without this handler, it would end the command if the upload fails too.
+  generated.catch(() => {})
+
   const { version } = manifest
   const plugin = await engine.plugin.upload(archive)
   const requested = plugin.versions.find(other => other.version === version)?.not_granted ?? []
   await activate(engine, plugin, version, requested.length > 0)
-  await generating
+  await generated
   return requested
 }
 
-async function activate(
-  engine: Client,
-  plugin: Plugin,
-  version: string,
-  isMoreRequested: boolean,
-): Promise<void> {
+async function activate(engine: Client, plugin: Plugin, version: string, needsGrant: boolean): Promise<void> {
   const { name, active } = plugin
-  if (isMoreRequested) await engine.plugin.use(name, { version, grant: true }, { ifMatch: getEtag(plugin) })
+  // The grant applies to what the engine has just listed. It rejects the request if the plugin has changed since.
+  if (needsGrant) await engine.plugin.use(name, { version, grant: true }, { ifMatch: getEtag(plugin) })
   else if (active !== version) await engine.plugin.use(name, { version })
 }

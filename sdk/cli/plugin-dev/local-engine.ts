@@ -9,9 +9,10 @@ const PROGRAM = resolve(import.meta.dirname, '../../../appliance/engine-only.ts'
 const POLL_INTERVAL_MS = 100
 const START_TIMEOUT_MS = 60_000
 
-/** Whether an engine responds. */
-export const isReachable = async (url: string): Promise<boolean> => {
+/** Whether an engine responds, healthy or not. */
+export async function isReachable(url: string): Promise<boolean> {
   const { ok, reason } = await readHealth(url)
+  // An unhealthy engine sends no reason. `readHealth` adds one if no engine has responded.
   return ok || reason === undefined
 }
 
@@ -24,15 +25,16 @@ export async function startLocalEngine(
   { data, environment }: Terminal,
 ): Promise<() => Promise<void>> {
   const env = { ...environment, EYRIE_DATA: data }
-  // In a group of its own, so that Ctrl-C does not end it before what was created in it has been deleted.
+  // The engine has a process group of its own. Otherwise Ctrl-C would end it before this command has deleted what it created there.
   const child = spawn(process.execPath, [PROGRAM], { env, stdio: 'ignore', detached: true })
-  // Also when this process ends without stopping it.
+  // The engine must not outlive this process, even if the returned function is never called.
   process.once('exit', () => child.kill('SIGTERM'))
   const exited = once(child, 'exit')
   const stop = async () => {
     child.kill('SIGTERM')
     await exited
   }
+
   const deadline = performance.now() + START_TIMEOUT_MS
   while (!(await isReachable(url))) {
     if (child.exitCode !== null) throw new Error('the engine failed to start: run eyrie logs')

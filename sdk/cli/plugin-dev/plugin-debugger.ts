@@ -2,15 +2,18 @@ import type { Manifest } from '@eyrie/contract/plugin'
 import { parsePositiveInteger, UsageError } from '../command/command.ts'
 import type { Output } from '../command/terminal.ts'
 
-/** The debugger of `eyrie plugin dev --inspect`. The engine serves it on the loopback; its processes have no sockets. */
+/**
+ * The debugger of `eyrie plugin dev --inspect`. The processes of plugins have no network access, so that the engine itself serves
+ * the debugger, on a port of this machine.
+ */
 
 const DEFAULT_PORT = 9229
 
-/** Lets `--inspect` stand without a port, as Node does. */
+/** Adds the default port to `--inspect` without a port, which Node accepts too. */
 export const addInspectPort = (args: readonly string[]): string[] =>
   args.map(arg => (arg === '--inspect' ? `--inspect=${DEFAULT_PORT}` : arg))
 
-/** Returns the port of the option; undefined without it. Throws `UsageError` for elements in Python. */
+/** Returns the port in the option; undefined if it is absent. Throws `UsageError` for elements in Python. */
 export function parseInspectPort(
   option: string | undefined,
   { entry }: Pick<Manifest, 'entry'>,

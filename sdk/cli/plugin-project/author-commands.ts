@@ -6,7 +6,7 @@ import { generateSchemas, testProject } from './author-process.ts'
 import { createProject } from './create-project.ts'
 import { askQuestions } from './questions.ts'
 
-/** Commands for authors of plugins. They run the code of the plugin with the rights of the user. */
+/** Commands for authors of plugins. They run the code of the plugin without a sandbox, with the rights of the user. */
 
 const CREATE_OPTIONS = {
   language: { type: 'string' },
@@ -14,6 +14,7 @@ const CREATE_OPTIONS = {
   description: { type: 'string' },
 } as const
 
+/** `eyrie plugin create`: creates the project of a new plugin. */
 export const createPluginCommand: Command = {
   usage: '<folder> [--language typescript|python] [--reads objects|pictures] [--description TEXT]',
   about:
@@ -37,6 +38,7 @@ export const createPluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin generate`: updates the manifest from the code. */
 export const generatePluginCommand: Command = {
   usage: '<folder>',
   about:
@@ -51,6 +53,7 @@ export const generatePluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin test`: runs the tests of a plugin. */
 export const testPluginCommand: Command = {
   usage: '<folder>',
   about:

@@ -10,10 +10,10 @@ import { runProgram } from './run-program.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const GENERATOR = join(ROOT, 'sdk/element/generate.ts')
-/** Runs models for tests. */
+/** The program that runs the models of a plugin in its tests. */
 const MODEL_HOST = join(ROOT, 'services/engine/plugin-test/main.ts')
 
-/** Writes the schemas of the elements into the manifest. Rejects with the reason. */
+/** Writes the schemas of the elements into the manifest. Rejects with the error output of the program if it fails. */
 export async function generateSchemas(folder: string): Promise<void> {
   const errors: string[] = []
   const ignored = { write: () => {} }
@@ -29,19 +29,20 @@ export async function testProject(
   folder: string,
   terminal: Pick<Terminal, 'data' | 'out' | 'err'>,
 ): Promise<boolean> {
-  const models = `EYRIE_MODEL_HOST=${createModelHostCommand(folder, terminal.data)}`
-  if (await isPythonProject(folder)) return testPythonProject(folder, models, terminal)
+  const variable = `EYRIE_MODEL_HOST=${createModelHostCommand(folder, terminal.data)}`
+  if (await isPythonProject(folder)) return testPythonProject(folder, variable, terminal)
+
   if (existsSync(join(folder, 'tsconfig.json'))) {
     const code = await runNode([findCompiler(), '--noEmit', '-p', folder], terminal)
     if (code !== 0) return false
   }
   // Without an installed SDK, the tests use this copy.
   const hooks = pathToFileURL(join(import.meta.dirname, 'resolve-sdk.ts')).href
-  const test = [process.execPath, '--import', hooks, '--test', '--test-reporter', 'spec']
-  return (await runProgram('env', [models, ...test], terminal, folder)) === 0
+  const command = [process.execPath, '--import', hooks, '--test', '--test-reporter', 'spec']
+  return (await runProgram('env', [variable, ...command], terminal, folder)) === 0
 }
 
-/** The command with which the test kit runs models, as JSON: those of the machine, and those of the plugin. */
+/** Returns the command with which the test kit runs models, as JSON. It finds the models of the machine and of the plugin. */
 function createModelHostCommand(folder: string, data: string): string {
   const modelFolders = [join(data, 'models'), join(ROOT, 'models')]
   return JSON.stringify([process.execPath, MODEL_HOST, JSON.stringify({ folder, modelFolders })])

@@ -9,7 +9,7 @@ import { createProjectFiles, type PluginProject, SDK_ARCHIVE } from './project-f
 import { PYTHON_SDK } from './python-project.ts'
 
 const PACKAGES = resolve(import.meta.dirname, '../../../node_modules')
-/** The packages with which the types of a project can be checked. They are copied, since npm would store the path of a link. */
+/** The packages that a type check of the project needs. They are copied, because npm would store the path of a link. */
 const COPIED_PACKAGES = ['zod', '@types/node', 'undici-types']
 
 /**
@@ -21,7 +21,7 @@ export async function createProject(folder: string, plugin: PluginProject): Prom
   if (existsSync(target)) throw new Error(`${folder} exists already: choose another name, or delete it`)
 
   const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-'))
-  // Temporary folders can be read by their user only.
+  // The draft is a sub-folder, because `cp` would copy the permissions of the temporary folder, which only its user can read.
   const draft = join(temporary, 'project')
   try {
     for (const [path, content] of Object.entries(await createProjectFiles(plugin))) {

@@ -18,7 +18,7 @@ export interface PluginProject {
 const TEMPLATE = join(import.meta.dirname, 'template')
 const ROOT = resolve(import.meta.dirname, '../../..')
 
-/** The package of the SDK within the project. Packages of plugins contain no hidden folders. */
+/** Where the project contains the SDK. The folder is hidden, so that it does not become part of the plugin package. */
 export const SDK_ARCHIVE = `.sdk/${SDK_ARCHIVE_NAME}`
 
 /** Returns the files of a new project, by path. */
@@ -48,7 +48,7 @@ async function createTypeScriptFiles(plugin: PluginProject): Promise<Record<stri
     '.github/workflows/test.yaml': await read('common/test.yaml'),
     '.gitignore': 'node_modules/\n*.tgz\n!.sdk/*.tgz\n',
     'plugin.json': toJson(createManifest(plugin)),
-    'package.json': toJson(await createPackage(plugin)),
+    'package.json': toJson(await createPackageFile(plugin)),
     'tsconfig.json': toJson(TYPESCRIPT_CONFIG),
   }
 }
@@ -61,16 +61,16 @@ function fillIn(text: string, { name, description }: PluginProject): string {
     .replaceAll('example-description', () => description)
 }
 
-/** A valid identifier, also if the name is a word of the language. */
+/** Converts to an identifier. The suffix keeps a name such as `class` from being a reserved word. */
 const toCamelCase = (name: string) =>
   `${name.replace(/-+(.)?/g, (_, next = '') => next.toUpperCase())}Element`
 
 const toPascalCase = (name: string) => `${name[0]!.toUpperCase()}${toCamelCase(name).slice(1)}`
 
-/** `eyrie plugin generate` adds the schemas. */
+/** Creates the manifest without schemas, which `eyrie plugin generate` adds. */
 function createManifest({ name, language, reads, description }: PluginProject): z.input<typeof manifest> {
   const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`
-  const frames = { format: 'GRAY8' as const, width: 64, height: 36 }
+  const readsPictures = reads === 'pictures'
   return {
     name,
     version: '1.0.0-dev',
@@ -84,14 +84,17 @@ function createManifest({ name, language, reads, description }: PluginProject): 
         description,
         passthrough: true,
         runs: 'worker',
-        ...(reads === 'pictures' && { needs: ['pixels' as const] }),
-        capabilities: { ...(reads === 'pictures' && { frames }), budget_ms: 5 },
+        needs: readsPictures ? ['pixels'] : undefined,
+        capabilities: {
+          frames: readsPictures ? { format: 'GRAY8', width: 64, height: 36 } : undefined,
+          budget_ms: 5,
+        },
       },
     ],
   }
 }
 
-async function createPackage({ name, description }: PluginProject): Promise<object> {
+async function createPackageFile({ name, description }: PluginProject): Promise<object> {
   const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   return {
     name: `eyrie-plugin-${name}`,
@@ -112,7 +115,7 @@ async function createPackage({ name, description }: PluginProject): Promise<obje
   }
 }
 
-/** As the documentation of Node recommends it for code that Node runs without compiling it. */
+/** The settings that the documentation of Node recommends for TypeScript that Node runs without compiling it. */
 const TYPESCRIPT_CONFIG = {
   compilerOptions: {
     noEmit: true,

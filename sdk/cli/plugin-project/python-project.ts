@@ -7,6 +7,9 @@ import { runProgram } from './run-program.ts'
 
 export const PYTHON_SDK = resolve(import.meta.dirname, '../../python')
 
+/** Exit code of `env` if the program does not exist. */
+const NOT_FOUND = 127
+
 interface Outputs {
   out: Output
   err: Output
@@ -18,7 +21,7 @@ export async function isPythonProject(folder: string): Promise<boolean> {
   return /"entry":\s*"[^"]+\.py"/.test(manifest)
 }
 
-/** Writes the schemas of the elements into the manifest. Returns whether it has succeeded. */
+/** Writes the schemas of the elements into the manifest. Returns whether the program has succeeded. */
 export const generatePythonSchemas = async (folder: string, outputs: Outputs): Promise<boolean> =>
   (await runPython(['-m', 'eyrie_element.generate', folder], outputs)) === 0
 
@@ -36,7 +39,7 @@ export async function testPythonProject(
   return (await runPython(['-m', 'unittest', '-v'], outputs, folder, [variable])) === 0
 }
 
-/** Returns whether the types are correct, or cannot be checked. */
+/** Checks the types with mypy. Returns whether they are correct; true, with a message, if mypy is not installed. */
 async function checkTypes(modules: readonly string[], folder: string, outputs: Outputs): Promise<boolean> {
   const code = await runWithVariables(
     [`MYPYPATH=${PYTHON_SDK}`],
@@ -48,6 +51,7 @@ async function checkTypes(modules: readonly string[], folder: string, outputs: O
   return code === 0 || code === NOT_FOUND
 }
 
+/** Runs Python with the SDK and, if a folder is given, with the libraries of the plugin in it. Returns the exit code. */
 async function runPython(
   args: readonly string[],
   outputs: Outputs,
@@ -67,10 +71,7 @@ async function runPython(
   )
 }
 
-/** Exit code of `env` if the program does not exist. */
-const NOT_FOUND = 127
-
-/** Runs a program with variables in addition to those of the user. */
+/** Runs a program with environment variables in addition to those of the user. */
 const runWithVariables = (
   variables: readonly string[],
   command: readonly string[],
@@ -78,7 +79,7 @@ const runWithVariables = (
   folder?: string,
 ) => runProgram('env', [...variables, ...command], outputs, folder)
 
-/** Lists the folders and wheels with libraries in the package, in the order in which the engine searches them. */
+/** Lists the paths of the libraries that a package contains, in the order in which the engine searches them. */
 async function listLibraries(folder: string): Promise<string[]> {
   const wheels = await readdir(join(folder, 'wheels')).catch(() => [])
   return [join(folder, 'vendor'), ...wheels.sort().map(name => join(folder, 'wheels', name))]

@@ -14,12 +14,12 @@ export async function mirrorRegistry(
   const [first] = rejected
   if (first) throw new Error(`${source.name}: ${JSON.stringify(toLabel(first))}: ${first.reason}`)
 
-  let copied = 0
-  await changeRegistry(folder, async index => {
+  return changeRegistry(folder, async index => {
     const sourceKeys = new Set(entries.map(({ key }) => key))
     const seen = Object.entries(findLatest(index.entries)).filter(([key]) => sourceKeys.has(key))
     assertNotOlder(entries, Object.fromEntries(seen), source.name)
     const labels = new Map(index.entries.map(entry => [toLabel(entry), entry]))
+    let copied = 0
     for (const entry of entries) {
       const existing = labels.get(toLabel(entry))
       if (existing && existing.sha256 !== entry.sha256)
@@ -29,7 +29,6 @@ export async function mirrorRegistry(
       if (await writePackage(folder, entry, () => readPackage(source, entry))) copied += 1
       labels.set(toLabel(entry), entry)
     }
-    return [...labels.values()]
+    return { entries: [...labels.values()], result: { copied, total: entries.length } }
   })
-  return { copied, total: entries.length }
 }

@@ -18,16 +18,22 @@ interface SignedPackage {
 
 const MAX_DESCRIPTION_LENGTH = 300
 
+/** The entry of a published package, and whether the registry had it already. */
+interface Publication {
+  entry: RegistryEntry
+  isUnchanged: boolean
+}
+
 /**
- * Adds a package to the registry in a folder, and signs it if it is not signed. Returns its entry, and whether the registry had
- * it already. `acceptsNewPublisher`: whether the registry may have versions of other publishers.
+ * Adds a package to the registry in a folder, and signs it if it is not signed. Unless `acceptsNewPublisher` is true, fails if
+ * another publisher, or another key, has published the plugin there.
  */
 export async function publishPackage(
   path: string,
   folder: string,
   key: SigningKey,
   acceptsNewPublisher: boolean,
-): Promise<{ entry: RegistryEntry; isUnchanged: boolean }> {
+): Promise<Publication> {
   const { manifest, archive } = await readSignedPackage(path, key)
   const { name, version } = manifest
   if (isDevelopmentVersion(version))
@@ -35,30 +41,29 @@ export async function publishPackage(
       `${name} ${version} is a development version, which changes: publish a version such as 1.0.0`,
     )
 
-  let published: { entry: RegistryEntry; isUnchanged: boolean } | undefined
-  await changeRegistry(folder, async index => {
+  return changeRegistry(folder, async index => {
     const existing = index.entries.find(entry => entry.name === name && entry.version === version)
     if (existing && existing.sha256 !== hashContent(archive))
       throw new Error(`${folder} has another content of ${toLabel(existing)}: increment the version`)
     if (!acceptsNewPublisher) assertPublisher(index, name, key, folder)
     const entry = existing ?? createEntry({ manifest, archive }, key, index)
     await writePackage(folder, entry, async () => archive)
-    published = { entry, isUnchanged: existing !== undefined }
-    return existing ? index.entries : [...index.entries, entry]
+    return {
+      entries: existing ? index.entries : [...index.entries, entry],
+      result: { entry, isUnchanged: existing !== undefined },
+    }
   })
-  return published!
 }
 
-/** Reads a package, and signs it if it is not. Rejects if it was changed since, or was signed with another key. */
+/** Reads a package, and signs it if it is not signed. Rejects if it was changed after it was signed, or has another key. */
 async function readSignedPackage(path: string, key: SigningKey): Promise<SignedPackage> {
   const { manifest, files, isFolder } = await readPluginFiles(path)
   if (!files.has(SIGNATURE_FILE)) {
-    const signature = signFiles(path, files, key)
-    return {
-      manifest,
-      archive: await packFiles(new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)]])),
-    }
+    const signature = Buffer.from(signFiles(path, files, key))
+    const signedFiles = new Map([...files, [SIGNATURE_FILE, signature] as const])
+    return { manifest, archive: await packFiles(signedFiles) }
   }
+
   const signature = verifySignature(path, files)
   if (signature.key !== key.key)
     throw new Error(
@@ -67,6 +72,7 @@ async function readSignedPackage(path: string, key: SigningKey): Promise<SignedP
   return { manifest, archive: isFolder ? await packFiles(files) : await readLocalFile(path) }
 }
 
+/** Throws an `Error` if the registry has versions of the plugin that are signed with another key. */
 function assertPublisher(
   { entries }: RegistryIndex,
   name: string,
@@ -86,14 +92,14 @@ function createEntry(
   { entries }: RegistryIndex,
 ): RegistryEntry {
   const { name, version, sdk, license, elements } = manifest
-  const descriptions = new Set(elements.map(({ description }) => description.trim()))
+  const descriptions = [...new Set(elements.map(({ description }) => description.trim()))]
   return signRegistryEntry(
     {
       name,
       version,
       sdk,
       license,
-      description: [...descriptions].join('; ').replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION_LENGTH),
+      description: descriptions.join('; ').replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION_LENGTH),
       published: chooseTime(findLatest(entries)[key.key]),
       bytes: archive.length,
       sha256: hashContent(archive),
@@ -102,7 +108,7 @@ function createEntry(
   )
 }
 
-/** Entries of one publisher have increasing times, also if its clock was wrong before. */
+/** Returns the present time or, if the clock was ahead before, a later one: the times of a publisher's entries must increase. */
 function chooseTime(latest: string | undefined): string {
   const earliest = latest === undefined ? 0 : Date.parse(latest) + 1
   return new Date(Math.max(Date.now(), earliest)).toISOString()

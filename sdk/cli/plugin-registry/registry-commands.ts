@@ -31,10 +31,11 @@ import { readSeen, recordSeen } from './seen-indexes.ts'
 import { type EnginePolicy, parseRequestedVersion, selectEntry } from './select-entry.ts'
 
 /**
- * Commands for registries: folders with signed packages of plugins and an index, on a web server or a USB stick. Any engine can
- * install from any registry, because it is the publishers that are trusted.
+ * Commands for registries: folders with signed packages of plugins and an index, on a web server or a USB stick. An engine can
+ * install from any registry, because it trusts the publishers of plugins, not registries.
  */
 
+/** `eyrie plugin publish`: adds a plugin to a registry. */
 export const publishPluginCommand: Command = {
   usage: '<folder|file.tgz> --key <publisher.key> [--registry <folder>] [--new-publisher]',
   about:
@@ -57,6 +58,7 @@ export const publishPluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin search`: lists the plugins of a registry. */
 export const searchPluginsCommand: Command = {
   usage: '[words] [--registry <folder|url>] [--json]',
   about:
@@ -106,6 +108,7 @@ function printRejected({ rejected }: RegistryIndex, err: Output): void {
     err.write(`${styled(err, 'red', 'rejected:')} ${JSON.stringify(toLabel(entry))}: ${entry.reason}\n`)
 }
 
+/** `eyrie plugin install`: installs a plugin from a registry. */
 export const installPluginCommand: Command = {
   usage:
     '<name[@version]> [--registry <folder|url>] [--publisher NAME] [--new-publisher] [--yes] [--json]\n' +
@@ -134,13 +137,14 @@ export const installPluginCommand: Command = {
   },
 }
 
+/** Reads whom the engine trusts, and the version of its SDK. If its health report lacks it, that of this machine is assumed. */
 async function readPolicy(engine: Client, url: string): Promise<EnginePolicy> {
   const trust = await engine.pluginTrust.get()
   const health = engineHealth.pick({ element_sdk: true }).safeParse(await readHealth(url))
   return { trust, sdk: health.data?.element_sdk ?? SDK_VERSION }
 }
 
-/** Reads an index, and refuses one that is older than one that this machine has read before. */
+/** Reads the index of a registry. Throws an `Error` if it is older than an index that this machine has read before. */
 async function readCurrentIndex(
   registry: Registry,
   { trust }: EnginePolicy,
@@ -155,7 +159,7 @@ async function readCurrentIndex(
   return index
 }
 
-/** Throws an `Error` if the package is not what its entry says. */
+/** Throws an `Error` if the package is not the one that its entry describes. */
 function assertSame({ name, version, signature }: PluginInspection, entry: RegistryEntry): void {
   if (name === entry.name && version === entry.version && signature.key === entry.key) return
   throw new Error(
@@ -163,6 +167,7 @@ function assertSame({ name, version, signature }: PluginInspection, entry: Regis
   )
 }
 
+/** `eyrie plugin mirror`: copies a registry. */
 export const mirrorPluginsCommand: Command = {
   usage: '<folder|url> <folder>',
   about:

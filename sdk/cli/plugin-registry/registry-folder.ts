@@ -15,21 +15,28 @@ import { openRegistry, readIndex } from './registry-location.ts'
 
 /** Changes registries in folders of this machine. Readers see either the old or the new index, never a part of one. */
 
-/** Web servers, which run as other users, read the files. */
+/** Everyone may read the files, because a web server runs as another user. */
 const PUBLIC_FILE_MODE = 0o644
 
+/** What to do with a registry: the entries of its new index, and the result for the caller. */
+export interface RegistryChange<Result> {
+  entries: readonly RegistryEntry[]
+  result: Result
+}
+
 /**
- * Replaces the index of a registry with the entries that `change` returns, which has written their packages. Creates the
- * registry if the folder is empty or does not exist. Only one command changes a registry at a time; others fail.
+ * Replaces the index of a registry with the entries that `change` returns, and returns its result. `change` writes the packages of
+ * the new entries. Creates the registry if the folder is empty or does not exist. Only one command can change a registry at a time;
+ * others fail.
  */
-export async function changeRegistry(
+export async function changeRegistry<Result>(
   folder: string,
-  change: (index: RegistryIndex) => Promise<readonly RegistryEntry[]>,
-): Promise<void> {
+  change: (index: RegistryIndex) => Promise<RegistryChange<Result>>,
+): Promise<Result> {
   await mkdir(folder, { recursive: true })
   const index = join(folder, INDEX_FILE)
   const draft = `${index}.new`
-  // The draft is the lock, too.
+  // The draft also serves as the lock: only one command can create it.
   const file = await open(draft, 'wx', PUBLIC_FILE_MODE).catch(cause => {
     const reason =
       cause.code === 'EEXIST'
@@ -40,19 +47,21 @@ export async function changeRegistry(
   try {
     const current = existsSync(index) ? await readIndex(openRegistry(folder)) : EMPTY_INDEX
     assertIntact(current, index)
-    await file.writeFile(formatIndex(await change(current)))
+    const { entries, result } = await change(current)
+    await file.writeFile(formatIndex(entries))
     await file.sync()
     await rename(draft, index)
+    await syncFolder(folder)
+    return result
   } catch (error) {
     await rm(draft, { force: true })
     throw error
   } finally {
     await file.close()
   }
-  await syncFolder(folder)
 }
 
-/** Throws an `Error` if the new index would lose an entry of the old one. */
+/** Throws an `Error` if the index has rejected entries, which a new index would lose. */
 function assertIntact({ rejected }: RegistryIndex, index: string): void {
   const [first] = rejected
   if (first) throw new Error(`${index}: ${toLabel(first)}: ${first.reason}. Restore or delete this entry`)
@@ -82,7 +91,7 @@ export async function writePackage(
   return true
 }
 
-/** Renames survive a power failure, or the removal of a USB stick. */
+/** Writes the names of files to the disk, so that a rename survives a power failure or the removal of a USB stick. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   await handle.sync().finally(() => handle.close())

@@ -9,7 +9,7 @@ import { z } from 'zod'
  */
 
 export const INDEX_FILE = 'index.json'
-/** Tens of thousands of entries. */
+/** Maximum size of the file, sufficient for tens of thousands of entries. */
 export const MAX_INDEX_BYTES = 32 << 20
 
 const indexFile = z.looseObject({ format: z.literal(1), entries: z.array(z.unknown()) })
@@ -54,7 +54,7 @@ export function parseIndex(text: string): RegistryIndex {
   return { entries: sortEntries(accepted), rejected }
 }
 
-/** Returns the text of an index: equal entries result in equal texts. */
+/** Returns the text of an index. The same entries in any order result in the same text. */
 export const formatIndex = (entries: readonly RegistryEntry[]): string =>
   `${JSON.stringify({ format: 1, entries: sortEntries(entries) }, null, 2)}\n`
 
@@ -66,19 +66,21 @@ function compareEntries(a: RegistryEntry, b: RegistryEntry): number {
   return a.name < b.name ? -1 : 1
 }
 
-/** The time of the latest entry of each publisher, by its key. */
+/** When the latest entry of each publisher was published, by the key of the publisher. */
 export type LatestEntries = Readonly<Record<string, string>>
 
 export function findLatest(entries: readonly RegistryEntry[]): LatestEntries {
   const latest: Record<string, string> = {}
-  for (const { key, published } of entries)
-    if (latest[key] === undefined || latest[key] < published) latest[key] = published
+  for (const { key, published } of entries) {
+    const known = latest[key]
+    if (known === undefined || known < published) latest[key] = published
+  }
   return latest
 }
 
 /**
- * Throws an `Error` if an index is older than one seen before, such as one that hides a version which fixes a weakness.
- * `registry` is the name of the registry for the message.
+ * Throws an `Error` if an index is older than one seen before. With an old index, an attacker could hide a version that fixes a
+ * weakness. `registry` is the name of the registry for the message.
  */
 export function assertNotOlder(
   entries: readonly RegistryEntry[],
@@ -87,8 +89,9 @@ export function assertNotOlder(
 ): void {
   const latest = findLatest(entries)
   for (const [key, time] of Object.entries(seen)) {
-    if (latest[key] !== undefined && latest[key] >= time) continue
-    const newest = latest[key] === undefined ? 'contains none' : `has nothing after ${latest[key]}`
+    const found = latest[key]
+    if (found !== undefined && found >= time) continue
+    const newest = found === undefined ? 'contains none' : `has nothing after ${found}`
     throw new Error(
       `${registry} is older than when it was read before: it had an entry of ${time} that is signed with the key ${key}, and ${newest} now. Ask who maintains it`,
     )

@@ -38,7 +38,7 @@ export function findRegistryLocation(
   )
 }
 
-/** Opens a registry. Throws `UsageError` if the address is not one of HTTP. */
+/** Opens the registry in a folder or at an HTTP address. Throws `UsageError` for any other address. */
 export function openRegistry(location: string): Registry {
   if (!isAddress(location)) return new RegistryFolder(location)
   const url = URL.parse(location)
@@ -81,16 +81,13 @@ class RegistryFolder implements Registry {
 
   async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const file = join(this.name, path)
-    const size = await stat(file).then(
-      ({ size }) => size,
-      (cause: NodeJS.ErrnoException) => {
-        throw new Error(
-          cause.code === 'ENOENT' ? `${file} does not exist` : `${file} cannot be read: ${cause.message}`,
-          { cause },
-        )
-      },
-    )
-    if (size > maxBytes) throw new Error(describeSize(file, maxBytes))
+    const { size } = await stat(file).catch((cause: NodeJS.ErrnoException) => {
+      const isMissing = cause.code === 'ENOENT'
+      throw new Error(isMissing ? `${file} does not exist` : `${file} cannot be read: ${cause.message}`, {
+        cause,
+      })
+    })
+    if (size > maxBytes) throw new Error(describeExcess(file, maxBytes))
     return new Uint8Array(await readFile(file))
   }
 }
@@ -101,7 +98,9 @@ class RegistryServer implements Registry {
   readonly #headers: Record<string, string> = {}
 
   constructor({ origin, pathname, username, password }: URL) {
-    this.#base = `${origin}${pathname.replace(new RegExp(`(${INDEX_FILE})?$`), '').replace(/\/*$/, '/')}`
+    // The address may be that of the folder, with or without a slash at its end, or that of the index in it.
+    const folder = pathname.endsWith(INDEX_FILE) ? pathname.slice(0, -INDEX_FILE.length) : pathname
+    this.#base = `${origin}${folder.replace(/\/*$/, '/')}`
     this.name = this.#base
     if (username !== '' || password !== '') {
       const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
@@ -111,7 +110,7 @@ class RegistryServer implements Registry {
 
   async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const url = this.#base + path
-    // A cached index would be an old one.
+    // A cached index could be an old one.
     const request = { headers: { ...this.#headers, 'Cache-Control': 'no-cache' } }
     const response = await fetch(url, request).catch(cause => throwUnreachable(url, cause))
     if (!response.ok || !response.body) {
@@ -123,14 +122,14 @@ class RegistryServer implements Registry {
     let length = 0
     for await (const chunk of response.body) {
       length += chunk.length
-      if (length > maxBytes) throw new Error(describeSize(url, maxBytes))
+      if (length > maxBytes) throw new Error(describeExcess(url, maxBytes))
       chunks.push(chunk)
     }
     return new Uint8Array(Buffer.concat(chunks))
   }
 }
 
-const describeSize = (file: string, maxBytes: number) =>
+const describeExcess = (file: string, maxBytes: number) =>
   `${file} has more than ${maxBytes} bytes, which it should not exceed`
 
 function throwUnreachable(url: string, error: Error): never {

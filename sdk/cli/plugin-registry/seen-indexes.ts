@@ -6,11 +6,12 @@ import { z } from 'zod'
 import { findLatest, type LatestEntries } from './registry-index.ts'
 
 /**
- * Which indexes this machine has used: the newest entry of each publisher, by registry. They are stored in the data folder, so
- * that a server cannot present an old index again.
+ * What this machine has seen in the indexes of registries: when each publisher has published its latest entry. This is stored in the
+ * data folder, so that a server cannot present an old index later.
  */
 
 const FILE = 'plugin-registries.json'
+/** Times by the name of the registry and the key of the publisher. */
 const seenIndexes = z.record(z.string(), z.record(z.string(), z.string()))
 
 /** Returns what was recorded about a registry. Rejects with an `Error` if the record is damaged. */
@@ -19,8 +20,8 @@ export async function readSeen(data: string, registry: string): Promise<LatestEn
 }
 
 /**
- * Records the entries of publishers that are trusted. Others could lock everyone out with an entry from the future. Does
- * nothing on a machine without a data folder.
+ * Records the latest entries of trusted publishers. An entry of anyone else could have a time in the future, after which every index
+ * would be rejected as old. Does nothing on a machine without a data folder.
  */
 export async function recordSeen(
   data: string,

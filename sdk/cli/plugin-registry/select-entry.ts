@@ -6,12 +6,12 @@ import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { UsageError } from '../command/command.ts'
 import { type RegistryIndex, toLabel } from './registry-index.ts'
 
-/** Selects the entry of a registry that `eyrie plugin install` installs. */
+/** Finds out which entry of a registry `eyrie plugin install` has to install. */
 
 /** The plugin to install. */
 export interface RequestedVersion {
   name: string
-  /** A version, or the beginning of versions such as `1.2`; undefined for any. */
+  /** A complete version, or the beginning of versions such as `1.2`. Undefined selects any version. */
   version: string | undefined
 }
 
@@ -22,19 +22,23 @@ export interface EnginePolicy {
   sdk: string
 }
 
+/** The beginning of versions: `1` or `1.2`. */
+const VERSION_PREFIX = /^\d+(\.\d+)?$/
+
 /** Parses `name`, `name@1`, `name@1.2` or `name@1.2.3`. Throws `UsageError`. */
 export function parseRequestedVersion(text: string): RequestedVersion {
-  const [name = '', version] = text.split('@', 2)
-  const isPrefix = version !== undefined && /^\d+(\.\d+)?$/.test(version)
-  const isVersion = version === undefined || isPrefix || pluginVersion.safeParse(version).success
-  if (pluginName.safeParse(name).success && isVersion && text.split('@').length <= 2) return { name, version }
+  const [name, version, ...rest] = text.split('@')
+  const isName = pluginName.safeParse(name).success
+  const isVersion =
+    version === undefined || VERSION_PREFIX.test(version) || pluginVersion.safeParse(version).success
+  if (name !== undefined && isName && isVersion && rest.length === 0) return { name, version }
   throw new UsageError(`${text} should be a plugin such as crowd, crowd@1.2 or crowd@1.2.3`)
 }
 
 /**
  * Returns the highest version of a plugin that is requested, comes from a trusted publisher, and runs with the SDK of the
- * engine. Prereleases are selected only by their full version. Throws an `Error` with the reason if there is none.
- * `publisher`: name or key, required if several trusted publishers have published the plugin.
+ * engine. A prerelease is selected only by its full version. `publisher` is a name or a key; it is required if several trusted
+ * publishers have published the plugin. Throws an `Error` with the reason if there is no such version.
  */
 export function selectEntry(
   index: RegistryIndex,
@@ -97,8 +101,8 @@ const getTrustedName = ({ key }: RegistryEntry, { publishers }: EnginePolicy['tr
   publishers.find(publisher => publisher.key === key && publisher.state === 'trusted')?.name ?? key
 
 /**
- * Returns why the publisher of an entry is refused. Other people publish in a registry. Therefore an unknown publisher is refused
- * even if the engine trusts no publisher yet, in which case it would accept a file that a person has chosen.
+ * Returns why the publisher of an entry is refused; undefined if it is not. An unknown publisher is refused even if the engine trusts
+ * no publisher yet. The engine would then accept a file that a person has chosen, but anyone can publish in a registry.
  */
 function findRefusal(
   { name, publisher, key }: RegistryEntry,

@@ -15,8 +15,8 @@ export const INSTALL_OPTIONS = {
 type InstallOptions = { [Name in keyof typeof INSTALL_OPTIONS]?: boolean }
 
 /**
- * Shows what a package asks for, asks on a terminal, and uploads it. `check` may throw an `Error` if the package is not what
- * was expected. Rejects if the user declines.
+ * Shows what a package asks for, and uploads it after the user has confirmed that on a terminal. `check` can throw an `Error` if
+ * the package is not the expected one. Rejects if the user declines.
  */
 export async function installPackage(
   engine: Client,
@@ -28,9 +28,10 @@ export async function installPackage(
   const inspection = await engine.plugin.inspect(archive)
   check?.(inspection)
   printInspection(inspection, options.json ? terminal.err : terminal.out)
-  const isExpected = !inspection.installed && inspection.signature.refused === undefined
-  const asks = isExpected && !options.yes && isInteractive(terminal)
-  if (asks && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
+  // Otherwise there is nothing to decide: the version is installed already, or the engine will reject it.
+  const canBeAdded = !inspection.installed && inspection.signature.refused === undefined
+  const mustAsk = canBeAdded && !options.yes && isInteractive(terminal)
+  if (mustAsk && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
     throw new Error('nothing was installed')
 
   const plugin = await engine.plugin.upload(archive, { 'new-publisher': options['new-publisher'] })
@@ -40,8 +41,8 @@ export async function installPackage(
 }
 
 /**
- * Prints what the upload has changed. The engine accepts the upload of an installed version without any effect, or replaces it if
- * it is a development version.
+ * Prints what the upload has changed. If the version was installed already, the upload has no effect, except that a development
+ * version is replaced.
  */
 function printUpload({ name, active }: Plugin, { version, installed }: PluginInspection, out: Output): void {
   const isUnchanged = installed && !isDevelopmentVersion(version)

@@ -1,12 +1,19 @@
 import { stat } from 'node:fs/promises'
 import { getEtag, readHealth } from '@eyrie/client'
-import { engineHealth, type RequestedCapability } from '@eyrie/contract'
+import { engineHealth, type InstalledVersion, type Plugin } from '@eyrie/contract'
 import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
 import { describeSignature } from '@eyrie/contract/describe-signature'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { confirm, isInteractive } from '../command/confirm.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
-import { styled, type Terminal, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
+import {
+  type Output,
+  styled,
+  type Terminal,
+  writeJson,
+  writeSuccess,
+  writeTable,
+} from '../command/terminal.ts'
 import {
   connectEngine,
   connectToChangePlugins,
@@ -23,6 +30,7 @@ import { printIsolation, printQuarantines, printRefusals } from './plugin-report
  * engine; one of them is active.
  */
 
+/** `eyrie plugin pack`: packs a plugin into an archive. */
 export const packPluginCommand: Command = {
   usage: '<folder> [--out file.tgz]',
   about: 'Packs the folder of a plugin into <name>-<version>.tgz for eyrie plugin add.',
@@ -37,6 +45,7 @@ export const packPluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin add`: installs a version of a plugin. */
 export const addPluginCommand: Command = {
   usage: '<folder|file.tgz> [--new-publisher] [--yes] [--json] [--url URL] [--token TOKEN]',
   about:
@@ -45,9 +54,8 @@ export const addPluginCommand: Command = {
     'another publisher than that of the installed versions.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, { ...INSTALL_OPTIONS, ...ENGINE_OPTIONS }, [
-      'folder or package',
-    ])
+    const options = { ...INSTALL_OPTIONS, ...ENGINE_OPTIONS } as const
+    const { values, positionals } = parseArguments(args, options, ['folder or package'])
     const [path] = positionals
     const engine = connectToChangePlugins(values, terminal)
     const archive = await readPluginArchive(path)
@@ -64,6 +72,7 @@ async function readPluginArchive(path: string): Promise<Uint8Array<ArrayBuffer>>
   return archive
 }
 
+/** `eyrie plugin list`: lists the installed plugins. */
 export const listPluginsCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
   about:
@@ -77,28 +86,38 @@ export const listPluginsCommand: Command = {
     const { url } = getEngineAccess(values, terminal)
     const health = engineHealth.pick({ plugin_isolation: true }).safeParse(await readHealth(url))
 
-    const header = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'SIGNATURE', 'LICENSE', 'ELEMENTS']
-    const rows = plugins.flatMap(({ name, active, versions }) =>
-      versions.map(({ version, origin, license, signature, elements, pipelines = [], quarantined = [] }) => {
-        const states = [
-          ...(version === active ? ['active'] : []),
-          ...(version !== active && pipelines.length > 0
-            ? [`pinned by pipelines ${pipelines.join(', ')}`]
-            : []),
-          ...(signature?.refused === undefined ? [] : ['refused']),
-          ...quarantined.map(({ channel }) => `in quarantine on channel ${channel}`),
-        ]
-        const signed = signature ? describeSignature(signature) : ''
-        return [name, version, states.join(', '), origin, signed, license, elements.join(', ')]
-      }),
-    )
-    writeTable(terminal.out, [header, ...rows])
+    writeTable(terminal.out, [LIST_HEADER, ...plugins.flatMap(createRows)])
     printRefusals(plugins, terminal.out)
     printQuarantines(plugins, terminal.out)
     if (health.success) printIsolation(health.data.plugin_isolation, terminal.out)
   },
 }
 
+const LIST_HEADER = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'SIGNATURE', 'LICENSE', 'ELEMENTS']
+
+/** Creates a row for each version of a plugin. */
+function createRows({ name, active, versions }: Plugin): string[][] {
+  return versions.map(installed => {
+    const { version, origin, license, signature, elements } = installed
+    const states = listStates(installed, version === active)
+    const signer = signature ? describeSignature(signature) : ''
+    return [name, version, states.join(', '), origin, signer, license, elements.join(', ')]
+  })
+}
+
+function listStates(
+  { signature, pipelines = [], quarantined = [] }: InstalledVersion,
+  isActive: boolean,
+): string[] {
+  const states: string[] = []
+  if (isActive) states.push('active')
+  else if (pipelines.length > 0) states.push(`pinned by pipelines ${pipelines.join(', ')}`)
+  if (signature?.refused !== undefined) states.push('refused')
+  for (const { channel } of quarantined) states.push(`in quarantine on channel ${channel}`)
+  return states
+}
+
+/** `eyrie plugin show`: prints the versions of one plugin in detail. */
 export const showPluginCommand: Command = {
   usage: '<name> [--json] [--url URL] [--token TOKEN]',
   about:
@@ -110,27 +129,25 @@ export const showPluginCommand: Command = {
     const engine = connectEngine(values, terminal)
     const plugin = await engine.plugin.get(name)
     if (values.json) return writeJson(terminal.out, plugin)
-    for (const {
-      version,
-      origin,
-      signature,
-      elements,
-      capabilities = {},
-      not_granted: notGranted = [],
-    } of plugin.versions) {
-      const state = version === plugin.active ? ', active' : ''
-      terminal.out.write(`${styled(terminal.out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
-      if (signature) terminal.out.write(`  ${describeSignature(signature, 'with key')}\n`)
-      for (const element of elements)
-        terminal.out.write(`  ${element}: ${describeCapabilities(capabilities[element]).join('; ')}\n`)
-      printRequested('not granted', notGranted, terminal.out)
-    }
+
+    for (const version of plugin.versions) printVersion(plugin, version, terminal.out)
     printGrants(await engine.plugin.grants(name), terminal.out)
     printRefusals([plugin], terminal.out)
     printQuarantines([plugin], terminal.out)
   },
 }
 
+function printVersion({ name, active }: Plugin, installed: InstalledVersion, out: Output): void {
+  const { version, origin, signature, elements, capabilities = {}, not_granted: notGranted = [] } = installed
+  const state = version === active ? ', active' : ''
+  out.write(`${styled(out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
+  if (signature) out.write(`  ${describeSignature(signature, 'with key')}\n`)
+  for (const element of elements)
+    out.write(`  ${element}: ${describeCapabilities(capabilities[element]).join('; ')}\n`)
+  printRequested('not granted', notGranted, out)
+}
+
+/** `eyrie plugin release`: ends the quarantine of a plugin. */
 export const releasePluginCommand: Command = {
   usage: '<name> [--url URL] [--token TOKEN]',
   about:
@@ -145,6 +162,7 @@ export const releasePluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin use`: activates an installed version. */
 export const usePluginCommand: Command = {
   usage: '<name> <version> [--grant] [--no-revert] [--url URL] [--token TOKEN]',
   about:
@@ -162,10 +180,9 @@ export const usePluginCommand: Command = {
     const [name, version] = positionals
     const engine = connectToChangePlugins(values, terminal)
     const plugin = await engine.plugin.get(name)
-    const { not_granted: notGranted = [] } = plugin.versions.find(other => other.version === version) ?? {}
-    const isGranted = await grantRequested(`${name} ${version}`, notGranted, values.grant, terminal)
-    const selection = { version, ...(values['no-revert'] && { revert: false }) }
-    // What is granted is what was printed: the engine refuses it if the plugin has changed since.
+    const isGranted = await grantRequested(plugin, version, values.grant, terminal)
+    const selection = { version, revert: values['no-revert'] ? false : undefined }
+    // The user has granted what was printed. With the ETag, the engine rejects the grant if the plugin has changed since.
     const { active } = isGranted
       ? await engine.plugin.use(name, { ...selection, grant: true }, { ifMatch: getEtag(plugin) })
       : await engine.plugin.use(name, selection)
@@ -173,21 +190,28 @@ export const usePluginCommand: Command = {
   },
 }
 
-/** Returns whether the user grants what a version asks for. Throws an `Error` if the user declines. */
+/**
+ * Prints what a version asks for beyond what the plugin was granted, and returns whether the user grants it: with the option
+ * `--grant`, or by a yes on a terminal. Throws an `Error` if the user declines.
+ */
 export async function grantRequested(
-  label: string,
-  requested: readonly RequestedCapability[],
-  hasGranted: boolean | undefined,
+  { name, versions }: Plugin,
+  version: string,
+  grantOption: boolean | undefined,
   terminal: Terminal,
 ): Promise<boolean> {
+  const installed = versions.find(candidate => candidate.version === version)
+  const requested = installed?.not_granted ?? []
   if (requested.length === 0) return false
-  // Without a terminal, the engine refuses the version, and says what it asks for.
-  if (!hasGranted && !isInteractive(terminal)) return false
-  printRequested(`${label} asks for more than was granted`, requested, terminal.out)
-  if (!hasGranted && !(await confirm(terminal, 'Grant it?'))) throw new Error('nothing was changed')
+  // If nobody can be asked, the engine rejects the version, and lists what it asks for.
+  if (!grantOption && !isInteractive(terminal)) return false
+
+  printRequested(`${name} ${version} asks for more than was granted`, requested, terminal.out)
+  if (!grantOption && !(await confirm(terminal, 'Grant it?'))) throw new Error('nothing was changed')
   return true
 }
 
+/** `eyrie plugin remove`: deletes a version. */
 export const removePluginCommand: Command = {
   usage: '<name> <version> [--url URL] [--token TOKEN]',
   about: 'Removes an uploaded version of a plugin. A version that pipelines use is not removed.',

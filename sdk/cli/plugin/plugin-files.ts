@@ -18,7 +18,7 @@ export interface PluginFiles {
 }
 
 const MANIFEST_FILE = 'plugin.json'
-/** What an engine accepts by default. */
+/** The maximum that an engine accepts by default. */
 const MAX_UNPACKED_BYTES = 64 << 20
 
 /** Reads the files of a folder or of a gzipped tar archive. Throws an `Error` that names the file and the reason. */

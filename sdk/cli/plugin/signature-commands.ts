@@ -11,10 +11,11 @@ import { packFiles } from './plugin-archive.ts'
 import { readPluginFiles } from './plugin-files.ts'
 
 /**
- * Commands for publishers of plugins, which need no engine. A signed package contains its signature, so that it can be passed
- * on in any way.
+ * Commands for publishers of plugins, which need no engine. A signed package contains its signature, so that it can be
+ * distributed in any way.
  */
 
+/** `eyrie plugin keygen`: generates the key pair of a publisher. */
 export const pluginKeygenCommand: Command = {
   usage: '<name> --publisher <name>',
   about:
@@ -39,6 +40,7 @@ function generateKeys(publisher: string) {
   }
 }
 
+/** `eyrie plugin sign`: signs a plugin. */
 export const signPluginCommand: Command = {
   usage: '<folder|file.tgz> --key <publisher.key> [--out file.tgz]',
   about:
@@ -49,23 +51,22 @@ export const signPluginCommand: Command = {
     const options = { key: { type: 'string' }, out: { type: 'string' } } as const
     const { values, positionals } = parseArguments(args, options, ['folder or package'])
     const [path] = positionals
-    const keyFile = requireOption('key', values.key)
-    const key = await readKeyFile(keyFile, readSigningKey)
+    const key = await readKeyFile(requireOption('key', values.key), readSigningKey)
     const { manifest, files, isFolder } = await readPluginFiles(path)
     const signature = signFiles(path, files, key)
 
     if (isFolder) await writeLocalFile(join(path, SIGNATURE_FILE), signature)
-    const packed = new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)]])
     const archive = values.out ?? (isFolder ? undefined : path)
-    if (archive !== undefined) await writeLocalFile(archive, await packFiles(packed))
-    writeSuccess(
-      out,
-      'signed',
-      `${manifest.name} ${manifest.version} as ${key.publisher}: ${archive ?? path}`,
-    )
+    if (archive !== undefined) {
+      const signedFiles = new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)]])
+      await writeLocalFile(archive, await packFiles(signedFiles))
+    }
+    const { name, version } = manifest
+    writeSuccess(out, 'signed', `${name} ${version} as ${key.publisher}: ${archive ?? path}`)
   },
 }
 
+/** `eyrie plugin verify`: verifies the signature of a plugin. */
 export const verifyPluginCommand: Command = {
   usage: '<folder|file.tgz> [--key <publisher.pub>] [--json]',
   about:

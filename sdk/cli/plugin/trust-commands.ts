@@ -8,8 +8,9 @@ import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine
 import { readKeyFile } from './key-files.ts'
 import { printRefusals } from './plugin-report.ts'
 
-/** Commands for owners of engines: whose plugins the engine installs and runs. */
+/** Commands for the owner of an engine, who decides whose plugins the engine installs and runs. */
 
+/** `eyrie plugin trust`: trusts a publisher. */
 export const trustPublisherCommand: Command = {
   usage: '<publisher.pub|key> [--name NAME] [--force] [--url URL] [--token TOKEN]',
   about:
@@ -31,7 +32,7 @@ export const trustPublisherCommand: Command = {
   },
 }
 
-/** Reads the key from the argument or from a file. A known key has a name already. */
+/** Reads the publisher from a file, or returns the key in the argument. For a key that the engine knows, the name is optional. */
 async function readPublisher(
   source: string,
   name: string | undefined,
@@ -47,6 +48,7 @@ async function readPublisher(
   return { key: source, name: known }
 }
 
+/** `eyrie plugin distrust`: distrusts or deletes a publisher. */
 export const distrustPublisherCommand: Command = {
   usage: '<name|key> [--delete] [--url URL] [--token TOKEN]',
   about:
@@ -76,6 +78,7 @@ function findPublishers({ publishers }: TrustedPlugins, searched: string): Publi
   throw new Error(`the engine knows no publisher ${searched}: eyrie plugin publishers lists them`)
 }
 
+/** `eyrie plugin publishers`: lists the publishers and the exceptions. */
 export const listPublishersCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
   about:
@@ -93,6 +96,7 @@ export const listPublishersCommand: Command = {
   },
 }
 
+/** `eyrie plugin allow`: adds an exception for a plugin. */
 export const allowPluginCommand: Command = {
   usage: '<plugin> [--url URL] [--token TOKEN]',
   about: 'Accepts all versions of a plugin without the signature of a trusted publisher.',
@@ -105,6 +109,7 @@ export const allowPluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin disallow`: deletes an exception. */
 export const disallowPluginCommand: Command = {
   usage: '<plugin> [--url URL] [--token TOKEN]',
   about: 'Withdraws eyrie plugin allow: the plugin needs the signature of a trusted publisher again.',
@@ -119,5 +124,5 @@ export const disallowPluginCommand: Command = {
   },
 }
 
-/** Prints which installed versions do not start now. */
+/** Prints which installed versions do not start after the change. */
 const reportRefusals = async (engine: Client, out: Output) => printRefusals(await engine.plugin.list(), out)

@@ -5,10 +5,14 @@ import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
 import { grantRequested } from './plugin-commands.ts'
 import { printShadowReport } from './upgrade-report.ts'
 
-/** Commands that upgrade plugins while their pipelines run. */
+/**
+ * Commands that upgrade plugins while their pipelines run. A version can first run in shadow: on the same frames as the active one,
+ * but without any effect.
+ */
 
 const DEFAULT_SECONDS = '60'
 
+/** `eyrie plugin upgrade`: runs a version in shadow, and then activates it. */
 export const upgradePluginCommand: Command = {
   usage: '<name> <version> [--seconds 60] [--accept] [--grant] [--json] [--url URL] [--token TOKEN]',
   about:
@@ -27,15 +31,10 @@ export const upgradePluginCommand: Command = {
     const [name, version] = positionals
     const seconds = parsePositiveInteger('seconds', values.seconds)
     const engine = connectToChangePlugins(values, terminal)
-    const { versions } = await engine.plugin.get(name)
-    const { not_granted: notGranted = [] } = versions.find(other => other.version === version) ?? {}
-    const isGranted = await grantRequested(`${name} ${version}`, notGranted, values.grant, terminal)
+    const isGranted = await grantRequested(await engine.plugin.get(name), version, values.grant, terminal)
 
-    const started = await engine.plugin.startShadow(name, {
-      version,
-      seconds,
-      ...(isGranted && { grant: true as const }),
-    })
+    const grant = isGranted ? true : undefined
+    const started = await engine.plugin.startShadow(name, { version, seconds, grant })
     if (!values.json) terminal.out.write(`running ${name} ${version} in shadow until ${started.ends}\n`)
     const report = await waitForEnd(started, () => engine.plugin.getShadow(name))
     if (values.json) writeJson(terminal.out, report)
@@ -47,6 +46,7 @@ export const upgradePluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin shadow`: prints the report of a run in shadow, or ends the run. */
 export const shadowPluginCommand: Command = {
   usage: '<name> [--end] [--json] [--url URL] [--token TOKEN]',
   about:
@@ -64,6 +64,7 @@ export const shadowPluginCommand: Command = {
   },
 }
 
+/** `eyrie plugin switches`: lists the switches between versions. */
 export const pluginSwitchesCommand: Command = {
   usage: '<name> [--json] [--url URL] [--token TOKEN]',
   about:

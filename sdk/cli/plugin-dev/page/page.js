@@ -7,7 +7,7 @@ const MAX_ENTRIES = 500
 const RETRY_MS = 1000
 /** Colours of states in the list. */
 const ENTRY_KINDS = { failed: 'error', degraded: 'warn' }
-/** The live view plays at most this far behind, in seconds. */
+/** The live view jumps forward if it is further behind than this, in seconds. */
 const MAX_DELAY = 2
 
 const find = id => document.getElementById(id)
@@ -40,21 +40,27 @@ const handlers = {
   },
   state: ({ time, data, excerpt }) => {
     const { state, reason } = data
+    const isProblem = reason !== undefined
     find('state').textContent = state
     find('state').className = state
-    if (reason === undefined) find('error').hidden = true
-    else showError(reason, excerpt)
-    const text = reason === undefined ? state : `${state}: ${reason}`
-    addEntry(time, ENTRY_KINDS[state] ?? 'state', text)
+    if (isProblem) showError(reason, excerpt)
+    else hideError()
+    addEntry(time, ENTRY_KINDS[state] ?? 'state', isProblem ? `${state}: ${reason}` : state)
   },
   event: ({ time, data: { type, ...fields } }) => addEntry(time, 'event', `${type} ${formatFields(fields)}`),
   count: ({ data }) => showCounters(data),
   log: ({ time, level, text }) => addEntry(time, level, text),
   reload: ({ time, problem, ms, excerpt }) => {
-    find('reload').textContent = problem === undefined ? `reloaded in ${ms} ms` : 'not reloaded'
-    if (problem === undefined) find('error').hidden = true
-    else showError(problem, excerpt)
-    addEntry(time, problem === undefined ? 'reload' : 'error', problem ?? `reloaded in ${ms} ms`)
+    if (problem === undefined) {
+      const text = `reloaded in ${ms} ms`
+      find('reload').textContent = text
+      hideError()
+      addEntry(time, 'reload', text)
+    } else {
+      find('reload').textContent = 'not reloaded'
+      showError(problem, excerpt)
+      addEntry(time, 'error', problem)
+    }
   },
 }
 
@@ -69,6 +75,10 @@ function showError(reason, excerpt) {
       return line
     }),
   )
+}
+
+function hideError() {
+  find('error').hidden = true
 }
 
 function showCounters(counters) {
@@ -130,11 +140,13 @@ function playLive() {
 function receiveVideo(media) {
   const queue = []
   let buffer
+  // A buffer accepts one segment at a time. The event `updateend` follows when it is ready for the next one.
   const append = () => {
     if (!buffer || buffer.updating || media.readyState !== 'open') return
     if (queue.length > 0) return buffer.appendBuffer(queue.shift())
     followLiveEdge()
   }
+  // The first message is a text with the codecs, the others are segments of an MP4 stream.
   const socket = connect('live', 'arraybuffer', data => {
     if (typeof data === 'string') {
       buffer = media.addSourceBuffer(`video/mp4; codecs="${JSON.parse(data).codecs}"`)
@@ -160,7 +172,7 @@ function followLiveEdge() {
   if (video.paused) void video.play().catch(() => {})
 }
 
-// Objects over exactly the frame to which they belong
+// The objects, drawn over exactly the frame to which they belong
 
 function drawFrame(_, { mediaTime, width, height }) {
   video.requestVideoFrameCallback(drawFrame)
@@ -170,22 +182,24 @@ function drawFrame(_, { mediaTime, width, height }) {
   overlay.height = clientHeight * devicePixelRatio
   const context = overlay.getContext('2d')
   context.scale(devicePixelRatio, devicePixelRatio)
-  const data = findObjects(mediaTime * TICKS_PER_SECOND)
+
+  const data = findResult(mediaTime * TICKS_PER_SECOND)
   if (!data || width === 0 || height === 0) return
   const style = getComputedStyle(document.documentElement)
   context.strokeStyle = context.fillStyle = style.getPropertyValue('--box')
   context.lineWidth = 2
   context.font = '12px system-ui'
   for (const { class: name, score, track, bbox } of data.objects) {
-    const [x, y] = [bbox.x * clientWidth, bbox.y * clientHeight]
+    const x = bbox.x * clientWidth
+    const y = bbox.y * clientHeight
     context.strokeRect(x, y, bbox.w * clientWidth, bbox.h * clientHeight)
     const label = track === undefined ? `${name} ${score.toFixed(2)}` : `${name} ${track}`
     context.fillText(label, x + 2, y - 4)
   }
 }
 
-/** The result of the last frame that is not later, if it is at most a second older. */
-function findObjects(ticks) {
+/** Returns the result of the latest frame up to this time; undefined if it is more than a second old. */
+function findResult(ticks) {
   let found
   for (const [pts, data] of frames) {
     if (pts > ticks + 1) break

@@ -22,6 +22,8 @@ const RETRY_DELAY_MS = 500
 const HANDSHAKE_TIMEOUT_MS = 10_000
 /** Interval of TCP keep-alive probes, which detect a lost peer after about twice this time. */
 const KEEP_ALIVE_MS = 15_000
+/** The lowest HTTP status of errors that may disappear when the request is repeated. */
+const SERVER_ERROR = 500
 /** Beyond this number of buffered messages, nothing is read from the network until the caller catches up. */
 const MAX_BUFFERED_MESSAGES = 1000
 
@@ -38,9 +40,6 @@ export interface OutputOptions extends OutputQuery {
   /** Called when a connection is lost or cannot be established. The client reconnects. */
   onDisconnect?(error: EyrieError): void
 }
-
-/** The lowest HTTP status of errors that may disappear when the request is repeated. */
-const SERVER_ERROR = 500
 
 export type ReceivedMessage = Hello | Gap | OutputMessage
 
@@ -67,6 +66,7 @@ export async function* followOutput(
   { url, headers, agent, signal }: OutputAccess,
   options: OutputOptions = {},
 ): AsyncGenerator<ReceivedMessage, void, undefined> {
+  // All other options are parameters of the query.
   const { since, onDisconnect, onAcknowledgeReady, ...query } = options
   const position: LogPosition = { logId: undefined, next: since }
 

@@ -47,7 +47,10 @@ export interface Request {
 
 type Routes = { readonly [name: string]: Route | Routes }
 
-/** Creates the methods of the routes, and recursively those of their groups. Each method sends its request with `send` and returns the result. */
+/**
+ * Creates the methods of the routes, and recursively those of their groups. Each method sends its request with `send` and returns
+ * the result.
+ */
 export function createCalls<R extends Routes>(
   routes: R,
   send: (request: Request) => Promise<unknown>,

@@ -13,7 +13,7 @@ export const pipelineElement = z
   .strictObject({
     name: z.string().min(1).max(200).meta({
       description:
-        'Name of the element in the catalog. With a version, such as count@1.2.0, the pipeline does not follow the active version of the plugin; count@1.2 and count@1 are the newest installed version that begins so',
+        'Name of the element in the catalog. A version can be added: count@1.2.0 runs that version instead of the active one, and count@1.2 or count@1 runs the newest installed version that begins so',
     }),
     args: jsonObject.optional().meta({ description: 'Fixed parameters of the element' }),
     config: jsonObject

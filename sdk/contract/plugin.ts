@@ -75,7 +75,7 @@ export const manifestElement = z.strictObject({
   passthrough: z.boolean().meta({ description: 'Whether the element forwards all objects of its input' }),
   runs: z.enum(['inline', 'worker']).meta({
     description:
-      'inline: on the main thread of the engine, which only built-in elements can; worker: in a thread, or for uploaded plugins in a process',
+      'inline: on the main thread of the engine, for built-in elements only; worker: in a thread of its own, or for uploaded plugins in a process',
   }),
   stateless: z.boolean().default(false).meta({
     description:

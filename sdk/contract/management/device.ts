@@ -149,6 +149,7 @@ export const deviceRoutes = {
     response: deviceView,
   }),
 
+  /** The same as `get`, under the path that corresponds to `/site/view`. */
   view: route({
     method: 'get',
     path: '/device/view',

@@ -6,7 +6,10 @@ import { requestedStatisticKeys, statisticKeysParameter } from './statistic.ts'
 import { channelStats, eventRecord, usecaseStats, usecaseStatsByQuery } from './statistic-response.ts'
 import { bucketInterval, dateOrTimeExpression, lookback, timeExpression } from './time-expression.ts'
 
-/** Events of channels and the statistics that are computed from them, in the management API. */
+/**
+ * Events of channels in the management API, and the statistics that are computed from them. Each operation returns them for one
+ * usecase, because the usecase determines which statistics its channels have.
+ */
 
 const DETAILS = 'Whether to add the ids of tracked objects, and the newest events of each time bucket'
 const details = flagParameter.meta({ description: DETAILS })
@@ -96,7 +99,7 @@ export const eventRoutes = {
     method: 'post',
     path: '/event/usecase-report',
     readOnly: true,
-    summary: 'Get a report on a channel',
+    summary: 'Get the statistics of a channel in a time range',
     access: 'view',
     body: z.strictObject({
       channel_id: channelId,

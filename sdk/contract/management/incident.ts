@@ -17,7 +17,7 @@ export const incidentState = z.enum(['open', 'acknowledged', 'resolved']).meta({
 export type IncidentState = z.infer<typeof incidentState>
 
 const emailOfPersonWho = (hasDone: 'has acknowledged' | 'has resolved') =>
-  z.string().meta({ description: `E-mail address of the person who ${hasDone} it; empty if nobody has` })
+  z.string().meta({ description: `E-mail address of the person who ${hasDone} it; empty if no person has` })
 
 export const incident = z
   .object({

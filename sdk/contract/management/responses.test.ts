@@ -44,16 +44,16 @@ const customer: Fields = {
 /** Specified response fields by operation. For a list, the fields of its items. */
 const specified: Record<string, Fields> = {
   'acl.list': { string: 'module_key module_name module_path', array: 'components' },
-  'alert.active': alert,
+  'alert.listActive': alert,
   'alert.disable': alert,
   'alert.enable': alert,
-  'alert.id': alert,
+  'alert.get': alert,
   'alert.list': alert,
   'alert.update': alert,
   'notification.gallery': gallery,
   'notification.galleryImage': gallery,
   'notification.range': { string: 'channel_id usecase_key start end', array: 'notifications' },
-  'notification.uuid': {
+  'notification.get': {
     string: 'notification_uuid channel_id usecase_key notification_time notification_extra',
     object: 'notification_data',
   },
@@ -78,25 +78,25 @@ const specified: Record<string, Fields> = {
   'user.auth': { string: 'access_token token_type refresh_token', integer: 'expires_in', object: 'user' },
   'user.auth user': user,
   'user.register': user,
-  'user.id': user,
-  'user.info': { ...user, object: 'ui_config user_config' },
+  'user.get': user,
+  'user.getCurrent': { ...user, object: 'ui_config user_config' },
   'user.list': user,
   'user.update': user,
-  'user.readConfig': { string: 'user_id role_id', array: assigned, object: 'ui_config' },
+  'user.getConfig': { string: 'user_id role_id', array: assigned, object: 'ui_config' },
   'role.list': { string: 'role_id role_key role_name' },
-  'config.sms': { string: 'sms_provider sms_auth_key sms_auth_token sms_from sms_to' },
-  'config.smtp': {
+  'config.getSms': { string: 'sms_provider sms_auth_key sms_auth_token sms_from sms_to' },
+  'config.getSmtp': {
     string: 'smtp_host smtp_username smtp_password smtp_from smtp_to',
     integer: 'smtp_port',
     boolean: 'smtp_auth smtp_attachment',
   },
-  'customer.id': customer,
+  'customer.get': customer,
   'customer.list': customer,
-  'customer.id customer_address': {
+  'customer.get customer_address': {
     string:
       'customer_area customer_city customer_country customer_state customer_street customer_unit customer_zip',
   },
-  'notification.uuid notification_data': { string: 'attachment from message subject to' },
+  'notification.get notification_data': { string: 'attachment from message subject to' },
   'notification.gallery gallery': { array: 'image', string: 'image_url time_stamp uuid' },
   'acl.list components': { integer: 'component_key', string: 'component_name' },
   'media.ticket': { string: 'ticket fmp4 ws whep', integer: 'expires_in' },

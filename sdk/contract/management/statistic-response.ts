@@ -24,11 +24,9 @@ export const statisticValues = z
     ...builtInFields,
     dwell_time: value.meta({ description: 'In seconds' }),
     [MOVING_AVERAGE_ALIAS]: value,
-    ids: z
-      .array(z.string())
-      .meta({
-        description: 'Ids of the tracked objects of the newest events, without duplicates; at most 1000',
-      }),
+    ids: z.array(z.string()).meta({
+      description: 'Ids of the tracked objects of the newest events, without duplicates; at most 1000',
+    }),
   })
   .meta({
     id: 'ChannelStatistics',

@@ -6,8 +6,8 @@ import { timezone } from './site.ts'
 import { systemAlertKind, systemAlertState } from './system-alert-kind.ts'
 
 /**
- * System alerts in the management API: failures of cameras, engines and of the appliance itself, which are noticed without
- * any configuration.
+ * System alerts in the management API: failures of cameras, of engines and of the appliance itself. They are detected without any
+ * configuration by the user.
  */
 
 export const systemAlert = z
@@ -35,7 +35,7 @@ export const systemAlert = z
   .meta({ id: 'SystemAlert' })
 export type SystemAlert = z.infer<typeof systemAlert>
 
-/** How alerts of one kind are reported. */
+/** Whether, when and how system alerts of one kind are reported. */
 const kindSettings = z.strictObject({
   is_enabled: z.boolean(),
   delivery: z.enum(['immediate', 'daily_summary']).meta({
@@ -56,45 +56,45 @@ const thresholds = z.strictObject({
     .number()
     .min(0)
     .max(255)
-    .meta({ description: 'A darker picture without contrast is black' }),
+    .meta({ description: 'Mean brightness below which a picture without contrast counts as black' }),
   frozen_s: z
     .int()
     .min(10)
     .max(86_400)
-    .meta({ description: 'A picture that is identical for longer is frozen' }),
+    .meta({ description: 'Seconds after which a picture that does not change counts as frozen' }),
   sharpness_percent: z
     .number()
     .min(1)
     .max(99)
-    .meta({ description: 'A picture below this share of its usual sharpness is defocused' }),
+    .meta({ description: 'Share of the usual sharpness below which a picture counts as defocused' }),
   similarity_percent: z
     .number()
     .min(1)
     .max(99)
-    .meta({ description: 'A picture whose edges resemble the usual ones less has moved' }),
+    .meta({ description: 'Similarity to the usual edges below which a picture counts as moved' }),
   frame_rate_percent: z
     .number()
     .min(1)
     .max(100)
-    .meta({ description: 'A lower share of the expected frame rate is too low' }),
+    .meta({ description: 'Share of the expected frame rate below which the frame rate counts as low' }),
   disk_free_percent: z
     .number()
     .min(0)
     .max(99)
-    .meta({ description: 'A disk with less free space is filling' }),
+    .meta({ description: 'Share of free space below which a disk counts as filling' }),
   clock_s: z
     .number()
     .min(1)
     .max(86_400)
-    .meta({ description: 'A clock that differs by more seconds is wrong' }),
+    .meta({ description: 'Seconds by which a clock may differ before it counts as wrong' }),
   ending_days: z
     .int()
     .min(1)
     .max(365)
-    .meta({ description: 'A certificate or license that ends within fewer days is reported' }),
+    .meta({ description: 'Days before its end from which on a certificate or license is reported' }),
   backup_days: z.int().min(0).max(365).meta({
     description:
-      'A newest backup that is older is overdue; 0: never. Without any backup, the first scheduled one is overdue after its time',
+      'Days after which the newest backup counts as overdue; 0: never. Without any backup, the first scheduled one counts as overdue when its time has passed',
   }),
 })
 

@@ -24,9 +24,8 @@ export async function generateManifest(folder: string): Promise<Record<string, u
   const { entry, elements } = parseAs(manifest, original)
   const entryModule: { default: PluginDefinition } = await import(pathToFileURL(resolve(folder, entry)).href)
   const definitions = entryModule.default
-  for (const { name } of elements)
-    if (!definitions[name])
-      throw new Error(`plugin.json lists element "${name}", but ${entry} does not define it`)
+  const missing = elements.find(({ name }) => !definitions[name])
+  if (missing) throw new Error(`plugin.json lists element "${missing.name}", but ${entry} does not define it`)
 
   return {
     ...original,
@@ -38,17 +37,18 @@ export async function generateManifest(folder: string): Promise<Record<string, u
   }
 }
 
-/** The part of a manifest that describes own models. It has not been validated yet. */
+/** The part of a manifest that lists the models in the package, before the manifest is validated. */
 interface ModelManifest {
   elements?: { capabilities?: { inference?: { own?: { file?: unknown; sha256?: string }[] } } }[]
 }
 
-/** Writes the SHA-256 of the models that the plugin contains into its manifest. */
+/** Sets the SHA-256 of each model that the package contains in its manifest. */
 async function hashOwnModels({ elements = [] }: ModelManifest, folder: string): Promise<void> {
-  for (const model of elements.flatMap(({ capabilities }) => capabilities?.inference?.own ?? []))
-    model.sha256 = createHash('sha256')
-      .update(await readFile(resolve(folder, String(model.file))))
-      .digest('hex')
+  const models = elements.flatMap(({ capabilities }) => capabilities?.inference?.own ?? [])
+  for (const model of models) {
+    const content = await readFile(resolve(folder, String(model.file)))
+    model.sha256 = createHash('sha256').update(content).digest('hex')
+  }
 }
 
 function toManifestSchemas({ args, config, input, output }: ElementDefinition) {
@@ -60,7 +60,7 @@ function toManifestSchemas({ args, config, input, output }: ElementDefinition) {
   }
 }
 
-/** An element that declares its events in code need not repeat them in the manifest. */
+/** Returns the capabilities with the events that the code declares, so that the manifest need not repeat them. */
 function toCapabilities({ capabilities }: { capabilities?: object }, { events }: ElementDefinition) {
   if (!events) return {}
   const declared = Object.entries(events).map(([type, schema]) => [type, toFieldTypes(schema)])
@@ -97,8 +97,8 @@ function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
 }
 
 /**
- * Writes the schemas into the manifest of a plugin, whose code uses this copy of the SDK, also where no package is installed.
- * Rejects with the reason, which names the file and line of errors in the code.
+ * Writes the schemas into the manifest of a plugin. Its code need not have the SDK installed: imports of `@eyrie/element` are
+ * resolved to this copy. Rejects with the reason, which names the file and line of errors in the code.
  */
 export async function writeManifest(folder: string): Promise<void> {
   const path = resolve(folder)
@@ -111,7 +111,7 @@ export async function writeManifest(folder: string): Promise<void> {
   try {
     const file = resolve(path, 'plugin.json')
     const text = `${JSON.stringify(await generateManifest(path), null, 2)}\n`
-    // Programs that watch the folder would notice a change.
+    // An unchanged file is not written, because programs that watch the folder would take that for a change.
     if (text !== (await readFile(file, 'utf8'))) await writeFile(file, text)
   } catch (error) {
     throw new Error(`${folder}: ${describeError(error, path)}`, { cause: error })

@@ -6,15 +6,15 @@ import type { Thresholds } from './inference.ts'
  * Runs a model on a part of the picture of the frame that is processed now. The engine cuts out the part and runs the model; the
  * element receives neither pixels nor native code.
  *
- * Rejects with the reason if the manifest does not declare the model in `capabilities.inference`, if the region is not inside of
- * the picture, if the model fails or takes too long, or if the frame has too many requests (32). Also rejects if the frame was
- * superseded; an element that does not catch this error loses the frame, and continues with the next one.
+ * Rejects with the reason if the manifest does not declare the model in `capabilities.inference`, if the region is outside of the
+ * picture, if the model fails or takes too long, or if the frame has more than 32 requests. Also rejects if newer frames have
+ * superseded the frame. If the element does not catch this error, the frame is dropped, and the element continues with the next one.
  *
  * @param model Name of a model of the catalog, or of an own model of the package.
  */
 export type ElementInfer = (model: string, options?: InferOptions) => Promise<ModelResult>
 
-/** What a model is run on. */
+/** On which part of which frame a model runs, and which objects it reports. */
 export interface InferOptions {
   /**
    * The part of the picture that the model sees, such as the `bbox` of an object: normalised to 0..1 of the source picture. What
@@ -78,8 +78,10 @@ export function softmax(scores: OutputData): Float32Array {
 /** Returns the index of the largest value; -1 if there are no values, or none is a number. */
 export function findLargest(values: OutputData): number {
   let best = -1
-  for (const [index, value] of values.entries())
-    if (best < 0 ? !Number.isNaN(value) : value > values[best]!) best = index
+  for (const [index, value] of values.entries()) {
+    const isLargest = best < 0 ? !Number.isNaN(value) : value > values[best]!
+    if (isLargest) best = index
+  }
   return best
 }
 

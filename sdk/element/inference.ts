@@ -25,8 +25,8 @@ export interface Inference {
 /** A loaded model, bound to the frames of one channel. */
 export interface Detector {
   /**
-   * The view of a frame that the model reads. The element must have it as its own `view`, which is a getter: the view changes when
-   * the model is replaced by one that reads other pictures.
+   * The view of a frame that the model reads. The element must return it as its own `view`, from a getter: the view changes when the
+   * model is replaced by one that reads other pictures.
    */
   readonly view: ViewSpec
   /**
@@ -38,9 +38,9 @@ export interface Detector {
   close(): void
 }
 
-/** Which of the objects that a model proposes are reported. Without a value, that of the model's card applies. */
+/** Which of the objects that a model finds are reported. A threshold that is undefined is that of the model's card. */
 export interface Thresholds {
-  /** Objects with a lower score are not reported. It replaces the scores of the card, also those of single classes. */
+  /** Objects with a lower score are not reported. Replaces all thresholds in the card, including those of single classes. */
   score_threshold?: number | undefined
   /** Of two objects that overlap by more than this intersection over union, the one with the lower score is discarded. */
   iou_threshold?: number | undefined

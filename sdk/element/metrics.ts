@@ -1,7 +1,7 @@
 /** Maximum number of metrics of an element on one channel. */
 export const MAX_METRICS = 32
 
-/** Name of a metric, as Prometheus has them. */
+/** Names of metrics, a part of the names that Prometheus allows. */
 export const METRIC_NAME = /^[a-z][a-z0-9_]{0,63}$/
 
 /**
@@ -30,24 +30,25 @@ export function createElementMetrics(): { metrics: ElementMetrics; collect(): Me
   const totals: Record<string, number> = {}
   let hasChanged = false
 
-  function assertName(name: string, amount: number, existing: Record<string, number>): void {
+  /** Throws an `Error` if a value cannot be recorded. `recorded` are the metrics of the same kind, by name. */
+  function assertRecordable(name: string, value: number, recorded: Record<string, number>): void {
     if (!METRIC_NAME.test(name))
       throw new Error(`the metric ${name} should have a name of lower-case letters, digits and underscores`)
-    if (!Number.isFinite(amount)) throw new Error(`the value ${amount} of the metric ${name} is not a number`)
+    if (!Number.isFinite(value)) throw new Error(`the value ${value} of the metric ${name} is not a number`)
+    const isNew = !Object.hasOwn(recorded, name)
     const count = Object.keys(values).length + Object.keys(totals).length
-    if (!Object.hasOwn(existing, name) && count >= MAX_METRICS)
-      throw new Error(`the element has more than ${MAX_METRICS} metrics`)
+    if (isNew && count >= MAX_METRICS) throw new Error(`the element has more than ${MAX_METRICS} metrics`)
   }
 
   return {
     metrics: {
       set(name, value) {
-        assertName(name, value, values)
+        assertRecordable(name, value, values)
         hasChanged ||= values[name] !== value
         values[name] = value
       },
       add(name, amount = 1) {
-        assertName(name, amount, totals)
+        assertRecordable(name, amount, totals)
         if (amount < 0) throw new Error(`the total of the metric ${name} would decrease`)
         hasChanged ||= amount > 0
         totals[name] = (totals[name] ?? 0) + amount

@@ -4,15 +4,15 @@ import { createInputTensor, openSession, runTrial } from './session.ts'
 
 type Card = Pick<ModelCard, 'head' | 'labels' | 'input'>
 
-/** Rounding may differ between the two models. */
+/** Outputs that differ by less count as equal, because the two models may round differently. */
 const MAX_DIFFERENCE = 1e-3
 
 /**
- * Checks by running it whether a model works at other sizes than the one that it was exported for.
+ * Runs a model to find out whether it also works at other sizes than the one that it was exported for.
  *
  * `dynamic` is a copy of the model `fixed` with a dynamic size. At the original size, the outputs of both models must be
  * equal. At two other sizes, the number of output rows must be proportional to the area of the image. Models with an NMS
- * head fail the check, because their number of rows depends on the image.
+ * head fail the check, because the number of their rows depends on what the image shows.
  */
 export async function supportsDynamicSize(
   fixed: Uint8Array,

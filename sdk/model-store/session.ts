@@ -58,7 +58,8 @@ export async function runTrial(
   if (inputNames.length !== 1 || inputNames[0] !== card.input.name)
     throw new Error(`its inputs are ${inputNames.join(', ')}; it should have only ${card.input.name}`)
   const tensor = createInputTensor(card.input, size)
-  ;(tensor.data as Uint8Array | Float32Array).fill(card.input.fill)
+  const pixels = tensor.data as Uint8Array | Float32Array
+  pixels.fill(card.input.fill)
   const outputs = await session.run({ [card.input.name]: tensor }).catch((error: Error) => {
     throw new Error(`ONNX Runtime cannot run it: ${error.message}`)
   })

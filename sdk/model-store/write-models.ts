@@ -34,6 +34,7 @@ export async function removeModel(root: string, name: string): Promise<void> {
   await stat(folder).catch(() => {
     throw new Error(`there is no model ${name} in ${root}; models that ship with Eyrie cannot be removed`)
   })
+  // Without its card, the crash record of a broken model cannot be found.
   const model = await readModel(folder).catch(() => undefined)
   await removeFolder(root, name)
   if (model) openQuarantine(root).clear(model.card.sha256)

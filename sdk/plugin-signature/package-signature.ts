@@ -14,6 +14,7 @@ import { type PublicKey, type SigningKey, toVerifyingKey } from './publisher-key
 
 export const SIGNATURE_FILE = 'signature.json'
 
+/** Maximum size of the signature file. */
 const MAX_BYTES = 2 << 20
 const MAX_PATH_LENGTH = 200
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break in a path would end its line in the signed text
@@ -37,7 +38,7 @@ const packageSignature = z.strictObject({
   signature: z.string().regex(/^[0-9a-f]{128}$/, 'must be an Ed25519 signature in hexadecimal'),
 })
 
-/** A signature that matches its list of files. Whether the files match the list is another question. */
+/** A signature that matches its list of files. `verifyFiles` checks whether the files match the list. */
 export type PackageSignature = z.infer<typeof packageSignature>
 
 /** The signature of a package is present, but wrong. */
@@ -46,9 +47,9 @@ export class PackageSignatureError extends Error {
   /** The file that was changed, added or removed; undefined if the signature itself is wrong. */
   readonly file: string | undefined
 
-  constructor(message: string, file?: string, options?: ErrorOptions) {
-    super(message, options)
-    this.file = file
+  constructor(message: string, options: { file?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.file = options.file
   }
 }
 
@@ -75,8 +76,9 @@ export function readSignature(text: string): PackageSignature {
     Buffer.from(signature, 'hex'),
   )
   if (isGenuine) return content
+  const problem = `the signature in ${SIGNATURE_FILE} does not match its list of files and its key`
   throw new PackageSignatureError(
-    `the signature in ${SIGNATURE_FILE} does not match its list of files and its key: the file was changed or forged. Get the package from its publisher again`,
+    `${problem}: the file was changed or forged. Get the package from its publisher again`,
   )
 }
 
@@ -85,7 +87,7 @@ export function verifyFiles({ files: signed }: PackageSignature, files: PackageF
   const fail = (path: string, problem: string): never => {
     throw new PackageSignatureError(
       `${JSON.stringify(path)} ${problem} after the package was signed: get the package from its publisher again, or sign it again`,
-      path,
+      { file: path },
     )
   }
   for (const { path, sha256 } of signed) {
@@ -138,9 +140,7 @@ function parseSignature(text: string): PackageSignature {
   } catch (cause) {
     const reason =
       cause instanceof SyntaxError ? `${SIGNATURE_FILE} is not valid JSON` : (cause as Error).message
-    throw new PackageSignatureError(`${reason}: get the package from its publisher again`, undefined, {
-      cause,
-    })
+    throw new PackageSignatureError(`${reason}: get the package from its publisher again`, { cause })
   }
 }
 
@@ -150,12 +150,8 @@ function readSignatureFile(file: string): string {
     if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, more than the maximum of ${MAX_BYTES}`)
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new PackageSignatureError(
-      `${SIGNATURE_FILE} cannot be read: ${(cause as Error).message}`,
-      undefined,
-      {
-        cause,
-      },
-    )
+    throw new PackageSignatureError(`${SIGNATURE_FILE} cannot be read: ${(cause as Error).message}`, {
+      cause,
+    })
   }
 }

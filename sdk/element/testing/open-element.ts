@@ -5,7 +5,7 @@ import { createElementMetrics, type MetricValues } from '../metrics.ts'
 import { openRealModels } from './real-models.ts'
 import { createRecordedAnswers } from './recorded-answers.ts'
 
-/** What a channel provides. All of it is optional. */
+/** What a channel provides to the element. Everything is optional. */
 export interface OpenOptions extends Partial<Omit<ElementContext<unknown, unknown>, 'clock' | 'metrics'>> {
   /**
    * Runs the models that `plugin.json` declares on the pictures of the frames, with the code of the engine. Only under
@@ -29,52 +29,62 @@ export interface TestElement extends Element {
 }
 
 /**
- * Opens an element as a channel does: `args` and `config` are validated and completed by the element's schemas. Rejects with the
+ * Opens an element as a channel does: the schemas of the element validate `args` and `config`, and add defaults. Rejects with the
  * reason if a model cannot be loaded.
  */
 export async function openElement(
   definition: ElementDefinition,
-  { args = {}, config, source = { id: 1 }, models, ...granted }: OpenOptions = {},
+  { args = {}, config, source = { id: 1 }, models, ...provided }: OpenOptions = {},
 ): Promise<TestElement> {
   const { clock, advance } = createStreamClock()
   const { metrics, collect } = createElementMetrics()
-  const log: LogEntry[] = []
-  const writeAt = (level: keyof Log) => (fields: object, message: string) =>
-    void log.push({ level, fields, message })
+  const entries: LogEntry[] = []
+  const realModels = models === 'real' ? await openRealModels() : undefined
 
-  const real = models === 'real' ? await openRealModels() : undefined
   const element = await definition.open({
     size: undefined,
     inference: undefined,
-    infer: real?.infer ?? createRecordedAnswers({}),
-    log: { debug: writeAt('debug'), info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') },
-    ...granted,
+    infer: realModels?.infer ?? createRecordedAnswers({}),
+    log: createLog(entries),
+    ...provided,
     args: definition.args.parse(args),
     config: config === undefined ? undefined : definition.config?.parse(config),
     source,
     clock,
     metrics,
   })
+
   const process: Element['process'] = (frame, picture) => {
     advance(frame)
     return element.process(frame, picture)
   }
-  let latest: MetricValues = { values: {}, totals: {} }
+  let latestMetrics: MetricValues = { values: {}, totals: {} }
   return {
     ...(element.view && { view: element.view }),
     ...(element.size && { size: element.size }),
     ...(element.metadata && { metadata: element.metadata }),
-    log,
-    readMetrics: () => (latest = collect() ?? latest),
-    process: real ? real.host(process) : process,
-    close: () => {
+    log: entries,
+    readMetrics() {
+      // `collect` returns undefined if no metric has changed since the last call.
+      latestMetrics = collect() ?? latestMetrics
+      return latestMetrics
+    },
+    process: realModels ? realModels.host(process) : process,
+    close() {
       element.close?.()
-      real?.close()
+      realModels?.close()
     },
   }
 }
 
-/** Creates the storage of an element in memory, for `openElement`. `files` are its first content. */
+/** Creates a log that appends to the entries. */
+function createLog(entries: LogEntry[]): Log {
+  const writeAt = (level: keyof Log) => (fields: object, message: string) =>
+    void entries.push({ level, fields, message })
+  return { debug: writeAt('debug'), info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') }
+}
+
+/** Creates a storage in memory for `openElement`. It contains `files` at first. */
 export function createMemoryStorage(files: Record<string, string> = {}): ElementStorage {
   const contents = new Map<string, Uint8Array>()
   const encode = (content: string | Uint8Array) =>

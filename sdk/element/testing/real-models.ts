@@ -8,42 +8,43 @@ import type { Picture } from '../frame.ts'
 import type { ElementInfer } from '../infer.ts'
 import type { HostedPicture, ModelHostReply, ModelHostRequest } from './model-host-messages.ts'
 
-/** Runs models in tests, with the code and the limits of the engine. */
+/** Runs models in tests, in a program with the code and the limits of the engine: the model host. */
 
-/** The command of the program that runs models, as JSON. `eyrie plugin test` sets it. */
-const COMMAND = 'EYRIE_MODEL_HOST'
+/** The environment variable with the command of the model host, as JSON. `eyrie plugin test` sets it. */
+const COMMAND_VARIABLE = 'EYRIE_MODEL_HOST'
 
-/** Whether this test can run models: it runs under `eyrie plugin test`. */
-export const hasRealModels = (): boolean => process.env[COMMAND] !== undefined
+/** Whether this test can run models, because it runs under `eyrie plugin test`. */
+export const hasRealModels = (): boolean => process.env[COMMAND_VARIABLE] !== undefined
 
-type Process = Element['process']
+type ProcessFrame = Element['process']
 
 /** The models that the manifest of the plugin declares. */
 export interface RealModels {
   infer: ElementInfer
-  /** Returns a function that calls `process` and gives the models the picture of each frame meanwhile. */
-  host(process: Process): Process
+  /** Returns a function that calls `process`, and provides the models with the picture of the frame in the meantime. */
+  host(process: ProcessFrame): ProcessFrame
   close(): void
 }
 
-/** Loads the models. Rejects with the reason. */
+/** Starts the model host and loads the models. Rejects with the reason if one cannot be loaded. */
 export async function openRealModels(): Promise<RealModels> {
-  const command = process.env[COMMAND]
+  const command = process.env[COMMAND_VARIABLE]
   if (command === undefined)
     throw new Error(
       'real models run under "eyrie plugin test" only: run the tests with it, or skip this one unless hasRealModels()',
     )
   const { request, close } = startModelHost(JSON.parse(command))
   await request({ type: 'open' })
-  let frameNumber: number | undefined
+  let currentFrame: number | undefined
   return {
     infer: async (model, { frame, region, thresholds } = {}) => {
-      const n = frame ? frame.n : frameNumber
-      return decodeResult((await request({ type: 'infer', model, n, region, thresholds })) as EncodedResult)
+      const n = frame ? frame.n : currentFrame
+      const result = await request({ type: 'infer', model, n, region, thresholds })
+      return decodeResult(result as EncodedResult)
     },
     host: process => async (frame, picture) => {
       const { n } = frame
-      frameNumber = n
+      currentFrame = n
       await request({ type: 'begin', n, picture: picture && encodePicture(picture) })
       try {
         return await process(frame, picture)
@@ -64,8 +65,15 @@ const encodePicture = ({ width, height, format, data }: Picture): HostedPicture 
 
 type Unnumbered<Request> = Request extends { id: number } ? Omit<Request, 'id'> : never
 
-/** Starts the program. It ends with this process, and does not keep it running. */
-function startModelHost([program, ...args]: [string, ...string[]]) {
+/** The connection to the model host. */
+interface ModelHost {
+  /** Sends a request, and returns the value of the reply. Rejects with the error in the reply. */
+  request(message: Unnumbered<ModelHostRequest>): Promise<unknown>
+  close(): void
+}
+
+/** Starts the model host. It ends with this process, and does not keep this process running. */
+function startModelHost([program, ...args]: [string, ...string[]]): ModelHost {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -73,6 +81,7 @@ function startModelHost([program, ...args]: [string, ...string[]]) {
   const output = child.stdout as Socket
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
+  // This process keeps running only while it waits for a reply: `request` refers to the output again.
   child.unref()
   input.unref()
   output.unref()
@@ -85,21 +94,21 @@ function startModelHost([program, ...args]: [string, ...string[]]) {
     if (error === undefined) reply?.resolve(value)
     else reply?.reject(new Error(error))
   })
-  // If the program ends, 'close' follows, and its own output says why.
+  // If the model host ends, 'close' follows, and its own output says why.
   input.on('error', () => {})
-  const fail = () => {
+  const rejectAll = () => {
     for (const reply of pending.values()) reply.reject(new Error('the program that runs models has ended'))
     pending.clear()
   }
-  child.on('error', fail)
-  child.on('close', fail)
+  child.on('error', rejectAll)
+  child.on('close', rejectAll)
 
   return {
-    request(message: Unnumbered<ModelHostRequest>): Promise<unknown> {
-      const id = ++lastId
+    request(message) {
+      lastId += 1
+      const id = lastId
       const reply = Promise.withResolvers<unknown>()
       pending.set(id, reply)
-      // The process runs as long as something waits for a reply.
       output.ref()
       input.write(`${JSON.stringify({ id, ...message })}\n`)
       return reply.promise

@@ -18,7 +18,8 @@ export interface RecordedRequest extends InferOptions {
 
 /**
  * Creates `infer` for `openElement` from answers that the author of a test supplies, by model. No model runs: such a test shows
- * what the element does with an answer, not whether the model gives it. Models without answers are rejected as undeclared ones.
+ * what the element does with an answer, not whether the model gives it. A request to a model without answers fails, as one to a
+ * model that the manifest does not declare.
  */
 export function createRecordedAnswers(
   answers: Record<string, RecordedAnswers>,

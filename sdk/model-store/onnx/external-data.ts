@@ -2,9 +2,9 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { DATA_LOCATIONS } from './schema.ts'
 
 /**
- * Rejects ONNX files with tensors whose values are elsewhere: ONNX Runtime would read them from any file that the tensor names,
- * or from any address in its memory. Every place in which onnx.proto (github.com/onnx/onnx) allows a tensor is searched, without
- * copying or decoding the values of the tensors.
+ * Rejects ONNX files with tensors whose values are stored outside of the file. ONNX Runtime would read them from any file that the
+ * tensor names, or from any address in its memory. The search covers every place in which onnx.proto (github.com/onnx/onnx) allows
+ * a tensor. It neither copies nor decodes the values.
  */
 
 type MessageName =
@@ -36,7 +36,7 @@ const NESTED: Record<MessageName, Partial<Record<number, MessageName>>> = {
   tensor: {},
 }
 
-/** Fields of a tensor. */
+/** Numbers of the fields of a tensor that say where its values are stored. */
 const EXTERNAL_DATA = 13
 const DATA_LOCATION = 14
 
@@ -73,7 +73,7 @@ function hasExternalData(encoded: Uint8Array, name: MessageName, depth: number):
     } else if (name === 'tensor' && number === EXTERNAL_DATA) {
       return true
     } else if (name === 'tensor' && number === DATA_LOCATION && wireType === WireType.Varint) {
-      // The last occurrence counts, but an honest file has only one.
+      // If the field is repeated, its last value counts. An honest file has only one, so that any other value is rejected.
       if (reader.int32() !== DATA_LOCATIONS.default) return true
     } else {
       reader.skip(wireType, number)

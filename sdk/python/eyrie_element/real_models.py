@@ -17,15 +17,15 @@ from .inference import Infer
 from .process.connection import get_values
 from .process.engine_infer import EngineInfer
 
-# The command of the program that runs models, as JSON. `eyrie plugin test` sets it.
-_COMMAND = 'EYRIE_MODEL_HOST'
-# The engine ends an element that asks for more. It also keeps requests within what a pipe holds.
+# The environment variable with the command of the program that runs models, as JSON. `eyrie plugin test` sets it.
+_COMMAND_VARIABLE = 'EYRIE_MODEL_HOST'
+# Maximum for one frame. The engine ends an element that asks for more. All of these requests also fit into a pipe.
 _MAX_REQUESTS = 200
 
 
 def has_real_models() -> bool:
     """Whether this test can run models: it runs under `eyrie plugin test`."""
-    return _COMMAND in os.environ
+    return _COMMAND_VARIABLE in os.environ
 
 
 class RealModels:
@@ -43,7 +43,7 @@ class RealModels:
 
     @contextmanager
     def during(self, frame: Frame) -> Iterator[None]:
-        """Shows the models a frame."""
+        """Provides the models with the picture of a frame while the block runs."""
         self._infer.frame_number = frame.n
         self._host.begin(frame)
         try:
@@ -54,12 +54,12 @@ class RealModels:
 
 @cache
 def _start_host() -> ModelHost:
-    """One program serves all elements of a process, which run one after the other."""
+    """Starts the program that runs models. It serves all elements of a process, which run one after the other."""
     if not has_real_models():
         raise RuntimeError(
             'real models run under "eyrie plugin test" only: run the tests with it, or skip this one unless has_real_models()'
         )
-    host = ModelHost(json.loads(os.environ[_COMMAND]))
+    host = ModelHost(json.loads(os.environ[_COMMAND_VARIABLE]))
     atexit.register(host.close)
     return host
 

@@ -27,7 +27,7 @@ def write_ring(pixel_format: bytes = b'GRAY8', payload: bytes = b'\1\2\3\4\5\6\7
 
 class RingTest(TestCase):
     def test_shows_pictures_without_a_copy(self) -> None:
-        picture = Ring(write_ring()).picture(5)
+        picture = Ring(write_ring()).find_picture(5)
         assert picture
         self.assertEqual(picture.pixels.tolist(), [[1, 2, 3, 4], [5, 6, 7, 8]])
         self.assertFalse(picture.pixels.flags.owndata)
@@ -36,11 +36,11 @@ class RingTest(TestCase):
 
     def test_has_no_picture_of_another_frame(self) -> None:
         ring = Ring(write_ring())
-        self.assertIsNone(ring.picture(1))
-        self.assertIsNone(ring.picture(4))
+        self.assertIsNone(ring.find_picture(1))
+        self.assertIsNone(ring.find_picture(4))
 
     def test_ends_a_jpeg_where_it_ends(self) -> None:
-        picture = Ring(write_ring(b'JPEG', b'\xff\xd8\xff\xd9')).picture(5)
+        picture = Ring(write_ring(b'JPEG', b'\xff\xd8\xff\xd9')).find_picture(5)
         assert picture
         self.assertEqual(picture.pixels.tobytes(), b'\xff\xd8\xff\xd9')
 

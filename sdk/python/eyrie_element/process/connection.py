@@ -13,7 +13,9 @@ from typing import Any
 
 from ..context import Response
 
+# Length of the body, and kind of the message.
 _HEADER = struct.Struct('<IB')
+# The kinds of messages to the engine.
 _ANSWER, _LOG, _CALL, _INFER = 1, 2, 3, 4
 
 
@@ -57,7 +59,7 @@ class Connection:
             raise EngineEndedError from error
 
     def call(self, content: dict[str, Any]) -> Any:
-        """Has the engine do what the process cannot, and waits for it. Raises `OSError` with the reason if it fails."""
+        """Asks the engine to do what the process must not do itself, and waits for the value. Raises `OSError` if it fails."""
         [value] = self.finish_calls([self.start_call(content)])
         return value
 

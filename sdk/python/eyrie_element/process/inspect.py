@@ -1,4 +1,4 @@
-"""Checks that the elements of an uploaded plugin can be loaded, without opening them, and lets them migrate arguments."""
+"""Checks that the elements of an uploaded plugin can be loaded, without opening them, and has them migrate arguments."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def _answer(request: dict[str, Any], machine_paths: list[str]) -> str:
         elements = load_elements(entry)
         for name in request['elements']:
             if not isinstance(elements.get(name), ElementDefinition):
-                return _describe(f'the variable elements of {entry.name} has no ElementDefinition "{name}"')
+                return _format_problem(f'the variable elements of {entry.name} has no ElementDefinition "{name}"')
         migrated = [_migrate(elements, migration) for migration in request['migrations']]
         return json.dumps({'migrated': migrated}, allow_nan=False)
     except Exception as error:
-        return _describe(describe_error(error, entry.parent))
+        return _format_problem(describe_error(error, entry.parent))
 
 
-def _describe(problem: str) -> str:
+def _format_problem(problem: str) -> str:
     return json.dumps({'problem': problem[:MAX_PROBLEM_LENGTH]})
 
 

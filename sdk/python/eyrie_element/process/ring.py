@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 _MAGIC = 0x52595245
 _VERSION = 2
 _HEADER_BYTES = 4096
-_PAYLOAD_OFFSET = 64
+
+# Offsets of fields in the header of the file. The size of the payload follows the distance between slots.
+_FORMAT_OFFSET = 20
+_SLOT_STRIDE_OFFSET = 32
+_CONTENT_OFFSET = 72
+# Offsets of fields in a slot, which begins with its sequence number.
 _PAYLOAD_BYTES_OFFSET = 36
+_PAYLOAD_OFFSET = 64
 
 
 class Ring:
@@ -35,19 +41,19 @@ class Ring:
         magic, version, self._slots, self._width, self._height = unpack_from('<5I', self._memory)
         if magic != _MAGIC or version != _VERSION:
             raise ValueError(f'the file is no frame ring of version {_VERSION}: run media and engine of one release')
-        name: bytes = unpack_from('8s', self._memory, 20)[0]
+        name: bytes = unpack_from('8s', self._memory, _FORMAT_OFFSET)[0]
         self._format = cast(PixelFormat, name.rstrip(b'\0').decode())
-        self._stride, self._payload_size = unpack_from('<2Q', self._memory, 32)
-        self._content = Rectangle(*unpack_from('<4I', self._memory, 72))
+        self._stride, self._payload_size = unpack_from('<2Q', self._memory, _SLOT_STRIDE_OFFSET)
+        self._content = Rectangle(*unpack_from('<4I', self._memory, _CONTENT_OFFSET))
 
-    def picture(self, n: int) -> Picture | None:
-        """Returns the picture of frame `n`, without copying it; None if the slot has another frame now."""
+    def find_picture(self, n: int) -> Picture | None:
+        """Returns the picture of frame `n` without copying it; None if another frame has replaced it."""
         # Loaded late, because elements without pictures start faster without it.
         import numpy
 
         if not self.holds(n):
             return None
-        slot = self._find_slot(n)
+        slot = self._slot_offset(n)
         length: int = self._payload_size
         if self._format == 'JPEG':
             length = min(length, unpack_from('<I', self._memory, slot + _PAYLOAD_BYTES_OFFSET)[0])
@@ -57,13 +63,13 @@ class Ring:
 
     def holds(self, n: int) -> bool:
         """
-        Whether the slot of frame `n` has that frame, complete. If this is still so after the picture was used, what was read
-        was intact: the writer may replace it at any time.
+        Whether the slot of frame `n` contains this frame completely. The writer may replace it at any time: check again after
+        the picture was used. Only if the slot still holds the frame, what was read was intact.
         """
-        sequence: int = unpack_from('<Q', self._memory, self._find_slot(n))[0]
+        sequence: int = unpack_from('<Q', self._memory, self._slot_offset(n))[0]
         return sequence == 2 * n
 
-    def _find_slot(self, n: int) -> int:
+    def _slot_offset(self, n: int) -> int:
         offset: int = _HEADER_BYTES + n % self._slots * self._stride
         return offset
 

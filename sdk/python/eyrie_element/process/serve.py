@@ -59,7 +59,7 @@ class ElementProcess:
         self.log = Log(self._write_log)
 
     def handle(self, message: dict[str, Any]) -> bool:
-        """Returns whether the element continues to run."""
+        """Answers a message. Returns whether the element continues to run."""
         if message['type'] == 'close':
             if self._element:
                 self._element.close()
@@ -84,7 +84,7 @@ class ElementProcess:
         if message['type'] == 'open':
             return self._open()
         if message['type'] in ('save', 'restore'):
-            return self._replace_code(message)
+            return self._transfer_state(message)
         return self._process(message['frame'], message.get('ring'))
 
     def _load(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,8 @@ class ElementProcess:
         }
         return {'type': 'opened', **_omit_none(opened)}
 
-    def _replace_code(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _transfer_state(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Passes the state of the element to the engine, or takes over that of earlier code."""
         assert self._element
         if message['type'] == 'save':
             return {'type': 'saved', **save_state(self._element)}
@@ -128,7 +129,7 @@ class ElementProcess:
     def _process(self, frame: dict[str, Any], location: dict[str, Any] | None) -> dict[str, Any]:
         cpu_before = time.process_time()
         ring = self._rings.find(location) if location else None
-        picture = ring.picture(frame['n']) if ring else None
+        picture = ring.find_picture(frame['n']) if ring else None
         if location and picture is None:
             return {'type': 'overwritten'}
 
@@ -143,13 +144,13 @@ class ElementProcess:
         if ring and not ring.holds(frame['n']):
             return {'type': 'overwritten'}
         cpu_ms = (time.process_time() - cpu_before) * 1000
-        return {'type': 'processed', 'result': result, 'cpuMs': cpu_ms, **_collect(context.metrics)}
+        return {'type': 'processed', 'result': result, 'cpuMs': cpu_ms, **_collect_metrics(context.metrics)}
 
     def _write_log(self, level: str, message: str, fields: Mapping[str, object]) -> None:
         self._connection.send({'type': 'log', 'level': level, 'fields': to_json(fields), 'message': message})
 
 
-def _collect(metrics: Metrics) -> dict[str, Any]:
+def _collect_metrics(metrics: Metrics) -> dict[str, Any]:
     """Returns all metrics if one of them has changed."""
     if not metrics.has_changed:
         return {}
@@ -162,7 +163,7 @@ def _omit_none(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _LogHandler(logging.Handler):
-    """Passes on what is reported by Python's own module for logs, which libraries use."""
+    """Passes on the entries of Python's module `logging`, which libraries use."""
 
     def __init__(self, log: Log) -> None:
         super().__init__()

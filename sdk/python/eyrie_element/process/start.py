@@ -18,8 +18,8 @@ def main() -> None:
     if sys.version_info < MIN_VERSION:
         refuse(command, 'this machine has Python %d.%d, but elements need %d.%d or later' % (*sys.version_info[:2], *MIN_VERSION))
 
-    # Python reads neither the environment nor settings of users (-I). Libraries of the machine come after the files of the
-    # plugin (-S).
+    # The engine runs Python with -I, so that it reads neither the environment nor settings of users, and with -S, so that the
+    # libraries of the machine can be added here, after the files of the plugin.
     import site
 
     # An element may use one core and a half. Libraries for mathematics would start a thread for each core of the machine.
@@ -38,6 +38,7 @@ def main() -> None:
 
 
 def refuse(command: str, problem: str) -> None:
+    """Reports the problem in the way that the engine expects of the command, and exits."""
     if command == 'inspect':
         os.write(MESSAGE_SOCKET, b'{"problem": "%s"}\n' % problem.encode())
         while os.read(MESSAGE_SOCKET, 4096):

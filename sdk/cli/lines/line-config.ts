@@ -3,7 +3,7 @@ import type { Pipeline, PipelineElement } from '@eyrie/contract'
 import { type Line, lines } from '@eyrie/element'
 import { z } from 'zod'
 
-/** The lines in the elements of a pipeline. `line-crossing` has them in its config, by source. */
+/** Reads and replaces the lines of a pipeline. They are in the config of its element `line-crossing`, by source. */
 
 const LINE_CROSSING = 'line-crossing'
 
@@ -24,7 +24,7 @@ export function readLines(elements: readonly PipelineElement[], source: number):
     .flatMap(([, { lines }]) => lines)
 }
 
-/** Returns the elements with other lines for a source. Other sources retain their lines, even if they share its key. */
+/** Returns the elements with new lines for one source. Other sources retain their lines, even if they share a key with it. */
 export function replaceLines(
   elements: readonly PipelineElement[],
   source: number,
@@ -34,7 +34,7 @@ export function replaceLines(
   return elements.map(element => {
     if (element !== replaced) return element
     const otherSources = mapSources(parseConfig(element), id => (id === source ? undefined : id))
-    // Proposed lines have further properties, which the config does not accept.
+    // Proposed lines have more properties than the config accepts.
     const configLines = newLines.map(({ name, coords }) => ({ name, coords }))
     return { ...element, config: { ...otherSources, [source]: { lines: configLines } } }
   })
@@ -43,7 +43,7 @@ export function replaceLines(
 /** The new lines of sources, by id of the source. */
 type LinesBySource = ReadonlyMap<number, readonly Line[]>
 
-/** Returns the elements with other lines for several sources, as `replaceLines` does for one. */
+/** Returns the elements with new lines for several sources. */
 export function replaceLinesOfSources(
   elements: readonly PipelineElement[],
   linesBySource: LinesBySource,
@@ -54,8 +54,8 @@ export function replaceLinesOfSources(
 }
 
 /**
- * Draws lines in a pipeline, in place of the present lines of their sources. Rejects with `EyrieError` (`precondition`) if the
- * pipeline has changed since it was read.
+ * Replaces the lines of sources in a running pipeline. Rejects with `EyrieError` (`precondition`) if the pipeline has changed since
+ * it was read.
  */
 export function drawLines(
   client: Client,
@@ -63,6 +63,7 @@ export function drawLines(
   linesBySource: LinesBySource,
 ): Promise<Pipeline> {
   const elements = replaceLinesOfSources(pipeline.elements, linesBySource)
+  // The load remains the same, so that even an overloaded machine should accept the change.
   return client.pipeline.modify(
     pipeline.id,
     { elements },

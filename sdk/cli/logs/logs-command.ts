@@ -7,6 +7,7 @@ import {
   SEVERITIES,
   type Severity,
 } from '@eyrie/contract/log-record'
+import { tryParseJson } from '@eyrie/contract/parse'
 import {
   type Command,
   JSON_OPTION,
@@ -106,12 +107,6 @@ async function follow(
   }
 }
 
-/** Parses lines of the log. Skips invalid lines: a crash can leave an incomplete one. */
-function parseRecords(lines: readonly string[]): LogRecord[] {
-  const records: LogRecord[] = []
-  for (const line of lines)
-    try {
-      records.push(logRecord.parse(JSON.parse(line)))
-    } catch {}
-  return records
-}
+/** Parses lines of the log. Omits invalid lines: a crash can leave an incomplete one. */
+const parseRecords = (lines: readonly string[]): LogRecord[] =>
+  lines.flatMap(line => logRecord.safeParse(tryParseJson(line)).data ?? [])

@@ -9,6 +9,8 @@ import { findByName, listEngines, listSites, listSources, readPlacement } from '
  * management places it automatically.
  */
 
+const NOTHING_TO_CHANGE = 'nothing to change'
+
 const SITE_OPTIONS = { placement: { type: 'string' }, spread: { type: 'string' } } as const
 
 /** `eyrie placement site`: changes the placement of the sources of a site. */
@@ -63,8 +65,6 @@ export const sourcePlacementCommand: Command = {
     if (engine) writeSuccess(terminal.out, 'moved', `${source.name} to ${engine.name}`)
   },
 }
-
-const NOTHING_TO_CHANGE = 'nothing to change'
 
 /** Parses an option as `parseChoice` does; undefined if it is absent. */
 const parseOptionalChoice = <const Choice extends string>(

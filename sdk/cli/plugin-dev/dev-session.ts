@@ -2,7 +2,7 @@ import { type Client, createClient } from '@eyrie/client'
 import type { Channel, OutputMessage, Plugin } from '@eyrie/contract'
 import { type LogRecord, SEVERITIES } from '@eyrie/contract/log-record'
 import type { Manifest } from '@eyrie/contract/plugin'
-import { styled, type Terminal } from '../command/terminal.ts'
+import { type Output, styled, type Terminal } from '../command/terminal.ts'
 import type { ServiceAccess } from '../engine/engine-access.ts'
 import { printRequested } from '../plugin/plugin-grant-report.ts'
 import { type DevelopmentPage, type OpenLiveView, serveDevelopmentPage } from './dev-page.ts'
@@ -82,6 +82,13 @@ function createOpenLiveView(
   }
 }
 
+/** Where everything is reported: on the terminal, and on the page with the code from the folder. */
+interface Report {
+  folder: string
+  out: Output
+  page: DevelopmentPage
+}
+
 /** Uploads changes, and reports the log and the output of the plugin, until the signal `ended` fires. */
 async function reportUntilEnded(
   options: DevelopmentOptions,
@@ -90,9 +97,10 @@ async function reportUntilEnded(
   page: DevelopmentPage,
 ): Promise<void> {
   const { access, folder, manifest, terminal, ended } = options
-  watchFolder(folder, () => reload(options, engine, page), ended)
+  const report: Report = { folder, out: terminal.out, page }
+  watchFolder(folder, () => reload(engine, report), ended)
 
-  const onRecord = (record: LogRecord) => reportLogRecord(record, options, page)
+  const onRecord = (record: LogRecord) => reportLogRecord(record, report)
   if (!(await followElementLog(terminal.data, manifest.name, onRecord, ended)))
     terminal.err.write(`there is no log in ${terminal.data}: run eyrie logs on the machine of the engine\n`)
 
@@ -107,17 +115,13 @@ async function reportUntilEnded(
   })
   for await (const message of output) {
     if (message.kind === 'hello' || message.kind === 'gap') continue
-    if (message.kind === 'state') await reportState(message, options, page)
-    else reportResult(message, options, page)
+    if (message.kind === 'state') await reportState(message, report)
+    else reportResult(message, report)
   }
 }
 
 /** Uploads the folder, and reports the result. An error in the plugin does not end the command. */
-async function reload(
-  { folder, terminal: { out } }: DevelopmentOptions,
-  engine: Client,
-  page: DevelopmentPage,
-): Promise<void> {
+async function reload(engine: Client, { folder, out, page }: Report): Promise<void> {
   const start = performance.now()
   try {
     const granted = await uploadFolder(engine, folder)
@@ -136,11 +140,7 @@ async function reload(
 /** Width of the first column, with the kind of each line. This is the longest kind. */
 const KIND_WIDTH = 'reload'.length
 
-function reportLogRecord(
-  { level, msg, time, err, ...fields }: LogRecord,
-  { terminal: { out } }: DevelopmentOptions,
-  page: DevelopmentPage,
-): void {
+function reportLogRecord({ level, msg, time, err, ...fields }: LogRecord, { out, page }: Report): void {
   const text = [msg, err?.message, formatFields(fields)].filter(Boolean).join(' ')
   const severity = getSeverity(level)
   out.write(`${severity.padEnd(KIND_WIDTH)} ${text}\n`)
@@ -155,11 +155,7 @@ function getSeverity(level: number): 'error' | 'warn' | 'log' {
 type StateMessage = Extract<OutputMessage, { kind: 'state' }>
 
 /** Reports a state. A state with a reason is a problem: the page then shows the code at which it occurred. */
-async function reportState(
-  message: StateMessage,
-  { folder, terminal: { out } }: DevelopmentOptions,
-  page: DevelopmentPage,
-): Promise<void> {
+async function reportState(message: StateMessage, { folder, out, page }: Report): Promise<void> {
   const { state, reason } = message.data
   const kind = 'state'.padEnd(KIND_WIDTH)
   if (reason === undefined) {
@@ -172,11 +168,7 @@ async function reportState(
 }
 
 /** Reports a result. Only events are printed: the page shows everything else. */
-function reportResult(
-  message: Exclude<OutputMessage, StateMessage>,
-  { terminal: { out } }: DevelopmentOptions,
-  page: DevelopmentPage,
-): void {
+function reportResult(message: Exclude<OutputMessage, StateMessage>, { out, page }: Report): void {
   if (message.kind === 'event') {
     const { type, ...fields } = message.data
     out.write(`${styled(out, 'green', 'event'.padEnd(KIND_WIDTH))} ${type} ${formatFields(fields)}\n`)

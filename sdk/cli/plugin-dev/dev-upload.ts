@@ -23,8 +23,8 @@ function assertDevelopmentVersion(folder: string, { version }: Manifest): void {
 }
 
 /**
- * Uploads the folder, activates its version, and grants the capabilities that it asks for. Returns those that were not granted
- * before.
+ * Uploads the folder, activates its version, and grants the capabilities that it asks for. Returns the capabilities that were not
+ * granted before.
  */
 export async function uploadFolder(engine: Client, folder: string): Promise<readonly RequestedCapability[]> {
   const { manifest, archive } = await packPlugin(folder)

@@ -65,10 +65,10 @@ async function readSignedPackage(path: string, key: SigningKey): Promise<SignedP
   }
 
   const signature = verifySignature(path, files)
-  if (signature.key !== key.key)
-    throw new Error(
-      `${path} is signed with the key ${signature.key} of ${JSON.stringify(signature.publisher)}, not with that of ${key.publisher}: sign it again`,
-    )
+  if (signature.key !== key.key) {
+    const signer = `the key ${signature.key} of ${JSON.stringify(signature.publisher)}`
+    throw new Error(`${path} is signed with ${signer}, not with that of ${key.publisher}: sign it again`)
+  }
   return { manifest, archive: isFolder ? await packFiles(files) : await readLocalFile(path) }
 }
 
@@ -80,10 +80,10 @@ function assertPublisher(
   folder: string,
 ): void {
   const other = entries.find(entry => entry.name === name && entry.key !== key)
-  if (other)
-    throw new Error(
-      `${name} in ${folder} is published by ${JSON.stringify(other.publisher)} with the key ${other.key}: choose another name, or add --new-publisher if the plugin has a new publisher or a new key`,
-    )
+  if (!other) return
+  const owner = `${JSON.stringify(other.publisher)} with the key ${other.key}`
+  const remedy = 'choose another name, or add --new-publisher if the plugin has a new publisher or a new key'
+  throw new Error(`${name} in ${folder} is published by ${owner}: ${remedy}`)
 }
 
 function createEntry(

@@ -162,8 +162,9 @@ async function readCurrentIndex(
 /** Throws an `Error` if the package is not the one that its entry describes. */
 function assertSame({ name, version, signature }: PluginInspection, entry: RegistryEntry): void {
   if (name === entry.name && version === entry.version && signature.key === entry.key) return
+  const actual = `${toLabel({ name, version })}, signed with the key ${signature.key}`
   throw new Error(
-    `the package of ${toLabel(entry)} contains ${toLabel({ name, version })}, signed with the key ${signature.key}: do not use it, and inform its publisher`,
+    `the package of ${toLabel(entry)} contains ${actual}: do not use it, and inform its publisher`,
   )
 }
 

@@ -91,9 +91,10 @@ export function assertNotOlder(
   for (const [key, time] of Object.entries(seen)) {
     const found = latest[key]
     if (found !== undefined && found >= time) continue
-    const newest = found === undefined ? 'contains none' : `has nothing after ${found}`
+    const before = `it had an entry of ${time} that is signed with the key ${key}`
+    const now = found === undefined ? 'contains none now' : `has nothing after ${found} now`
     throw new Error(
-      `${registry} is older than when it was read before: it had an entry of ${time} that is signed with the key ${key}, and ${newest} now. Ask who maintains it`,
+      `${registry} is older than when it was read before: ${before}, and ${now}. Ask who maintains it`,
     )
   }
 }

@@ -67,9 +67,8 @@ export async function readPackage(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const archive = await registry.read(toPackagePath(entry), entry.bytes)
   if (hashContent(archive) === entry.sha256) return archive
-  throw new Error(
-    `${toLabel(entry)} in ${registry.name} was changed after it was published: its SHA-256 is not ${entry.sha256}. Get it from its publisher`,
-  )
+  const problem = `was changed after it was published: its SHA-256 is not ${entry.sha256}`
+  throw new Error(`${toLabel(entry)} in ${registry.name} ${problem}. Get it from its publisher`)
 }
 
 class RegistryFolder implements Registry {
@@ -134,8 +133,7 @@ const describeExcess = (file: string, maxBytes: number) =>
 
 function throwUnreachable(url: string, error: Error): never {
   const { cause } = error as { cause?: { code?: string } }
-  throw new Error(
-    `${new URL(url).host} cannot be reached (${cause?.code ?? error.message}). Without a network, copy the registry on another machine with eyrie plugin mirror`,
-    { cause: error },
-  )
+  const problem = `${new URL(url).host} cannot be reached (${cause?.code ?? error.message})`
+  const remedy = 'Without a network, copy the registry on another machine with eyrie plugin mirror'
+  throw new Error(`${problem}. ${remedy}`, { cause: error })
 }

@@ -110,8 +110,14 @@ function findRefusal(
 ): string | undefined {
   const known = publishers.find(candidate => candidate.key === key)
   if (known?.state === 'trusted') return undefined
-  if (known)
-    return `its publisher ${known.name} has been distrusted since ${known.since}: choose another version, or trust the publisher again with eyrie plugin trust ${key}`
+  if (known) {
+    const remedy = `choose another version, or trust the publisher again with eyrie plugin trust ${key}`
+    return `its publisher ${known.name} has been distrusted since ${known.since}: ${remedy}`
+  }
+
   if (exceptions.includes(name)) return undefined
-  return `it is signed by an unknown publisher that calls itself ${JSON.stringify(publisher)}: if its key is genuine, trust it with eyrie plugin trust ${key} --name <name>, or accept the plugin with eyrie plugin allow ${name}`
+  const problem = `it is signed by an unknown publisher that calls itself ${JSON.stringify(publisher)}`
+  const trust = `trust it with eyrie plugin trust ${key} --name <name>`
+  const allow = `accept the plugin with eyrie plugin allow ${name}`
+  return `${problem}: if its key is genuine, ${trust}, or ${allow}`
 }

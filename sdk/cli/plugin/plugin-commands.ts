@@ -203,7 +203,7 @@ export async function grantRequested(
   const installed = versions.find(candidate => candidate.version === version)
   const requested = installed?.not_granted ?? []
   if (requested.length === 0) return false
-  // If nobody can be asked, the engine rejects the version, and lists what it asks for.
+  // Without a terminal to ask on, the engine rejects the version, and lists what it asks for.
   if (!grantOption && !isInteractive(terminal)) return false
 
   printRequested(`${name} ${version} asks for more than was granted`, requested, terminal.out)

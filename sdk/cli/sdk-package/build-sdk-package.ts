@@ -57,7 +57,10 @@ export async function buildSdkPackage(target: string): Promise<void> {
   }
 }
 
-/** Copies the exported modules and all that they import, with relative imports of JavaScript files. */
+/** The path in an import of the contract or of another file. Groups: its beginning, the rest of it. */
+const IMPORTED_PATH = /(?<=\bfrom '|\bimport ')(@eyrie\/contract\/|\.\.?\/)([^']+)(?=')/g
+
+/** Copies the exported modules and all modules that they import. Replaces the imports by relative ones of JavaScript files. */
 async function copyModules(folder: string): Promise<void> {
   const pending = Object.values(EXPORTS).map(name => `sdk/element/${name}.ts`)
   const copied = new Set<string>()
@@ -66,15 +69,12 @@ async function copyModules(folder: string): Promise<void> {
     copied.add(path)
     const source = path
     const code = await readFile(join(ROOT, source), 'utf8')
-    const rewritten = code.replace(
-      /(?<=\bfrom '|\bimport ')(@eyrie\/contract\/|\.\.?\/)([^']+)(?=')/g,
-      (_, start, rest) => {
-        const imported =
-          start === CONTRACT ? join('sdk/contract', `${rest}.ts`) : join(dirname(source), start, rest)
-        pending.push(imported)
-        return toSpecifier(toPackagePath(source), toPackagePath(imported))
-      },
-    )
+    const rewritten = code.replace(IMPORTED_PATH, (_, start, rest) => {
+      const imported =
+        start === CONTRACT ? join('sdk/contract', `${rest}.ts`) : join(dirname(source), start, rest)
+      pending.push(imported)
+      return toSpecifier(toPackagePath(source), toPackagePath(imported))
+    })
     const file = join(folder, toPackagePath(source))
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, rewritten)

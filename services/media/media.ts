@@ -94,7 +94,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     control.notify({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
 
-  const hosted = createAnnotatedStreams(sources.get, (name, source) =>
+  const annotated = createAnnotatedStreams(sources.get, (name, source) =>
     createAnnotatedStream({
       name,
       source,
@@ -119,7 +119,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     },
   })
 
-  const control = createEngineControl({ sources, hosted, recordings, clock, log })
+  const control = createEngineControl({ sources, annotated, recordings, clock, log })
 
   const webrtc = createWebRtc({
     settings: settings.webrtc,
@@ -139,7 +139,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     clock,
     epoch,
     control,
-    streams: { sources, hosted },
+    streams: { sources, annotated },
     snapshots,
     webrtc,
     recordings,
@@ -170,7 +170,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       conditionReporter?.stop()
       control.stop()
       await webrtc.stop()
-      await hosted.stop()
+      await annotated.stop()
       snapshots.stop()
       await recordings.stop()
       await sources.stop()

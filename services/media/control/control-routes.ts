@@ -32,6 +32,7 @@ export function controlRoutes(
   app.get(
     CONTROL_PATH,
     serveWebSocket(
+      // The engine builds the addresses of the streams from the port through which it has connected.
       c => c.env.incoming.socket.localPort,
       port => {
         /** Assigned by `onOpen`, which is called before the other functions. */

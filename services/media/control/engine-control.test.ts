@@ -144,7 +144,7 @@ describe('engine that connects while another engine is being served', () => {
         list: () => [source],
         removeViews: async () => {},
       },
-      hosted: { apply: async () => {}, get: () => undefined, all: () => [] },
+      annotated: { apply: async () => {}, get: () => undefined, all: () => [] },
       recordings: { apply() {}, addEvent() {}, addResult() {} },
       clock: systemClock,
       log: createLog('media', 'silent'),

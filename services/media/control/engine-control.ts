@@ -16,6 +16,8 @@ export interface EngineConnection {
 /**
  * Handles messages of the engine, the program that analyses the decoded frames, and notifies the engine of changes. A new
  * connection replaces the previous one.
+ *
+ * The engine reads the frames of a source from views: a view has one size and format, and its frames are in a file, the ring.
  */
 export interface EngineControl {
   connect(engine: EngineConnection): void
@@ -31,20 +33,20 @@ export interface EngineControl {
 
 export interface EngineControlOptions {
   sources: Pick<SourceRegistry, 'apply' | 'get' | 'list' | 'removeViews'>
-  /** Live views with drawings of the analysis results. */
-  hosted: Pick<AnnotatedStreams, 'apply' | 'get' | 'all'>
+  /** Live views into which the results of the engine are drawn. */
+  annotated: Pick<AnnotatedStreams, 'apply' | 'get' | 'all'>
   recordings: Pick<Recordings, 'apply' | 'addEvent' | 'addResult'>
   clock: Clock
   log: Log
 }
 
-/** Time for which views, which are frames decoded for the engine, are retained after the engine has disconnected. */
+/** Time for which views are retained after the engine has disconnected, so that it can continue after a short interruption. */
 const VIEW_LEASE_MS = 10_000
 const CLOSE_REPLACED = 4000
 const CLOSE_INVALID_MESSAGE = 4001
 
 export function createEngineControl(options: EngineControlOptions): EngineControl {
-  const { sources, hosted, recordings, clock, log } = options
+  const { sources, annotated, recordings, clock, log } = options
   /** Messages are handled one at a time, because a `grant` may refer to a source that the preceding `apply` creates. */
   const mutex = new Mutex()
   /** The connected engine, and whether the state of the sources was sent to it. */
@@ -57,10 +59,10 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
 
     switch (message.type) {
       case 'grant':
-        // Allows frames to be written up to number `n`, for readers that must not miss a frame.
+        // If the engine must not miss a frame, frames are only written up to the number that it allows.
         return sources.get(message.source)?.grant(message.view, message.n, message.read)
       case 'draw':
-        return hosted.get(message.stream)?.draw(message.n, message.drawing)
+        return annotated.get(message.stream)?.draw(message.n, message.drawing)
       case 'event':
         return recordings.addEvent(message)
       case 'result':
@@ -68,13 +70,13 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
       case 'apply':
         await sources.apply(message.sources)
         recordings.apply(message.sources)
-        await hosted.apply(message.hosted ?? [])
+        await annotated.apply(message.hosted ?? [])
         sendStateOnce(engine)
         engine.send({ type: 'applied', revision: message.revision })
     }
   }
 
-  /** Sends the state of all sources and streams, once per connection. Skips a connection that has been replaced meanwhile. */
+  /** Sends the state of all sources and streams, once per connection. Does nothing if another connection has replaced this one. */
   function sendStateOnce(engine: EngineConnection) {
     if (engine !== current?.engine || current.hasState) return
     current.hasState = true
@@ -87,7 +89,7 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
       }
     }
 
-    for (const stream of hosted.all()) {
+    for (const stream of annotated.all()) {
       if (stream.isWatched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
       const reason = stream.failure()
       if (reason) engine.send({ type: 'stream', stream: stream.name, reason })

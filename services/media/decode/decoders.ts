@@ -28,11 +28,11 @@ const LIBAVCODEC_DECODERS: Record<string, string> = {
 /** Element that lets GStreamer select the decoder. */
 const AUTOMATIC = 'decodebin3'
 
-/** Decoders that require H.264 in byte-stream format (ITU-T H.264, Annex B). Packets have the format of MP4 instead. */
+/** Decoders that require H.264 as a byte stream (ITU-T H.264, Annex B), whereas the packets of a source have the format of MP4. */
 const BYTE_STREAM_ONLY: ReadonlySet<string> = new Set(['v4l2h264dec', 'openh264dec'])
 
 /** Decoders that by default output pictures with artifacts if reference pictures are missing. */
-const OUTPUTS_CORRUPT_PICTURES: ReadonlySet<string> = new Set(['avdec_h264', 'avdec_h265'])
+const CORRUPT_BY_DEFAULT: ReadonlySet<string> = new Set(['avdec_h264', 'avdec_h265'])
 
 /** Name of the decoding element in its pipeline. */
 export const DECODER_NAME = 'decoder'
@@ -41,7 +41,10 @@ export const DECODER_NAME = 'decoder'
 export interface Decoders {
   /** H.264 decoders that work on this machine, best first. */
   readonly h264: readonly string[]
-  /** Returns the elements that decode a codec with the configured decoder, best first; empty if the codec is not supported. */
+  /**
+   * Returns the elements that decode a codec, best first; empty if the codec is not supported. `decoder` is the user's choice:
+   * `gst_h264` for the best decoder of this machine, `gst` to let GStreamer choose, `ffmpeg` for software.
+   */
   elementsFor(decoder: Decoder, codec: string): readonly string[]
 }
 
@@ -55,10 +58,10 @@ export async function findDecoders(): Promise<Decoders> {
     filterWorking(H265_DECODERS, canStart),
   ])
 
-  function bestFor(codec: string): readonly string[] {
+  function listBest(codec: string): readonly string[] {
     if (codec === 'h264') return h264
     if (codec === 'h265') return h265
-    const software = softwareDecoder(codec)
+    const software = findSoftwareDecoder(codec)
     return software ? [software, AUTOMATIC] : [AUTOMATIC]
   }
 
@@ -66,10 +69,10 @@ export async function findDecoders(): Promise<Decoders> {
     h264,
     elementsFor(decoder, codec) {
       if (codec === 'raw') return ['identity']
-      if (decoder === 'gst_h264') return bestFor(codec)
+      if (decoder === 'gst_h264') return listBest(codec)
       if (decoder === 'gst') return [AUTOMATIC]
 
-      const element = softwareDecoder(codec)
+      const element = findSoftwareDecoder(codec)
       return element ? [element] : []
     },
   }
@@ -79,11 +82,11 @@ export async function findDecoders(): Promise<Decoders> {
 const canStart = (element: string) => canReachPaused(`appsrc ! ${element} ! fakesink async=false`)
 
 /** Returns the software decoder of a codec, which is available on every machine; undefined for unsupported codecs. */
-export const softwareDecoder = (codec: string): string | undefined => LIBAVCODEC_DECODERS[codec]
+export const findSoftwareDecoder = (codec: string): string | undefined => LIBAVCODEC_DECODERS[codec]
 
-/** Returns the launch string of a decoder, which omits pictures whose reference pictures are missing. */
-export function decoderLaunch(element: string): string {
-  const options = OUTPUTS_CORRUPT_PICTURES.has(element) ? ' output-corrupt=false' : ''
+/** Returns the launch string of a decoder. The decoder omits pictures whose reference pictures are missing. */
+export function buildDecoderLaunch(element: string): string {
+  const options = CORRUPT_BY_DEFAULT.has(element) ? ' output-corrupt=false' : ''
   const parser = BYTE_STREAM_ONLY.has(element) ? 'h264parse ! ' : ''
   return `${parser}${element} name=${DECODER_NAME}${options}`
 }

@@ -2,7 +2,7 @@ import { type Pacing, TICKS_PER_SECOND, type ViewSpec } from '@eyrie/contract'
 import { Mutex } from 'async-mutex'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import type { Branch, GstError, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
-import { decoderLaunch } from './decoders.ts'
+import { buildDecoderLaunch } from './decoders.ts'
 import type { RingFolder } from './ring-folder.ts'
 import { createRingView, type RingView } from './ring-view.ts'
 import { decodeQueueName } from './thread-times.ts'
@@ -374,6 +374,6 @@ function createDecoderLaunch(source: number, pacing: Pacing, decoder: string): s
   const limits = `max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`
   const queue = `queue name=${decodeQueueName(source)} leaky=${leaky} ${limits}`
   const tee = (name: string) => `tee name=${name} allow-not-linked=true`
-  const pictures = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
+  const pictures = `${queue} ! ${buildDecoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
   return `${pictures} ${PICTURES}. ! ${tee(FRAMES)}`
 }

@@ -1,12 +1,12 @@
 import type { RingFrame } from '../node-gst/index.ts'
 
 /**
- * Notifies the readers of a view, which are other processes that read frames from a ring file, of a new frame. `isFirst`: the frame is
- * the first one after an interruption.
+ * Notifies the readers of a view of a new frame. Readers are other processes. They read the frames from a ring, a file with a fixed
+ * number of slots for one frame each. `isFirst` is true for the first frame after an interruption.
  */
 export type NotifyFrame = (frame: RingFrame, isFirst: boolean) => void
 
-/** Decides for which frames the readers of a view are notified. A ring has a fixed number of slots, one per frame. */
+/** Decides for which frames the readers of a view are notified. */
 export interface ReaderWakeup {
   /** Must be called for each frame that was written. */
   onFrame: NotifyFrame
@@ -14,15 +14,15 @@ export interface ReaderWakeup {
   readUpTo(n: number): void
 }
 
-/** Wakes the readers for every frame, for live sources. */
+/** Notifies the readers of every frame, for live sources. */
 export const wakeOnEveryFrame = (notify: NotifyFrame): ReaderWakeup => ({
   onFrame: notify,
   readUpTo: () => {},
 })
 
 /**
- * Wakes the readers only when they have less than half a ring of unread frames, for readers that must read every frame. This
- * saves most messages if analysis is slower than decoding.
+ * Notifies readers that must read every frame. While half of the slots contain unread frames, the readers are busy, and are not
+ * notified of further ones. This saves most messages if analysis is slower than decoding.
  */
 export function wakeOnDemand(slots: number, notify: NotifyFrame): ReaderWakeup {
   let lastNotified = 0
@@ -39,8 +39,8 @@ export function wakeOnDemand(slots: number, notify: NotifyFrame): ReaderWakeup {
 
   function notifyIfNeeded() {
     if (!pending) return
-    const isBusy = lastRead !== undefined && lastNotified - lastRead >= slots / 2
-    if (!isBusy) notifyReaders(pending, false)
+    const areReadersBusy = lastRead !== undefined && lastNotified - lastRead >= slots / 2
+    if (!areReadersBusy) notifyReaders(pending, false)
   }
 
   return {

@@ -10,7 +10,7 @@ export interface RingViewOptions {
   path: string
   /** Number of the ring, by which readers recognize a new one. */
   generation: number
-  /** Identifies this run of the service. */
+  /** Identifies this run of the media service. */
   epoch: number
   /** Pixel format of the frames, JPEG quality, and grey level of the padding. */
   spec: Pick<ViewSpec, 'format' | 'quality' | 'fill'>
@@ -34,7 +34,7 @@ export interface RingView {
   attach(pipeline: Pipeline, tee: string): Promise<void>
   /** Stops writing. Must be called before the pipeline is disposed of. The ring remains for the next pipeline. */
   detach(): void
-  /** Allows the frames up to `n` to be written. */
+  /** Allows the frames up to `n` to be written. With pacing `all`, a frame is only written when its readers have allowed it. */
   grant(n: number): void
   /** Must be called when the fastest reader has processed the frames up to `n`. */
   readUpTo(n: number): void
@@ -65,12 +65,14 @@ const BYTES_PER_PIXEL: Record<ViewSpec['format'], number> = {
   JPEG: 1.5,
 }
 
-/** Creates a ring. Throws if the ring file cannot be created. */
+/** Creates a view and its ring file. Throws if the file cannot be created. */
 export function createRingView(options: RingViewOptions): RingView {
-  const { path, generation, fit, spec, pacing } = options
+  const { path, generation, fit, spec } = options
   const sinkName = `view-${generation}`
   const slots = calculateSlots(fit, spec.format, options.fps)
-  const wakeup = pacing === 'all' ? wakeOnDemand(slots, options.onFrame) : wakeOnEveryFrame(options.onFrame)
+  /** Whether the readers must read every frame. Otherwise they only read the newest one. */
+  const keepsEveryFrame = options.pacing === 'all'
+  const wakeup = keepsEveryFrame ? wakeOnDemand(slots, options.onFrame) : wakeOnEveryFrame(options.onFrame)
 
   const ring = new Ring({
     path,
@@ -86,7 +88,7 @@ export function createRingView(options: RingViewOptions): RingView {
     sourceWidth: options.source.width,
     sourceHeight: options.source.height,
     bytesLimit: MAX_RING_BYTES,
-    pacing: pacing === 'all' ? 'all' : 'newest',
+    pacing: keepsEveryFrame ? 'all' : 'newest',
   })
   let attached: { branch: Branch; feed: RingFeed } | undefined
 
@@ -101,8 +103,9 @@ export function createRingView(options: RingViewOptions): RingView {
 
     async attach(pipeline, tee) {
       if (attached) return
-      const queueName = scaleQueueName(options.sourceId, generation)
-      const branch = pipeline.add(createViewLaunch(queueName, sinkName, fit.content, spec, pacing), tee)
+      const leaky = keepsEveryFrame ? 'no' : 'downstream'
+      const queue = `queue name=${scaleQueueName(options.sourceId, generation)} leaky=${leaky}`
+      const branch = pipeline.add(createViewLaunch(queue, sinkName, fit.content, spec), tee)
 
       let isFirst = true
       const feed = pipeline.toRing(sinkName, ring, frame => {
@@ -131,15 +134,13 @@ export function createRingView(options: RingViewOptions): RingView {
  * Returns the GStreamer launch string of the branch. Frames are scaled before they are converted, because 4:2:0 has fewer bytes.
  */
 function createViewLaunch(
-  queueName: string,
+  queue: string,
   sinkName: string,
   size: { width: number; height: number },
   { format, quality = DEFAULT_JPEG_QUALITY }: Pick<ViewSpec, 'format' | 'quality'>,
-  pacing: Pacing,
 ): string {
-  const leaky = pacing === 'all' ? 'no' : 'downstream'
   return [
-    `queue name=${queueName} leaky=${leaky} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
+    `${queue} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
     'videoscale add-borders=false',
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
     'videoconvert',
@@ -165,9 +166,15 @@ function maxPayloadBytes({ width, height }: Fit, format: ViewSpec['format']): nu
   return format === 'JPEG' ? pixelBytes + JPEG_TABLES_BYTES : pixelBytes
 }
 
-/** Converts a grey level from 0 to 255 to a colour. I420 limits luma to 16–235 (ITU-R BT.601); 128 is neutral chroma. */
+/** The range of luma in I420 (ITU-R BT.601). */
+const MIN_LUMA = 16
+const MAX_LUMA = 235
+/** Chroma of grey in I420. */
+const NEUTRAL_CHROMA = 128
+
+/** Converts a grey level from 0 to 255 to the components of a pixel. */
 function toFillColour({ format, fill }: Pick<ViewSpec, 'format' | 'fill'>): number[] {
   if (format !== 'I420') return [fill]
-  const luma = Math.round(16 + (fill * 219) / 255)
-  return [luma, 128, 128]
+  const luma = Math.round(MIN_LUMA + (fill * (MAX_LUMA - MIN_LUMA)) / 255)
+  return [luma, NEUTRAL_CHROMA, NEUTRAL_CHROMA]
 }

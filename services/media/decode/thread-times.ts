@@ -1,8 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-// Measures how much CPU time each source uses. All sources share one process, so the time is attributed by the names of the
-// threads that decode and scale the frames of a source.
-
 /** A thread of this process, and its CPU time in ms since it was started. */
 export interface ThreadTime {
   tid: string
@@ -56,20 +53,21 @@ export function parseThreadTime(tid: string, stat: string): ThreadTime {
 }
 
 /**
- * Returns the CPU time of each source's threads between two readings, by source. The time of libavcodec threads whose names do not
- * contain a source is distributed in proportion to the decoding time of the sources.
+ * Returns the CPU time that each source has used between two readings, by source. All sources share this process, so the names of the
+ * threads tell which source they work for. The time of libavcodec threads whose names do not contain a source is distributed in
+ * proportion to the decoding time of the sources.
  */
 export function attributeTimes(
-  before: readonly ThreadTime[],
-  now: readonly ThreadTime[],
+  earlier: readonly ThreadTime[],
+  later: readonly ThreadTime[],
 ): Map<number, SourceTime> {
-  const msBefore = new Map(before.map(thread => [thread.tid, thread.ms]))
+  const earlierTimes = new Map(earlier.map(thread => [thread.tid, thread.ms]))
   const times = new Map<number, SourceTime>()
   let unattributedMs = 0
 
-  for (const { tid, name, ms } of now) {
-    const earlierMs = msBefore.get(tid) ?? 0
-    // If the time is less than before, the ID belonged to another thread, which has ended.
+  for (const { tid, name, ms } of later) {
+    const earlierMs = earlierTimes.get(tid) ?? 0
+    // If the time has decreased, this is a new thread with the ID of a thread that has ended.
     const elapsedMs = ms < earlierMs ? ms : ms - earlierMs
     if (LIBAVCODEC_THREAD.test(name)) unattributedMs += elapsedMs
 

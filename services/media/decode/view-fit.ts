@@ -16,8 +16,9 @@ export interface Fit extends Size {
 }
 
 /**
- * Fits the picture of a source into a view, which is the size and format in which readers request frames. The rules are those
- * of `ViewSpec`. The size of the picture is in square pixels. A letterbox has equal padding on both sides.
+ * Calculates the size of a view, the form in which readers request the pictures of a source, and where the picture is in it. With a
+ * letterbox, the picture keeps its aspect ratio and has equal padding on both sides; otherwise it is stretched to the whole view.
+ * The size of the picture is in square pixels.
  */
 export function fitView(spec: ViewSpec, picture: Size): Fit {
   const box = calculateBox(spec, picture)

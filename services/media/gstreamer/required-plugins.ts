@@ -27,6 +27,7 @@ const ELEMENTS_BY_PACKAGE: Record<string, readonly string[]> = {
 /** Whether an element is installed. */
 export function hasElement(element: string): boolean {
   try {
+    // The constructor throws if the element is unknown.
     void new Pipeline(element, () => {}).dispose()
     return true
   } catch {
@@ -36,17 +37,12 @@ export function hasElement(element: string): boolean {
 
 /** Throws an `Error` that names the missing elements and the packages to install. */
 export function assertPluginsInstalled(): void {
-  const missing: string[] = []
-  const packages: string[] = []
-  for (const [name, elements] of Object.entries(ELEMENTS_BY_PACKAGE)) {
-    const missingInPackage = elements.filter(element => !hasElement(element))
-    if (missingInPackage.length === 0) continue
-    missing.push(...missingInPackage)
-    packages.push(name)
-  }
+  const incomplete = Object.entries(ELEMENTS_BY_PACKAGE)
+    .map(([name, elements]) => ({ name, missing: elements.filter(element => !hasElement(element)) }))
+    .filter(({ missing }) => missing.length > 0)
+  if (incomplete.length === 0) return
 
-  if (missing.length === 0) return
-  throw new Error(
-    `missing GStreamer elements ${missing.join(', ')}: run apt-get install ${packages.join(' ')}`,
-  )
+  const elements = incomplete.flatMap(({ missing }) => missing).join(', ')
+  const packages = incomplete.map(({ name }) => name).join(' ')
+  throw new Error(`missing GStreamer elements ${elements}: run apt-get install ${packages}`)
 }

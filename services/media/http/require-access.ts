@@ -14,27 +14,27 @@ const NO_TOKEN_CONFIGURED =
   'access is limited to this machine because no token is configured: set EYRIE_INTERNAL_TOKEN'
 
 /**
- * Returns a middleware that requires a token or a ticket. The token is the internal token, or one whose digest is in `otherDigests`. It
- * is sent in the `Authorization` header or as `access_token` in the query, because browsers cannot set headers of WebSockets. A
- * `ticket` in the query gives access to one stream for a limited time. If no internal token is configured, only this machine
- * has access.
+ * Returns a middleware that requires a token or a ticket. The token is the internal token, or another one whose digest is in
+ * `tokenDigests`. It is sent in the `Authorization` header, or as `access_token` in the query because browsers cannot set headers
+ * of WebSockets. A `ticket` in the query gives access to one stream for a limited time. If no internal token is configured,
+ * only this machine has access.
  */
-export function requireAccess(token: string | undefined, otherDigests: readonly string[] = []) {
+export function requireAccess(internalToken: string | undefined, tokenDigests: readonly string[] = []) {
   return createMiddleware(async (c, next) => {
-    if (!token) {
+    if (!internalToken) {
       if (!getRequestClient(c).isLocal) throw createAuthError(c, NO_TOKEN_CONFIGURED)
       return next()
     }
 
     const ticket = c.req.query('ticket')
-    if (ticket !== undefined && isTicketValid(ticket, token, c)) {
+    if (ticket !== undefined && isTicketValid(ticket, internalToken, c)) {
       await next()
       addTicketToLocation(c, ticket)
       return
     }
 
     const sentToken = parseBearerToken(c.req.header('Authorization')) ?? c.req.query('access_token')
-    const isAllowed = isKnownToken(sentToken, [token]) || hasKnownDigest(sentToken, otherDigests)
+    const isAllowed = isKnownToken(sentToken, [internalToken]) || hasKnownDigest(sentToken, tokenDigests)
     if (!isAllowed) throw createAuthError(c, describeProblem(sentToken, ticket))
     await next()
   })
@@ -57,11 +57,11 @@ function describeProblem(sentToken: string | undefined, ticket: string | undefin
 }
 
 /**
- * Whether a ticket is valid for the requested stream. Requests to an established WHEP session are allowed even after the ticket has
+ * Whether a ticket, signed with the internal token, is valid for the requested stream. Requests to an established WHEP session are allowed even after the ticket has
  * expired, because the session ID is secret.
  */
-function isTicketValid(text: string, token: string, c: Context): boolean {
-  const ticket = verifyTicket(token, text)
+function isTicketValid(text: string, internalToken: string, c: Context): boolean {
+  const ticket = verifyTicket(internalToken, text)
   const [, stream, subpath = ''] = /^\/streams\/([^/]+)(.*)$/.exec(c.req.path) ?? []
   if (!ticket || stream === undefined || decodeURIComponent(stream) !== ticket.stream) return false
 

@@ -11,7 +11,10 @@ export const toPacketCodec = (codec: string): PacketCodec =>
 export interface CodecSearch {
   /** The codec to request: first H.264, later the one that the origin has sent last. */
   readonly current: PacketCodec
-  /** Must be called if the origin does not offer the current codec. Selects the next codec, or returns false if there is none. */
+  /**
+   * Must be called if the origin does not offer the current codec. Selects the next codec. Returns false if the origin offers none,
+   * and starts the search again.
+   */
   next(): boolean
   /** Selects the codec that the origin has sent in reply to `any`. Returns false if it is current or was requested in vain. */
   select(codec: PacketCodec): boolean
@@ -37,7 +40,6 @@ export function createCodecSearch(): CodecSearch {
         current = candidate
         return true
       }
-      // The next session begins the search again.
       current = FIRST_CODEC
       rejected.clear()
       return false

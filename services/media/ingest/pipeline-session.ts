@@ -101,7 +101,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     if (end) outcome.resolve(end)
   })
 
-  let ptsOffset = options.ptsOffset - (origin.timeline?.begins ?? 0)
+  let ptsOffset = options.ptsOffset - (origin.timeline?.beginTicks ?? 0)
   const pictureDistance = createPictureDistance()
   /** The last readings of the monotonic time at running time 0, in µs. */
   let arrivals: number[] = []

@@ -172,7 +172,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
       clock,
       onSample: packets.read,
       onAuxiliaryFailure(error) {
-        sound.auxiliaryFailed(error)
+        sound.onAuxiliaryFailure(error)
         decoding.onAuxiliaryFailure(error)
       },
       onClock(cameraClock) {
@@ -254,7 +254,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   }
 
   function onPacket(pts: number) {
-    sound.search(pts)
+    sound.searchIfDue(pts)
     if (lifecycle.state !== 'running') dispatch({ type: 'data' })
     const hasOpened = clock.now() - (lifecycle.runningSince ?? clock.now()) > OPENING_MS
     if (hasOpened) attempt?.end()

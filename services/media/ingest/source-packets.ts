@@ -1,5 +1,5 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
-import { softwareDecoder } from '../decode/decoders.ts'
+import { findSoftwareDecoder } from '../decode/decoders.ts'
 import { type Picture, parsePicture } from '../gstreamer/picture.ts'
 import type { Caps, Sample } from '../node-gst/index.ts'
 import type { StreamWriter, Track } from '../stream/live-stream.ts'
@@ -80,5 +80,5 @@ function createTrack(picture: Picture, { fields, text }: Caps): Track | undefine
     if (picture.codec === 'h264') return { ...picture, avcC: configuration }
     if (picture.codec === 'h265') return { ...picture, hvcC: configuration }
   }
-  return softwareDecoder(picture.codec) ? { codec: picture.codec, caps: text } : undefined
+  return findSoftwareDecoder(picture.codec) ? { codec: picture.codec, caps: text } : undefined
 }

@@ -31,7 +31,7 @@ import { createChunkedBody, createSocketViewer } from './stream-viewers.ts'
 /** All streams of the media service. */
 export interface LiveStreams {
   sources: SourceRegistry
-  hosted: AnnotatedStreams
+  annotated: AnnotatedStreams
 }
 
 /** A stream of the API: a source, which has a numeric ID, or an annotated stream, which has a name. */
@@ -71,7 +71,10 @@ export function liveRoutes(
   const getLive = (c: Context) => findLive(c.req.param('id') ?? '', streams)
 
   app.get('/streams', c =>
-    c.json([...streams.sources.list().map(describeSource), ...streams.hosted.all().map(describeAnnotated)]),
+    c.json([
+      ...streams.sources.list().map(describeSource),
+      ...streams.annotated.all().map(describeAnnotated),
+    ]),
   )
 
   app.get('/streams/:id', async c => {
@@ -155,8 +158,8 @@ export const findSound = (id: string, streams: LiveStreams): Sound | undefined =
   getSound(findLive(id, streams))
 
 /** Throws `EyrieError` if the stream does not exist (`id`) or its source has failed (`unavailable`). */
-function findLive(id: string, { sources, hosted }: LiveStreams): LiveStream {
-  const live = /^\d+$/.test(id) ? sources.get(Number(id)) : hosted.get(id)
+function findLive(id: string, { sources, annotated }: LiveStreams): LiveStream {
+  const live = /^\d+$/.test(id) ? sources.get(Number(id)) : annotated.get(id)
   if (!live) throw new EyrieError('id', `stream ${id} does not exist: GET /streams lists all streams`)
   if (isSource(live)) assertNotFailed(live)
   return live

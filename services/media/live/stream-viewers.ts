@@ -46,34 +46,35 @@ function writeStream(
   stream: Stream<PlayableTrack>,
   controller: ReadableStreamDefaultController<Uint8Array>,
 ): () => void {
-  const body: { state: 'waiting' | 'started' | 'ended' } = { state: 'waiting' }
+  let hasBegun = false
+  let hasEnded = false
   let stopWatching: (() => void) | undefined
 
   function stop() {
-    body.state = 'ended'
+    hasEnded = true
     stopWatching?.()
   }
 
   function end() {
-    if (body.state === 'ended') return
+    if (hasEnded) return
     stop()
     controller.close()
   }
 
   stopWatching = stream.watch({
     begin(_, init) {
-      if (body.state !== 'waiting') return end()
-      body.state = 'started'
+      if (hasBegun) return end()
+      hasBegun = true
       controller.enqueue(init)
     },
     fragment(bytes) {
       // A stream with sound may end the viewer while it handles a unit, and then still pass on this unit.
-      if (body.state !== 'ended') controller.enqueue(bytes)
+      if (!hasEnded) controller.enqueue(bytes)
     },
     backlog: () => -(controller.desiredSize ?? 0),
     end,
   })
   // `watch` sends what is cached before it returns, and may end the body while doing so.
-  if (body.state === 'ended') stopWatching()
+  if (hasEnded) stopWatching()
   return stop
 }

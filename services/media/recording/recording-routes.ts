@@ -199,7 +199,7 @@ function createNoFileError(source: number): EyrieError {
   return new EyrieError('id', reason)
 }
 
-/** Returns the channels in the query parameter `channels`. Undefined: all channels. */
+/** Returns the channels in the query parameter `channels`; undefined for all channels. */
 const parseChannels = (c: RecordingContext) => parseAs(recordedResultsQuery, c.req.query()).channels
 
 /** Parses the query parameters `from` and `to`. Without them, the range is unlimited. */

@@ -33,8 +33,12 @@ const PARSED_FORMATS: readonly Format[] = [
 ]
 
 const PREFIX = `${AUXILIARY}sound`
-const toTeeName = (index: number) => `${PREFIX}-${index}`
-const toElementName = (index: number, suffix: string | number) => `${toTeeName(index)}-${suffix}`
+const toTeeName = (branch: number) => `${PREFIX}-${branch}`
+const toElementName = (branch: number, suffix: string | number) => `${toTeeName(branch)}-${suffix}`
+
+/** Returns the launch string of an element with a name. Caps, such as `audio/mpeg`, cannot have a name. */
+export const nameElement = (element: string, name: string): string =>
+  element.includes('/') ? element : `${element} name=${name}`
 
 /**
  * Returns the GStreamer elements (as a launch string) that receive the sound of an RTSP camera. They have one branch for every
@@ -42,22 +46,19 @@ const toElementName = (index: number, suffix: string | number) => `${toTeeName(i
  */
 export const createRtpSoundElements = (origin: string) => createBranches(origin, RTP_FORMATS)
 
-/** Returns the launch string of branches that accept every known format from the demuxer or parser named `origin`. */
+/** Like `createRtpSoundElements`, for the sound that a demuxer or parser named `origin` has found in a file or HTTP stream. */
 export const createParsedSoundElements = (origin: string) => createBranches(origin, PARSED_FORMATS)
 
 /** Each branch ends in a tee. Unlike a sink, a tee does not make the pipeline wait for formats that never arrive. */
 function createBranches(origin: string, formats: readonly Format[]): string {
-  const branches = formats.map(({ caps, elements }, index) => {
-    const name = (suffix: string | number) => `name=${toElementName(index, suffix)}`
+  const branches = formats.map(({ caps, elements }, branch) => {
+    const toName = (suffix: string | number) => toElementName(branch, suffix)
     return [
       `${origin}.`,
-      `capsfilter ${name('caps')} caps="${caps}"`,
-      `errorignore ${name('guard')} convert-to=ok`,
-      ...elements.map((element, position) =>
-        // Caps cannot have a name.
-        element.includes('/') ? element : `${element} ${name(position)}`,
-      ),
-      `tee name=${toTeeName(index)} allow-not-linked=true`,
+      `capsfilter name=${toName('caps')} caps="${caps}"`,
+      `errorignore name=${toName('guard')} convert-to=ok`,
+      ...elements.map((element, position) => nameElement(element, toName(position))),
+      `tee name=${toTeeName(branch)} allow-not-linked=true`,
     ].join(' ! ')
   })
   return branches.join(' ')
@@ -66,10 +67,10 @@ function createBranches(origin: string, formats: readonly Format[]): string {
 /** Finds the branch that receives sound: its tee, its caps and its first element, which is the depayloader for RTP. */
 export function findSound(pipeline: Pipeline): { tee: string; caps: Caps; depayloader: string } | undefined {
   const maxBranches = Math.max(RTP_FORMATS.length, PARSED_FORMATS.length)
-  for (let index = 0; index < maxBranches; index++) {
-    const tee = toTeeName(index)
+  for (let branch = 0; branch < maxBranches; branch++) {
+    const tee = toTeeName(branch)
     const caps = pipeline.caps(tee, 'sink')
-    if (caps) return { tee, caps, depayloader: toElementName(index, 0) }
+    if (caps) return { tee, caps, depayloader: toElementName(branch, 0) }
   }
   return undefined
 }
@@ -87,5 +88,5 @@ export function toCodecName({ name, fields }: Caps): string {
   return CODEC_NAMES[name] ?? name
 }
 
-/** Whether a warning only reports that the source does not have one of the formats. */
+/** Whether a warning comes from an unused branch, because the source does not have sound in this format. */
 export const isMissingSoundWarning = (warning: GstError) => (warning.debug ?? '').includes(PREFIX)

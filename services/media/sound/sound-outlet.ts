@@ -3,8 +3,8 @@ import type { SoundCodec } from './sound-codecs.ts'
 import { openTap, type SoundListener, type SoundOrigin, type SoundTap, toElementPrefix } from './sound-tap.ts'
 
 /**
- * The sound of a source in one codec. It is produced only while it has listeners. Listeners remain when the source is
- * reconnected with a new pipeline.
+ * The sound of a source in one codec. While it has listeners, a branch of the source's pipeline (the tap) produces the sound. The
+ * listeners remain when the source is reconnected with a new pipeline.
  */
 export interface SoundOutlet<Track> {
   /** Adds a listener. Returns a function that removes it. */
@@ -21,7 +21,6 @@ export function createOutlet<Track>(codec: SoundCodec<Track>): SoundOutlet<Track
   const listeners = new Set<SoundListener<Track>>()
   /** Where the current pipeline provides sound; undefined while there is none. */
   let origin: SoundOrigin | undefined
-  /** Produces the sound while there are listeners. */
   let tap: SoundTap | undefined
   let track: Track | undefined
 

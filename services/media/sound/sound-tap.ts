@@ -1,12 +1,14 @@
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import type { Caps, Pipeline, Sample, SampleOptions } from '../node-gst/index.ts'
 import { ENCODER_SAMPLE_RATE, isAac, type SoundCodec } from './sound-codecs.ts'
+import { nameElement } from './sound-elements.ts'
 import type { SoundUnit } from './sound-track.ts'
 
-/** Receives the sound of a source in one codec. A tap, which is a branch of the source's pipeline, produces the sound. */
+/** Receives the sound of a source in one codec. */
 export interface SoundListener<Track> {
-  /** The format of the following units. */
+  /** Called with the format of the following units. */
   begin(track: Track): void
+  /** Called for each frame of sound. */
   unit(unit: SoundUnit): void
 }
 
@@ -18,7 +20,7 @@ export interface LipSync {
   offsetTicks(): number
 }
 
-/** The position of sound in a pipeline, and its format. */
+/** The sound in a pipeline: where it can be read, and its format. */
 export interface SoundOrigin {
   pipeline: Pipeline
   /** Name of the tee that provides the sound. */
@@ -32,7 +34,7 @@ export interface SoundOrigin {
   live: boolean
 }
 
-/** A branch that provides the sound of a pipeline in one codec. */
+/** A branch of a source's pipeline that provides the sound in one codec. */
 export interface SoundTap {
   remove(): Promise<void>
   /** Closes only the sinks. Sufficient before the pipeline is disposed of. */
@@ -147,10 +149,7 @@ function createLaunch<Track>(
       `audioresample name=${prefix}-resample`,
       `audio/x-raw,rate=${ENCODER_SAMPLE_RATE},channels=[1,2]`,
       `${encoder} name=${prefix}-encoder`,
-      ...more.map((element, position) =>
-        // Caps cannot have a name.
-        element.includes('/') ? element : `${element} name=${prefix}-${position}`,
-      ),
+      ...more.map((element, position) => nameElement(element, `${prefix}-${position}`)),
     )
   }
 

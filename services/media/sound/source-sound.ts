@@ -33,13 +33,13 @@ export interface SourceSound extends Sound {
   /** Must be called before the pipeline is disposed of. */
   detach(): void
   /** Must be called with the pts of every video packet. Searches the pipeline for sound at intervals. */
-  search(pts: number): void
+  searchIfDue(pts: number): void
   /** Must be called when any auxiliary element has failed. */
-  auxiliaryFailed(error: GstError): void
+  onAuxiliaryFailure(error: GstError): void
 }
 
-// A new pipeline is searched for sound ten times a second at first, and once a second later. The intervals are in ticks of
-// stream time, because even on a slow machine sound arrives together with its pictures.
+// A new pipeline is searched for sound ten times a second at first, and once a second later. The intervals are in stream time and
+// not in wall-clock time, because even on a slow machine sound arrives together with its pictures.
 const INITIAL_PHASE_TICKS = 1.5 * TICKS_PER_SECOND
 const INITIAL_INTERVAL_TICKS = 0.1 * TICKS_PER_SECOND
 const LATER_INTERVAL_TICKS = TICKS_PER_SECOND
@@ -48,8 +48,9 @@ const LATER_INTERVAL_TICKS = TICKS_PER_SECOND
 interface Search {
   session: SoundSession
   /** Stream time of the first packet; undefined before it. */
-  startedAt: number | undefined
-  nextAt: number
+  startPts: number | undefined
+  /** Stream time at which the pipeline is searched again. */
+  nextPts: number
 }
 
 /** Creates the sound of a source that is not connected yet. */
@@ -75,7 +76,7 @@ export function createSound(): SourceSound {
     listenToAac: outlets.aac.listen,
     listenToOpus: outlets.opus.listen,
     attach(session) {
-      search = session && { session, startedAt: undefined, nextAt: Number.NEGATIVE_INFINITY }
+      search = session && { session, startPts: undefined, nextPts: Number.NEGATIVE_INFINITY }
       if (!session) identify(undefined)
     },
     detach() {
@@ -83,10 +84,10 @@ export function createSound(): SourceSound {
       search = undefined
       for (const outlet of allOutlets) outlet.detach()
     },
-    search(pts) {
-      if (!search || pts < search.nextAt) return
+    searchIfDue(pts) {
+      if (!search || pts < search.nextPts) return
       const { session } = search
-      search.startedAt ??= pts
+      search.startPts ??= pts
 
       const origin = findSound(session.pipeline)
       if (origin) {
@@ -96,12 +97,12 @@ export function createSound(): SourceSound {
         return
       }
 
-      const isInitial = pts - search.startedAt < INITIAL_PHASE_TICKS
-      search.nextAt = pts + (isInitial ? INITIAL_INTERVAL_TICKS : LATER_INTERVAL_TICKS)
+      const isInitial = pts - search.startPts < INITIAL_PHASE_TICKS
+      search.nextPts = pts + (isInitial ? INITIAL_INTERVAL_TICKS : LATER_INTERVAL_TICKS)
       // The source counts as silent after the initial phase, even though sound may still be found later.
       if (!isInitial) identify(undefined)
     },
-    auxiliaryFailed(error) {
+    onAuxiliaryFailure(error) {
       for (const outlet of allOutlets) outlet.handleFailure(error)
     },
   }

@@ -4,7 +4,6 @@ import { attributeTimes, readThreads, type SourceTime, type ThreadTime } from '.
 import type { Clock } from '../runtime/clock.ts'
 import type { Source } from './source.ts'
 
-/** Options of the cost meter, which measures the CPU time that decoding and scaling cost per frame, for each source. */
 export interface CostMeterOptions {
   /** Returns the current sources. */
   sources(): readonly Source[]
@@ -27,8 +26,8 @@ interface Reading {
 const INTERVAL_MS = 5000
 
 /**
- * Measures the CPU time per frame of each source every five seconds. Sources that were not decoded throughout the interval are not
- * reported.
+ * Measures every five seconds how much CPU time the decoding and scaling of a frame costs, for each source. Sources that were not
+ * decoded throughout the interval are not reported.
  */
 export function createCostMeter({ sources, clock, onCost, log }: CostMeterOptions): { stop(): void } {
   const stopping = new AbortController()

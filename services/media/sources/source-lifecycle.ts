@@ -3,7 +3,7 @@ import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /**
  * How a source plays: a camera is `endless`, and a file is either `looped` or played `once`. The mode decides what follows the loss
- * of the connection, which `transition` computes.
+ * of the connection.
  */
 export type PlayMode = 'endless' | 'looped' | 'once'
 
@@ -24,7 +24,7 @@ export interface Lifecycle {
 export type LifecycleEvent =
   /** Another attempt to connect or open the source has begun. */
   | { type: 'attempt' }
-  /** The host accepts connections again, and another attempt has begun. */
+  /** The host accepts connections again after an outage, and another attempt has begun. */
   | { type: 'returned' }
   /** Data has arrived. */
   | { type: 'data' }
@@ -77,12 +77,12 @@ export function transition(current: Lifecycle, event: LifecycleEvent, rules: Lif
     case 'ended':
       return { ...INITIAL_STATE, state: 'ended', isFinal: true }
     case 'lost':
-      return afterLoss(current, event, rules)
+      return applyLoss(current, event, rules)
   }
 }
 
 /** Returns the state after the connection was lost or could not be opened. */
-function afterLoss(
+function applyLoss(
   current: Lifecycle,
   { reason, transient }: { reason: string; transient: boolean },
   { mode, now, random }: LifecycleRules,

@@ -4,7 +4,7 @@ import type { Source, SourceIdentity } from './source.ts'
 
 /**
  * Creates, configures and stops sources (cameras and files) as the engine requests. A source is replaced only when its identity
- * changes, which are the settings that it cannot change while it runs.
+ * changes: the settings, such as the address, that cannot change while it runs.
  */
 export interface SourceRegistry {
   /** Makes the sources equal to the configured ones. */

@@ -27,9 +27,12 @@ export interface AccessUnit {
   data: Uint8Array
 }
 
-/** Track IDs. */
-const VIDEO = 1
-const SOUND = 2
+const VIDEO_TRACK_ID = 1
+const SOUND_TRACK_ID = 2
+/** The number 1 as a 16.16 fixed-point number. */
+const FIXED_POINT_ONE = 0x10000
+/** Full volume as an 8.8 fixed-point number. */
+const FULL_VOLUME = 0x100
 /** Flags of a `trun` box with a data offset, and duration, size, flags and composition offset of each sample. */
 const TRUN_ALL_FIELDS = 0xf01
 /** Sample flags (ISO/IEC 14496-12, 8.8.3.1). */
@@ -40,7 +43,7 @@ const NON_SYNC_SAMPLE = 0x1010000
 export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
   const tracks = [createVideoTrack(track)]
   if (sound) tracks.push(createSoundTrack(sound))
-  const trexBoxes = tracks.map((_, index) => fullBox('trex', 0, 0, u32(VIDEO + index, 1, 0, 0, 0)))
+  const trexBoxes = tracks.map((_, index) => fullBox('trex', 0, 0, u32(VIDEO_TRACK_ID + index, 1, 0, 0, 0)))
 
   return Buffer.concat([
     box('ftyp', Buffer.from('iso5'), u32(512), Buffer.from('iso5iso6mp41')),
@@ -53,12 +56,12 @@ export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buf
  * can be sent before the next one is known.
  */
 export function createVideoFragment(sequence: number, ...units: AccessUnit[]): Buffer {
-  return createFragment(sequence, [{ track: VIDEO, units }])
+  return createFragment(sequence, [{ track: VIDEO_TRACK_ID, units }])
 }
 
 /** Creates the moof and mdat boxes of one sound unit. */
 export function createSoundFragment(sequence: number, unit: SoundUnit): Buffer {
-  return createFragment(sequence, [{ track: SOUND, units: [toAccessUnit(unit)] }])
+  return createFragment(sequence, [{ track: SOUND_TRACK_ID, units: [toAccessUnit(unit)] }])
 }
 
 /** Creates a fragment with pictures and optional sound. The sound follows the pictures in the mdat. */
@@ -67,8 +70,8 @@ export function createInterleavedFragment(
   units: readonly AccessUnit[],
   sounds: readonly SoundUnit[],
 ): Buffer {
-  const sound = sounds.length > 0 ? [{ track: SOUND, units: sounds.map(toAccessUnit) }] : []
-  return createFragment(sequence, [{ track: VIDEO, units }, ...sound])
+  const sound = sounds.length > 0 ? [{ track: SOUND_TRACK_ID, units: sounds.map(toAccessUnit) }] : []
+  return createFragment(sequence, [{ track: VIDEO_TRACK_ID, units }, ...sound])
 }
 
 const toAccessUnit = (unit: SoundUnit): AccessUnit => ({ ...unit, dts: unit.pts, keyframe: true })
@@ -119,10 +122,10 @@ function createTraf({ track, units }: TrackRun, dataOffset: number): Buffer {
 function createMovieHeader(): Buffer {
   // The duration of a fragmented file is unknown.
   const timesAndDuration = u32(0, 0, TIMESCALE, 0)
-  const rate = u32(0x10000)
-  const volumeAndReserved = [u16(0x100, 0), u32(0, 0)]
+  const rate = u32(FIXED_POINT_ONE)
+  const volumeAndReserved = [u16(FULL_VOLUME, 0), u32(0, 0)]
   const predefined = u32(0, 0, 0, 0, 0, 0)
-  const nextTrack = u32(SOUND + 1)
+  const nextTrack = u32(SOUND_TRACK_ID + 1)
   return fullBox(
     'mvhd',
     0,
@@ -139,9 +142,9 @@ function createMovieHeader(): Buffer {
 function createVideoTrack(track: PlayableTrack): Buffer {
   const shown = displaySize(track)
   return trackBox(
-    { id: VIDEO, handler: 'vide', name: 'video', volume: 0 },
+    { id: VIDEO_TRACK_ID, handler: 'vide', name: 'video', volume: 0 },
     {
-      size: u32(shown.width * 0x10000, shown.height * 0x10000),
+      size: u32(shown.width * FIXED_POINT_ONE, shown.height * FIXED_POINT_ONE),
       header: fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
       entry: createVideoSampleEntry(track),
     },
@@ -150,6 +153,6 @@ function createVideoTrack(track: PlayableTrack): Buffer {
 
 function createSoundTrack(track: SoundTrack): Buffer {
   const header = fullBox('smhd', 0, 0, u16(0, 0))
-  const kind = { id: SOUND, handler: 'soun', name: 'sound', volume: 0x100 }
+  const kind = { id: SOUND_TRACK_ID, handler: 'soun', name: 'sound', volume: FULL_VOLUME }
   return trackBox(kind, { size: u32(0, 0), header, entry: createSoundSampleEntry(track) })
 }

@@ -8,7 +8,7 @@ import type { PlayableTrack } from './sample-entry.ts'
 
 /** Maximum time to wait for the first sound of a source. */
 const START_TIMEOUT_MS = 1_500
-/** If the sound lags behind the picture by more, it has stopped. Silence is inserted, because players would stall. */
+/** If the sound lags behind the picture by more than this, it has stopped. Silence replaces it, because players would stall. */
 const STOPPED_TICKS = 2 * TICKS_PER_SECOND
 /** A larger gap is a jump in stream time and is not filled with silence. */
 const JUMP_TICKS = 10 * TICKS_PER_SECOND
@@ -29,7 +29,7 @@ export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Pro
       firstTrack.resolve(track)
       viewer?.beginSound(track)
     },
-    unit: unit => viewer?.addSound(unit),
+    unit: unit => viewer?.receiveSound(unit),
   })
 
   const timeout = setTimeout(() => firstTrack.resolve(undefined), START_TIMEOUT_MS)
@@ -66,7 +66,7 @@ export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Pro
 interface SoundViewer extends Viewer<PlayableTrack> {
   /** Must be called when the sound begins, and again after each interruption. */
   beginSound(track: SoundTrack): void
-  addSound(unit: SoundUnit): void
+  receiveSound(unit: SoundUnit): void
 }
 
 /** Passes the fragments of video and sound to `client`, with common sequence numbers. */
@@ -130,7 +130,7 @@ function createSoundViewer(
       if (Buffer.compare(next.configuration, track.configuration) !== 0)
         client.end('the sound has changed: watch again')
     },
-    addSound(unit) {
+    receiveSound(unit) {
       // Fills the gap between the silence and this unit, which may arrive before its picture.
       const lastSilentStart = unit.pts - unit.duration
       if (silence && lastSilentStart - silenceEnd < JUMP_TICKS) {

@@ -69,18 +69,18 @@ function isWorking({ launch }: Encoder): Promise<boolean> {
 
 /** Receives the output of an H.264 encoder. */
 export interface EncoderListener {
-  /** The format of the following pictures. */
-  track(track: VideoTrack): void
-  /** One encoded picture. */
-  unit(unit: AccessUnit): void
+  /** Called with the format of the following pictures. */
+  onTrack(track: VideoTrack): void
+  /** Called for each encoded picture. */
+  onUnit(unit: AccessUnit): void
 }
 
 /** Passes a sample of an encoder to the listener. `frameTicks` is the duration of a picture in 90 kHz ticks. */
 export function forwardEncoded(sample: Sample, frameTicks: number, listener: EncoderListener): void {
   const picture = sample.caps && parsePicture(sample.caps)
   const avcC = sample.caps?.fields.codec_data
-  if (picture && avcC instanceof Uint8Array) listener.track({ ...picture, avcC })
+  if (picture && avcC instanceof Uint8Array) listener.onTrack({ ...picture, avcC })
   const { pts, dts, keyframe, data } = sample
   if (pts === null) return
-  listener.unit({ pts, dts: dts ?? pts, duration: frameTicks, keyframe, data })
+  listener.onUnit({ pts, dts: dts ?? pts, duration: frameTicks, keyframe, data })
 }

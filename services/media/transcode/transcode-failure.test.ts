@@ -29,10 +29,10 @@ it('reports the failure of an encoder without losing pictures for other readers'
   const units: number[] = []
   const failures: string[] = []
   const transcoder = createTranscoder(failingEncoder, {
-    track: () => {},
-    unit: ({ pts }) => units.push(pts),
-    interrupted: () => {},
-    failed: reason => failures.push(reason),
+    onTrack: () => {},
+    onUnit: ({ pts }) => units.push(pts),
+    onInterrupt: () => {},
+    onFailure: reason => failures.push(reason),
   })
   await transcoder.attach(pipeline, 'pictures', picture)
   const { error } = await message('error')

@@ -72,8 +72,8 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
       if (signal.aborted) return
 
       log.warn({ encoder: encoder.name, reason }, 'failed to transcode with encoder')
-      const isAnotherLeft = ranking.markFailed(encoder, candidates)
-      if (!isAnotherLeft) throw new Error(reason)
+      const hasAlternative = ranking.markFailed(encoder, candidates)
+      if (!hasAlternative) throw new Error(reason)
       run.writer.interrupt()
       void run.leaveSource?.()
     }
@@ -84,10 +84,10 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
     const failure = Promise.withResolvers<string>()
     const { begin, write, interrupt } = run.writer
     run.transcoder = createTranscoder(encoder, {
-      track: begin,
-      unit: write,
-      interrupted: interrupt,
-      failed: failure.resolve,
+      onTrack: begin,
+      onUnit: write,
+      onInterrupt: interrupt,
+      onFailure: failure.resolve,
     })
     run.leaveSource = read(run.transcoder)
     log.info({ encoder: encoder.name }, 'transcoding to H.264 started')

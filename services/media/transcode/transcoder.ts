@@ -12,18 +12,18 @@ export interface Transcoder extends FrameReader {
 }
 
 export interface TranscoderListener extends EncoderListener {
-  /** One encoded picture with its capture time. */
-  unit(unit: TimedUnit): void
-  /** The following pictures come from another pipeline, or have another size. */
-  interrupted(): void
-  failed(reason: string): void
+  /** Called for each encoded picture, with its capture time. */
+  onUnit(unit: TimedUnit): void
+  /** Called before pictures from another pipeline, or with another size. */
+  onInterrupt(): void
+  onFailure(reason: string): void
 }
 
-/** Time between keyframes. They are forced by the transcoder, because the frame rate is often unknown to the encoder. */
+/** Time between keyframes. The transcoder requests them, because the encoder often does not know the frame rate. */
 const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
 /** Maximum number of pictures between keyframes that the encoder itself inserts. */
 const MAX_KEYFRAME_INTERVAL = 250
-/** Assumed for sources that do not declare their frame rate. */
+/** Frame rate of sources that do not declare one. */
 const DEFAULT_FPS = 25
 
 /** Number of transcoders created so far. */
@@ -40,7 +40,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   const branch = createPictureBranch({
     getSize: picture => fitPicture(picture, encoder.maxSize),
     describeBranch(size, picture) {
-      listener.interrupted()
+      listener.onInterrupt()
       frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? DEFAULT_FPS))
       return {
         launch: createLaunch(branchName, encoder, size),
@@ -51,8 +51,8 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
     onSample(sample) {
       const { timeUs } = sample
       forwardEncoded(sample, frameTicks, {
-        track: listener.track,
-        unit: unit => listener.unit({ ...unit, timeUs: timeUs ?? undefined }),
+        onTrack: listener.onTrack,
+        onUnit: unit => listener.onUnit({ ...unit, timeUs: timeUs ?? undefined }),
       })
       if (sample.pts !== null) forceKeyframeIfDue(sample.pts, sample.keyframe)
       sample.release()
@@ -71,11 +71,11 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
 
   return {
     tee: 'pictures',
-    attach: (...origin) => branch.attach(...origin).catch(error => listener.failed(error.message)),
+    attach: (...origin) => branch.attach(...origin).catch(error => listener.onFailure(error.message)),
     detach: branch.detach,
     close: branch.remove,
     onAuxiliaryFailure(error) {
-      if (error.source?.startsWith(`${prefix}-`)) listener.failed(error.message)
+      if (error.source?.startsWith(`${prefix}-`)) listener.onFailure(error.message)
     },
     forceKeyframe,
   }

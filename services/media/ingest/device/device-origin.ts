@@ -15,13 +15,13 @@ const BUSY = 4
 /** At their highest resolutions, many cameras send only a few frames per second, so the resolution is limited. */
 const CAPTURE_LIMITS = 'width=(int)[1,1920],height=(int)[1,1080],framerate=(fraction)[1/1,60/1]'
 
-/** Opens a Video4Linux camera of this machine. H.264 is preferred to JPEG and raw pictures. */
+/** Opens a Video4Linux camera of this machine. Throws a `SourceFault` if the device is missing, inaccessible or no camera. */
 export async function openDevice(path: string): Promise<Origin> {
   await assertIsCamera(path)
   return createDeviceOrigin(path)
 }
 
-/** Like `openDevice`, without checking the device. */
+/** Describes how a camera is read, without checking the device. H.264 is preferred to JPEG and raw pictures. */
 export function createDeviceOrigin(path: string): Origin {
   return {
     name: path,

@@ -12,7 +12,7 @@ const UNAUTHORIZED_REASONS: Record<HttpStream['credentials'], string> = {
 }
 
 /**
- * Creates the fault of a stream that could not be probed, with the reason and a remedy for the user. `response` is undefined if the
+ * Creates the fault of a stream that could not be opened, with the reason and a remedy for the user. `response` is undefined if the
  * server has sent none.
  */
 export async function createHttpFault(
@@ -87,12 +87,12 @@ export function createDisconnectFault(cause: GstError, { name }: HttpStream): So
   return new SourceFault(`${name} was interrupted: ${cause.message}`, { transient: true, cause })
 }
 
-/** Media types of manifests, for which the addon selects no element: see `services/media/node-gst/src/addon.cc`. */
-const MANIFEST = /mpegurl|dash\+xml|vnd\.ms-sstr/
+/** Media types of manifests. GStreamer must not follow them: `services/media/node-gst/src/addon.cc` disables the elements. */
+const MANIFEST_TYPE = /mpegurl|dash\+xml|vnd\.ms-sstr/
 
 /** Returns the fault of a server that sends a manifest instead of video; undefined for any other response. */
 export function createManifestFault({ name }: HttpStream, { type }: ResponseHead): SourceFault | undefined {
-  if (!MANIFEST.test(type ?? '')) return undefined
+  if (!MANIFEST_TYPE.test(type ?? '')) return undefined
   const problem = `sends an HLS, DASH or Smooth Streaming manifest (${type}), which may name any other server`
   return new SourceFault(`${name} ${problem}: use the address of a single stream, such as RTSP`, {
     transient: true,

@@ -15,7 +15,7 @@ export interface ProbedStream {
   timeline: Origin['timeline']
 }
 
-/** The server has redirected to another of its paths. */
+/** Thrown if the server redirects to another of its paths. `stream` is the one at that path. */
 export class HttpRedirect extends Error {
   readonly stream: HttpStream
 
@@ -26,9 +26,10 @@ export class HttpRedirect extends Error {
 }
 
 const VIDEO_EXCEPT_JPEG = ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join(';')
+
 /**
- * The probing pipeline, whose appsink `first` receives the first picture. JPEGs pass through `jpegparse`, because `parsebin` does not
- * determine their size.
+ * Launch string of the pipeline. Its appsink `first` receives the first picture. JPEGs pass through `jpegparse`, because `parsebin`
+ * does not determine their size.
  */
 const LAUNCH = [
   'souphttpsrc name=origin ! parsebin name=parsed',
@@ -38,8 +39,8 @@ const LAUNCH = [
 ].join(' ')
 
 /**
- * Connects to a server, receives the first picture and disconnects. The playback pipeline depends on the format and on whether the
- * stream is live, which are unknown before. Throws a `SourceFault` if no picture arrives within `timeoutMs`.
+ * Connects to a server, receives the first picture and disconnects. This must precede playback, whose pipeline depends on the format
+ * and on whether the stream is live. Throws a `SourceFault` if no picture arrives within `timeoutMs`, and `HttpRedirect`.
  */
 export async function probeHttp(
   stream: HttpStream,
@@ -95,15 +96,19 @@ export async function probeHttp(
 }
 
 /**
- * Determines how a stream is played. `begins` is the time of its first picture in 90 kHz ticks. A server that sends the wall
- * clock of its pictures is another Eyrie appliance.
+ * Determines how a stream is played. `beginTicks` is the time of its first picture. A server that sends the wall clock of its
+ * pictures is another Eyrie appliance.
  */
-function describeStream(picture: Picture, begins: number, response: ResponseHead | undefined): ProbedStream {
+function describeStream(
+  picture: Picture,
+  beginTicks: number,
+  response: ResponseHead | undefined,
+): ProbedStream {
   if (response?.anchorUs !== undefined)
-    return { picture, live: true, timeline: { begins, anchorUs: response.anchorUs } }
+    return { picture, live: true, timeline: { beginTicks, anchorUs: response.anchorUs } }
   // JPEGs have no timestamps. They are stamped on arrival, so their time begins anew with each connection.
   if (picture.codec === 'jpeg') return { picture, live: true, timeline: undefined }
-  return { picture, live: response?.length === undefined, timeline: { begins, anchorUs: undefined } }
+  return { picture, live: response?.length === undefined, timeline: { beginTicks, anchorUs: undefined } }
 }
 
 const createEndFault = ({ name }: HttpStream) =>

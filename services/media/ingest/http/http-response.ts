@@ -16,7 +16,7 @@ export interface ResponseHead {
   anchorUs: number | undefined
 }
 
-/** Parses the message by which `souphttpsrc` reports a response; undefined for other messages. */
+/** Parses the message by which `souphttpsrc` reports a response. Returns undefined for other messages. */
 export function parseResponse(
   message: Extract<Message, { type: 'element' }>,
   clock: Clock,

@@ -99,7 +99,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   /** Passes the contents of a message on: findings to the listener, and the picture to the decoder. */
   async function accept(message: FrameMessage) {
     const { header, picture } = message
-    if (!filter.accepts(message.topic)) return
+    if (!filter.accept(message.topic)) return
     packetCount++
     lastReceivedAt = clock.now()
     const { pts, discontinuity } = timeline.next(header.pts)

@@ -1,10 +1,10 @@
 /**
- * Selects one of a sender's topics. A ZeroMQ subscription matches all topics with a prefix, but a source shows one stream only, so
- * the filter follows the first topic received.
+ * Selects one of a sender's topics. A ZeroMQ subscription matches all topics with a prefix, but a source shows only one stream. The
+ * filter follows the first topic received: it accepts the messages of this topic, and no others.
  */
 export interface TopicFilter {
-  /** Returns whether a message with this topic belongs to the source. */
-  accepts(topic: string): boolean
+  /** Must be called for each message received. Returns whether the message belongs to the source. */
+  accept(topic: string): boolean
   /** Returns the topics that were recently received and not accepted. */
   otherTopics(): string[]
   /** Makes the filter follow the next topic received, for example because the sender has been silent. */
@@ -35,7 +35,7 @@ export function createTopicFilter({ prefix, now, memoryMs }: TopicFilterOptions)
   }
 
   return {
-    accepts(topic) {
+    accept(topic) {
       if (!topic.startsWith(prefix)) return false
       if (followed === undefined || topic === prefix) followed = topic
       if (topic === followed) return true

@@ -22,13 +22,13 @@ export interface Origin {
   configure(pipeline: Pipeline): void
   /** Format of the picture; undefined if it becomes known only during playback. */
   picture: Picture | undefined
-  /** Whether packets arrive in real time. Others, such as those of a file, are delayed until they are due. */
+  /** Whether packets arrive in real time. The packets of a file do not, so each is held back until its time. */
   live: boolean
   /**
-   * Set if the timestamps of the origin do not begin at 0. `begins` is the running time of the first picture, in 90 kHz ticks;
+   * Set if the timestamps of the origin do not begin at 0. `beginTicks` is the running time of the first picture, in 90 kHz ticks;
    * `anchorUs` is the wall clock at running time 0, in µs since 1970, if known.
    */
-  timeline?: { begins: number; anchorUs: number | undefined } | undefined
+  timeline?: { beginTicks: number; anchorUs: number | undefined } | undefined
   /** Whether packets arrive over RTP, so that RTP statistics are available. */
   rtp?: boolean
   /** Time without a packet after which the origin counts as lost; undefined if it may be silent. */

@@ -75,7 +75,7 @@ export async function pinHost(
 
 function explainConnectError(error: NodeJS.ErrnoException, { protocol }: URL): string {
   if (error instanceof EgressDeniedError) return `cannot be used: ${error.message}`
-  // Of several addresses, each has failed.
+  // An `AggregateError` has one error for each address of the host.
   const { code = '' } = error instanceof AggregateError ? error.errors[0] : error
   if (CONNECT_REASONS[code]) return CONNECT_REASONS[code]
 

@@ -1,4 +1,3 @@
-import type { ViewSpec } from '@eyrie/contract'
 import type { FrameReader } from '../../decode/decoding.ts'
 import type { PipelineSource } from '../pipeline-source.ts'
 import type { StreamName } from './stream-addresses.ts'
@@ -10,23 +9,20 @@ import type { StreamName } from './stream-addresses.ts'
 export interface AnalysedStream {
   name(): StreamName
   source(): PipelineSource
-  /** Must not be called again, and views must not be set, before the promise is resolved. */
+  /** Continues with the other stream. Until the promise is resolved, neither this method nor `setViews` may be called. */
   switchTo(next: StreamName): Promise<void>
   setViews: PipelineSource['setViews']
   addFrameReader: PipelineSource['addFrameReader']
   countPackets(): number
 }
 
-/** The analysis begins with the sub stream. */
+/** The sub stream is analysed first. */
 export function createAnalysedStream(streams: Readonly<Record<StreamName, PipelineSource>>): AnalysedStream {
   let name: StreamName = 'sub'
-  let requested: { views: Record<string, ViewSpec>; rate: number | undefined } = {
-    views: {},
-    rate: undefined,
-  }
+  let requestedViews: Parameters<PipelineSource['setViews']> = [{}, undefined]
   /** The frame readers, with the functions that remove them from the current stream. */
   const readers = new Map<FrameReader, () => Promise<void>>()
-  /** Packets of the current stream to subtract, and packets of the earlier ones to add. */
+  /** Number of packets of the earlier streams, less what the current stream had counted before it was analysed. */
   let packetOffset = 0
 
   const countPackets = () => streams[name].stats().packets + packetOffset
@@ -40,16 +36,17 @@ export function createAnalysedStream(streams: Readonly<Record<StreamName, Pipeli
       packetOffset = countPackets() - next.stats().packets
       name = nextName
 
+      // The previous stream stops numbering frames before the next one continues with its numbers.
       await previous.setViews({}, undefined)
       await Promise.all([...readers.values()].map(removeReader => removeReader()))
       next.continueFrom(previous.position())
       for (const reader of readers.keys()) readers.set(reader, next.addFrameReader(reader))
-      await next.setViews(requested.views, requested.rate)
+      await next.setViews(...requestedViews)
     },
 
-    setViews(views, rate) {
-      requested = { views, rate }
-      return streams[name].setViews(views, rate)
+    setViews(...views) {
+      requestedViews = views
+      return streams[name].setViews(...views)
     },
 
     addFrameReader(reader) {

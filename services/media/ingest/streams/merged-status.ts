@@ -6,16 +6,19 @@ type Statuses = Readonly<Record<StreamName, SourceStatus>>
 
 const isLost = ({ state }: SourceStatus) => state === 'reconnecting' || state === 'failed'
 
-/** Returns the stream to analyse: the sub stream, or the main stream while the sub stream is lost and the main stream is not. */
+/**
+ * Returns the stream to analyse: the sub stream, or the main stream if the sub stream is lost and the main stream runs. Otherwise, the
+ * current one remains.
+ */
 export function selectAnalysed({ main, sub }: Statuses, current: StreamName): StreamName {
   if (sub.state === 'running') return 'sub'
-  if (main.state === 'running') return isLost(sub) || current === 'main' ? 'main' : 'sub'
+  if (isLost(sub) && main.state === 'running') return 'main'
   return current
 }
 
 /**
- * Returns the status of the source. Size, frame rate and codec are those of the main stream. The source runs while the analysed
- * stream runs; the reason says if the other stream is lost, and the consequences.
+ * Returns the status of the source. Size, frame rate and codec are those of the main stream. The state is that of the analysed stream.
+ * If a stream is lost, the reason explains the consequences.
  */
 export function mergeStatus(statuses: Statuses, analysed: StreamName): SourceStatus {
   const { main, sub } = statuses
@@ -23,7 +26,7 @@ export function mergeStatus(statuses: Statuses, analysed: StreamName): SourceSta
   return {
     ...main,
     state,
-    reason: findReason(statuses, analysed),
+    reason: explainStatus(statuses, analysed),
     attempts,
     next_try_at,
     decoder,
@@ -41,7 +44,7 @@ export function mergeStatus(statuses: Statuses, analysed: StreamName): SourceSta
   }
 }
 
-function findReason({ main, sub }: Statuses, analysed: StreamName): string | undefined {
+function explainStatus({ main, sub }: Statuses, analysed: StreamName): string | undefined {
   if (isLost(main) && isLost(sub)) return `${main.reason}; sub stream: ${sub.reason}`
   if (isLost(sub)) return `the sub stream is lost, so the main stream is analysed: ${sub.reason}`
   if (isLost(main))

@@ -1,8 +1,6 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 
-// Reads the statistics that GStreamer collects about the RTP packets of a camera: losses, and the sender reports with its clock.
-
 /** An RTCP sender report (RFC 3550, section 6.4.1). */
 export interface SenderReport {
   /** The sender's NTP timestamp in µs since 1970. A sender without the time of day may count from any moment. */
@@ -11,7 +9,7 @@ export interface SenderReport {
   rtp: number
 }
 
-/** Reception statistics of an RTP stream since the session began. */
+/** What GStreamer has counted about an RTP stream since the session began. */
 export interface Reception {
   /** Number of packets received. */
   received: number

@@ -39,9 +39,9 @@ const MAX_CAPTURE_DELAY_US = 10_000_000
 
 export function createWallClockAnchor(options: WallClockAnchorOptions): WallClockAnchor {
   const { pipeline, origin, clock } = options
-  const { begins = 0, anchorUs: originAnchorUs } = origin.timeline ?? {}
+  const { beginTicks = 0, anchorUs: originAnchorUs } = origin.timeline ?? {}
   const captureClock = createCaptureClock()
-  const beginsUs = ticksToUs(begins)
+  const beginUs = ticksToUs(beginTicks)
   let anchorUs = originAnchorUs ?? toAnchor(clock.wall(), 0)
   let adjustedAt = clock.now()
   let receptionReadAt = clock.now()
@@ -52,7 +52,7 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
 
   /** Returns the anchor, in µs, if a picture arrives without delay at this wall clock and running time. */
   function toAnchor(wallMs: number, runningNs: number): number {
-    return Math.round(wallMs * 1000 - runningNs / 1000 - beginsUs)
+    return Math.round(wallMs * 1000 - runningNs / 1000 - beginUs)
   }
 
   /**

@@ -98,7 +98,11 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
   async function renderMatches() {
     const claimNext = () => production && drawings.claimNext(production.frames)
     try {
-      for (let match = claimNext(); match; match = claimNext()) await render(match.frame, match.drawing)
+      let match = claimNext()
+      while (match) {
+        await render(match.frame, match.drawing)
+        match = claimNext()
+      }
     } catch (error) {
       halt((error as Error).message)
     }
@@ -114,26 +118,27 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     const candidates = await encoders()
     const encoder = ranking.best(candidates)!
     return createAnnotator(frame, encoder, {
-      track: track => production?.writer.begin(track),
-      unit(unit) {
+      onTrack: track => production?.writer.begin(track),
+      onUnit(unit) {
         setFailure(undefined)
         production?.writer.write(unit)
       },
-      failed: reason => switchEncoder(encoder, candidates, reason),
+      onFailure: reason => switchEncoder(encoder, candidates, reason),
     })
   }
 
   /** Switches to the next best encoder for the next frame. Viewers remain connected. */
   function switchEncoder(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
     log.warn({ encoder: encoder.name, reason }, 'failed to encode annotated stream')
-    const isAnotherLeft = ranking.markFailed(encoder, candidates)
-    if (isAnotherLeft) production?.writer.interrupt()
+    const hasAlternative = ranking.markFailed(encoder, candidates)
+    if (hasAlternative) production?.writer.interrupt()
     else halt(reason)
   }
 
   /** Disconnects all viewers after a failure. The next viewer causes another attempt. */
   function halt(reason: string) {
     if (production?.isHalted) return
+
     if (production) production.isHalted = true
     drawings.clear()
 

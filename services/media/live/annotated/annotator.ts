@@ -6,7 +6,7 @@ import type { Frame } from './frame-buffer.ts'
 
 export interface AnnotatorListener extends EncoderListener {
   /** Called at most once, when the encoder has failed. No more units follow. */
-  failed(reason: string): void
+  onFailure(reason: string): void
 }
 
 /** Draws boxes, lines and labels, given as SVG, into frames of one size, and encodes the pictures as H.264. */
@@ -27,6 +27,7 @@ export async function createAnnotator(
 ): Promise<Annotator> {
   const { width, height, fps } = first
   const keyframeInterval = Math.max(1, Math.round(KEYFRAME_INTERVAL_S * fps))
+  /** Resolved when the current drawing is in its frame, or when the pipeline has failed. */
   let drawn = Promise.withResolvers<void>()
   let hasFailed = false
 
@@ -49,7 +50,7 @@ export async function createAnnotator(
   function fail(reason: string) {
     if (hasFailed) return
     hasFailed = true
-    listener.failed(reason)
+    listener.onFailure(reason)
     drawn.resolve()
   }
 

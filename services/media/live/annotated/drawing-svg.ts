@@ -15,6 +15,8 @@ const RELATIVE_FONT_SIZE = 1 / 32
 /** Minimum sizes in pixels, for small pictures. */
 const MIN_STROKE_WIDTH = 2
 const MIN_FONT_SIZE = 9
+/** Minimum distance of text from the left edge, in pixels. */
+const TEXT_MARGIN = 2
 
 /**
  * Renders the results of an analysed picture as an SVG, which is drawn over the picture: shapes (lines and zones), and above them
@@ -62,7 +64,7 @@ function renderObject(
 /** Renders text with a dark outline, which is legible on any picture. The text is moved down if it would exceed the top edge. */
 function renderText(text: string, x: number, y: number, fontSize: number, colour: string): string {
   const font = `font-family="sans-serif" font-weight="bold" font-size="${fontSize}"`
-  const position = `x="${round(Math.max(x, 2))}" y="${round(Math.max(y, fontSize))}"`
+  const position = `x="${round(Math.max(x, TEXT_MARGIN))}" y="${round(Math.max(y, fontSize))}"`
   const content = escapeXml(text)
   const outline = `<text ${position} ${font} stroke="${OUTLINE_COLOUR}" stroke-width="${fontSize / 5}">${content}</text>`
   return `${outline}<text ${position} ${font} stroke="none" fill="${colour}">${content}</text>`

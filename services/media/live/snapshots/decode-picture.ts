@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { softwareDecoder } from '../../decode/decoders.ts'
+import { findSoftwareDecoder } from '../../decode/decoders.ts'
 import { parsePicture } from '../../gstreamer/picture.ts'
 import { Pipeline, type Sample } from '../../node-gst/index.ts'
 import { ticksToNs } from '../../runtime/stream-time.ts'
@@ -132,7 +132,7 @@ function createDecodeLaunch(track: Track, output: keyof typeof OUTPUTS, width: n
   const scaledWidth = width === undefined ? '' : `,width=${width}`
   return [
     'appsrc name=input format=time max-bytes=0',
-    softwareDecoder(getCodec(track)),
+    findSoftwareDecoder(getCodec(track)),
     `videoscale ! video/x-raw,pixel-aspect-ratio=1/1${scaledWidth}`,
     OUTPUTS[output],
   ].join(' ! ')

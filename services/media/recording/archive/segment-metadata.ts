@@ -19,13 +19,13 @@ export interface MetadataQuery {
   fromUs: number
   /** Exclusive. */
   toUs: number
-  /** Playback position before this segment. */
+  /** The position in the playback before this segment. */
   position: TimelinePosition
-  /** Undefined: all channels. */
+  /** The channels whose results are read; undefined for all channels. */
   channels: readonly number[] | undefined
 }
 
-/** A fragment and its position in the playback. Times are in ticks from the beginning of the segment. */
+/** A fragment and its position in the playback, which leaves out gaps. Times are in ticks from the beginning of the segment. */
 interface PlacedFragment {
   fragment: Fragment
   begin: number
@@ -58,6 +58,7 @@ export function readSegmentMetadata(query: MetadataQuery): { text: string; after
   return { text: frames.map(frame => `${JSON.stringify(frame)}\n`).join(''), after }
 }
 
+/** Selects the fragments in the queried time, and places them in the playback after the position of the query. */
 function placeFragments(content: SegmentContent, { fromUs, toUs, position }: MetadataQuery) {
   const placed: PlacedFragment[] = []
   let after = position

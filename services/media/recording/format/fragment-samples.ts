@@ -29,7 +29,7 @@ const OFFSETS = {
   trun: { count: 8, dataOffset: 12, samples: 16 },
 } as const
 
-/** Returns the pictures (`samples`) and sound units that a `moof` describes. `moofOffset` is the offset of the box in the file. */
+/** Returns the pictures (`samples`) and the sound units (`sounds`) in a `moof`, which is at `moofOffset` in the file. */
 export function readSamples(moof: Buffer, moofOffset: number): { samples: Sample[]; sounds: Sample[] } {
   const samples: Sample[] = []
   const sounds: Sample[] = []
@@ -97,7 +97,10 @@ interface TrackRun {
   trun: number
 }
 
-/** Returns the runs of all tracks. Ends before a track that stream/fmp4.ts has not written. */
+/**
+ * Returns the runs of all tracks. Boxes are found by the four letters of their type. Ends before a track with other flags than those of
+ * stream/fmp4.ts, because its fields may be at other offsets.
+ */
 function findRuns(moof: Buffer): TrackRun[] {
   const runs: TrackRun[] = []
   let tfhd = moof.indexOf('tfhd')

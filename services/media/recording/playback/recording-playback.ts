@@ -16,7 +16,7 @@ export interface TimeRange {
   toUs: number
 }
 
-/** Returns the leading segments with equal codecs and picture size, which can be played as one file. */
+/** Returns the segments up to the first change of the codecs or the picture size. They can be played as one file. */
 export function takeSameFormat(segments: readonly RecordedSegment[]): RecordedSegment[] {
   const [first] = segments
   const otherIndex = segments.findIndex(

@@ -47,7 +47,7 @@ export function followInterleaved(
   let soundEnd = 0
   /** Stream time at which the search for sound began; undefined before the first picture. */
   let searchStart: number | undefined
-  let stopListening: (() => void) | undefined
+  let removeListener: (() => void) | undefined
 
   function setTrack(next: SoundTrack) {
     if (!soundTrack || !isSameTrack(soundTrack, next)) soundTrack = next
@@ -68,7 +68,7 @@ export function followInterleaved(
     const waitedTicks = unit.dts - Math.max(soundEnd, searchStart)
     if (waitedTicks > MAX_WAIT_TICKS) isSoundArriving = false
     const searchedTicks = unit.dts - searchStart
-    if (!soundTrack && searchedTicks > MAX_SEARCH_TICKS) unlisten()
+    if (!soundTrack && searchedTicks > MAX_SEARCH_TICKS) stopListening()
 
     releaseWhile(isSoundComplete)
   }
@@ -77,10 +77,12 @@ export function followInterleaved(
 
   /** Passes on the next pictures while they are ready, each after its sound. */
   function releaseWhile(isReady: (picture: WaitingPicture) => boolean) {
-    for (let next = waitingPictures[0]; next && isReady(next); next = waitingPictures[0]) {
+    let next = waitingPictures[0]
+    while (next && isReady(next)) {
       waitingPictures.shift()
       releaseSounds(next.unit.dts)
       reader.picture(next.unit, next.track)
+      next = waitingPictures[0]
     }
   }
 
@@ -94,31 +96,31 @@ export function followInterleaved(
     for (const unit of waitingSounds.splice(0, count)) reader.sound(unit)
   }
 
-  /** Searches for sound, unless the search has already begun. */
-  function listen() {
+  /** Listens to the sound, and waits for it to arrive as at first. */
+  function startListening() {
     searchStart = undefined
-    stopListening ??= sound?.listenToAac({ begin: setTrack, unit: addSound })
+    removeListener ??= sound?.listenToAac({ begin: setTrack, unit: addSound })
   }
 
-  function unlisten() {
-    stopListening?.()
-    stopListening = undefined
+  function stopListening() {
+    removeListener?.()
+    removeListener = undefined
   }
 
-  listen()
-  const unfollow = stream.follow({
+  startListening()
+  const stopFollowing = stream.follow({
     unit: addPicture,
     interrupt() {
       releaseAll()
       reader.interrupt()
-      listen()
+      startListening()
     },
   })
   return {
     soundTrack: () => (isSoundArriving ? soundTrack : undefined),
     leave() {
-      unfollow()
-      unlisten()
+      stopFollowing()
+      stopListening()
       releaseAll()
     },
   }

@@ -34,11 +34,10 @@ const SYNC_INTERVAL_MS = 10_000
 export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { archive, queue, onFailed } = options
   const header = createSegmentHeader(options.info, options.track, options.sound)
-  // Both are set by `begin`, which precedes all other work in the queue.
-  /** The entry in the index. */
+  /** The entry in the index. Like the file, it is set by `begin`, which precedes all other work in the queue. */
   let indexed: { id: number; path: string } | undefined
   let segment: FileHandle | undefined
-  /** Opened with the first metadata. */
+  /** The file of the metadata, which is created when there is any. */
   let metadata: FileHandle | undefined
   /** Number of bytes up to the end of the last complete fragment; 0 before the first one. */
   let segmentBytes = 0
@@ -47,7 +46,7 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
   let syncedAt = performance.now()
   let hasFailed = false
 
-  /** Queues work. After a failure, the file is closed after its last complete fragment, and further work is skipped. */
+  /** Queues work. If the work fails, the segment is closed after its last complete fragment, and all later work is skipped. */
   function enqueue(bytes: number, work: () => Promise<void>): boolean {
     return queue.enqueue(bytes, async () => {
       if (hasFailed) return
@@ -81,6 +80,7 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
     metadataBytes += Buffer.byteLength(lines)
   }
 
+  /** Cuts off an incomplete fragment, closes both files and completes the entry in the index. */
   async function finish() {
     if (segmentBytes > 0) {
       await segment?.truncate(segmentBytes)

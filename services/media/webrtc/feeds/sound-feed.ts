@@ -12,7 +12,7 @@ import { OPUS_CODEC } from '../worker/mediasoup-worker.ts'
 export interface SoundFeed {
   /** Starts sending sound if necessary. Resolves once viewers can consume it. */
   acquire(): Promise<SoundLease>
-  /** Must be called for each picture sent. `isCached`: the picture was buffered, so its time of arrival is in the past. */
+  /** Must be called for each picture sent. `isCached` is true for a buffered picture, which has arrived some time ago. */
   onPictureSent(pts: number, isCached: boolean): void
 }
 
@@ -39,7 +39,7 @@ const INITIAL_REPORTS = 7
 const INITIAL_REPORT_INTERVAL_MS = 20
 
 export function createSoundFeed({ transport, sound, payloadType, video }: SoundFeedOptions): SoundFeed {
-  /** The producer, which exists while there are leases. */
+  /** The producer, mediasoup's end of the sound. It exists while there are leases. */
   let producing: Promise<types.Producer> | undefined
   let leaseCount = 0
   let reports = createSenderReports()
@@ -48,7 +48,7 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
   let initialReportsLeft = 0
   /** Whether a picture was sent since the producer was created. */
   let hasSentPicture = false
-  /** The streams to report on. */
+  /** The RTP streams to report on. */
   let streams: RtpStream[] = [video]
 
   async function produce(): Promise<types.Producer> {

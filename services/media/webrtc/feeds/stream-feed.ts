@@ -63,7 +63,7 @@ export async function openStreamFeed({
   })
 
   const packetizer = createH264Packetizer({ payloadType, ssrc })
-  const monotonic = createMonotonicPts()
+  const monotonicPts = createMonotonicPts()
   let soundFeed: SoundFeed | undefined
   let stopWatching: (() => void) | undefined
   /** True while buffered pictures are sent, whose time of arrival is in the past. */
@@ -81,7 +81,8 @@ export async function openStreamFeed({
 
   function send(unit: StreamUnit) {
     if (router.closed) return
-    const pts = monotonic.next(unit.pts)
+    const pts = monotonicPts.next(unit.pts)
+    // Without a later time, the picture is out of order: the stream has B-frames.
     if (pts === undefined) {
       onReordered()
       router.close()

@@ -26,9 +26,9 @@ const H264_FEEDBACK = [{ type: 'nack' }, { type: 'nack', subtype: 'pli' }, { typ
 /** Writes the SDP answer to an offer (RFC 8829, 5.3). The server sends video and available audio, and declines other sections. */
 export function writeAnswer(offer: Offer, endpoint: Endpoint, sent: SentStreams): string {
   const media = offer.sections.map((section, index): MediaDescription => {
-    if (index === offer.videoSection) return describeVideo(section, endpoint, sent)
-    const receivesSound = index === offer.audio?.section
-    if (receivesSound && sent.audio) return describeAudio(section, endpoint, sent.audio, sent)
+    if (index === offer.videoIndex) return describeVideo(section, endpoint, sent)
+    const receivesSound = index === offer.audio?.index
+    if (receivesSound && sent.audio) return describeAudio(section, endpoint, sent.audio, sent.cname)
     return describeDeclined(section)
   })
 
@@ -79,8 +79,8 @@ const writeLines = write as (description: SessionDescription, options: { outerOr
 
 /** Returns the sections of the offer in which the server sends. */
 function findSentSections(offer: Offer, { audio }: Pick<SentStreams, 'audio'>): OfferedSection[] {
-  const audioSection = audio && offer.audio?.section
-  return offer.sections.filter((_, index) => index === offer.videoSection || index === audioSection)
+  const audioIndex = audio && offer.audio?.index
+  return offer.sections.filter((_, index) => index === offer.videoIndex || index === audioIndex)
 }
 
 function createBundle(sections: readonly OfferedSection[]) {
@@ -107,7 +107,7 @@ function describeAudio(
   section: OfferedSection,
   endpoint: Endpoint,
   { format, ssrc }: NonNullable<SentStreams['audio']>,
-  { cname }: SentStreams,
+  cname: string,
 ): MediaDescription {
   const { payloadType, parameters } = format
   return {

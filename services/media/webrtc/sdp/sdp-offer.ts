@@ -26,11 +26,11 @@ export interface OfferedSection {
 /** The parts of a viewer's SDP offer that the server needs: receivable formats and connection parameters. */
 export interface Offer {
   sections: OfferedSection[]
-  /** Index of the media section that receives video. */
-  videoSection: number
+  /** Index of the section that receives video. */
+  videoIndex: number
   h264: OfferedH264[]
-  /** Index of the media section that receives audio; undefined if the viewer does not accept Opus. */
-  audio?: { section: number; opus: OfferedFormat } | undefined
+  /** Index of the section that receives audio, and its format; undefined if the viewer does not accept Opus. */
+  audio?: { index: number; opus: OfferedFormat } | undefined
   iceUsername: string
   fingerprint: types.DtlsFingerprint
 }
@@ -43,28 +43,28 @@ const HASH_BYTES = { 'sha-1': 20, 'sha-224': 28, 'sha-256': 32, 'sha-384': 48, '
 
 /** Parses an SDP offer (RFC 8866, RFC 8829). Throws `EyrieError` (`syntax`) if the offer cannot be answered. */
 export function parseOffer(sdp: string): Offer {
-  if (!/^v=0\r?\n/.test(sdp)) throw invalidOffer('it does not begin with v=0')
+  if (!/^v=0\r?\n/.test(sdp)) throw createOfferError('it does not begin with v=0')
 
   const session = parse(sdp)
   const sections = session.media.map(toSection)
-  const videoSection = findReceiving(session.media, 'video')
-  const video = session.media[videoSection]
-  if (!video) throw invalidOffer('it has no media section that receives video')
+  const videoIndex = findReceiving(session.media, 'video')
+  const video = session.media[videoIndex]
+  if (!video) throw createOfferError('it has no media section that receives video')
 
   // Connection parameters may be at session level; those at media level have priority.
   const { iceUfrag, setup, fingerprint } = { ...session, ...video }
-  if (!iceUfrag) throw invalidOffer('it has no a=ice-ufrag')
-  if (setup === 'passive') throw invalidOffer('a=setup:passive is not supported: offer a=setup:actpass')
+  if (!iceUfrag) throw createOfferError('it has no a=ice-ufrag')
+  if (setup === 'passive') throw createOfferError('a=setup:passive is not supported: offer a=setup:actpass')
 
-  const audioSection = findReceiving(session.media, 'audio')
-  const audio = session.media[audioSection]
+  const audioIndex = findReceiving(session.media, 'audio')
+  const audio = session.media[audioIndex]
   const opus = audio && findOpus(audio)
 
   return {
     sections,
-    videoSection,
+    videoIndex,
     h264: findH264(video),
-    audio: opus && { section: audioSection, opus },
+    audio: opus && { index: audioIndex, opus },
     iceUsername: String(iceUfrag),
     fingerprint: parseFingerprint(fingerprint),
   }
@@ -103,7 +103,7 @@ function findReceiving(media: readonly MediaDescription[], kind: string): number
 /** Checks a section. sdp-transform parses values that look like numbers as numbers, so they are converted back. */
 function toSection({ type, protocol, payloads, mid }: MediaDescription): OfferedSection {
   if (!type || !protocol || payloads === undefined || mid === undefined || mid === '')
-    throw invalidOffer('a media section is incomplete or has no a=mid')
+    throw createOfferError('a media section is incomplete or has no a=mid')
   return { kind: type, protocol, payloads: String(payloads), mid: String(mid) }
 }
 
@@ -143,7 +143,8 @@ function parseFingerprint(fingerprint: MediaDescription['fingerprint']): types.D
     if (name === algorithm && pattern.test(hash))
       return { algorithm: name as types.FingerprintAlgorithm, value: hash.toUpperCase() }
   }
-  throw invalidOffer('it has no a=fingerprint with a SHA hash')
+  throw createOfferError('it has no a=fingerprint with a SHA hash')
 }
 
-const invalidOffer = (reason: string) => new EyrieError('syntax', `the offer cannot be answered: ${reason}`)
+const createOfferError = (reason: string) =>
+  new EyrieError('syntax', `the offer cannot be answered: ${reason}`)

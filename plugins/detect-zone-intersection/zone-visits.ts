@@ -11,7 +11,7 @@ import { iou } from '@eyrie/element/tracking'
 const MIN_INSIDE_SHARE = 0.5
 /** A visit continues for this long while the object is occluded or at the edge of the zone. */
 const GRACE_TICKS = 2 * TICKS_PER_SECOND
-/** A parked object may be occluded for longer: for this share of the time for which it has stood still, up to a maximum. */
+/** A parked object may be occluded for longer: for this share of the time that it has stood still, up to a maximum. */
 const PARKED_GRACE_SHARE = 1 / 4
 const MAX_GRACE_TICKS = 300 * TICKS_PER_SECOND
 /** An object stands still while its box and the box at which it stopped have at least this IoU (intersection over union). */
@@ -28,8 +28,8 @@ interface Visit {
   stillSincePts: number
   /** First frame after `lastInsidePts` in which the visitor was detected outside. */
   firstOutsidePts?: number
-  /** In the first frame after this time, the visit is reported as too long. */
-  dwellDuePts: number
+  /** The visit is reported as too long in the first frame after this time. */
+  overstayedPts: number
 }
 
 /** Counts the visits of tracked objects to one zone and measures their duration. */
@@ -93,6 +93,7 @@ export class ZoneVisits {
       if (isMostlyInside) this.#untrackedInside += 1
       return { isInside: isMostlyInside }
     }
+
     const visit = this.#visits.get(track)
     if (!visit) return isMostlyInside ? this.#enter(track, object, pts) : { isInside: false }
 
@@ -101,10 +102,11 @@ export class ZoneVisits {
       visit.stillBox = object.bbox
       visit.stillSincePts = pts
     }
+
     if (isMostlyInside) {
       visit.lastInsidePts = pts
       visit.firstOutsidePts = undefined
-      return { isInside: true, event: this.#reportDwell(visit, pts) }
+      return { isInside: true, event: this.#reportOverstay(visit, pts) }
     }
 
     // At the edge of the zone, the visit continues until the object has left the zone completely.
@@ -123,24 +125,23 @@ export class ZoneVisits {
   }
 
   #enter(track: number, visitor: DetectedObject, pts: number) {
-    const dwellDuePts = pts + this.#maxDwellTicks
     this.#visits.set(track, {
       visitor,
       enteredPts: pts,
       lastInsidePts: pts,
       stillBox: visitor.bbox,
       stillSincePts: pts,
-      dwellDuePts,
+      overstayedPts: pts + this.#maxDwellTicks,
     })
     this.#total += 1
     return { isInside: true, event: this.#createEvent('zone-enter', visitor) }
   }
 
-  #reportDwell(visit: Visit, pts: number): EventData | undefined {
-    if (pts <= visit.dwellDuePts) return undefined
+  #reportOverstay(visit: Visit, pts: number): EventData | undefined {
+    if (pts <= visit.overstayedPts) return undefined
     const ticks = pts - visit.enteredPts
     const completedPeriods = Math.floor(ticks / this.#maxDwellTicks)
-    visit.dwellDuePts = visit.enteredPts + (completedPeriods + 1) * this.#maxDwellTicks
+    visit.overstayedPts = visit.enteredPts + (completedPeriods + 1) * this.#maxDwellTicks
     return { ...this.#createEvent('dwell', visit.visitor), dwell_time: roundToMs(ticks / TICKS_PER_SECOND) }
   }
 

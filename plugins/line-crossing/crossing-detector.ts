@@ -1,15 +1,15 @@
 import type { BBox, Point } from '@eyrie/element'
-import { distanceInBoxes, netCrossings } from './polyline-geometry.ts'
+import { countNetCrossings, measureDistance } from './polyline-geometry.ts'
 
 /** The direction of a crossing: `up` is from the left side of a line to its right side, `down` is the opposite. */
 export type Direction = 'up' | 'down'
 
-/** At this distance from a line, in box sizes, jitter of the box cannot move an object to the other side. */
+/** An object at this distance from a line, in box sizes, is clear of it: jitter of its box cannot move it to the other side. */
 const MIN_CLEARANCE = 0.05
-/** The same distance for crossing the line back. The box of an object that stands on a line for hours jitters farther. */
+/** The distance after which a crossing back counts. The box of an object that stands on a line for hours jitters farther. */
 const MIN_RETURN_CLEARANCE = 0.25
 
-/** Detects the line crossings of one track, which is an object that is followed from frame to frame. */
+/** Detects the line crossings of one track, an object that is followed from frame to frame. */
 export class CrossingDetector {
   readonly #lines: readonly (readonly Point[])[]
   #position: Point
@@ -32,12 +32,13 @@ export class CrossingDetector {
   move(position: Point, bbox: BBox): { line: number; direction: Direction }[] {
     const crossed: { line: number; direction: Direction }[] = []
     for (const [line, coords] of this.#lines.entries()) {
-      const net = this.#netCounts[line]! + netCrossings(this.#position, position, coords)
+      const net = this.#netCounts[line]! + countNetCrossings(this.#position, position, coords)
       const direction = net > 0 ? 'up' : 'down'
-      const last = this.#lastDirections[line]
-      const isReturn = net !== 0 && last !== undefined && direction !== last
-      const clearance = isReturn ? MIN_RETURN_CLEARANCE : MIN_CLEARANCE
-      const isClear = distanceInBoxes(coords, position, bbox) >= clearance
+      const lastDirection = this.#lastDirections[line]
+      const isReturn = net !== 0 && lastDirection !== undefined && direction !== lastDirection
+      const minClearance = isReturn ? MIN_RETURN_CLEARANCE : MIN_CLEARANCE
+      const isClear = measureDistance(coords, position, bbox) >= minClearance
+
       this.#netCounts[line] = isClear ? 0 : net
       if (!isClear || net === 0) continue
       this.#lastDirections[line] = direction

@@ -18,6 +18,9 @@ import {
 import { CrossingDetector, type Direction } from './crossing-detector.ts'
 import { extendEnds } from './polyline-geometry.ts'
 
+/** Ids of sources, joined by commas: `1` or `1,2`. */
+const SOURCE_IDS = /^\d+(, ?\d+)*$/
+
 const args = z.strictObject({
   directions: z
     .array(z.literal([0, 1]).meta({ type: 'integer' }))
@@ -37,7 +40,7 @@ const args = z.strictObject({
 
 const lineConfig = z
   .record(
-    z.string().regex(/^\d+(, ?\d+)*$/, { error: 'must be a source id or ids joined by commas' }),
+    z.string().regex(SOURCE_IDS, { error: 'must be a source id or ids joined by commas' }),
     z.strictObject({ lines }),
   )
   .meta({ description: 'Lines by source id; one key may list several ids' })
@@ -54,7 +57,10 @@ const lineCrossing = defineElement({
     /** The tracked objects, with the number of the frame in which each was last detected. */
     const tracks = new Map<number, { detector: CrossingDetector; lastFrame: number }>()
     let frameCount = 0
-    /** The greatest track id so far. Undefined before the first frame, whose tracks may have been counted before a restart. */
+    /**
+     * The greatest track id so far. Undefined before the first frame: after a restart, the tracks of this frame may have crossed lines
+     * already, and must not be counted again.
+     */
     let lastTrack: number | undefined
     let counters: Counters = Object.fromEntries(
       sourceLines.map(({ name }) => [name, { up: 0, down: 0, total: 0 }]),
@@ -63,7 +69,7 @@ const lineCrossing = defineElement({
     function count(name: string, direction: Direction): void {
       const { up = 0, down = 0, total = 0 } = counters[name]!
       const counter = direction === 'up' ? { up: up + 1, down } : { up, down: down + 1 }
-      // A new object, because the counters of earlier frames may still be in use.
+      // The counters are copied, because those of earlier frames may still be in use.
       counters = { ...counters, [name]: { ...counter, total: total + 1 } }
     }
 
@@ -80,8 +86,9 @@ const lineCrossing = defineElement({
     }
 
     function deleteLostTracks(): void {
-      for (const [track, { lastFrame }] of tracks)
+      for (const [track, { lastFrame }] of tracks) {
         if (frameCount - lastFrame > history + 1) tracks.delete(track)
+      }
     }
 
     return {
@@ -89,7 +96,7 @@ const lineCrossing = defineElement({
 
       process({ objects, discontinuity }) {
         frameCount += 1
-        // The video was interrupted, so all tracks are lost.
+        // All tracks are lost when the video is interrupted.
         if (discontinuity) tracks.clear()
         deleteLostTracks()
 

@@ -1,18 +1,18 @@
 import type { Point } from '@eyrie/element'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { extendEnds, netCrossings } from './polyline-geometry.ts'
+import { countNetCrossings, extendEnds } from './polyline-geometry.ts'
 
 const path = (...steps: [number, number][]): Point[] => steps.map(([x, y]) => ({ x, y }))
 
 function countPath(line: Point[], positions: Point[]): number {
   const extended = extendEnds(line)
-  return positions.slice(1).reduce((net, to, i) => net + netCrossings(positions[i]!, to, extended), 0)
+  return positions.slice(1).reduce((net, to, i) => net + countNetCrossings(positions[i]!, to, extended), 0)
 }
 
 const level = path([2, 5], [8, 5])
 
-describe('netCrossings', () => {
+describe('countNetCrossings', () => {
   it.each([
     ['from left to right: up', path([5, 3], [5, 7]), 1],
     ['from right to left: down', path([5, 7], [5, 3]), -1],

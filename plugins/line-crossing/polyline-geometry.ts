@@ -1,16 +1,14 @@
 import type { BBox, Point } from '@eyrie/element'
 
-// Geometry of the lines that objects cross. A line is a polyline: a series of points that are connected by segments.
-
 /**
- * Counts how often the step `from` → `to` crosses a polyline: +1 from left to right and −1 from right to left, seen from
- * the polyline's first point towards its last (y points down).
+ * Counts how often the step `from` → `to` crosses a polyline, a line of connected segments: +1 from left to right and −1 from
+ * right to left, seen from the polyline's first point towards its last (y points down).
  *
  * Touching the line or moving along it is not a crossing; passing through a vertex is one. Such degenerate cases are
  * resolved as if each position were shifted by (ε, ε²) for an infinitesimal ε (Edelsbrunner and Mücke 1990, "Simulation
  * of Simplicity"), so the sum over a path does not depend on how the path is divided into steps.
  */
-export function netCrossings(from: Point, to: Point, line: readonly Point[]): number {
+export function countNetCrossings(from: Point, to: Point, line: readonly Point[]): number {
   let net = 0
   for (let i = 1; i < line.length; i++) net += crossSegment(from, to, line[i - 1]!, line[i]!)
   return net
@@ -23,8 +21,8 @@ export function extendEnds(line: readonly Point[]): Point[] {
   return [extend(second!, first!), ...line.slice(1, -1), extend(beforeLast!, last!)]
 }
 
-/** Distance of a point from a polyline, with box widths as the unit of x and box heights as the unit of y. */
-export function distanceInBoxes(line: readonly Point[], point: Point, { w, h }: BBox): number {
+/** Returns the distance of a point from a polyline. Its units are the width of the box along x, and the height along y. */
+export function measureDistance(line: readonly Point[], point: Point, { w, h }: BBox): number {
   // The polyline relative to the point, so that the distance is that from the origin.
   const relative = line.map(({ x, y }) => ({
     x: (x - point.x) / Math.max(w, Number.EPSILON),

@@ -7,7 +7,7 @@ const MAX_MOVING_SHARE = 0.5
 /** Regions that are closer than this share of the picture width are parts of one object. */
 const MAX_GAP_SHARE = 0.015
 
-/** Learning rates of the background model: the model adapts at the rate that follows from `history`, or is reset. */
+/** Learning rates for OpenCV's background model: it adapts at the rate that follows from `history`, or is reset. */
 const ADAPT_TO_HISTORY = -1
 const RESET_TO_PICTURE = 1
 
@@ -55,7 +55,7 @@ export class MotionDetector {
     this.#hasBackground = false
   }
 
-  /** Returns the moving objects in the next picture. Returns none if the background model is new. */
+  /** Returns the moving objects in the next picture. Returns none if the picture becomes the new background. */
   detect({ data }: Picture): DetectedObject[] {
     this.#grey.data.set(data)
     cv.GaussianBlur(this.#grey, this.#grey, new cv.Size(BLUR_SIZE, BLUR_SIZE), 0)
@@ -68,6 +68,13 @@ export class MotionDetector {
     return regions
       .filter(({ movingPixels }) => movingPixels >= minPixels)
       .map(region => this.#toObject(region))
+  }
+
+  /** Frees the WebAssembly memory. */
+  close(): void {
+    const { labels, stats, centroids } = this.#components
+    const mats = [this.#grey, this.#mask, this.#openingKernel, labels, stats, centroids]
+    for (const resource of [this.#background, ...mats]) resource.delete()
   }
 
   /**
@@ -84,12 +91,6 @@ export class MotionDetector {
     this.#background.apply(this.#grey, this.#mask, RESET_TO_PICTURE)
     this.#hasBackground = true
     return false
-  }
-
-  close(): void {
-    const { labels, stats, centroids } = this.#components
-    const mats = [this.#grey, this.#mask, this.#openingKernel, labels, stats, centroids]
-    for (const resource of [this.#background, ...mats]) resource.delete()
   }
 
   /** Returns the connected components of the mask. */

@@ -56,8 +56,7 @@ const objectTrackingOH = defineElement({
   open({
     args: { max_age: maxAge, min_hits: minHits, moving_average: movingAverage, history, region, ratio },
   }) {
-    const trail = { movingAverage: movingAverage, history, region, ratio }
-    const tracker = new OcTracker({ maxAge: maxAge, minHits: minHits, ...trail })
+    const tracker = new OcTracker({ maxAge, minHits, movingAverage, history, region, ratio })
     return { process: frame => ({ objects: tracker.update(frame), lowScoreObjects: [] }) }
   },
 })

@@ -9,7 +9,7 @@ import {
 import { restoreOccludedEdges, type Visibility } from './occlusion.ts'
 import { SmoothedTrail, type TrailOptions } from './smoothed-trail.ts'
 
-/** Number of observations over which the direction of a track is measured (Δt of OC-SORT). */
+/** Number of frames with a detection over which the direction of a track is measured (Δt of OC-SORT). */
 const DIRECTION_SPAN = 3
 
 /**
@@ -19,14 +19,14 @@ const DIRECTION_SPAN = 3
 export class OcTrack implements AssociableTrack<Detection> {
   /** Assigned when the track is confirmed. */
   id: number | undefined
-  /** Number of high-score detections. */
-  hits = 1
+  /** Number of detections with a high score, including the one with which the track began. */
+  highScoreCount = 1
   /** Analysed frames since the last matched detection: 0 once the track is matched in the current frame. */
   framesSinceUpdate = 0
-  /** The part of the predicted box that should be visible behind closer objects in this frame. */
+  /** The part of the predicted box that closer objects do not hide in this frame. Updated by the tracker. */
   visibility: Visibility
   #kalman: KalmanBox
-  /** State of the filter at the last observation. */
+  /** State of the filter at the last observation, the box of the last matched detection. */
   #kalmanAtObservation: KalmanBox
   /** Duration of each frame since the last observation, in seconds. */
   #secondsSinceObservation: number[] = []
@@ -42,7 +42,7 @@ export class OcTrack implements AssociableTrack<Detection> {
     this.#observations = [first.bbox]
     this.#trail = new SmoothedTrail(trailOptions)
     this.#trail.add(first.bbox)
-    this.#object = this.#toObject(first, first.bbox)
+    this.#object = this.#classify(first, first.bbox)
     this.visibility = { share: 1, bbox: first.bbox }
   }
 
@@ -90,17 +90,18 @@ export class OcTrack implements AssociableTrack<Detection> {
     if (this.#observations.length > DIRECTION_SPAN + 1) this.#observations.shift()
     this.#trail.add(bbox)
 
-    this.#object = this.#toObject(detection, bbox)
-    if (isReliable) this.hits += 1
+    this.#object = this.#classify(detection, bbox)
+    if (isReliable) this.highScoreCount += 1
     this.framesSinceUpdate = 0
   }
 
-  /** Returns a detection as an object of the track's class at `bbox`. */
-  #toObject(detection: Detection, bbox: BBox): DetectedObject {
+  /** Adds the detection to the votes for the class. Returns it with the class of the track, and with this box. */
+  #classify(detection: Detection, bbox: BBox): DetectedObject {
     const { confidence: _, ...object } = detection
     return { ...object, bbox, class: this.#classVote.add(detection) }
   }
 
+  /** Returns the object with its track id and its trail. */
   toObject(): DetectedObject {
     const trail = this.#trail.points
     const object = { ...this.#object, track: this.id }
@@ -109,8 +110,9 @@ export class OcTrack implements AssociableTrack<Detection> {
   }
 
   /**
-   * Replaces the predictions made while the track was lost: resets the filter to the last observation and updates it
-   * frame by frame along the straight line to `bbox` (OC-SORT's observation-centric re-update). The trail follows.
+   * Replaces the predictions made while the track was lost: resets the filter to the last observation, and updates it
+   * frame by frame along the straight line to `bbox` (OC-SORT's observation-centric re-update). Extends the trail along this
+   * line, too.
    */
   #replayGap(bbox: BBox, noiseScale: number): void {
     const frames = this.#secondsSinceObservation

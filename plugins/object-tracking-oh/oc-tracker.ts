@@ -12,7 +12,7 @@ export interface OcTrackerOptions extends TrailOptions {
   readonly minHits: number
 }
 
-/** A track with a smaller visible share is expected to be detected with a low score or not at all. */
+/** An object of which a smaller share is visible is expected to be detected with a low score, or not at all. */
 const MIN_RELIABLE_VISIBILITY = 0.5
 
 /** Minimum IoU (intersection over union) of a track and a detection of the same class, as in OC-SORT. */
@@ -62,16 +62,15 @@ export class OcTracker {
     return this.#lastId
   }
 
-  #isConfirmed({ hits }: OcTrack): boolean {
-    return hits >= this.#options.minHits
+  #isConfirmed({ highScoreCount }: OcTrack): boolean {
+    return highScoreCount >= this.#options.minHits
   }
 
   /** Computes the visible part of every track behind the tracks that were detected in the previous frame. */
   #updateVisibility(): void {
-    const boxes = this.#tracks.map(({ predictedBox }) => predictedBox)
-    const occluders = boxes.filter((_, i) => wasMatchedInPreviousFrame(this.#tracks[i]!))
-    for (const [i, track] of this.#tracks.entries()) {
-      const box = boxes[i]!
+    const occluders = this.#tracks.filter(wasMatchedInPreviousFrame).map(({ predictedBox }) => predictedBox)
+    for (const track of this.#tracks) {
+      const box = track.predictedBox
       const closerBoxes = occluders.filter(occluder => isCloser(occluder, box))
       track.visibility = computeVisibility(box, closerBoxes)
     }
@@ -136,9 +135,9 @@ const isMatched = ({ framesSinceUpdate }: OcTrack) => framesSinceUpdate === 0
 /** Whether the track was detected in the previous frame. False once the track is matched in the current frame. */
 const wasMatchedInPreviousFrame = ({ framesSinceUpdate }: OcTrack) => framesSinceUpdate === 1
 
-/** Whether the previous frame had the first detection of the track. */
-const isNew = (track: OcTrack) => track.hits === 1 && wasMatchedInPreviousFrame(track)
+/** Whether the track began in the previous frame. */
+const isNew = (track: OcTrack) => track.highScoreCount === 1 && wasMatchedInPreviousFrame(track)
 
-/** A track that was lost before matches a low score only if an occlusion explains the low score. */
+/** Whether a low score may match the track: it was detected in the previous frame, or an occlusion explains the low score. */
 const canMatchLowScore = (track: OcTrack) =>
   wasMatchedInPreviousFrame(track) || track.visibility.share < MIN_RELIABLE_VISIBILITY

@@ -1,15 +1,13 @@
 import type { BBox } from '@eyrie/element'
 
-// Estimates which parts of tracked objects are hidden behind other tracked objects.
-
-/** Occlusion is sampled on a grid of this many cells per axis of a box. */
+/** Which part of a box is hidden is determined on a grid with this many cells along each axis. */
 const GRID_SIZE = 12
 
-/** How much of the box of an object is visible. */
+/** How much of the box of a tracked object is visible, because it is not hidden behind other tracked objects. */
 export interface Visibility {
-  /** Share of the box that is not occluded, 0..1. */
+  /** Share of the box that is visible, 0..1. */
   share: number
-  /** Bounding box of the part that is not occluded. If the box is completely occluded, this is the whole box. */
+  /** Bounding box of the visible part. If nothing is visible, this is the whole box. */
   bbox: BBox
 }
 
@@ -27,7 +25,7 @@ export function computeVisibility(bbox: BBox, occluders: readonly BBox[]): Visib
   const overlapping = occluders.filter(other => overlaps(other, bbox))
   if (overlapping.length === 0) return { share: 1, bbox }
 
-  // The range of visible rows and columns. The end of a range is exclusive.
+  // The rows and columns with visible cells. `right` and `bottom` are exclusive.
   let left = GRID_SIZE
   let right = 0
   let top = GRID_SIZE
@@ -38,6 +36,7 @@ export function computeVisibility(bbox: BBox, occluders: readonly BBox[]): Visib
       const centerX = x + ((column + 0.5) * w) / GRID_SIZE
       const centerY = y + ((row + 0.5) * h) / GRID_SIZE
       if (overlapping.some(other => contains(other, centerX, centerY))) continue
+
       left = Math.min(left, column)
       right = Math.max(right, column + 1)
       top = Math.min(top, row)
@@ -65,8 +64,8 @@ function contains(box: BBox, x: number, y: number): boolean {
 }
 
 /**
- * Restores the full box of a partly occluded object. If exactly one of the two edges along an axis is occluded, its position
- * follows from the visible edge and the predicted size.
+ * Restores the full box of a partly occluded object: an occluded edge is placed at the predicted distance from the visible edge on the
+ * opposite side. If both edges of an axis are visible, or both are occluded, they remain as detected.
  *
  * @param detected The box from the detector.
  * @param predicted The full box predicted for this frame.
@@ -98,7 +97,8 @@ function restoreOccludedEdge(detected: Extent, predicted: Extent, visible: Exten
   const hiddenAtEnd = predicted.start + predicted.size - visible.start - visible.size
   const isStartOccluded = hiddenAtStart > halfCell
   const isEndOccluded = hiddenAtEnd > halfCell
-  if (detected.size >= predicted.size || isStartOccluded === isEndOccluded) return detected
+  const isOneOccluded = isStartOccluded !== isEndOccluded
+  if (!isOneOccluded || detected.size >= predicted.size) return detected
 
   const detectedEnd = detected.start + detected.size
   const start = isStartOccluded ? detectedEnd - predicted.size : detected.start

@@ -2,18 +2,18 @@ import { type BBox, getCenter, type Point } from '@eyrie/element'
 import { iou, type Similarity } from '@eyrie/element/tracking'
 import type { OcTrack } from './oc-track.ts'
 
-// Similarities between a track, which is a followed object, and a detection in the current frame: 0 if they cannot be the
-// same object, otherwise higher the more they agree. The overlap of boxes is measured as IoU, intersection over union.
+// The functions of this file measure how similar a track (a followed object) and a detection in the current frame are: 0 if they
+// cannot be the same object, and more the better they agree. The overlap of boxes is measured as IoU, intersection over union.
 
-/** Factor for the similarity of a track that should be completely occluded. It is 1 for a visible track. */
+/** Factor for the similarity of a track that is completely occluded. The factor of a visible track is 1. */
 const MIN_OCCLUSION_FACTOR = 0.3
 /** Maximum distance of a recovered object from its predicted center, in standard deviations. */
 const MAX_DEVIATIONS = 8
-/** The height of an object hardly changes while it is lost: minimum ratio of the smaller to the greater height. */
+/** Minimum ratio of the smaller to the greater height. The height of an object hardly changes while it is lost. */
 const MIN_HEIGHT_RATIO = 0.8
 /** Weight of the motion direction relative to the distance. */
 const DIRECTION_WEIGHT = 0.4
-/** The direction of a shorter step, in box sizes, has less weight, because boxes jitter. */
+/** Lengths in box sizes below which the direction of a step has less weight, because boxes jitter. */
 const MIN_PAST_STEP = 0.3
 const MIN_CURRENT_STEP = 0.1
 /** Avoids a division by zero. */
@@ -50,7 +50,7 @@ export const lastObservationIou =
  * track is lost, plus the consistency of the motion direction (OC-SORT's observation-centric momentum).
  */
 export const motionSimilarity: Similarity<OcTrack> = (track, predictedBox, { class: label, bbox }) => {
-  if (track.class !== label || ratio(predictedBox.h, bbox.h) < MIN_HEIGHT_RATIO) return 0
+  if (track.class !== label || toRatio(predictedBox.h, bbox.h) < MIN_HEIGHT_RATIO) return 0
 
   const predicted = getCenter(predictedBox)
   const detected = getCenter(bbox)
@@ -58,9 +58,9 @@ export const motionSimilarity: Similarity<OcTrack> = (track, predictedBox, { cla
   const deviations = Math.hypot((detected.x - predicted.x) / x, (detected.y - predicted.y) / y)
   if (deviations > MAX_DEVIATIONS) return 0
 
-  const pastStep = relativeStep(track.earlierObservation, track.lastObservation)
-  const currentStep = relativeStep(track.lastObservation, bbox)
-  const consistency = directionConsistency(pastStep, currentStep)
+  const pastStep = measureStep(track.earlierObservation, track.lastObservation)
+  const currentStep = measureStep(track.lastObservation, bbox)
+  const consistency = compareDirections(pastStep, currentStep)
   const proximity = 1 - deviations / MAX_DEVIATIONS
   // A similarity of 0 would exclude the match.
   return Math.max(Number.EPSILON, proximity + DIRECTION_WEIGHT * consistency)
@@ -70,7 +70,7 @@ export const motionSimilarity: Similarity<OcTrack> = (track, predictedBox, { cla
  * Compares the directions of two steps, in box sizes: 0.5 if they are the same, 0 at a right angle, −0.5 if opposite
  * (the angle term of OC-SORT, Cao et al. 2023). Scaled down for short steps; 0 if one of them has no length.
  */
-function directionConsistency(past: Point, current: Point): number {
+function compareDirections(past: Point, current: Point): number {
   const pastLength = Math.hypot(past.x, past.y)
   const currentLength = Math.hypot(current.x, current.y)
   if (pastLength === 0 || currentLength === 0) return 0
@@ -92,8 +92,8 @@ function heightModulatedIou(a: BBox, b: BBox, minIou: number): number {
   return overlap * (intersection / union) ** 2
 }
 
-/** Vector between the centers, in sizes of the first box, so that the aspect ratio of the picture does not matter. */
-function relativeStep(from: BBox, to: BBox): Point {
+/** Returns the vector between the centers, in sizes of the first box: so the aspect ratio of the picture does not matter. */
+function measureStep(from: BBox, to: BBox): Point {
   const start = getCenter(from)
   const end = getCenter(to)
   return {
@@ -103,6 +103,6 @@ function relativeStep(from: BBox, to: BBox): Point {
 }
 
 /** Returns the ratio of the smaller to the greater number. */
-function ratio(a: number, b: number): number {
+function toRatio(a: number, b: number): number {
   return Math.min(a, b) / Math.max(a, b, Number.EPSILON)
 }

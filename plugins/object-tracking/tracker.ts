@@ -19,7 +19,7 @@ export interface TrackerOptions {
   readonly samplingFrequency: number
 }
 
-/** After more sampled frames without a match, tentative tracks are deleted and confirmed tracks ignore low scores. */
+/** A track is recent up to this number of sampled frames without a match. Later, it is deleted or ignores low scores. */
 const MAX_RECENT_MISSES = 2
 
 /** A low-score detection starts a track only if its IoU with every known object is less. */
@@ -68,8 +68,11 @@ export class Tracker {
 
     const isSampled = this.#frameCount % this.#options.samplingFrequency === 0
     this.#frameCount += 1
-    if (isSampled) this.#processDetections(rateDetections(frame))
-    else for (const track of this.#listVisibleTracks()) track.extrapolate()
+    if (isSampled) {
+      this.#processDetections(rateDetections(frame))
+    } else {
+      for (const track of this.#listVisibleTracks()) track.extrapolate()
+    }
 
     return this.#listVisibleTracks().map(track => track.toObject())
   }
@@ -134,7 +137,7 @@ export class Tracker {
     return { high: byHighOfAnyClass.unmatchedDetections, low: byLowOfAnyClass.unmatchedDetections }
   }
 
-  /** A low-score detection that overlaps a known object is most likely a second detection of that object. */
+  /** Removes low-score detections that overlap a known object. Most likely, they are second detections of that object. */
   #removeDuplicates(low: readonly Detection[], high: readonly Detection[]): Detection[] {
     const trackBoxes = this.#listVisibleTracks().map(track => track.predictedBox)
     const knownBoxes = [...trackBoxes, ...high.map(detection => detection.bbox)]
@@ -147,8 +150,11 @@ export class Tracker {
     const byHigh = associate(tentative, high, bufferedIou(min.highScore))
     const byLow = associate(byHigh.unmatchedTracks, low, anyClassIou(min.lowScore))
 
-    for (const track of [...byHigh.matchedTracks, ...byLow.matchedTracks])
-      if (track.isReliable) track.id = ++this.#lastId
+    const matched = [...byHigh.matchedTracks, ...byLow.matchedTracks]
+    for (const track of matched.filter(({ isReliable }) => isReliable)) {
+      this.#lastId += 1
+      track.id = this.#lastId
+    }
 
     const unmatched = [...byHigh.unmatchedDetections, ...byLow.unmatchedDetections]
     return unmatched.map(detection => new Track(detection, this.#options.history))

@@ -1,14 +1,12 @@
 import type { Point } from '@eyrie/element'
 
-/**
- * Homographies: mappings between two planes that are seen in perspective. The plugin uses one to map the positions of people
- * in the picture to positions on the floor.
- */
-
 /** A 3×3 matrix in row-major order. */
 type Matrix = readonly [number, number, number, number, number, number, number, number, number]
 
-/** Maps a point from one plane to another. Returns undefined for points on or beyond the horizon. */
+/**
+ * A mapping between two planes that are seen in perspective, such as from the positions of people in the picture to positions on the
+ * floor. Returns undefined for points on or beyond the horizon.
+ */
 export type Homography = (point: Point) => Point | undefined
 
 /**
@@ -16,7 +14,7 @@ export type Homography = (point: Point) => Point | undefined
  * corners of a convex quadrilateral, listed in order around it.
  */
 export function computeHomography(from: readonly Point[], to: readonly Point[]): Homography {
-  const matrix = multiply(squareToQuad(to), adjugate(squareToQuad(from)))
+  const matrix = multiply(mapFromUnitSquare(to), computeAdjugate(mapFromUnitSquare(from)))
   const [a, b, c, d, e, f] = matrix
 
   // A homography is defined up to scale, sign included. Points in front of the camera have the same sign as the corners.
@@ -33,7 +31,7 @@ export function computeHomography(from: readonly Point[], to: readonly Point[]):
  * Returns the homography from the unit square (0, 0), (1, 0), (1, 1), (0, 1) to the given corners (Heckbert 1989,
  * "Fundamentals of Texture Mapping and Image Warping", section 2.2.3).
  */
-function squareToQuad(corners: readonly Point[]): Matrix {
+function mapFromUnitSquare(corners: readonly Point[]): Matrix {
   const [p0, p1, p2, p3] = corners as [Point, Point, Point, Point]
   const sumX = p0.x - p1.x + p2.x - p3.x
   const sumY = p0.y - p1.y + p2.y - p3.y
@@ -59,8 +57,8 @@ function squareToQuad(corners: readonly Point[]): Matrix {
   ]
 }
 
-/** The inverse up to scale, which is irrelevant for a homography. */
-function adjugate([a, b, c, d, e, f, g, h, i]: Matrix): Matrix {
+/** Returns the inverse up to scale, which is irrelevant for a homography. */
+function computeAdjugate([a, b, c, d, e, f, g, h, i]: Matrix): Matrix {
   return [
     e * i - f * h,
     c * h - b * i,
@@ -88,7 +86,7 @@ function multiply([a, b, c, d, e, f, g, h, i]: Matrix, m: Matrix): Matrix {
   ]
 }
 
-/** The homogeneous coordinate w of a mapped point, by which the other two are divided. It is 0 on the horizon. */
+/** Returns the homogeneous coordinate w of a mapped point, by which the other two are divided. It is 0 on the horizon. */
 function computeDivisor(matrix: Matrix, { x, y }: Point): number {
   return matrix[6] * x + matrix[7] * y + matrix[8]
 }

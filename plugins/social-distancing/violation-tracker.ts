@@ -4,10 +4,10 @@ import { TICKS_PER_SECOND } from '@eyrie/element'
 const HYSTERESIS = 0.1
 /** A violation ends after the people have been apart, or one of them lost, for this long. */
 const GRACE_TICKS = TICKS_PER_SECOND
-/** A track has ended when it has been lost for this long; trackers recover objects before that. */
+/** A track that has been lost for this long has ended. Trackers recover an object earlier or not at all. */
 const TRACK_TIMEOUT_TICKS = 10 * TICKS_PER_SECOND
 
-/** A person, as the tracker identifies them. */
+/** What is known about the person with a track. */
 interface TrackState {
   /** Time of the last frame with the person, in ticks. */
   lastSeenPts: number
@@ -37,8 +37,9 @@ export class ViolationTracker {
   startFrame(tracks: readonly number[], pts: number, discontinuity: boolean): void {
     const isExpired = (lastPts: number, timeoutTicks: number) => discontinuity || pts - lastPts > timeoutTicks
 
-    for (const [pair, lastClosePts] of this.#lastClosePts)
+    for (const [pair, lastClosePts] of this.#lastClosePts) {
       if (isExpired(lastClosePts, GRACE_TICKS)) this.#lastClosePts.delete(pair)
+    }
 
     for (const [track, { lastSeenPts, hasViolated }] of this.#tracks) {
       if (!isExpired(lastSeenPts, TRACK_TIMEOUT_TICKS)) continue
@@ -56,6 +57,7 @@ export class ViolationTracker {
   /** Updates the distance of two tracks. Returns whether they violate the minimum distance, and whether that is new. */
   update(a: number, b: number, metres: number, pts: number): { isViolating: boolean; isNew: boolean } {
     const pair = getPairKey(a, b)
+
     if (this.#lastClosePts.has(pair)) {
       const isStillClose = metres < this.#threshold * (1 + HYSTERESIS)
       if (isStillClose) this.#lastClosePts.set(pair, pts)
@@ -69,7 +71,7 @@ export class ViolationTracker {
     return { isViolating: true, isNew: true }
   }
 
-  /** Number of tracks that have violated the distance, and of tracks that ended without violating it. */
+  /** Returns the number of tracks that have violated the distance, and of tracks that ended without violating it. */
   getCounter(): { violation: number; non_violation: number } {
     return { violation: this.#violationCount, non_violation: this.#nonViolationCount }
   }

@@ -1,3 +1,4 @@
+import type { ComponentType } from 'preact'
 import { AccountPage } from './account/account-page.tsx'
 import { IdentityProviderPage } from './administration/identity-provider-page.tsx'
 import { session, sessionError } from './api/user-session.ts'
@@ -24,6 +25,13 @@ export function App() {
   )
 }
 
+/** The pages that only superadmins may open, by path. */
+const SUPERADMIN_PAGES: Partial<Record<string, ComponentType>> = {
+  '/engines': EnginesPage,
+  '/plugins': PluginsPage,
+  '/identity-provider': IdentityProviderPage,
+}
+
 function Page({ path }: { path: string }) {
   if (!session.value) return <Connecting />
 
@@ -39,9 +47,9 @@ function Page({ path }: { path: string }) {
   if (channelId !== undefined) return <LivePage selected={channelId} />
 
   if (user && path === '/account') return <AccountPage />
-  if (user?.role === 'superadmin' && path === '/engines') return <EnginesPage />
-  if (user?.role === 'superadmin' && path === '/plugins') return <PluginsPage />
-  if (user?.role === 'superadmin' && path === '/identity-provider') return <IdentityProviderPage />
+  const SuperadminPage = SUPERADMIN_PAGES[path]
+  if (user?.role === 'superadmin' && SuperadminPage) return <SuperadminPage />
+
   if (path === '/recordings') return <RecordingsPage />
   const streamId = matchId(/^\/recordings\/(\d+)$/, path)
   if (streamId !== undefined) return <RecordingsPage selected={streamId} />

@@ -4,7 +4,7 @@ import type { ErrorBody } from '@eyrie/contract/errors'
 export class ApiError extends Error {
   /** HTTP status; 0 if there was no response. */
   readonly status: number
-  /** Details for programs. */
+  /** Details of the error for programs, which depend on the operation. */
   readonly value: unknown
 
   constructor(
@@ -16,6 +16,12 @@ export class ApiError extends Error {
     this.status = status
     this.value = value
   }
+}
+
+/** How the management API wraps the result of an operation, and the details of an error. */
+interface Envelope<T = unknown> {
+  message: string
+  response: T
 }
 
 /** Fetches JSON from the management service. Throws `ApiError`. */
@@ -32,15 +38,10 @@ export async function request(path: string, init?: RequestInit): Promise<Respons
   if (response.ok) return response
 
   const { status } = response
-  // The management API answers in an envelope.
+  // Errors of the management API are in an envelope, and those of other paths are not. A proxy may respond without JSON.
   const error: Partial<ErrorBody & Envelope> = await response.json().catch(() => ({}))
   const reason = error.reason ?? error.message ?? `the appliance responded with status ${status}`
   throw new ApiError(reason, status, { value: error.value ?? error.response })
-}
-
-interface Envelope<T = unknown> {
-  message: string
-  response: T
 }
 
 /** Calls an operation of the management API as the signed-in user: a GET without `input`, otherwise a POST. Throws `ApiError`. */

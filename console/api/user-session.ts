@@ -45,15 +45,15 @@ export async function submitCode(challenge: string, code: string): Promise<void>
   await loadSession()
 }
 
+/** Signs out and reloads the session. Throws `ApiError`. */
+export async function signOut(): Promise<void> {
+  await request(SESSION_PATH, { method: 'DELETE' })
+  await loadSession()
+}
+
 const post = (path: string, body: object) =>
   request(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
-
-/** Signs out and reloads the session. Throws `ApiError`. */
-export async function signOut(): Promise<void> {
-  await request(SESSION_PATH, { method: 'DELETE' })
-  await loadSession()
-}

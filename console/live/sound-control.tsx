@@ -23,7 +23,7 @@ function loadVolume(): number {
 }
 
 interface SoundControlProps {
-  /** The video on display plays sound. Undefined before there is a player. */
+  /** Whether the video on display plays sound; undefined before there is a player. */
   isAudible: ReadonlySignal<boolean> | undefined
 }
 

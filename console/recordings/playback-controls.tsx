@@ -141,7 +141,7 @@ function SpeedSelect({ playback }: { playback: Playback }) {
 
 interface ClockProps {
   position: ReadonlySignal<number | undefined>
-  /** Shows the offset from UTC, on days when local time may be ambiguous. */
+  /** Whether to show the offset from UTC, on days when local time may be ambiguous. */
   withOffset: boolean
 }
 

@@ -9,7 +9,7 @@ import './recorded-event-list.css'
 interface RecordedEventListProps {
   /** In order of time. */
   events: readonly RecordedEvent[]
-  /** The day has more events than one response contains. */
+  /** Whether the day has more events than one response contains. */
   hasMore: boolean
   /** The visible part of the timeline. */
   span: TimeSpan

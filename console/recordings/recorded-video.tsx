@@ -12,9 +12,9 @@ interface RecordedVideoProps {
   stream: number
   name: string
   muted: boolean
-  /** The day has no recordings. */
+  /** Whether the day has no recordings. */
   isEmpty: boolean
-  /** The latest spans and events of the day. The player reads this ref when it needs them. */
+  /** A ref with the newest spans and events of the day. The player reads it when it needs them. */
   latest: { current: { recorded: readonly RecordedSpan[]; events: readonly RecordedEvent[] } }
   onPlayer(player: RecordingPlayer | undefined): void
 }

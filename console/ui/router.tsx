@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks'
 
 const path = signal(location.pathname)
 
-// The user has pressed the back or forward button of the browser.
+// Fires when the user presses the back or forward button of the browser.
 addEventListener('popstate', () => {
   path.value = location.pathname
 })
@@ -30,7 +30,7 @@ export function usePageTitle(title: string): void {
 interface LinkProps {
   to: string
   class?: string
-  /** The link leads to the current page. */
+  /** Whether the link leads to the current page. */
   current?: boolean
   children: ComponentChildren
 }

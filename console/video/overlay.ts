@@ -6,7 +6,7 @@ import { createSceneDrawer } from './scene-drawer.ts'
 export interface Overlay {
   /** Draws a video frame and its metadata. */
   show(image: CanvasImageSource, time: StreamTime | undefined): void
-  /** Must be called when metadata has arrived. Redraws the boxes if it applies to the frame on display. */
+  /** Must be called when metadata has arrived. Redraws the boxes if the metadata belongs to the frame on display. */
   metadataArrived(): void
   close(): void
 }
@@ -35,6 +35,7 @@ export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptio
   const pictureContext = picture.getContext('2d', { alpha: false })!
   const boxesContext = boxes.getContext('2d')!
   const drawScene = createSceneDrawer()
+  /** What the canvases show, and the number of frames that were drawn so far. */
   const displayed: { time?: StreamTime; metadata?: FrameMetadata; frames: number } = { frames: 0 }
 
   const findMetadata = () => displayed.time && metadata.find(displayed.time)

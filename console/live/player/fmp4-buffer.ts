@@ -27,9 +27,9 @@ export interface Fmp4BufferOptions {
   video: HTMLVideoElement
   /** MIME type with the codecs, such as `video/mp4; codecs="avc1.64001f"`. */
   type: string
-  /** All appended segments are in the buffer. */
+  /** Called when all appended segments are in the buffer. */
   onIdle(): void
-  /** The browser rejected a segment, or the media source was closed. This buffer is no longer usable. */
+  /** Called when the browser has rejected a segment or closed the media source. The buffer is then no longer usable. */
   onEnded(reason: string): void
 }
 
@@ -75,7 +75,7 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     onEnded(`the browser rejected the video${error ? `: ${error.message}` : ''}`)
   }
 
-  /** Removes everything before a keyframe. No removal may end between keyframes: later frames need the removed ones. */
+  /** Removes everything before a keyframe. A removal must end at a keyframe, because other frames need earlier ones. */
   function trimTo(keyframe: number | undefined) {
     if (keyframe === undefined || keyframes[0] === undefined || keyframes[0] >= keyframe) return
     keyframes = keyframes.filter(time => time >= keyframe)

@@ -12,7 +12,7 @@ export interface PlaybackState {
   targetDelay: number
   /** Expected duration of a seek, during which the browser decodes from the last keyframe. */
   seekDuration?: number
-  /** Sound is playing, so changes of the playback rate must be inaudible. */
+  /** Whether sound is playing, so that changes of the playback rate must be inaudible. */
   audible?: boolean
 }
 
@@ -24,7 +24,7 @@ const MAX_DEVIATION_S = 1
 const TOLERANCE_S = 0.06
 /** Rate while playback is out of frames. It is invisible until the next frame arrives. */
 const STARVED_RATE = 0.5
-/** Rate for deviations that a slow seek would only reproduce: the stream advances while the browser seeks. */
+/** Rate for large deviations if seeks are slow: a seek would not help, because the stream advances while the browser seeks. */
 const CATCH_UP_RATE = 1.5
 /** Change of the playback rate per second of deviation. */
 const GAIN = 0.5

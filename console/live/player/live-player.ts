@@ -20,13 +20,13 @@ export interface LivePlayerOptions {
   /** Decodes the stream. Its own picture is hidden. */
   video: HTMLVideoElement
   stream: number
-  /** Requests sound. The caller unmutes the video element. */
+  /** Whether to play sound. The caller unmutes the video element. */
   withSound: boolean
-  /** Is notified of every received frame. Playback is delayed until the metadata of a frame has arrived. */
+  /** Must be notified of every received frame. Tells for how long to delay playback, so that the metadata of a frame has arrived. */
   metadataDelay: MetadataDelay
-  /** Draws a frame. The image is valid only during the call. `time` is undefined if the browser does not report it. */
+  /** Called for each frame to draw. The image is valid only during the call. `time` is undefined if the browser does not report it. */
   onFrame(image: CanvasImageSource, time: StreamTime | undefined): void
-  /** This transport cannot play the stream in this browser and network, and has stopped trying. */
+  /** Called when this transport cannot play the stream in this browser and network, and has stopped trying. */
   onUnavailable(reason: string): void
 }
 

@@ -24,11 +24,11 @@ export interface SourceBufferQueue<Fragment> {
 }
 
 export interface SourceBufferQueueOptions<Fragment> {
-  /** These fragments were passed to the buffer. */
+  /** Called with the fragments that were passed to the buffer. */
   onAppended(fragments: Fragment[]): void
-  /** The queue is empty and the buffer is not updating. */
+  /** Called when the queue is empty and the buffer is not updating. */
   onIdle(): void
-  /** The buffer has no space for the next fragment. It must be freed or the fragment skipped. */
+  /** Called when the buffer has no space for the next fragment. Must free space, or skip the fragment. */
   onFull(): void
   onError(error: Error): void
 }
@@ -43,7 +43,7 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
 ): SourceBufferQueue<Fragment> {
   let queue: (Operation | Append<Fragment>)[] = []
   let buffer: SourceBuffer | undefined
-  /** Fragments were dropped, so the following ones cannot be decoded up to the next keyframe. */
+  /** Whether fragments were dropped, so that the following ones cannot be decoded up to the next keyframe. */
   let needsKeyframe = false
 
   /** Executes operations until the queue is empty or the buffer is busy with one of them. */
@@ -92,7 +92,7 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
 
   function countQueuedBytes(): number {
     let byteCount = 0
-    for (const entry of queue) if (isAppend(entry)) byteCount += entry.segment.byteLength
+    for (const entry of queue.filter(isAppend)) byteCount += entry.segment.byteLength
     return byteCount
   }
 

@@ -168,7 +168,7 @@ export function createWebRtcPlayer({
   }
 }
 
-/** Whether the media service has refused the request, so that a retry would fail, too. */
+/** Whether the media service has refused a request, so that a retry would fail, too. */
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status >= 400 && error.status < 500
 

@@ -13,7 +13,7 @@ interface TimelineProps {
   day: CalendarDay
   /** The visible part of the day. */
   span: TimeSpan
-  /** The user has panned or zoomed. */
+  /** Called when the user has panned or zoomed. */
   onSpan(span: TimeSpan): void
   recorded: readonly RecordedSpan[]
   events: readonly RecordedEvent[]
@@ -25,8 +25,9 @@ interface TimelineProps {
 
 /** Space for a tick with its text. */
 const TICK_WIDTH_PX = 76
-/** Shorter gaps, and gaps narrower than two pixels, are hidden. */
+/** Gaps that are shorter or narrower than these are hidden. */
 const MIN_GAP_MS = 2000
+const MIN_GAP_PX = 2
 /** A span longer than this shows the time under the pointer without seconds. */
 const MAX_SPAN_WITH_SECONDS_MS = 12 * 3_600_000
 
@@ -40,7 +41,7 @@ export function Timeline(props: TimelineProps) {
   const lengthMs = span.to - span.from
   const msPerPx = lengthMs / Math.max(1, width)
   const ticks = createTicks(span, Math.max(2, Math.floor(width / TICK_WIDTH_PX)))
-  const visibleSpans = mergeSpans(recorded, Math.max(MIN_GAP_MS, 2 * msPerPx)).filter(
+  const visibleSpans = mergeSpans(recorded, Math.max(MIN_GAP_MS, MIN_GAP_PX * msPerPx)).filter(
     ({ from, to }) => to > span.from && from < span.to,
   )
 
@@ -107,7 +108,7 @@ function useWidth(element: { current: HTMLElement | null }): number {
 }
 
 interface ZoomButtonsProps {
-  /** The whole day is visible. */
+  /** Whether the whole day is visible. */
   isWholeDay: boolean
   onZoomIn(): void
   onZoomOut(): void

@@ -32,11 +32,11 @@ if (problem) {
 }
 
 const abort = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM'] as const)
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => abort.abort(new Error(`stopped by ${name}`)))
+}
 
-// Rendering must not slow down the services that analyse the scene.
-// An ordinary user cannot raise a priority that is already lower.
+// Rendering must not slow down the services that analyse the scene. A lower priority remains, because an ordinary user cannot raise it.
 setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
 try {
   await renderScene({

@@ -47,15 +47,18 @@ export async function renderScene(options: RenderOptions): Promise<RenderedScene
   const store = new PartStore(out, { version: SCENE_VERSION, ...scene, seconds, ...shapes })
   const result = { video: store.video, truth: store.truth }
   if (await store.isFinished()) return result
+
   const total = Math.round(seconds * fps)
   const framesPerPart = PART_S * fps
   const frames = await store.resume()
+  const renderedFrames = renderFrames(scene, { from: frames.length, to: total })
+
+  /** Publishes what has been rendered so far. */
   const publish = async (): Promise<void> => {
     const truth = assembleTruth(scene, frames, shapes)
     await store.publish(truth, signal)
     options.onPublish?.(frames.length / fps)
   }
-  const renderedFrames = renderFrames(scene, { from: frames.length, to: total })
 
   /** Encodes the next frames to a video file. Returns their ground truth. */
   const renderPart = async (path: string, count: number): Promise<TruthFrame[]> => {
@@ -81,7 +84,8 @@ export async function renderScene(options: RenderOptions): Promise<RenderedScene
       const count = Math.min(framesPerPart, total - frames.length)
       const part = await store.writePart(signal, path => renderPart(path, count))
       frames.push(...part)
-      if (PUBLISHED_AT_S.includes(frames.length / fps) && frames.length < total) await publish()
+      const isIncomplete = frames.length < total
+      if (isIncomplete && PUBLISHED_AT_S.includes(frames.length / fps)) await publish()
     }
   } finally {
     await renderedFrames.return()

@@ -22,6 +22,9 @@ export interface CarAppearance {
   rim: Rgb
 }
 
+/** Whether cars of this kind have a high hood and large wheels. */
+export const isTall = (kind: CarKind): boolean => kind === 'suv' || kind === 'van'
+
 const SIZES: Record<CarKind, readonly [length: number, width: number, height: number]> = {
   hatch: [4.0, 1.76, 1.48],
   sedan: [4.6, 1.82, 1.44],

@@ -1,70 +1,97 @@
 import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin } from '../maths/arithmetic.ts'
-import { type CarAppearance, type CarPose, DARK, getBeltHeight } from './car-appearance.ts'
+import type { Point } from '../maths/vectors.ts'
+import { type CarAppearance, type CarPose, DARK, getBeltHeight, isTall } from './car-appearance.ts'
 import { addBody } from './car-body.ts'
 import { addGlasshouse } from './glasshouse.ts'
+
+const LEFT_AND_RIGHT = [-1, 1] as const
+/** Positions of the axles along the car, from -1 (tail) to 1 (nose). */
+const AXLES = [-0.61, 0.62]
 
 /** Adds a car to a mesh. */
 export function addCar(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
   addBody(mesh, appearance, pose)
   addGlasshouse(mesh, appearance, pose)
-  for (const along of [-0.61, 0.62]) for (const side of [-1, 1]) addWheel(mesh, appearance, pose, along, side)
+  for (const axle of AXLES) {
+    for (const side of LEFT_AND_RIGHT) addWheel(mesh, appearance, pose, axle, side)
+  }
   addMirrors(mesh, appearance, pose)
 }
 
-function addMirrors(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
-  const { hx, hy } = pose
-  const out = appearance.width / 2 + 0.07
-  const z = getBeltHeight(appearance.kind) + 0.06
-  for (const side of [-1, 1]) {
-    const x = pose.x + hx * (appearance.length / 2) * 0.36 + hy * side * out
-    const y = pose.y + hy * (appearance.length / 2) * 0.36 - hx * side * out
-    mesh.addEllipsoid(x, y, z, 0.11, 0.07, 0.08, hx, hy, 8, 5, appearance.paint, 0.5)
-  }
-}
+/** Returns the position on the ground that is at these distances, in metres, from the middle of the car. */
+const toGround = ({ x, y, hx, hy }: CarPose, forward: number, right: number): Point => [
+  x + hx * forward + hy * right,
+  y + hy * forward - hx * right,
+]
 
 const TYRE = toLinearRgb(0x141414)
 
-/** Radius and lateral position of each ring of a wheel, as shares of the tyre radius and the car's half width. */
-const WHEEL = [
-  [1, 0.7],
-  [1, 0.99],
-  [0.93, 1.012],
-  [0.7, 1.016],
-  [0.66, 1.0],
-  [0.28, 1.006],
+/** The rings of a wheel from the inside to the outside: radius and position, as shares of the tyre radius and the car's half width. */
+const WHEEL_RINGS = [
+  { radius: 1, out: 0.7 },
+  { radius: 1, out: 0.99 },
+  { radius: 0.93, out: 1.012 },
+  { radius: 0.7, out: 1.016 },
+  { radius: 0.66, out: 1.0 },
+  { radius: 0.28, out: 1.006 },
 ] as const
+/** The first rings of a wheel are the tyre. The faces behind this ring are the spokes, with gaps between them. */
+const TYRE_RINGS = 3
+const SPOKE_RING = 4
+/** Radius in metres of the ring with which a surface ends. */
+const CLOSING_RADIUS = 0.02
 
-/** Adds a wheel and its arch. `along` is the position along the car (-1: tail, 1: nose), `side` is -1 (left) or 1 (right). */
-function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, along: number, side: number): void {
+/** Adds a wheel and its arch. `axle` is the position along the car (-1: tail, 1: nose), `side` is -1 (left) or 1 (right). */
+function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, axle: number, side: -1 | 1): void {
   const { hx, hy, wheelAngle } = pose
-  const halfWidth = appearance.width / 2
-  const x = pose.x + hx * along * (appearance.length / 2)
-  const y = pose.y + hy * along * (appearance.length / 2)
-  const radius = appearance.kind === 'suv' || appearance.kind === 'van' ? 0.36 : 0.325
-  for (const [r, out] of [
-    [radius * 1.17, 0.997],
-    [0.02, 1.001],
-  ] as const)
-    // biome-ignore format: centre, forward axis, up axis
-    mesh.addRing(
-      x + hy * halfWidth * side * out, y - hx * halfWidth * side * out, radius + 0.01,
-      hx * r, hy * r, 0,
-      0, 0, r,
-    )
-  mesh.loft(16, DARK, 0)
-  for (const [r, out] of [...WHEEL.map(([share, o]) => [radius * share, o] as const), [0.02, 1.012] as const])
-    // biome-ignore format: centre, two turning axes
-    mesh.addRing(
-      x + hy * halfWidth * side * out, y - hx * halfWidth * side * out, radius,
-      hx * r * cos(wheelAngle), hy * r * cos(wheelAngle), -r * sin(wheelAngle),
-      hx * r * sin(wheelAngle), hy * r * sin(wheelAngle), r * cos(wheelAngle),
-    )
-  const getColour = (ring: number, side: number): Rgb => {
-    if (ring < 3) return TYRE
-    const isBetweenSpokes = ring === 4 && side % 4 >= 2
+  const tyreRadius = isTall(appearance.kind) ? 0.36 : 0.325
+  const forward = axle * (appearance.length / 2)
+  const toRight = (out: number) => (appearance.width / 2) * side * out
+
+  const archRings = [
+    { radius: tyreRadius * 1.17, out: 0.997 },
+    { radius: CLOSING_RADIUS, out: 1.001 },
+  ]
+  for (const { radius, out } of archRings) {
+    const [x, y] = toGround(pose, forward, toRight(out))
+    mesh.addRing([x, y, tyreRadius + 0.01], [hx * radius, hy * radius, 0], [0, 0, radius])
+  }
+  mesh.loft({ sides: 16, colour: DARK })
+
+  const wheelRings = [
+    ...WHEEL_RINGS.map(({ radius, out }) => ({ radius: tyreRadius * radius, out })),
+    { radius: CLOSING_RADIUS, out: 1.012 },
+  ]
+  for (const { radius, out } of wheelRings) {
+    const [x, y] = toGround(pose, forward, toRight(out))
+    const c = radius * cos(wheelAngle)
+    const s = radius * sin(wheelAngle)
+    mesh.addRing([x, y, tyreRadius], [hx * c, hy * c, -s], [hx * s, hy * s, c])
+  }
+  const getColour = (ring: number, angularSide: number): Rgb => {
+    if (ring < TYRE_RINGS) return TYRE
+    const isBetweenSpokes = ring === SPOKE_RING && angularSide % 4 >= 2
     return isBetweenSpokes ? DARK : appearance.rim
   }
-  mesh.loft(20, getColour, 0.25)
+  mesh.loft({ sides: 20, colour: getColour, gloss: 0.25 })
+}
+
+function addMirrors(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
+  const forward = (appearance.length / 2) * 0.36
+  const out = appearance.width / 2 + 0.07
+  const z = getBeltHeight(appearance.kind) + 0.06
+  for (const side of LEFT_AND_RIGHT) {
+    const [x, y] = toGround(pose, forward, side * out)
+    mesh.addEllipsoid({
+      centre: [x, y, z],
+      radii: [0.11, 0.07, 0.08],
+      heading: [pose.hx, pose.hy],
+      sides: 8,
+      rings: 5,
+      colour: appearance.paint,
+      gloss: 0.5,
+    })
+  }
 }

@@ -5,7 +5,7 @@ import type { SignalPhase } from '../street/crossing.ts'
 import type { Layout } from '../street/layout.ts'
 import { type CarAppearance, createRandomCarAppearance } from './car-appearance.ts'
 
-/** A moving or parked car. Lane 0 is near and leads to the right, lane 1 is far and leads to the left. Units: m, m/s. */
+/** A moving or parked car. Lane 0 is near and leads to the right, lane 1 is far and leads to the left. Units: metres and seconds. */
 export interface Car {
   track: number
   appearance: CarAppearance
@@ -21,9 +21,32 @@ export interface Car {
   isBraking: boolean
 }
 
+const WHEEL_RADIUS_M = 0.33
+
+// Parameters of the Intelligent Driver Model.
 const ACCELERATION_MPS2 = 1.8
 const COMFORTABLE_BRAKING_MPS2 = 2.5
-const WHEEL_RADIUS_M = 0.33
+const TIME_GAP_S = 1.2
+const MIN_GAP_M = 1.6
+
+/** Where cars of lane 0 and lane 1 appear, far outside the picture. */
+const START_X = [-45, 60] as const
+/** Distance of lane 0 and lane 1 from the near edge of the road. */
+const LANE_Y = [1.75, 5.25] as const
+/** A car that is farther than this from the middle of the street is removed. */
+const MIDDLE_X = 7
+const MAX_DISTANCE_M = 60
+
+/** Length of a place in the parking bay, and of the longest car that fits in it. */
+const PARKING_PLACE_M = 5.4
+const MAX_PARKED_LENGTH_M = 4.9
+
+/** A driver who would have to brake harder than this does not stop any more. */
+const MAX_STOP_BRAKING_MPS2 = 5
+/** Distance between the stop line and the crossing. */
+const STOP_LINE_M = 1.7
+/** Cars stop this far before the gap that the model leaves, so that they stand at the line. */
+const STOP_MARGIN_M = 1.2
 
 /** Simulates cars that follow each other according to the Intelligent Driver Model (Treiber et al. 2000) and stop at red. */
 export class Traffic {
@@ -48,17 +71,19 @@ export class Traffic {
       this.#spawn(lane, cars, dt)
       for (const car of cars) this.#drive(car, cars, dt, phase, people)
     }
-    this.cars = this.cars.filter(car => car.lane === 'parked' || Math.abs(car.x - 7) < 60)
+    this.cars = this.cars.filter(car => car.lane === 'parked' || Math.abs(car.x - MIDDLE_X) < MAX_DISTANCE_M)
   }
 
   #placeParkedCars(): void {
     const { crossingX, crossingHalfWidth, roadFar } = this.#layout
     const random = this.#random
     for (let place = -6; place < 9; place++) {
-      const middle = crossingX + 5.4 * place + 2.7
-      if (Math.abs(middle - crossingX) <= crossingHalfWidth + 4 || !random.chance(0.5)) continue
+      const middle = crossingX + PARKING_PLACE_M * place + 2.7
+      const isAtCrossing = Math.abs(middle - crossingX) <= crossingHalfWidth + 4
+      if (isAtCrossing || !random.chance(0.5)) continue
+
       const appearance = createRandomCarAppearance(random)
-      if (appearance.length > 4.9) continue
+      if (appearance.length > MAX_PARKED_LENGTH_M) continue
       this.cars.push({
         track: this.#nextTrack(),
         appearance,
@@ -75,18 +100,21 @@ export class Traffic {
     }
   }
 
+  /** Lets a car enter the lane at random intervals. */
   #spawn(lane: 0 | 1, cars: readonly Car[], dt: number): void {
     const random = this.#random
-    const start = lane === 1 ? 60 : -45
+    const start = START_X[lane]
     this.#secondsUntilArrival[lane] -= dt
-    if (this.#secondsUntilArrival[lane] > 0 || cars.some(car => Math.abs(car.x - start) < 9)) return
+    const isStartOccupied = cars.some(car => Math.abs(car.x - start) < 9)
+    if (this.#secondsUntilArrival[lane] > 0 || isStartOccupied) return
+
     this.#secondsUntilArrival[lane] = random.between(0.4, 1.6) * this.#layout.meanCarGapS
     this.cars.push({
       track: this.#nextTrack(),
       appearance: createRandomCarAppearance(random),
       lane,
       x: start,
-      y: this.#layout.roadNear + (lane === 1 ? 5.25 : 1.75) + random.between(-0.2, 0.2),
+      y: this.#layout.roadNear + LANE_Y[lane] + random.between(-0.2, 0.2),
       hx: lane === 1 ? -1 : 1,
       hy: 0,
       speed: 8,
@@ -98,30 +126,26 @@ export class Traffic {
 
   /** Moves a car by one step. A stop line is treated like a standing car. */
   #drive(car: Car, lane: readonly Car[], dt: number, phase: SignalPhase, people: readonly Walker[]): void {
-    let { gap, closing } = findGapAhead(car, lane)
-    const stop = this.#distanceToStopLine(car)
+    let gap = findGapAhead(car, lane)
+    const stopDistance = this.#getDistanceToStopLine(car)
     const mustStop = phase !== 'cars' || this.#isCrossingOccupied(people)
-    const canStop = stop > -0.3 && stop > (car.speed * car.speed) / 2 / 5 - 0.8
-    if (mustStop && canStop && stop < gap) {
-      gap = Math.max(0.05, stop + 1.2)
-      closing = car.speed
-    }
-    const reaction =
-      car.speed * 1.2 + (car.speed * closing) / (2 * Math.sqrt(ACCELERATION_MPS2 * COMFORTABLE_BRAKING_MPS2))
-    const desiredGap = 1.6 + Math.max(0, reaction)
-    const speedTerm = square(car.speed / car.cruiseSpeed)
-    const gapTerm = desiredGap / Math.max(0.05, gap)
-    const idmAcceleration = ACCELERATION_MPS2 * (1 - speedTerm * speedTerm - gapTerm * gapTerm)
-    const acceleration = Math.min(2, Math.max(-6, idmAcceleration))
+    const brakingDistance = (car.speed * car.speed) / 2 / MAX_STOP_BRAKING_MPS2
+    const canStop = stopDistance > -0.3 && stopDistance > brakingDistance - 0.8
+    if (mustStop && canStop && stopDistance < gap.distance)
+      gap = { distance: Math.max(0.05, stopDistance + STOP_MARGIN_M), closingSpeed: car.speed }
+
+    const acceleration = computeAcceleration(car, gap)
     car.isBraking = acceleration < -0.6 || car.speed < 0.3
     car.speed = Math.max(0, car.speed + acceleration * dt)
     car.x += car.hx * car.speed * dt
     car.wheelAngle += (car.speed * dt) / WHEEL_RADIUS_M
   }
 
-  #distanceToStopLine(car: Car): number {
+  /** Returns the distance from the front of a car to its stop line; negative behind the line. */
+  #getDistanceToStopLine(car: Car): number {
     const { crossingX, crossingHalfWidth } = this.#layout
-    return (crossingX - car.hx * (crossingHalfWidth + 1.7) - car.x) * car.hx - car.appearance.length / 2
+    const stopLineX = crossingX - car.hx * (crossingHalfWidth + STOP_LINE_M)
+    return (stopLineX - car.x) * car.hx - car.appearance.length / 2
   }
 
   #isCrossingOccupied(people: readonly Walker[]): boolean {
@@ -133,18 +157,33 @@ export class Traffic {
   }
 }
 
-/** Returns the bumper-to-bumper distance to the car ahead, and the speed at which it closes. */
-function findGapAhead(car: Car, lane: readonly Car[]): { gap: number; closing: number } {
-  let gap = 1e9
-  let closing = 0
+/** The gap between a car and the one ahead, from bumper to bumper, and the speed at which it shrinks. */
+interface Gap {
+  distance: number
+  closingSpeed: number
+}
+
+const FREE_ROAD: Gap = { distance: 1e9, closingSpeed: 0 }
+
+function findGapAhead(car: Car, lane: readonly Car[]): Gap {
+  let nearest = FREE_ROAD
   for (const other of lane) {
     const ahead = (other.x - car.x) * car.hx
     if (other === car || ahead <= 0) continue
-    const between = ahead - (other.appearance.length + car.appearance.length) / 2
-    if (between < gap) {
-      gap = between
-      closing = car.speed - other.speed
-    }
+    const distance = ahead - (other.appearance.length + car.appearance.length) / 2
+    if (distance < nearest.distance) nearest = { distance, closingSpeed: car.speed - other.speed }
   }
-  return { gap, closing }
+  return nearest
+}
+
+/** Returns the acceleration of the Intelligent Driver Model, limited to what is comfortable. */
+function computeAcceleration({ speed, cruiseSpeed }: Car, gap: Gap): number {
+  const reaction =
+    speed * TIME_GAP_S +
+    (speed * gap.closingSpeed) / (2 * Math.sqrt(ACCELERATION_MPS2 * COMFORTABLE_BRAKING_MPS2))
+  const desiredGap = MIN_GAP_M + Math.max(0, reaction)
+  const speedTerm = square(speed / cruiseSpeed)
+  const gapTerm = desiredGap / Math.max(0.05, gap.distance)
+  const acceleration = ACCELERATION_MPS2 * (1 - speedTerm * speedTerm - gapTerm * gapTerm)
+  return Math.min(2, Math.max(-6, acceleration))
 }

@@ -36,20 +36,19 @@ export class PartStore {
 
   /** Returns whether the published scene is complete and was rendered with the same parameters. */
   async isFinished(): Promise<boolean> {
-    return (
-      equalsKey(await readJson(this.#path('finished.json')), this.#key) &&
-      existsSync(this.video) &&
-      existsSync(this.truth)
-    )
+    const finishedKey = await readJson(this.#path('finished.json'))
+    return isSameKey(finishedKey, this.#key) && existsSync(this.video) && existsSync(this.truth)
   }
 
-  /** Prepares the folder for writing. Returns the frames of the parts that an earlier run has completed. */
+  /** Prepares the folder for writing. Returns the truth of the frames that an earlier run has rendered. */
   async resume(): Promise<TruthFrame[]> {
-    if (!equalsKey(await readJson(this.#path('key.json')), this.#key)) {
+    const key = await readJson(this.#path('key.json'))
+    if (!isSameKey(key, this.#key)) {
       await rm(this.#folder, { recursive: true, force: true })
       await mkdir(this.#folder, { recursive: true })
       await writeFile(this.#path('key.json'), JSON.stringify(this.#key))
     }
+
     const frames: TruthFrame[] = []
     for (;;) {
       const part = (await readJson(this.#partPath(this.#partCount, 'json'))) as TruthFrame[] | null
@@ -59,7 +58,7 @@ export class PartStore {
     }
   }
 
-  /** Adds the next part. `write` creates the video file at a path and returns its frames. */
+  /** Adds the next part. `write` creates its video file at a path, and returns the truth of its frames. */
   async writePart(
     signal: AbortSignal | undefined,
     write: (path: string) => Promise<TruthFrame[]>,
@@ -106,8 +105,9 @@ export class PartStore {
   }
 }
 
-const equalsKey = (a: unknown, b: SceneKey): boolean => JSON.stringify(a) === JSON.stringify(b)
+const isSameKey = (a: unknown, b: SceneKey): boolean => JSON.stringify(a) === JSON.stringify(b)
 
+/** Returns null if the file is missing or incomplete. */
 async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))

@@ -41,18 +41,23 @@ export async function* renderFrames(
     return new Worker(new URL('./frame-worker.ts', import.meta.url), { workerData })
   })
   try {
+    // The first message of a worker reports that its band of the backdrop is complete.
     await Promise.all(workers.map(worker => once(worker, 'message')))
     const queues = workers.map(worker => new FrameQueue(worker))
     const getQueue = (n: number): FrameQueue => queues[n % threads]!
     const request = (n: number, rgb: FrameRequest['rgb']): void => {
       if (n < to) getQueue(n).request({ n, rgb })
     }
-    for (let n = from; n < from + MAX_QUEUED_FRAMES * threads; n++)
+
+    const queuedFrames = MAX_QUEUED_FRAMES * threads
+    for (let n = from; n < from + queuedFrames; n++) {
       request(n, new Uint8ClampedArray(options.width * options.height * 3))
+    }
     for (let n = from; n < to; n++) {
       const frame = await getQueue(n).next()
       yield frame
-      request(n + MAX_QUEUED_FRAMES * threads, frame.rgb)
+      // The buffer of this frame is reused for a later one.
+      request(n + queuedFrames, frame.rgb)
     }
   } finally {
     await Promise.all(workers.map(worker => worker.terminate()))
@@ -62,14 +67,18 @@ export async function* renderFrames(
 /** The frames that are requested from one thread, in order. */
 class FrameQueue {
   readonly #worker: Worker
+  /** The requested frames that `next` has not returned yet. The thread has rendered the first `#renderedCount` of them. */
   readonly #pending: PromiseWithResolvers<RenderedFrame>[] = []
-  #resolvedCount = 0
+  #renderedCount = 0
 
   constructor(worker: Worker) {
     this.#worker = worker
-    worker.on('message', (result: RenderedFrame) => this.#pending[this.#resolvedCount++]!.resolve(result))
+    worker.on('message', (result: RenderedFrame) => {
+      this.#pending[this.#renderedCount]!.resolve(result)
+      this.#renderedCount++
+    })
     worker.on('error', error => {
-      for (const frame of this.#pending.slice(this.#resolvedCount)) frame.reject(error)
+      for (const frame of this.#pending.slice(this.#renderedCount)) frame.reject(error)
     })
   }
 
@@ -81,10 +90,11 @@ class FrameQueue {
     this.#worker.postMessage(request, [request.rgb.buffer])
   }
 
+  /** Waits for the next frame, and removes it from the queue. */
   async next(): Promise<RenderedFrame> {
     const result = await this.#pending[0]!.promise
     this.#pending.shift()
-    this.#resolvedCount--
+    this.#renderedCount--
     return result
   }
 }

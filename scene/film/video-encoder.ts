@@ -68,18 +68,17 @@ function startPipeline(pipeline: string[], stdin: 'pipe' | 'ignore', signal?: Ab
   return spawn('gst-launch-1.0', ['-q', ...pipeline], { stdio: [stdin, 'ignore', 'pipe'], signal })
 }
 
+/** Waits for the end of a pipeline. Throws an `Error` with its messages if it has failed. */
 async function waitForExit(child: ChildProcess, action: string): Promise<void> {
   let log = ''
   child.stderr!.on('data', chunk => {
     log += chunk
   })
   const [code, killedBy] = await once(child, 'close').catch(error => {
-    if (error.code === 'ENOENT')
-      throw new Error('gst-launch-1.0 is not installed: run apt-get install gstreamer1.0-tools', {
-        cause: error,
-      })
-    throw error
+    if (error.code !== 'ENOENT') throw error
+    const problem = 'gst-launch-1.0 is not installed: run apt-get install gstreamer1.0-tools'
+    throw new Error(problem, { cause: error })
   })
-  if (code !== 0)
-    throw new Error(`gst-launch-1.0 failed while ${action} (${code ?? killedBy}): ${log.trim()}`)
+  if (code === 0) return
+  throw new Error(`gst-launch-1.0 failed while ${action} (${code ?? killedBy}): ${log.trim()}`)
 }

@@ -1,158 +1,200 @@
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
+import type { Point, Vector } from '../maths/vectors.ts'
 import type { Rgb } from './colour.ts'
 
 /** The colour of all faces, or a function that returns the colour of a face. The function returns null to omit a face. */
 export type FaceColour = Rgb | ((ring: number, side: number) => Rgb | null)
 
+/** The surface that connects a sequence of rings. */
+export interface Loft {
+  /** Number of vertices of each ring. */
+  sides: number
+  colour: FaceColour
+  /** Share of light that is mirrored. Default 0. */
+  gloss?: number
+  /** Makes the rings ellipses (0, the default), rectangles (1), or something in between. */
+  squareness?: number
+}
+
+export interface Ellipsoid {
+  centre: Vector
+  /** Radii to the right, along the heading and upwards. */
+  radii: Vector
+  /** Horizontal unit vector. */
+  heading: Point
+  /** Number of vertices of each ring, and number of rings. */
+  sides: number
+  rings: number
+  colour: FaceColour
+  /** Share of light that is mirrored. Default 0. */
+  gloss?: number
+  /** Limits the surface to a range of latitudes, from 0 at the top to 1 at the bottom. */
+  latitudes?: readonly [from: number, to: number]
+}
+
+/** An ellipse in space, given by its centre and its semi-axes. */
+interface Ring {
+  centre: Vector
+  axisA: Vector
+  axisB: Vector
+}
+
+/** Maximum number of vertices. A mesh has about two faces for each vertex. */
 const CAPACITY = 1 << 15
+/** An ellipsoid has no ring without a radius, whose faces would have no normal. */
+const MIN_RING_SIZE = 0.02
 
 /**
  * A triangle mesh with smooth normals. Surfaces are lofted: they connect a sequence of elliptical rings. The buffers are
  * reused after `clear`.
  */
 export class Mesh {
+  /** Three numbers for each vertex: x, y and z. */
   readonly positions = new Float64Array(CAPACITY * 3)
   readonly normals = new Float64Array(CAPACITY * 3)
+  /** The three vertices of each face. */
   readonly indices = new Int32Array(CAPACITY * 6)
   readonly faceColours = new Float32Array(CAPACITY * 6)
   readonly faceGloss = new Float32Array(CAPACITY * 2)
   vertexCount = 0
   faceCount = 0
-  readonly #rings = new Float64Array(9 * 128)
-  #ringCount = 0
+  /** The rings of the next loft. */
+  #rings: Ring[] = []
 
   clear(): void {
     this.vertexCount = 0
     this.faceCount = 0
-    this.#ringCount = 0
+    this.#rings = []
   }
 
-  /** Adds an elliptical ring to the next loft, with centre c and semi-axes u and v. */
-  // biome-ignore format: one vector per line
-  addRing(
-    cx: number, cy: number, cz: number,
-    ux: number, uy: number, uz: number,
-    vx: number, vy: number, vz: number,
-  ): void {
-    this.#rings.set([cx, cy, cz, ux, uy, uz, vx, vy, vz], this.#ringCount++ * 9)
+  /** Adds an ellipse with these semi-axes to the next loft. */
+  addRing(centre: Vector, axisA: Vector, axisB: Vector): void {
+    this.#rings.push({ centre, axisA, axisB })
   }
 
-  addVertex(x: number, y: number, z: number): number {
-    const o = this.vertexCount * 3
-    this.positions[o] = x
-    this.positions[o + 1] = y
-    this.positions[o + 2] = z
-    this.normals.fill(0, o, o + 3)
+  /** Adds a vertex without a normal. Returns its index. */
+  addVertex(position: Vector): number {
+    const offset = this.vertexCount * 3
+    this.positions.set(position, offset)
+    this.normals.fill(0, offset, offset + 3)
     return this.vertexCount++
   }
 
+  /** Adds a face with these vertices. */
   addTriangle(a: number, b: number, c: number, colour: Rgb, gloss: number): void {
-    const o = this.faceCount * 3
-    this.indices[o] = a
-    this.indices[o + 1] = b
-    this.indices[o + 2] = c
-    this.faceColours[o] = colour[0]
-    this.faceColours[o + 1] = colour[1]
-    this.faceColours[o + 2] = colour[2]
+    const offset = this.faceCount * 3
+    this.indices[offset] = a
+    this.indices[offset + 1] = b
+    this.indices[offset + 2] = c
+    this.faceColours.set(colour, offset)
     this.faceGloss[this.faceCount++] = gloss
   }
 
-  /**
-   * Connects the rings that were added since the last loft. Returns the index of the first vertex. A `squareness` of 0
-   * makes the rings ellipses, 1 makes them rectangles.
-   */
-  loft(sides: number, colour: FaceColour, gloss = 0, squareness = 0): number {
-    const rings = this.#rings
-    const count = this.#ringCount
+  /** Connects the rings that were added since the last loft. Returns the index of the first vertex. */
+  loft({ sides, colour, gloss = 0, squareness = 0 }: Loft): number {
     const firstVertex = this.vertexCount
     const firstFace = this.faceCount
-    for (let r = 0; r < count; r++) {
-      const o = r * 9
-      for (let s = 0; s < sides; s++) {
-        const angle = (TAU * (s + 0.5)) / sides
-        let c = cos(angle)
-        let d = sin(angle)
-        if (squareness) {
-          const k = 1 + (1 / Math.max(Math.abs(c), Math.abs(d)) - 1) * squareness
-          c *= k
-          d *= k
-        }
-        this.addVertex(
-          rings[o]! + c * rings[o + 3]! + d * rings[o + 6]!,
-          rings[o + 1]! + c * rings[o + 4]! + d * rings[o + 7]!,
-          rings[o + 2]! + c * rings[o + 5]! + d * rings[o + 8]!,
-        )
-      }
-    }
-    for (let r = 0; r + 1 < count; r++) {
-      for (let s = 0; s < sides; s++) {
-        const faceColour = typeof colour === 'function' ? colour(r, s) : colour
+    const rings = this.#rings
+    this.#rings = []
+
+    for (const ring of rings) this.#addRingVertices(ring, sides, squareness)
+    for (let ring = 0; ring + 1 < rings.length; ring++) {
+      for (let side = 0; side < sides; side++) {
+        const faceColour = typeof colour === 'function' ? colour(ring, side) : colour
         if (!faceColour) continue
-        const a = firstVertex + r * sides + s
-        const b = firstVertex + r * sides + ((s + 1) % sides)
+        const a = firstVertex + ring * sides + side
+        const b = firstVertex + ring * sides + ((side + 1) % sides)
         this.addTriangle(a, b, b + sides, faceColour, gloss)
         this.addTriangle(a, b + sides, a + sides, faceColour, gloss)
       }
     }
-    this.#computeNormals(firstVertex, firstFace, count >> 1, sides)
-    this.#ringCount = 0
+
+    const middle = rings.length >> 1
+    this.#addFaceNormals(firstFace)
+    const isInward = this.#areNormalsInward(firstVertex + middle * sides, sides, rings[middle]!.centre)
+    this.#normalize(firstVertex, isInward ? -1 : 1)
     return firstVertex
   }
 
-  /**
-   * Adds an ellipsoid whose ry axis points along (hx, hy). `from` and `to` limit it to a range of latitudes, from 0 at
-   * the top to 1 at the bottom.
-   */
-  // biome-ignore format: centre, radii, heading
-  addEllipsoid(
-    cx: number, cy: number, cz: number,
-    rx: number, ry: number, rz: number,
-    hx: number, hy: number,
-    sides: number, rings: number, colour: FaceColour, gloss = 0, from = 0, to = 1,
-  ): void {
-    for (let i = 0; i <= rings; i++) {
-      const angle = ((from + ((to - from) * i) / rings) * TAU) / 2
-      const s = Math.max(0.02, sin(angle))
-      this.addRing(cx, cy, cz + rz * cos(angle), rx * s * hy, -rx * s * hx, 0, ry * s * hx, ry * s * hy, 0)
+  addEllipsoid({ centre, radii, heading, sides, rings, colour, gloss = 0, latitudes }: Ellipsoid): void {
+    const [x, y, z] = centre
+    const [rx, ry, rz] = radii
+    const [hx, hy] = heading
+    const [from, to] = latitudes ?? [0, 1]
+    for (let ring = 0; ring <= rings; ring++) {
+      const angle = ((from + ((to - from) * ring) / rings) * TAU) / 2
+      const size = Math.max(MIN_RING_SIZE, sin(angle))
+      this.addRing(
+        [x, y, z + rz * cos(angle)],
+        [rx * size * hy, -rx * size * hx, 0],
+        [ry * size * hx, ry * size * hy, 0],
+      )
     }
-    this.loft(sides, colour, gloss)
+    this.loft({ sides, colour, gloss })
   }
 
-  /** Computes the normal of each vertex: the sum of the adjacent face normals, pointing away from the middle ring's centre. */
-  #computeNormals(firstVertex: number, firstFace: number, middle: number, sides: number): void {
-    const { positions: P, normals: N, indices: F } = this
-    for (let f = firstFace; f < this.faceCount; f++) {
-      const a = F[f * 3]! * 3
-      const b = F[f * 3 + 1]! * 3
-      const c = F[f * 3 + 2]! * 3
-      const ux = P[b]! - P[a]!
-      const uy = P[b + 1]! - P[a + 1]!
-      const uz = P[b + 2]! - P[a + 2]!
-      const vx = P[c]! - P[a]!
-      const vy = P[c + 1]! - P[a + 1]!
-      const vz = P[c + 2]! - P[a + 2]!
-      for (const o of [a, b, c]) {
-        N[o] = N[o]! + (uy * vz - uz * vy)
-        N[o + 1] = N[o + 1]! + (uz * vx - ux * vz)
-        N[o + 2] = N[o + 2]! + (ux * vy - uy * vx)
+  #addRingVertices({ centre, axisA, axisB }: Ring, sides: number, squareness: number): void {
+    for (let side = 0; side < sides; side++) {
+      const angle = (TAU * (side + 0.5)) / sides
+      let a = cos(angle)
+      let b = sin(angle)
+      if (squareness) {
+        const stretch = 1 + (1 / Math.max(Math.abs(a), Math.abs(b)) - 1) * squareness
+        a *= stretch
+        b *= stretch
+      }
+      this.addVertex([
+        centre[0] + a * axisA[0] + b * axisB[0],
+        centre[1] + a * axisA[1] + b * axisB[1],
+        centre[2] + a * axisA[2] + b * axisB[2],
+      ])
+    }
+  }
+
+  /** Adds the normal of each face to the normals of its vertices. A larger face has a longer normal. */
+  #addFaceNormals(firstFace: number): void {
+    const { positions, normals, indices } = this
+    for (let face = firstFace; face < this.faceCount; face++) {
+      const a = indices[face * 3]! * 3
+      const b = indices[face * 3 + 1]! * 3
+      const c = indices[face * 3 + 2]! * 3
+      const ux = positions[b]! - positions[a]!
+      const uy = positions[b + 1]! - positions[a + 1]!
+      const uz = positions[b + 2]! - positions[a + 2]!
+      const vx = positions[c]! - positions[a]!
+      const vy = positions[c + 1]! - positions[a + 1]!
+      const vz = positions[c + 2]! - positions[a + 2]!
+      for (const offset of [a, b, c]) {
+        normals[offset]! += uy * vz - uz * vy
+        normals[offset + 1]! += uz * vx - ux * vz
+        normals[offset + 2]! += ux * vy - uy * vx
       }
     }
+  }
+
+  /** Returns whether the normals of a ring point towards its centre. */
+  #areNormalsInward(firstVertex: number, sides: number, centre: Vector): boolean {
     let outward = 0
-    const centre = middle * 9
-    for (let s = 0; s < sides; s++) {
-      const o = (firstVertex + middle * sides + s) * 3
-      for (let axis = 0; axis < 3; axis++)
-        outward += N[o + axis]! * (P[o + axis]! - this.#rings[centre + axis]!)
+    for (let side = 0; side < sides; side++) {
+      const offset = (firstVertex + side) * 3
+      for (let axis = 0; axis < 3; axis++) {
+        outward += this.normals[offset + axis]! * (this.positions[offset + axis]! - centre[axis]!)
+      }
     }
-    const sign = outward < 0 ? -1 : 1
-    for (let o = firstVertex * 3; o < this.vertexCount * 3; o += 3) {
-      const nx = N[o]!
-      const ny = N[o + 1]!
-      const nz = N[o + 2]!
-      const k = sign / (Math.sqrt(nx * nx + ny * ny + nz * nz) || 1)
-      N[o] = nx * k
-      N[o + 1] = ny * k
-      N[o + 2] = nz * k
+    return outward < 0
+  }
+
+  /** Gives normals the length 1, and turns them around if `sign` is -1. */
+  #normalize(firstVertex: number, sign: 1 | -1): void {
+    const { normals } = this
+    for (let offset = firstVertex * 3; offset < this.vertexCount * 3; offset += 3) {
+      const x = normals[offset]!
+      const y = normals[offset + 1]!
+      const z = normals[offset + 2]!
+      const scale = sign / (Math.sqrt(x * x + y * y + z * z) || 1)
+      normals[offset] = x * scale
+      normals[offset + 1] = y * scale
+      normals[offset + 2] = z * scale
     }
   }
 }

@@ -18,23 +18,28 @@ export function drawDepth(band: DepthBand, points: readonly number[][], id: numb
   const y0 = Math.max(band.top, Math.floor(Math.min(ay, by, cy)))
   const y1 = Math.min(band.bottom - 1, Math.ceil(Math.max(ay, by, cy)))
   if (x0 > x1 || y0 > y1) return
+
+  /** Twice the area of the triangle. */
   const area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
   if (area === 0 || Number.isNaN(area)) return
-  const k = 1 / area
+  const inverseArea = 1 / area
   const { depth, ids } = band
   for (let y = y0; y <= y1; y++) {
     const py = y + 0.5
     for (let x = x0; x <= x1; x++) {
       const px = x + 0.5
-      const u = ((bx - px) * (cy - py) - (by - py) * (cx - px)) * k
-      const v = ((cx - px) * (ay - py) - (cy - py) * (ax - px)) * k
-      const t = 1 - u - v
-      if (u < 0 || v < 0 || t < 0) continue
-      const z = u * az + v * bz + t * cz
-      const o = (y - band.top) * band.width + x
-      if (z > depth[o]!) {
-        depth[o] = z
-        if (ids) ids[o] = id
+      // Barycentric coordinates: the weights of the corners at this point.
+      const u = ((bx - px) * (cy - py) - (by - py) * (cx - px)) * inverseArea
+      const v = ((cx - px) * (ay - py) - (cy - py) * (ax - px)) * inverseArea
+      const w = 1 - u - v
+      const isOutside = u < 0 || v < 0 || w < 0
+      if (isOutside) continue
+
+      const z = u * az + v * bz + w * cz
+      const pixel = (y - band.top) * band.width + x
+      if (z > depth[pixel]!) {
+        depth[pixel] = z
+        if (ids) ids[pixel] = id
       }
     }
   }
@@ -55,17 +60,16 @@ export function fillTriangle(
   const y1 = Math.min(height - 1, Math.ceil(Math.max(ay, by, cy)))
   const area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
   if (x0 > x1 || y0 > y1 || area === 0) return
-  const s = area < 0 ? -1 : 1
+  const orientation = area < 0 ? -1 : 1
   for (let y = y0; y <= y1; y++) {
     const py = y + 0.5
     for (let x = x0; x <= x1; x++) {
       const px = x + 0.5
-      if (
-        ((bx - ax) * (py - ay) - (by - ay) * (px - ax)) * s >= 0 &&
-        ((cx - bx) * (py - by) - (cy - by) * (px - bx)) * s >= 0 &&
-        ((ax - cx) * (py - cy) - (ay - cy) * (px - cx)) * s >= 0
-      )
-        mask[y * width + x] = 1
+      const isInside =
+        ((bx - ax) * (py - ay) - (by - ay) * (px - ax)) * orientation >= 0 &&
+        ((cx - bx) * (py - by) - (cy - by) * (px - bx)) * orientation >= 0 &&
+        ((ax - cx) * (py - cy) - (ay - cy) * (px - cx)) * orientation >= 0
+      if (isInside) mask[y * width + x] = 1
     }
   }
 }

@@ -14,11 +14,13 @@ export interface Stance {
   walking: number
 }
 
+/** Left (-1) and right (1). */
 export const SIDES = [-1, 1] as const
+export type Side = (typeof SIDES)[number]
 
-/** The joints of a leg: offsets from the hip in metres, and angles in radians. */
+/** The joints of a leg: offsets from the hip in metres, and the angles of thigh, shin and foot in radians. */
 export interface Leg {
-  side: number
+  side: Side
   kneeForward: number
   kneeUp: number
   ankleForward: number
@@ -28,23 +30,48 @@ export interface Leg {
   foot: number
 }
 
+/** An elliptical ring around the torso or a limb. Lengths are in metres. */
+export interface BodyRing {
+  /** Distance of the centre from the axis of the body, forward and to the right. */
+  forward: number
+  right?: number
+  /** Height of the centre above the ground. */
+  height: number
+  /** Semi-axis to the right. */
+  width: number
+  /** Semi-axis along `axis`. */
+  depth: number
+  /** Direction as a unit vector. Default: forward. */
+  axis?: readonly [forward: number, up: number]
+  /** Rotation about the vertical, in radians. */
+  twist?: number
+}
+
+const FORWARD = [1, 0] as const
+/** Height in metres of the model body, whose lengths are scaled to those of a person. */
+const MODEL_HEIGHT = 1.75
+
 /** The joints of a body, and a local coordinate system for the rings around its limbs. */
 export class BodyPose {
   readonly mesh: Mesh
   readonly appearance: PersonAppearance
   readonly stance: Stance
-  /** Factors for lengths and girths, relative to a model body of 1.75 m. */
+  /** Factors for lengths and girths, relative to the model body. */
   readonly scale: number
   readonly girth: number
+  /** Largest angle of the thighs, in radians. */
   readonly swing: number
+  /** Forward inclination of the torso: its offset per metre of height. */
   readonly lean: number
+  /** Rotation of the shoulders about the vertical, in radians. */
   readonly twist: number
   readonly legs: Leg[]
+  /** Height of the pelvis above the ground. The lower foot is on the ground. */
   readonly pelvis: number
 
   constructor(mesh: Mesh, appearance: PersonAppearance, stance: Stance) {
     const { gaitPhase, walking } = stance
-    const k = appearance.height / 1.75
+    const k = appearance.height / MODEL_HEIGHT
     this.mesh = mesh
     this.appearance = appearance
     this.stance = stance
@@ -58,26 +85,29 @@ export class BodyPose {
     this.pelvis = -lowest + 0.075 * k
   }
 
-  #computeLeg(side: number): Leg {
+  #computeLeg(side: Side): Leg {
     const { gaitPhase, walking } = this.stance
-    const p = gaitPhase + (side > 0 ? TAU / 2 : 0)
-    const thigh = this.swing * sin(p) + 0.05 * walking
-    const lift = Math.max(0, cos(p + 0.3))
-    const knee = 0.06 + walking * (0.78 * lift * lift + 0.1 * Math.max(0, sin(p)))
-    const upper = 0.43 * this.scale
-    const lower = 0.42 * this.scale
-    const kneeForward = upper * sin(thigh)
-    const kneeUp = -upper * cos(thigh)
+    const phase = gaitPhase + (side > 0 ? TAU / 2 : 0)
+    const thighLength = 0.43 * this.scale
+    const shinLength = 0.42 * this.scale
+
+    const thigh = this.swing * sin(phase) + 0.05 * walking
+    const lift = Math.max(0, cos(phase + 0.3))
+    const knee = 0.06 + walking * (0.78 * lift * lift + 0.1 * Math.max(0, sin(phase)))
     const shin = thigh - knee
+    const heelLift = sin(phase) > 0.2 ? 0.15 * walking : 0
+
+    const kneeForward = thighLength * sin(thigh)
+    const kneeUp = -thighLength * cos(thigh)
     return {
       side,
       kneeForward,
       kneeUp,
-      ankleForward: kneeForward + lower * sin(shin),
-      ankleUp: kneeUp - lower * cos(shin),
+      ankleForward: kneeForward + shinLength * sin(shin),
+      ankleUp: kneeUp - shinLength * cos(shin),
       thigh,
       shin,
-      foot: clamp(shin * 0.75 + (sin(p) > 0.2 ? 0.15 * walking : 0), -0.9, 0.5) * walking,
+      foot: clamp(shin * 0.75 + heelLift, -0.9, 0.5) * walking,
     }
   }
 
@@ -97,17 +127,18 @@ export class BodyPose {
     return [x + hx * forward + hy * right, y + hy * forward - hx * right]
   }
 
-  /** Adds a ring with semi-axis `a` to the right and `b` along (of, oz), which are forward and up, rotated by `twist`. */
-  addRing(forward: number, right: number, z: number, a: number, b: number, of = 1, oz = 0, twist = 0): void {
+  /** Adds a ring to the mesh. */
+  addRing({ forward, right = 0, height, width, depth, axis = FORWARD, twist = 0 }: BodyRing): void {
     const { hx, hy } = this.stance
+    const [axisForward, axisUp] = axis
     const [x, y] = this.toGround(forward, right)
     const c = cos(twist)
-    const d = sin(twist)
-    // biome-ignore format: centre, right axis, other axis
+    const s = sin(twist)
+    // biome-ignore format: one vector per line
     this.mesh.addRing(
-      x, y, z,
-      (hy * c + hx * d) * a, (-hx * c + hy * d) * a, 0,
-      (hx * of * c - hy * d * of) * b, (hy * of * c + hx * d * of) * b, oz * b,
+      [x, y, height],
+      [(hy * c + hx * s) * width, (-hx * c + hy * s) * width, 0],
+      [(hx * axisForward * c - hy * s * axisForward) * depth, (hy * axisForward * c + hx * s * axisForward) * depth, axisUp * depth],
     )
   }
 }

@@ -1,7 +1,8 @@
 import type { Mesh } from '../graphics/mesh.ts'
+import { addArm } from './arm.ts'
 import { BodyPose, SIDES, type Stance } from './body-pose.ts'
 import { addHead } from './head.ts'
-import { addArm, addLeg } from './limbs.ts'
+import { addLeg } from './leg.ts'
 import type { PersonAppearance } from './person-appearance.ts'
 import { addBackpack, addSkirt, addTorso } from './torso.ts'
 

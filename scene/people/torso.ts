@@ -2,8 +2,9 @@ import { type Rgb, scaleColour } from '../graphics/colour.ts'
 import { clamp, sin } from '../maths/arithmetic.ts'
 import { hash } from '../maths/noise.ts'
 import type { BodyPose } from './body-pose.ts'
+import type { PersonAppearance } from './person-appearance.ts'
 
-// Profiles: position along the limb (0..1) or height (metres), then semi-axes in metres.
+// Profiles from bottom to top: height above the pelvis, half width and half depth of each ring, in metres.
 // biome-ignore format: table
 const FEMALE_TORSO = [
   [-0.1, 0.128, 0.085], [-0.04, 0.16, 0.112], [0.03, 0.165, 0.115], [0.12, 0.142, 0.098],
@@ -24,63 +25,75 @@ const BACKPACK = [
 
 /** Adds the torso with top, belt and coat buttons. */
 export function addTorso(pose: BodyPose): void {
-  const appearance = pose.appearance
+  const { appearance, girth } = pose
   const profile = appearance.female ? FEMALE_TORSO : MALE_TORSO
-  profile.forEach(([z, a, b], i) => {
-    const twist = -pose.twist + 2.2 * pose.twist * clamp(z / 0.45, 0, 1)
-    const padding = appearance.coat && i > 1 && i < 8 ? 1.12 : 1
-    const girth = pose.girth
-    pose.addRing(pose.leanAt(z), 0, pose.heightAt(z), a * girth * padding, b * girth * padding, 1, 0, twist)
-  })
-  pose.mesh.loft(14, (ring, side) => {
-    if (ring < 2 && !appearance.coat) return scaleColour(appearance.bottom, 0.95)
-    if (ring === 2 && !appearance.coat && !appearance.female) return scaleColour(appearance.bottom, 0.5) // the belt
-    let c = appearance.top
-    if (appearance.pattern === 'stripes' && ring & 1) c = appearance.accent
-    if (appearance.pattern === 'shoulders' && ring >= 6) c = appearance.accent
-    if (appearance.coat && side === 3) c = scaleColour(c, 0.55) // the buttons
-    return scaleColour(c, 0.9 + 0.2 * hash(ring, side >> 1, appearance.salt))
-  })
+  for (const [ring, [z, width, depth]] of profile.entries()) {
+    const padding = appearance.coat && ring > 1 && ring < 8 ? 1.12 : 1
+    pose.addRing({
+      forward: pose.leanAt(z),
+      height: pose.heightAt(z),
+      width: width * girth * padding,
+      depth: depth * girth * padding,
+      // From the pelvis to the shoulders, which turn against each other.
+      twist: -pose.twist + 2.2 * pose.twist * clamp(z / 0.45, 0, 1),
+    })
+  }
+  pose.mesh.loft({ sides: 14, colour: (ring, side) => getTorsoColour(appearance, ring, side) })
 }
+
+function getTorsoColour(appearance: PersonAppearance, ring: number, side: number): Rgb {
+  const { top, accent, bottom, pattern, coat, female, salt } = appearance
+  const isBelowTop = ring < 2 && !coat
+  if (isBelowTop) return scaleColour(bottom, 0.95)
+  const isBelt = ring === 2 && !coat && !female
+  if (isBelt) return scaleColour(bottom, 0.5)
+
+  const isStripe = pattern === 'stripes' && ring % 2 === 1
+  const isShoulder = pattern === 'shoulders' && ring >= 6
+  const cloth = isStripe || isShoulder ? accent : top
+  const isButton = coat && side === 3
+  return scaleColour(isButton ? scaleColour(cloth, 0.55) : cloth, 0.9 + 0.2 * hash(ring, side >> 1, salt))
+}
+
+const SKIRT_RINGS = 5
 
 /** Adds a skirt or the lower part of a coat. */
 export function addSkirt(pose: BodyPose): void {
-  const appearance = pose.appearance
+  const { appearance, girth, stance } = pose
   const length = appearance.coat ? 0.48 : 0.42
   const flare = appearance.coat ? 1.12 : 1.35
   const cloth = appearance.coat ? appearance.top : appearance.bottom
-  const sway = 0.03 * pose.stance.walking * sin(pose.stance.gaitPhase * 2)
+  const sway = 0.03 * stance.walking * sin(stance.gaitPhase * 2)
+  /** How far the knees push the cloth forward and backward. */
   const reach = Math.max(...pose.legs.map(leg => Math.abs(leg.kneeForward)))
-  for (let i = 0; i <= 4; i++) {
-    const t = i / 4
-    pose.addRing(
-      sway * t,
-      0,
-      pose.heightAt(0.1 - (length + 0.1) * t),
-      (0.158 + (0.165 * flare - 0.15) * t * 0.6) * pose.girth,
-      (0.11 + 0.05 * (flare - 0.8) * t) * pose.girth + reach * 0.62 * t,
-      1,
-      0,
-      -pose.twist,
-    )
+
+  for (let ring = 0; ring < SKIRT_RINGS; ring++) {
+    const share = ring / (SKIRT_RINGS - 1)
+    pose.addRing({
+      forward: sway * share,
+      height: pose.heightAt(0.1 - (length + 0.1) * share),
+      width: (0.158 + (0.165 * flare - 0.15) * share * 0.6) * girth,
+      depth: (0.11 + 0.05 * (flare - 0.8) * share) * girth + reach * 0.62 * share,
+      twist: -pose.twist,
+    })
   }
-  pose.mesh.loft(14, (ring, side) =>
-    scaleColour(cloth, 0.82 + 0.3 * hash(ring >> 1, side, appearance.salt + 5)),
-  )
+  const getColour = (ring: number, side: number) =>
+    scaleColour(cloth, 0.82 + 0.3 * hash(ring >> 1, side, appearance.salt + 5))
+  pose.mesh.loft({ sides: 14, colour: getColour })
 }
 
 /** Adds a backpack. */
 export function addBackpack(pose: BodyPose, colour: Rgb): void {
-  for (const [z, a, b] of BACKPACK)
-    pose.addRing(
-      pose.leanAt(z) - 0.155 * pose.girth,
-      0,
-      pose.heightAt(z),
-      a * pose.scale,
-      b * pose.scale,
-      1,
-      0,
-      pose.twist,
-    )
-  pose.mesh.loft(12, ring => scaleColour(colour, ring === 2 ? 0.7 : 1), 0.03, 0.5)
+  const { scale, girth, twist } = pose
+  for (const [z, width, depth] of BACKPACK) {
+    pose.addRing({
+      forward: pose.leanAt(z) - 0.155 * girth,
+      height: pose.heightAt(z),
+      width: width * scale,
+      depth: depth * scale,
+      twist,
+    })
+  }
+  const getColour = (ring: number) => scaleColour(colour, ring === 2 ? 0.7 : 1)
+  pose.mesh.loft({ sides: 12, colour: getColour, gloss: 0.03, squareness: 0.5 })
 }

@@ -1,6 +1,8 @@
 import { cos, sin, tan } from '../maths/arithmetic.ts'
-import type { Layout, Vector } from '../street/layout.ts'
+import type { Vector } from '../maths/vectors.ts'
+import type { Layout } from '../street/layout.ts'
 
+/** Points that are closer than this, or behind the camera, cannot be projected. */
 const NEAR_PLANE_M = 0.3
 
 /** A pinhole camera with a picture of `width` × `height` pixels. */
@@ -15,14 +17,14 @@ export class Camera {
   readonly height: number
 
   constructor(pose: Layout['camera'], width: number, height: number) {
-    const cp = cos(pose.pitch)
-    const sp = sin(pose.pitch)
-    const sy = sin(pose.yaw)
-    const cy = cos(pose.yaw)
+    const cosPitch = cos(pose.pitch)
+    const sinPitch = sin(pose.pitch)
+    const cosYaw = cos(pose.yaw)
+    const sinYaw = sin(pose.yaw)
     this.eye = pose.eye
-    this.forward = [sy * cp, cy * cp, sp]
-    this.right = [cy, -sy, 0]
-    this.up = [-sy * sp, -cy * sp, cp]
+    this.forward = [sinYaw * cosPitch, cosYaw * cosPitch, sinPitch]
+    this.right = [cosYaw, -sinYaw, 0]
+    this.up = [-sinYaw * sinPitch, -cosYaw * sinPitch, cosPitch]
     this.focal = height / 2 / tan(pose.fieldOfView / 2)
     this.width = width
     this.height = height
@@ -36,11 +38,11 @@ export class Camera {
     const dx = x - this.eye[0]
     const dy = y - this.eye[1]
     const dz = z - this.eye[2]
-    const { forward: f, right: r, up: u } = this
-    const depth = dx * f[0] + dy * f[1] + dz * f[2]
+    const { forward, right, up } = this
+    const depth = dx * forward[0] + dy * forward[1] + dz * forward[2]
     const inverse = 1 / depth
-    out[0] = this.width / 2 + this.focal * inverse * (dx * r[0] + dy * r[1])
-    out[1] = this.height / 2 - this.focal * inverse * (dx * u[0] + dy * u[1] + dz * u[2])
+    out[0] = this.width / 2 + this.focal * inverse * (dx * right[0] + dy * right[1])
+    out[1] = this.height / 2 - this.focal * inverse * (dx * up[0] + dy * up[1] + dz * up[2])
     out[2] = depth > NEAR_PLANE_M ? inverse : -1
     return out
   }

@@ -6,6 +6,8 @@ const SAMPLES = SUPERSAMPLING * SUPERSAMPLING
 const MAX_OWNERS = 256
 /** Share of the sunlight blocked by a moving shadow. */
 const SHADOW_STRENGTH = 0.96
+/** Sum of the weights of the tent filter: 1 + 2 + 3 + 2 + 1 along each axis. */
+const TENT_WEIGHT = 81
 
 /** Composes backdrop and layers to a picture, with integer arithmetic. Light is in units of 1/256. */
 export class Composer {
@@ -34,81 +36,94 @@ export class Composer {
     }
   }
 
+  /** Composes tiles without objects and moving shadows: only the backdrop. */
   #composeClean(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
     const { coarseLit, coarseShaded } = this.#backdrop
     for (let y = top; y < bottom; y++) {
       const end = (y * this.#width + right) * 3
-      for (let i = (y * this.#width + left) * 3; i < end; i++)
+      for (let i = (y * this.#width + left) * 3; i < end; i++) {
         rgb[i] = (coarseShaded[i]! * (256 - sun) + coarseLit[i]! * sun) >> 8
+      }
     }
   }
 
+  /** Composes tiles without objects. Moving shadows darken the ground. */
   #composeShadowed(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
     const { coarseLit, coarseShaded, isGround } = this.#backdrop
-    for (let y = top; y < bottom; y++)
+    for (let y = top; y < bottom; y++) {
       for (let x = left; x < right; x++) {
-        const o = y * this.#width + x
+        const pixel = y * this.#width + x
         const ground = isGround[(y * this.#width * SUPERSAMPLING + x) * SUPERSAMPLING]
         const light = ground ? this.#shadedSun(x, y, sun) : sun
-        const open = ground ? 256 - this.#layers.occlusion[o]! : 256
-        for (let i = o * 3; i < o * 3 + 3; i++)
+        const open = ground ? 256 - this.#layers.occlusion[pixel]! : 256
+        for (let i = pixel * 3; i < pixel * 3 + 3; i++) {
           rgb[i] = ((coarseShaded[i]! * (256 - light) + coarseLit[i]! * light) * open) >> 16
+        }
       }
+    }
   }
 
+  /** Composes tiles with objects. Each pixel is the mean of its samples. */
   #composeCovered(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
     const { fineLit, fineShaded, isGround } = this.#backdrop
     const { owner, colour, occlusion } = this.#layers
     const fineWidth = this.#width * SUPERSAMPLING
-    for (let y = top; y < bottom; y++)
+    for (let y = top; y < bottom; y++) {
       for (let x = left; x < right; x++) {
         const light = this.#shadedSun(x, y, sun)
         const open = 256 - occlusion[y * this.#width + x]!
         let r = 0
         let g = 0
         let b = 0
-        for (let row = 0; row < SUPERSAMPLING; row++)
-          for (let column = 0; column < SUPERSAMPLING; column++) {
-            const q = (y * SUPERSAMPLING + row) * fineWidth + x * SUPERSAMPLING + column
-            const j = q * 3
-            const ownerId = owner[q]!
-            if (ownerId) {
-              r += colour[j]!
-              g += colour[j + 1]!
-              b += colour[j + 2]!
-              this.visibleSamples[ownerId]!++
-            } else if (isGround[q]) {
-              r += ((fineShaded[j]! * (256 - light) + fineLit[j]! * light) * open) >> 16
-              g += ((fineShaded[j + 1]! * (256 - light) + fineLit[j + 1]! * light) * open) >> 16
-              b += ((fineShaded[j + 2]! * (256 - light) + fineLit[j + 2]! * light) * open) >> 16
-            } else {
-              r += (fineShaded[j]! * (256 - sun) + fineLit[j]! * sun) >> 8
-              g += (fineShaded[j + 1]! * (256 - sun) + fineLit[j + 1]! * sun) >> 8
-              b += (fineShaded[j + 2]! * (256 - sun) + fineLit[j + 2]! * sun) >> 8
-            }
+        for (let subsample = 0; subsample < SAMPLES; subsample++) {
+          const row = y * SUPERSAMPLING + Math.floor(subsample / SUPERSAMPLING)
+          const column = x * SUPERSAMPLING + (subsample % SUPERSAMPLING)
+          const sample = row * fineWidth + column
+          const i = sample * 3
+          const ownerId = owner[sample]!
+          if (ownerId) {
+            r += colour[i]!
+            g += colour[i + 1]!
+            b += colour[i + 2]!
+            this.visibleSamples[ownerId]!++
+          } else if (isGround[sample]) {
+            r += ((fineShaded[i]! * (256 - light) + fineLit[i]! * light) * open) >> 16
+            g += ((fineShaded[i + 1]! * (256 - light) + fineLit[i + 1]! * light) * open) >> 16
+            b += ((fineShaded[i + 2]! * (256 - light) + fineLit[i + 2]! * light) * open) >> 16
+          } else {
+            r += (fineShaded[i]! * (256 - sun) + fineLit[i]! * sun) >> 8
+            g += (fineShaded[i + 1]! * (256 - sun) + fineLit[i + 1]! * sun) >> 8
+            b += (fineShaded[i + 2]! * (256 - sun) + fineLit[i + 2]! * sun) >> 8
           }
-        const i = (y * this.#width + x) * 3
-        rgb[i] = (r / SAMPLES) | 0
-        rgb[i + 1] = (g / SAMPLES) | 0
-        rgb[i + 2] = (b / SAMPLES) | 0
+        }
+        const pixel = (y * this.#width + x) * 3
+        rgb[pixel] = (r / SAMPLES) | 0
+        rgb[pixel + 1] = (g / SAMPLES) | 0
+        rgb[pixel + 2] = (b / SAMPLES) | 0
       }
+    }
   }
 
   /** Returns the sunlight on the ground at a pixel, after cast shadows. They are blurred with a 5×5 tent filter. */
   #shadedSun(x: number, y: number, sun: number): number {
     const { shadow } = this.#layers
     const width = this.#width
-    const o = y * width + x
-    if (x <= 1 || y <= 1 || x >= width - 2 || y >= this.#height - 2) return sun
-    if (!(shadow[o]! | shadow[o - 2]! | shadow[o + 2]! | shadow[o - 2 * width]! | shadow[o + 2 * width]!))
-      return sun
+    const isAtEdge = x <= 1 || y <= 1 || x >= width - 2 || y >= this.#height - 2
+    if (isAtEdge) return sun
+
+    const pixel = y * width + x
+    const corners =
+      shadow[pixel - 2]! | shadow[pixel + 2]! | shadow[pixel - 2 * width]! | shadow[pixel + 2 * width]!
+    const isNearShadow = (shadow[pixel]! | corners) !== 0
+    if (!isNearShadow) return sun
+
     let sum = 0
-    for (let d = -2; d <= 2; d++) {
-      const q = o + d * width
-      const weight = 3 - Math.abs(d)
-      sum +=
-        weight * (shadow[q - 2]! + 2 * shadow[q - 1]! + 3 * shadow[q]! + 2 * shadow[q + 1]! + shadow[q + 2]!)
+    for (let row = -2; row <= 2; row++) {
+      const middle = pixel + row * width
+      const outer = shadow[middle - 2]! + shadow[middle + 2]!
+      const inner = shadow[middle - 1]! + shadow[middle + 1]!
+      sum += (3 - Math.abs(row)) * (outer + 2 * inner + 3 * shadow[middle]!)
     }
-    return (sun * (1 - (sum / 81) * SHADOW_STRENGTH)) | 0
+    return (sun * (1 - (sum / TENT_WEIGHT) * SHADOW_STRENGTH)) | 0
   }
 }

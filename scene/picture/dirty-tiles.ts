@@ -1,6 +1,6 @@
 const TILE_SIZE_PX = 16
 
-// States of a tile. Shadows and objects can be combined.
+// States of a tile. `SHADOWED` and `COVERED` can be combined.
 export const CLEAN = 0
 export const SHADOWED = 1
 export const COVERED = 2
@@ -37,13 +37,16 @@ export class DirtyTiles {
     const x1 = Math.min(this.#columns - 1, Math.floor(right / TILE_SIZE_PX))
     const y0 = Math.max(0, Math.floor(top / TILE_SIZE_PX))
     const y1 = Math.min(this.#rows - 1, Math.floor(bottom / TILE_SIZE_PX))
-    for (let y = y0; y <= y1; y++) for (let x = x0; x <= x1; x++) this.#state[y * this.#columns + x]! |= state
+    for (let y = y0; y <= y1; y++) {
+      for (let x = x0; x <= x1; x++) this.#state[y * this.#columns + x]! |= state
+    }
   }
 
   /** Yields spans that cover the whole picture, row by row. */
   *spans(): Generator<Span> {
-    for (let row = 0; row < this.#rows; row++)
-      for (let from = 0; from < this.#columns; ) {
+    for (let row = 0; row < this.#rows; row++) {
+      let from = 0
+      while (from < this.#columns) {
         const state = this.#state[row * this.#columns + from]!
         let to = from + 1
         while (to < this.#columns && this.#state[row * this.#columns + to] === state) to++
@@ -56,6 +59,7 @@ export class DirtyTiles {
         }
         from = to
       }
+    }
   }
 
   clear(): void {

@@ -29,14 +29,24 @@ export interface RenderedObject {
   ground: readonly [x: number, y: number]
 }
 
+/** Smaller objects are not reported. */
 const MIN_SAMPLE_COUNT = 8
-const MIN_INVERSE_DEPTH = 0.008 // 1/metres
+/** Objects that are farther than 125 metres are not drawn. In 1/metres. */
+const MIN_INVERSE_DEPTH = 0.008
+/** Radii of objects in metres. */
+const CAR_REACH = 3.2
+const PERSON_REACH = 1.6
+const SIGNAL_REACH = 1.6
+/** Maximum length of the shadow of an object in metres. */
+const SHADOW_REACH = 4
 
 /** An object in the frame that is being painted. */
 interface DrawnObject {
   object: Walker | Car
   class: ObjectClass
+  /** Number of the object in this frame, by which the composer counts its visible samples. */
   owner: number
+  /** Number of samples that the object covers without occlusion. */
   sampleCount: number
   bounds: Bounds
 }
@@ -50,7 +60,8 @@ export class Painter {
   readonly #layers: Layers
   readonly #composer: Composer
   readonly #sensor: Sensor
-  #owners = 0
+  /** Number of objects drawn in this frame. */
+  #ownerCount = 0
   #sunStrength = 1
 
   constructor(seed: number, world: World, backdrop: Backdrop) {
@@ -65,15 +76,15 @@ export class Painter {
 
   /** Paints the current state of the simulation into `rgb` and returns the visible objects. */
   paint(simulation: Simulation, rgb: Uint8ClampedArray): RenderedObject[] {
-    const cloud = 0.5 + 0.5 * sin(simulation.timeS * 0.23 + this.#seed) * sin(simulation.timeS * 0.071 + 1)
-    this.#sunStrength = 1 - 0.35 * cloud * cloud
-    this.#owners = 0
+    this.#sunStrength = this.#computeSunStrength(simulation.timeS)
+    this.#ownerCount = 0
     this.#layers.clear()
     for (const [x, y] of getSignalPositions(this.#world.layout)) this.#drawSignal(x, y, simulation)
     const drawnObjects = [
       ...simulation.traffic.cars.map(car => this.#drawCar(car)),
       ...simulation.walkers.people.map(person => this.#drawPerson(person)),
     ]
+
     this.#composer.compose(rgb, this.#sunStrength)
     this.#sensor.expose(rgb, simulation.frame)
     return drawnObjects
@@ -82,50 +93,44 @@ export class Painter {
       .map(drawn => this.#toRenderedObject(drawn))
   }
 
+  /** Returns the share of sunlight not blocked by clouds, which pass slowly. */
+  #computeSunStrength(timeS: number): number {
+    const cloud = 0.5 + 0.5 * sin(timeS * 0.23 + this.#seed) * sin(timeS * 0.071 + 1)
+    return 1 - 0.35 * cloud * cloud
+  }
+
   #drawSignal(x: number, y: number, simulation: Simulation): void {
-    if (!this.#mayBeVisible(x, y, 1.6)) return
+    if (!this.#mayBeVisible(x, y, SIGNAL_REACH)) return
     this.#mesh.clear()
     addSignalLamps(this.#mesh, x, y, simulation.phase)
     this.#draw({ x, y, hx: 0, hy: 1 }, false)
   }
 
   #drawCar(car: Car): DrawnObject | null {
-    if (!this.#mayBeVisible(car.x, car.y, 3.2)) return null
+    if (!this.#mayBeVisible(car.x, car.y, CAR_REACH)) return null
     this.#mesh.clear()
     addCar(this.#mesh, car.appearance, car)
-    const covered = this.#draw(
-      { ...car, halfSize: [car.appearance.length / 2, car.appearance.width / 2] },
-      true,
-    )
-    return {
-      object: car,
-      class: 'car',
-      owner: this.#owners,
-      sampleCount: covered,
-      bounds: this.#projectedMesh.bounds,
-    }
+    const halfSize = [car.appearance.length / 2, car.appearance.width / 2] as const
+    const drawing = this.#draw({ ...car, halfSize }, true)
+    return { object: car, class: 'car', ...drawing }
   }
 
   #drawPerson(person: Walker): DrawnObject | null {
-    if (!this.#mayBeVisible(person.x, person.y, 1.6)) return null
+    if (!this.#mayBeVisible(person.x, person.y, PERSON_REACH)) return null
     this.#mesh.clear()
     addPerson(this.#mesh, person.appearance, person)
-    const covered = this.#draw(person, false)
-    return {
-      object: person,
-      class: 'person',
-      owner: this.#owners,
-      sampleCount: covered,
-      bounds: this.#projectedMesh.bounds,
-    }
+    return { object: person, class: 'person', ...this.#draw(person, false) }
   }
 
-  /** Draws the mesh with its shadows. Returns the number of samples that it covers without occlusion. */
-  #draw(footprint: Footprint, isCar: boolean): number {
+  /** Draws the mesh with its shadows. */
+  #draw(footprint: Footprint, isCar: boolean): Pick<DrawnObject, 'owner' | 'sampleCount' | 'bounds'> {
+    this.#ownerCount++
+    const owner = this.#ownerCount
     this.#projectedMesh.project(this.#mesh, this.#sunStrength, isCar)
     this.#layers.drawShadow(this.#mesh, this.#projectedMesh)
     this.#layers.drawAmbientOcclusion(footprint)
-    return this.#layers.drawSurface(this.#mesh, this.#projectedMesh, ++this.#owners, !isCar)
+    const sampleCount = this.#layers.drawSurface(this.#mesh, this.#projectedMesh, owner, !isCar)
+    return { owner, sampleCount, bounds: this.#projectedMesh.bounds }
   }
 
   /** Returns whether an object with a radius of `reach` metres, or its shadow, may be in the picture. */
@@ -134,7 +139,7 @@ export class Painter {
     const [px, py, inverse] = camera.project(x, y, 0.8, [0, 0, 0]) as [number, number, number]
     if (inverse < MIN_INVERSE_DEPTH) return false
     const body = reach * camera.focal * inverse
-    const margin = body + 4 * camera.focal * inverse
+    const margin = body + SHADOW_REACH * camera.focal * inverse
     return px >= -margin && px <= camera.width + margin && py >= -body && py <= camera.height + margin
   }
 

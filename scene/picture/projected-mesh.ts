@@ -4,6 +4,7 @@ import type { World } from './backdrop.ts'
 import { SUPERSAMPLING } from './backdrop.ts'
 
 const CAPACITY = 1 << 16
+/** Offsets of the cells of the shadow map that are sampled for a vertex, so that the edges of shadows are soft. */
 const SHADOW_CELLS = [
   [0, 0],
   [2, 0],
@@ -11,6 +12,9 @@ const SHADOW_CELLS = [
   [0, 2],
   [0, -2],
 ] as const
+
+/** Points are moved this far towards the sun, so that a surface does not cast a shadow on itself. */
+const SHADOW_BIAS_M = 0.15
 
 /** A rectangle in pixels. */
 export interface Bounds {
@@ -36,9 +40,10 @@ export class ProjectedMesh {
   /** Positions of the shadows of the vertices on the ground, in pixels. */
   readonly shadowX = new Float64Array(CAPACITY)
   readonly shadowY = new Float64Array(CAPACITY)
-  bounds: Bounds = emptyBounds()
-  shadowBounds: Bounds = emptyBounds()
+  bounds: Bounds = createEmptyBounds()
+  shadowBounds: Bounds = createEmptyBounds()
   readonly #world: World
+  /** Scratch space for a projected point, which saves an allocation per vertex. */
   readonly #point = [0, 0, 0]
 
   constructor(world: World) {
@@ -52,27 +57,30 @@ export class ProjectedMesh {
   project(mesh: Mesh, sunStrength: number, isGlossy: boolean): void {
     const { camera, layout } = this.#world
     const sun = layout.light.sun
-    const p = this.#point
-    this.bounds = emptyBounds()
-    this.shadowBounds = emptyBounds()
+    const point = this.#point
+    this.bounds = createEmptyBounds()
+    this.shadowBounds = createEmptyBounds()
     for (let i = 0; i < mesh.vertexCount; i++) {
       const x = mesh.positions[i * 3]!
       const y = mesh.positions[i * 3 + 1]!
       const z = mesh.positions[i * 3 + 2]!
-      camera.project(x, y, z, p)
-      this.x[i] = p[0]! * SUPERSAMPLING
-      this.y[i] = p[1]! * SUPERSAMPLING
-      this.depth[i] = p[2]!
-      extend(this.bounds, p[0]!, p[1]!)
+      camera.project(x, y, z, point)
+      this.x[i] = point[0]! * SUPERSAMPLING
+      this.y[i] = point[1]! * SUPERSAMPLING
+      this.depth[i] = point[2]!
+      extend(this.bounds, point[0]!, point[1]!)
       this.#light(i, mesh, x, y, z, sunStrength, isGlossy)
-      const k = z / sun[2]
-      camera.project(x - sun[0] * k, y - sun[1] * k, 0, p)
-      this.shadowX[i] = p[0]!
-      this.shadowY[i] = p[1]!
-      extend(this.shadowBounds, p[0]!, p[1]!)
+
+      // The shadow is where the ray from the sun through the vertex meets the ground.
+      const distance = z / sun[2]
+      camera.project(x - sun[0] * distance, y - sun[1] * distance, 0, point)
+      this.shadowX[i] = point[0]!
+      this.shadowY[i] = point[1]!
+      extend(this.shadowBounds, point[0]!, point[1]!)
     }
   }
 
+  /** Computes the light that reaches vertex `i`, at this position, and that it reflects towards the camera. */
   #light(
     i: number,
     mesh: Mesh,
@@ -92,16 +100,20 @@ export class ProjectedMesh {
     const nearGround = clamp(0.55 + z * 0.6, 0, 1)
     this.sky[i] = (0.5 + 0.5 * nz) * nearGround
     this.sun[i] = Math.max(0, facingSun) * reach * sunStrength
+
+    // The direction to the camera.
     let vx = camera.eye[0] - x
     let vy = camera.eye[1] - y
     let vz = camera.eye[2] - z
-    const k = 1 / Math.sqrt(vx * vx + vy * vy + vz * vz)
-    vx *= k
-    vy *= k
-    vz *= k
+    const scale = 1 / Math.sqrt(vx * vx + vy * vy + vz * vz)
+    vx *= scale
+    vy *= scale
+    vz *= scale
     const facing = nx * vx + ny * vy + nz * vz
     this.facingCamera[i] = facing
     this.facingSun[i] = facingSun
+
+    // The direction from which light is mirrored to the camera.
     const rx = 2 * facing * nx - vx
     const ry = 2 * facing * ny - vy
     const rz = 2 * facing * nz - vz
@@ -119,21 +131,24 @@ export class ProjectedMesh {
   #sampleSunVisibility(x: number, y: number, z: number): number {
     const { shadows, layout } = this.#world
     const { sun } = layout.light
-    const bias = 0.15 // metres towards the sun, against self-shadowing
-    const p = this.#point
-    shadows.project(x + sun[0] * bias, y + sun[1] * bias, z + sun[2] * bias, p)
-    const cellX = p[0]! | 0
-    const cellY = p[1]! | 0
+    const point = this.#point
+    shadows.project(x + sun[0] * SHADOW_BIAS_M, y + sun[1] * SHADOW_BIAS_M, z + sun[2] * SHADOW_BIAS_M, point)
+    const cellX = point[0]! | 0
+    const cellY = point[1]! | 0
     const limit = shadows.size - 2
-    if (!(cellX > 1 && cellY > 1 && cellX < limit && cellY < limit)) return 1
-    let lit = 0
-    for (const [dx, dy] of SHADOW_CELLS)
-      if (shadows.depth[(cellY + dy) * shadows.size + cellX + dx]! < p[2]!) lit++
-    return lit / SHADOW_CELLS.length
+    const isInside = cellX > 1 && cellY > 1 && cellX < limit && cellY < limit
+    if (!isInside) return 1
+
+    let litCount = 0
+    for (const [dx, dy] of SHADOW_CELLS) {
+      const depth = shadows.depth[(cellY + dy) * shadows.size + cellX + dx]!
+      if (depth < point[2]!) litCount++
+    }
+    return litCount / SHADOW_CELLS.length
   }
 }
 
-function emptyBounds(): Bounds {
+function createEmptyBounds(): Bounds {
   return { left: 1e9, top: 1e9, right: -1e9, bottom: -1e9 }
 }
 

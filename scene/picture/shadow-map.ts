@@ -1,12 +1,12 @@
 import { drawDepth } from '../graphics/rasteriser.ts'
-import type { Vector } from '../street/layout.ts'
+import type { Vector } from '../maths/vectors.ts'
 import type { Triangle } from '../street/site.ts'
 
-/** Cells along each axis. */
+/** Number of cells along each axis. */
 const SIZE = 2048
-/** Distance from the centre to each side. */
-const EXTENT_M = 34
+/** Middle of the map, and the distance from it to each side. */
 const CENTRE: Vector = [4, 14, 0]
+const EXTENT_M = 34
 const CELLS_PER_M = SIZE / 2 / EXTENT_M
 /** Added to all depths, so that they are positive. */
 const DEPTH_OFFSET_M = 1e4
@@ -41,14 +41,14 @@ export class ShadowMap {
 
   /** Projects a point. Writes cell x, cell y and proximity to the sun in metres to `out`, and returns it. */
   project(x: number, y: number, z: number, out: number[]): number[] {
-    const a = x - CENTRE[0]
-    const b = y - CENTRE[1]
-    const s = this.#sun
-    const r = this.#right
-    const u = this.#up
-    out[0] = SIZE / 2 + CELLS_PER_M * (a * r[0] + b * r[1])
-    out[1] = SIZE / 2 + CELLS_PER_M * (a * u[0] + b * u[1] + z * u[2])
-    out[2] = a * s[0] + b * s[1] + z * s[2] + DEPTH_OFFSET_M
+    const dx = x - CENTRE[0]
+    const dy = y - CENTRE[1]
+    const sun = this.#sun
+    const right = this.#right
+    const up = this.#up
+    out[0] = SIZE / 2 + CELLS_PER_M * (dx * right[0] + dy * right[1])
+    out[1] = SIZE / 2 + CELLS_PER_M * (dx * up[0] + dy * up[1] + z * up[2])
+    out[2] = dx * sun[0] + dy * sun[1] + z * sun[2] + DEPTH_OFFSET_M
     return out
   }
 }

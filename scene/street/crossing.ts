@@ -1,6 +1,7 @@
 import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
-import type { Layout, Point } from './layout.ts'
+import type { Point } from '../maths/vectors.ts'
+import type { Layout } from './layout.ts'
 import type { Site } from './site.ts'
 
 /** Returns the positions of the two traffic lights. */
@@ -42,6 +43,7 @@ export function addCrossing(site: Site): void {
 /** Phase of the traffic light. `cars` and `people` name who has a green light; in `clear`, both have a red light. */
 export type SignalPhase = 'cars' | 'amber' | 'people' | 'clear'
 
+/** Duration of a cycle of all four phases. */
 const CYCLE_S = 44
 
 export function getSignalPhase(timeS: number): SignalPhase {
@@ -51,9 +53,11 @@ export function getSignalPhase(timeS: number): SignalPhase {
   return cycleTimeS < 40 ? 'people' : 'clear'
 }
 
+// The lamps from top to bottom.
 const RED = 0
 const AMBER = 1
 const GREEN = 2
+const LAMPS = [RED, AMBER, GREEN]
 const LIT_LAMPS: Record<SignalPhase, number> = { cars: GREEN, amber: AMBER, people: RED, clear: RED }
 const LIT_COLOURS: readonly Rgb[] = [
   [2.2, 0.15, 0.1],
@@ -65,6 +69,7 @@ const DARK_COLOURS: readonly Rgb[] = [
   [0.05, 0.03, 0.01],
   [0.01, 0.04, 0.02],
 ]
+/** The sides of a traffic light that have lamps: the front, which faces the camera, the left and the right. */
 const FACES = [
   [0, -1],
   [-1, 0],
@@ -73,23 +78,19 @@ const FACES = [
 
 /** Adds the lamps of a traffic light on three of its sides. */
 export function addSignalLamps(mesh: Mesh, x: number, y: number, phase: SignalPhase): void {
-  const lit = LIT_LAMPS[phase]
-  for (let lamp = 0; lamp < 3; lamp++) {
-    const colour = (lamp === lit ? LIT_COLOURS : DARK_COLOURS)[lamp]!
-    for (const [fx, fy] of FACES)
-      mesh.addEllipsoid(
-        x + fx * 0.13,
-        y + fy * 0.12,
-        2.82 - lamp * 0.23,
-        0.075,
-        0.03,
-        0.075,
-        fx,
-        fy,
-        8,
-        6,
-        colour,
-        0.2,
-      )
+  const litLamp = LIT_LAMPS[phase]
+  for (const lamp of LAMPS) {
+    const colours = lamp === litLamp ? LIT_COLOURS : DARK_COLOURS
+    for (const heading of FACES) {
+      mesh.addEllipsoid({
+        centre: [x + heading[0] * 0.13, y + heading[1] * 0.12, 2.82 - lamp * 0.23],
+        radii: [0.075, 0.03, 0.075],
+        heading,
+        sides: 8,
+        rings: 6,
+        colour: colours[lamp]!,
+        gloss: 0.2,
+      })
+    }
   }
 }

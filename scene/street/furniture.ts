@@ -1,5 +1,5 @@
 import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
-import type { Point, Vector } from './layout.ts'
+import type { Point, Vector } from '../maths/vectors.ts'
 import type { Site } from './site.ts'
 
 const FLOWERS = [0xc03048, 0xd8a020, 0xb050a0, 0xd86030].map(toLinearRgb)
@@ -11,6 +11,8 @@ const BOLLARD_BAND = toLinearRgb(0xd8d4c8)
 const WOOD = toLinearRgb(0x8a5a34)
 const IRON = toLinearRgb(0x222426)
 const CONCRETE = toLinearRgb(0x8c8478)
+
+const LEAVES_PER_PLANTER = 420
 
 /** Adds street lamps along both pavements. */
 export function addLamps(site: Site): void {
@@ -52,20 +54,29 @@ export function addFurniture(site: Site): void {
     return
   }
   const far = site.layout.roadNear - 2
-  for (let i = random.integer(0, 2); i > 0; i--)
-    addBench(site, random.between(-10, 14), random.between(3, far))
-  for (let i = random.integer(0, 2); i > 0; i--)
-    addPlanter(site, random.between(-10, 14), random.between(3, far))
+  const benchCount = random.integer(0, 2)
+  for (let i = 0; i < benchCount; i++) addBench(site, random.between(-10, 14), random.between(3, far))
+  const planterCount = random.integer(0, 2)
+  for (let i = 0; i < planterCount; i++) addPlanter(site, random.between(-10, 14), random.between(3, far))
 }
 
 function addBench(site: Site, x: number, y: number): void {
-  for (let i = 0; i < 4; i++)
-    site.triangles.addBox([x - 0.9, y - 0.22 + i * 0.12, 0.43], [x + 0.9, y - 0.13 + i * 0.12, 0.46], WOOD)
-  for (let i = 0; i < 3; i++)
-    site.triangles.addBox([x - 0.9, y + 0.26, 0.56 + i * 0.13], [x + 0.9, y + 0.29, 0.66 + i * 0.13], WOOD)
-  for (const s of [-0.75, 0.75]) {
-    site.triangles.addBox([x + s - 0.03, y - 0.2, 0], [x + s + 0.03, y + 0.3, 0.43], IRON)
-    site.triangles.addBox([x + s - 0.02, y + 0.29, 0.4], [x + s + 0.02, y + 0.32, 0.95], IRON)
+  const seatPlanks = 4
+  for (let i = 0; i < seatPlanks; i++) {
+    const front = y - 0.22 + i * 0.12
+    const back = y - 0.13 + i * 0.12
+    site.triangles.addBox([x - 0.9, front, 0.43], [x + 0.9, back, 0.46], WOOD)
+  }
+  const backPlanks = 3
+  for (let i = 0; i < backPlanks; i++) {
+    const bottom = 0.56 + i * 0.13
+    const top = 0.66 + i * 0.13
+    site.triangles.addBox([x - 0.9, y + 0.26, bottom], [x + 0.9, y + 0.29, top], WOOD)
+  }
+  for (const legOffset of [-0.75, 0.75]) {
+    const legX = x + legOffset
+    site.triangles.addBox([legX - 0.03, y - 0.2, 0], [legX + 0.03, y + 0.3, 0.43], IRON)
+    site.triangles.addBox([legX - 0.02, y + 0.29, 0.4], [legX + 0.02, y + 0.32, 0.95], IRON)
   }
   site.obstacles.push([x, y, 1.2])
 }
@@ -74,7 +85,7 @@ function addPlanter(site: Site, x: number, y: number): void {
   const random = site.random
   site.triangles.addBox([x - 0.8, y - 0.4, 0], [x + 0.8, y + 0.4, 0.55], CONCRETE)
   const flower = random.pick(FLOWERS)
-  for (let i = 0; i < 420; i++) {
+  for (let i = 0; i < LEAVES_PER_PLANTER; i++) {
     const colour: Rgb = random.chance(0.3)
       ? flower
       : [

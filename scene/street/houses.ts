@@ -9,11 +9,13 @@ const WALL_PAINTS = [
 const SHOP_PAINTS = [0x1f3f34, 0x7a2020, 0x20304a, 0x3a3a3a, 0x6a4a20, 0x2a5a6a].map(toLinearRgb)
 const WALLS = ['plaster', 'brick', 'shutters'] as const
 const AWNING_WHITE = toLinearRgb(0xe8e0d0)
+const STRIPE_WIDTH_M = 0.5
 
 /** Adds the row of houses behind the far pavement, with shops and awnings. */
 export function addHouses(site: Site): void {
   const random = site.random
-  for (let x = -70; x < 90; ) {
+  let x = -70
+  while (x < 90) {
     const width = random.between(9, 16)
     const height = random.between(8, 16)
     const plan: FacadePlan = {
@@ -38,6 +40,7 @@ export function addHouses(site: Site): void {
   }
 }
 
+/** Adds a ledge above the ground floor. */
 function addCornice(site: Site, x0: number, x1: number, front: number, floor: number): void {
   const edge = front - 0.18
   const [low, middle, high] = [floor + 0.38, floor + 0.55, floor + 0.62]
@@ -46,16 +49,29 @@ function addCornice(site: Site, x0: number, x1: number, front: number, floor: nu
   site.triangles.addQuad([x0, edge, low], [x1, edge, low], [x1, edge, middle], [x0, edge, middle], face)
 }
 
+/** Adds an awning with stripes and a vertical border in front of the shop. */
 function addAwning(site: Site, x: number, width: number, front: number): void {
   const edge = site.layout.facadeY - 1.3
   const cloth = site.random.pick(SHOP_PAINTS)
-  const stripes = Math.floor(width / 0.5) - 2
-  for (let i = 0; i < stripes; i++) {
-    const a = x + 0.6 + i * 0.5
-    const b = a + 0.5
-    if (b > x + width - 0.5) break
-    const colour = i & 1 ? AWNING_WHITE : cloth
-    site.triangles.addQuad([a, front, 3.0], [b, front, 3.0], [b, edge, 2.45], [a, edge, 2.45], colour)
-    site.triangles.addQuad([a, edge, 2.45], [b, edge, 2.45], [b, edge, 2.22], [a, edge, 2.22], colour)
+  const stripeCount = Math.floor(width / STRIPE_WIDTH_M) - 2
+  for (let i = 0; i < stripeCount; i++) {
+    const left = x + 0.6 + i * STRIPE_WIDTH_M
+    const right = left + STRIPE_WIDTH_M
+    if (right > x + width - 0.5) break
+    const colour = i % 2 === 1 ? AWNING_WHITE : cloth
+    site.triangles.addQuad(
+      [left, front, 3.0],
+      [right, front, 3.0],
+      [right, edge, 2.45],
+      [left, edge, 2.45],
+      colour,
+    )
+    site.triangles.addQuad(
+      [left, edge, 2.45],
+      [right, edge, 2.45],
+      [right, edge, 2.22],
+      [left, edge, 2.22],
+      colour,
+    )
   }
 }

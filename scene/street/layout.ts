@@ -1,9 +1,7 @@
 import type { Rgb } from '../graphics/colour.ts'
 import { cos, PI, sin } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
-
-export type Point = readonly [x: number, y: number]
-export type Vector = readonly [x: number, y: number, z: number]
+import type { Vector } from '../maths/vectors.ts'
 
 /**
  * The layout of a scene in metres. The x axis points to the right along the street, y away from the camera, z up. From near

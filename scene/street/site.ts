@@ -1,8 +1,9 @@
 import type { Rgb } from '../graphics/colour.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
+import type { Point, Vector } from '../maths/vectors.ts'
 import type { FacadePlan } from './facade.ts'
-import type { Layout, Point, Vector } from './layout.ts'
+import type { Layout } from './layout.ts'
 
 /** An obstacle that people walk around: centre and radius in metres. */
 export type Obstacle = readonly [x: number, y: number, radius: number]
@@ -33,30 +34,27 @@ type SurfaceOptions = Omit<Triangle, 'corners' | 'colour'>
 export class TriangleList {
   readonly triangles: Triangle[] = []
 
-  addQuad(a: Vector, b: Vector, c: Vector, d: Vector, colour: Rgb, finish: SurfaceOptions = {}): void {
-    this.triangles.push({ corners: [a, b, c], colour, ...finish }, { corners: [a, c, d], colour, ...finish })
+  addQuad(a: Vector, b: Vector, c: Vector, d: Vector, colour: Rgb, options: SurfaceOptions = {}): void {
+    this.triangles.push(
+      { corners: [a, b, c], colour, ...options },
+      { corners: [a, c, d], colour, ...options },
+    )
   }
 
   /** Adds an upright box without a bottom, given by two opposite corners. */
   addBox([x0, y0, z0]: Vector, [x1, y1, z1]: Vector, colour: Rgb, facade?: FacadePlan): void {
-    const [a, b, c, d]: Vector[] = [
-      [x0, y0, z0],
-      [x1, y0, z0],
-      [x1, y1, z0],
-      [x0, y1, z0],
-    ] as Vector[]
-    const [e, f, g, h]: Vector[] = [
-      [x0, y0, z1],
-      [x1, y0, z1],
-      [x1, y1, z1],
-      [x0, y1, z1],
-    ] as Vector[]
+    const corners: Point[] = [
+      [x0, y0],
+      [x1, y0],
+      [x1, y1],
+      [x0, y1],
+    ]
     const walls = facade ? { facade } : {}
-    this.addQuad(a!, b!, f!, e!, colour, walls)
-    this.addQuad(b!, c!, g!, f!, colour, walls)
-    this.addQuad(c!, d!, h!, g!, colour, walls)
-    this.addQuad(d!, a!, e!, h!, colour, walls)
-    this.addQuad(e!, f!, g!, h!, colour)
+    for (const [i, [ax, ay]] of corners.entries()) {
+      const [bx, by] = corners[(i + 1) % corners.length]!
+      this.addQuad([ax, ay, z0], [bx, by, z0], [bx, by, z1], [ax, ay, z1], colour, walls)
+    }
+    this.addQuad([x0, y0, z1], [x1, y0, z1], [x1, y1, z1], [x0, y1, z1], colour)
   }
 
   /** Adds an upright post from height z0 to z1, tapered from radius r0 to r1. */

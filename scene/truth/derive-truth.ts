@@ -7,13 +7,16 @@ import {
   type TruthObject,
 } from './scene-truth.ts'
 
-// This geometry is deliberately not shared with the plugins, because end-to-end tests compare their counts with it.
+// This file derives what happens in a scene. Its geometry is deliberately not shared with the plugins, because end-to-end tests
+// compare their counts with it.
 
 type Point = Outline['coords'][number]
 type Box = TruthObject['bbox']
 
 /** Share of a bounding box, at its lower end, that represents the object on the ground. */
 const FOOT_SHARE = 0.25
+/** An object is inside a zone while at least this share of its foot box is inside. */
+const MIN_INSIDE_SHARE = 0.5
 /** Maximum distance between a car's center and a person in a near miss, in metres. */
 const NEAR_MISS_M = 2
 /** Minimum speed of the car in a near miss, in metres per second. */
@@ -68,26 +71,31 @@ export function assembleTruth(
 export function findCrossings(line: Outline, frames: readonly TruthFrame[]): SceneTruth['crossings'] {
   const crossings: SceneTruth['crossings'] = []
   const lastPositions = new Map<number, Point>()
-  for (const { n, objects } of frames)
+  for (const { n, objects } of frames) {
     for (const { track, class: objectClass, bbox } of objects) {
       const position = getCenter(getFootBox(bbox))
       const previous = lastPositions.get(track)
       lastPositions.set(track, position)
       if (!previous) continue
+
       for (let i = 0; i + 1 < line.coords.length; i++) {
-        const direction = crossSegment(line.coords[i]!, line.coords[i + 1]!, previous, position)
+        const direction = findCrossing(line.coords[i]!, line.coords[i + 1]!, previous, position)
         if (direction) crossings.push({ line: line.name, frame: n, track, class: objectClass, direction })
       }
     }
+  }
   return crossings
 }
 
-/** Finds every visit to a zone. An object is inside while at least half of its foot box is inside. */
+/** Finds every visit to a zone. */
 export function findVisits(zone: Outline, frames: readonly TruthFrame[], fps: number): SceneTruth['visits'] {
   const visits: SceneTruth['visits'] = []
   const ongoing = new Map<number, SceneTruth['visits'][number]>()
+  const isInside = ({ bbox }: TruthObject) =>
+    computeOverlapShare(getFootBox(bbox), zone.coords) >= MIN_INSIDE_SHARE
+
   for (const { n, objects } of frames) {
-    const inside = objects.filter(({ bbox }) => computeOverlapShare(getFootBox(bbox), zone.coords) >= 0.5)
+    const inside = objects.filter(isInside)
     const tracksInside = new Set(inside.map(({ track }) => track))
     for (const [track, visit] of ongoing) {
       if (tracksInside.has(track)) continue
@@ -108,8 +116,11 @@ export function findVisits(zone: Outline, frames: readonly TruthFrame[], fps: nu
       visits.push(visit)
     }
   }
-  for (const visit of visits)
-    visit.dwell_s = ((visit.exit_frame ?? frames.at(-1)!.n + 1) - visit.enter_frame) / fps
+
+  for (const visit of visits) {
+    const exitFrame = visit.exit_frame ?? frames.at(-1)!.n + 1
+    visit.dwell_s = (exitFrame - visit.enter_frame) / fps
+  }
   return visits
 }
 
@@ -122,7 +133,9 @@ export function findNearMisses(frames: readonly TruthFrame[], fps: number): Scen
     for (const car of objects.filter(object => object.class === 'car')) {
       const previous = lastCars.get(car.track)
       lastCars.set(car.track, car)
-      if (!previous || getDistance(previous.ground, car.ground) * fps < MIN_CAR_SPEED_MPS) continue
+      const isMoving = previous && getDistance(previous.ground, car.ground) * fps >= MIN_CAR_SPEED_MPS
+      if (!isMoving) continue
+
       for (const person of people) {
         const key = `${car.track} ${person.track}`
         const distance = getDistance(car.ground, person.ground)
@@ -138,45 +151,50 @@ export function findNearMisses(frames: readonly TruthFrame[], fps: number): Scen
 export function computeOverlapShare(box: Box, polygon: readonly Point[]): number {
   const { x, y, w, h } = box
   let clipped = [...polygon]
-  clipped = clip(clipped, p => p.x - x)
-  clipped = clip(clipped, p => x + w - p.x)
-  clipped = clip(clipped, p => p.y - y)
-  clipped = clip(clipped, p => y + h - p.y)
+  clipped = clip(clipped, point => point.x - x)
+  clipped = clip(clipped, point => x + w - point.x)
+  clipped = clip(clipped, point => point.y - y)
+  clipped = clip(clipped, point => y + h - point.y)
   return computeArea(clipped) / (w * h)
 }
 
 /** Clips a polygon to the half-plane where `insideDistance` is positive (Sutherland and Hodgman 1974). */
-function clip(polygon: readonly Point[], insideDistance: (p: Point) => number): Point[] {
-  return polygon.flatMap((p, i) => {
+function clip(polygon: readonly Point[], insideDistance: (point: Point) => number): Point[] {
+  return polygon.flatMap((vertex, i) => {
     const previous = polygon.at(i - 1)!
-    const [from, to] = [insideDistance(previous), insideDistance(p)]
-    const t = from / (from - to)
-    const intersection = { x: previous.x + (p.x - previous.x) * t, y: previous.y + (p.y - previous.y) * t }
+    const from = insideDistance(previous)
+    const to = insideDistance(vertex)
+    const share = from / (from - to)
+    const intersection = {
+      x: previous.x + (vertex.x - previous.x) * share,
+      y: previous.y + (vertex.y - previous.y) * share,
+    }
     if (to < 0) return from < 0 ? [] : [intersection]
-    return from < 0 ? [intersection, p] : [p]
+    return from < 0 ? [intersection, vertex] : [vertex]
   })
 }
 
 /** Returns the area of a polygon (shoelace formula). */
 function computeArea(polygon: readonly Point[]): number {
-  let twice = 0
-  polygon.forEach((p, i) => {
+  let doubleArea = 0
+  for (const [i, vertex] of polygon.entries()) {
     const previous = polygon.at(i - 1)!
-    twice += previous.x * p.y - p.x * previous.y
-  })
-  return Math.abs(twice) / 2
+    doubleArea += previous.x * vertex.y - vertex.x * previous.y
+  }
+  return Math.abs(doubleArea) / 2
 }
 
-/** Returns the direction in which the step from `p` to `q` crosses the segment from `a` to `b`, or null. */
-function crossSegment(a: Point, b: Point, p: Point, q: Point): 'up' | 'down' | null {
-  const before = crossProduct(a, b, p) > 0
-  const after = crossProduct(a, b, q) > 0
-  if (before === after || crossProduct(p, q, a) > 0 === crossProduct(p, q, b) > 0) return null
+/** Returns the direction in which the step from `p` to `q` crosses the segment from `a` to `b`; null if it does not cross. */
+function findCrossing(a: Point, b: Point, p: Point, q: Point): 'up' | 'down' | null {
+  const before = computeCrossProduct(a, b, p) > 0
+  const after = computeCrossProduct(a, b, q) > 0
+  const isBetweenEnds = computeCrossProduct(p, q, a) > 0 !== computeCrossProduct(p, q, b) > 0
+  if (before === after || !isBetweenEnds) return null
   return after ? 'up' : 'down'
 }
 
-/** Positive if `p` is to the right of the line from `a` to `b` (y points down). */
-function crossProduct(a: Point, b: Point, p: Point): number {
+/** Returns a positive number if `p` is to the right of the line from `a` to `b` (y points down). */
+function computeCrossProduct(a: Point, b: Point, p: Point): number {
   return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x)
 }
 
@@ -192,6 +210,7 @@ function getDistance(a: Point, b: Point): number {
   return Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y))
 }
 
+/** Rounds to a multiple of 1/`factor`. */
 function round(x: number, factor: number): number {
   return Math.round(x * factor) / factor
 }

@@ -14,6 +14,8 @@ export interface LaunchPolicy {
   sockets?: boolean
   /** Whether the program may start further processes, which are under the same policy. */
   processes?: boolean
+  /** Whether the program may write the names of its threads to `/proc/self/task`, without which CUDA does not start. */
+  threadNames?: boolean
   limits: LaunchLimits
 }
 
@@ -45,7 +47,8 @@ const LOADERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1']
 
 /** Converts a policy to options of the launcher. */
 export function toOptions(policy: LaunchPolicy): string[] {
-  const { read = [], execute = [], write = [], devices = [], sockets, processes, limits } = policy
+  const { read = [], execute = [], write = [], devices = [], limits } = policy
+  const { sockets, processes, threadNames } = policy
   const { cpuSeconds, dataBytes, openFiles, fileBytes } = limits
   return [
     ...[...SYSTEM_PATHS, ...MACHINE_PATHS, ...read].map(path => `--read=${path}`),
@@ -54,6 +57,7 @@ export function toOptions(policy: LaunchPolicy): string[] {
     ...['/dev/null', ...devices].map(path => `--device=${path}`),
     ...(sockets ? ['--sockets'] : []),
     ...(processes ? ['--processes'] : []),
+    ...(threadNames ? ['--thread-names'] : []),
     ...toLimit('cpu-seconds', cpuSeconds),
     ...toLimit('data-bytes', dataBytes),
     ...toLimit('open-files', openFiles),

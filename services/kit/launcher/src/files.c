@@ -78,17 +78,31 @@ static size_t size_of_rules(int abi) {
   return offsetof(struct ruleset, handled_access_net);
 }
 
-static void add_rule(int ruleset_fd, const path_grant *grant, __u64 handled) {
-  const int fd = open(grant->path, O_PATH | O_CLOEXEC);
+static void grant(int ruleset_fd, int fd, __u64 allowed, const char *path) {
+  const struct path_rule rule = {.allowed_access = allowed, .parent_fd = fd};
+  if (syscall(SYS_landlock_add_rule, ruleset_fd, RULE_PATH_BENEATH, &rule, 0) != 0)
+    fail("failed to grant %s: %s", path, strerror(errno));
+}
+
+static void add_rule(int ruleset_fd, const path_grant *path_grant, __u64 handled) {
+  const int fd = open(path_grant->path, O_PATH | O_CLOEXEC);
   if (fd < 0) return;
 
   struct stat status;
-  if (fstat(fd, &status) != 0) fail("failed to inspect %s: %s", grant->path, strerror(errno));
+  if (fstat(fd, &status) != 0) fail("failed to inspect %s: %s", path_grant->path, strerror(errno));
   const __u64 possible = S_ISDIR(status.st_mode) ? ~0ULL : FS_OF_FILES;
-  const struct path_rule rule = {.allowed_access = ACCESS[grant->kind] & possible & handled, .parent_fd = fd};
-  if (syscall(SYS_landlock_add_rule, ruleset_fd, RULE_PATH_BENEATH, &rule, 0) != 0)
-    fail("failed to grant %s: %s", grant->path, strerror(errno));
+  grant(ruleset_fd, fd, ACCESS[path_grant->kind] & possible & handled, path_grant->path);
   close(fd);
+}
+
+/*
+ * The program inherits the descriptor: while it is open, the kernel keeps the folder in its cache. Otherwise it would create the
+ * folder anew when memory is short, and the rule would no longer apply to it.
+ */
+static void grant_thread_names(int ruleset_fd, __u64 handled) {
+  static const char folder[] = "/proc/self/task";
+  const int fd = open(folder, O_PATH);
+  if (fd >= 0) grant(ruleset_fd, fd, (FS_WRITE_FILE | FS_TRUNCATE) & handled, folder);
 }
 
 static int report_no_landlock(void) {
@@ -106,6 +120,7 @@ int restrict_files(const policy *policy) {
 
   for (size_t i = 0; i < policy->grant_count; i++)
     add_rule(ruleset_fd, &policy->grants[i], rules.handled_access_fs);
+  if (policy->thread_names) grant_thread_names(ruleset_fd, rules.handled_access_fs);
   if (syscall(SYS_landlock_restrict_self, ruleset_fd, 0) != 0) return report_no_landlock();
   close(ruleset_fd);
 

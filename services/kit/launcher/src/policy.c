@@ -9,7 +9,7 @@
 
 enum { OPTION_READ = 1, OPTION_EXECUTE, OPTION_WRITE, OPTION_DEVICE, OPTION_SOCKETS, OPTION_PROCESSES, OPTION_CPU,
        OPTION_DATA, OPTION_OPEN_FILES, OPTION_FILE_SIZE, OPTION_PARENT, OPTION_PARENT_SIGNAL, OPTION_INHERIT, OPTION_REPORT,
-       OPTION_REPORT_VARIABLE };
+       OPTION_REPORT_VARIABLE, OPTION_THREAD_NAMES };
 
 static const struct option OPTIONS[] = {
     {"read", required_argument, NULL, OPTION_READ},
@@ -18,6 +18,7 @@ static const struct option OPTIONS[] = {
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"sockets", no_argument, NULL, OPTION_SOCKETS},
     {"processes", no_argument, NULL, OPTION_PROCESSES},
+    {"thread-names", no_argument, NULL, OPTION_THREAD_NAMES},
     {"cpu-seconds", required_argument, NULL, OPTION_CPU},
     {"data-bytes", required_argument, NULL, OPTION_DATA},
     {"open-files", required_argument, NULL, OPTION_OPEN_FILES},
@@ -63,6 +64,7 @@ policy parse_policy(int argc, char **argv) {
       case OPTION_DEVICE: add_grant(&policy, ACCESS_DEVICE, optarg); break;
       case OPTION_SOCKETS: policy.sockets = true; break;
       case OPTION_PROCESSES: policy.processes = true; break;
+      case OPTION_THREAD_NAMES: policy.thread_names = true; break;
       case OPTION_CPU: policy.cpu_seconds = parse_number(optarg); break;
       case OPTION_DATA: policy.data_bytes = parse_number(optarg); break;
       case OPTION_OPEN_FILES: policy.open_files = parse_number(optarg); break;

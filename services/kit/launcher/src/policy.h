@@ -24,6 +24,7 @@ typedef struct {
   size_t grant_count;
   bool sockets;   /* Open network and Unix sockets. */
   bool processes; /* Start processes, and signal them. */
+  bool thread_names; /* Write the names of the own threads as files, as CUDA does. */
   long cpu_seconds;
   long data_bytes;
   long open_files;

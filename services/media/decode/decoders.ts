@@ -28,8 +28,16 @@ const LIBAVCODEC_DECODERS: Record<string, string> = {
 /** Element that lets GStreamer select the decoder. */
 const AUTOMATIC = 'decodebin3'
 
-/** Decoders that require H.264 as a byte stream (ITU-T H.264, Annex B), whereas the packets of a source have the format of MP4. */
-const BYTE_STREAM_ONLY: ReadonlySet<string> = new Set(['v4l2h264dec', 'openh264dec'])
+/**
+ * The parsers before decoders that require a byte stream (ITU-T H.264 and H.265, Annex B), whereas the packets of a source have the format of
+ * MP4. A parser converts them.
+ */
+const BYTE_STREAM_PARSERS: Record<string, string> = {
+  nvh264dec: 'h264parse',
+  v4l2h264dec: 'h264parse',
+  openh264dec: 'h264parse',
+  nvh265dec: 'h265parse',
+}
 
 /** Decoders that by default output pictures with artifacts if reference pictures are missing. */
 const CORRUPT_BY_DEFAULT: ReadonlySet<string> = new Set(['avdec_h264', 'avdec_h265'])
@@ -87,6 +95,7 @@ export const findSoftwareDecoder = (codec: string): string | undefined => LIBAVC
 /** Returns the launch string of a decoder. The decoder omits pictures whose reference pictures are missing. */
 export function buildDecoderLaunch(element: string): string {
   const options = CORRUPT_BY_DEFAULT.has(element) ? ' output-corrupt=false' : ''
-  const parser = BYTE_STREAM_ONLY.has(element) ? 'h264parse ! ' : ''
-  return `${parser}${element} name=${DECODER_NAME}${options}`
+  const parser = BYTE_STREAM_PARSERS[element]
+  const conversion = parser ? `${parser} ! ` : ''
+  return `${conversion}${element} name=${DECODER_NAME}${options}`
 }

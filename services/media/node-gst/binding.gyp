@@ -25,6 +25,7 @@
         "src/rtp_packet.cc",
         "src/sample.cc",
         "src/sample_queue.cc",
+        "src/shared_context.cc",
         "src/state_change.cc",
         "src/tap.cc",
         "src/timeline.cc",

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bus.h"
+#include "shared_context.h"
 
 Graph::Graph(Napi::Env env, Napi::Object owner, GstElement *pipeline, Napi::Function onMessage)
     : env_(env),
@@ -41,6 +42,7 @@ void Graph::shutDown() {
 
 GstBusSyncReply Graph::onBus(GstBus *, GstMessage *message, gpointer data) {
   auto *graph = static_cast<Graph *>(data);
+  shareContext(message);
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) {
     graph->control_.post([graph] { gst_bin_recalculate_latency(GST_BIN(graph->pipeline())); });
   }

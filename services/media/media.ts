@@ -11,6 +11,7 @@ import { controlRoutes } from './control/control-routes.ts'
 import { createEngineControl, type EngineControl } from './control/engine-control.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
+import { registerNvidiaElements } from './gstreamer/nvidia.ts'
 import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
 import { requireAccess } from './http/require-access.ts'
 import { createCrashSuspects } from './ingest/crash-suspects.ts'
@@ -153,6 +154,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       await rings.open()
       suspects.load()
       await recordings.start()
+      registerNvidiaElements()
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'found H.264 decoders')
       costMeter = createCostMeter({ sources: sources.list, clock, onCost: control.notify, log })

@@ -11,6 +11,11 @@ interface Addon {
     onMessage: (message: Message) => void,
   ) => Pipeline
   Ring: new (options: RingOptions) => Ring
+  /**
+   * Loads a plugin, which registers its elements again, for plugins whose elements depend on the hardware: the registry contains the
+   * elements of the hardware at the time of the search. Returns whether the plugin is installed.
+   */
+  loadPlugin(name: string): boolean
   /** Version of GStreamer, such as `GStreamer 1.22.0`. */
   version: string
 }

@@ -29,5 +29,7 @@ export const Pipeline: typeof addon.Pipeline = addon.Pipeline
 export type Ring = NativeRing
 export const Ring: typeof addon.Ring = addon.Ring
 
+export const loadPlugin: typeof addon.loadPlugin = addon.loadPlugin
+
 /** Version of GStreamer, such as `GStreamer 1.22.0`. */
 export const version: string = addon.version

@@ -2,6 +2,8 @@
 
 #include <gst/gst.h>
 
+#include "options.h"
+#include "owned.h"
 #include "pipeline.h"
 #include "ring.h"
 #include "sample.h"
@@ -19,6 +21,13 @@ static void refuseManifests() {
   }
 }
 
+// Loading a plugin registers its elements for the present hardware, even if the registry does not contain them.
+static Napi::Value loadPlugin(const Napi::CallbackInfo &info) {
+  std::string name = text(info[0], "plugin");
+  Owned<GstPlugin> plugin(gst_plugin_load_by_name(name.c_str()));
+  return Napi::Boolean::New(info.Env(), plugin != nullptr);
+}
+
 static Napi::Object start(Napi::Env env, Napi::Object exports) {
   gst_init(nullptr, nullptr);
   refuseManifests();
@@ -26,6 +35,7 @@ static Napi::Object start(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(addon);
   exports.Set("Pipeline", Pipeline::define(env));
   exports.Set("Ring", addon->ring.Value());
+  exports.Set("loadPlugin", Napi::Function::New(env, loadPlugin, "loadPlugin"));
   gchar *version = gst_version_string();
   exports.Set("version", version);
   g_free(version);

@@ -57,6 +57,21 @@ describe('policy of media', () => {
     for (const [attack, result] of Object.entries(attacks)) expect(result, attack).toMatch(/^E(ACCES|PERM)$/)
   })
 
+  it('grants the devices for video, and the devices of an NVIDIA driver that decoders use', () => {
+    const devices = createTemporaryFolder()
+    const granted = ['nvidia-uvm', 'nvidia0', 'nvidiactl', 'video0']
+    for (const name of [...granted, 'nvidia-caps', 'nvidia-modeset', 'nvidia-uvm-tools', 'sda'])
+      writeFileSync(join(devices, name), '')
+    const policy = createMediaPolicy(readEnvironment({}), {}, [], devices)
+    expect(policy.devices!.toSorted()).toEqual(granted.map(name => join(devices, name)))
+    expect(policy.threadNames).toBe(true)
+  })
+
+  it('allows the names of threads only on a machine with an NVIDIA driver', () => {
+    const policy = createMediaPolicy(readEnvironment({}), {}, [], createTemporaryFolder())
+    expect(policy).toMatchObject({ devices: [], threadNames: false })
+  })
+
   it('does not grant the data folder below a folder with videos', () => {
     const folder = createTemporaryFolder()
     const data = join(folder, 'eyrie/data')

@@ -57,8 +57,10 @@ export function createMediaPolicy(
   environment: Environment,
   variables: NodeJS.ProcessEnv,
   writableFolders: readonly string[],
+  deviceFolder = '/dev',
 ): LaunchPolicy {
   const { data, ring, mediaRoots, webrtcWorker } = environment
+  const devices = findVideoDevices(deviceFolder)
   return {
     read: [
       ...CODE,
@@ -75,9 +77,10 @@ export function createMediaPolicy(
       ...findPluginScanners(),
     ],
     write: [ring, ...writableFolders].map(toAbsolute),
-    devices: findVideoDevices(),
+    devices,
     sockets: true,
     processes: true,
+    threadNames: devices.includes(join(deviceFolder, NVIDIA_DRIVER)),
     limits: {},
   }
 }
@@ -131,13 +134,16 @@ function findPluginScanners(): string[] {
     .map(name => join('/usr/lib', name, 'gstreamer1.0/gstreamer-1.0/gst-plugin-scanner'))
 }
 
-const VIDEO_DEVICE = /^(dri|video\d+|media\d+|v4l-subdev\d+|nvidia.*|dma_heap|udmabuf|mpp_service|rga)$/
+const VIDEO_DEVICE =
+  /^(dri|video\d+|media\d+|v4l-subdev\d+|nvidia(ctl|\d+|-uvm)|dma_heap|udmabuf|mpp_service|rga)$/
+/** Device of the NVIDIA driver, which uses CUDA. */
+const NVIDIA_DRIVER = 'nvidiactl'
 
 /** Returns the device files of cameras, decoders and graphics cards. */
-const findVideoDevices = (): string[] =>
-  listNames('/dev')
+const findVideoDevices = (folder: string): string[] =>
+  listNames(folder)
     .filter(name => VIDEO_DEVICE.test(name))
-    .map(name => join('/dev', name))
+    .map(name => join(folder, name))
 
 const listNames = (folder: string): string[] => listEntries(folder).map(({ name }) => name)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decoderLaunch } from './decoders.ts'
+import { buildDecoderLaunch } from './decoders.ts'
 
 describe('launch string of a decoder', () => {
   it.each([
@@ -7,10 +7,10 @@ describe('launch string of a decoder', () => {
     ['openh264dec', 'h264parse'],
     ['nvh265dec', 'h265parse'],
   ])('converts packets for %s, which does not accept the format of MP4', (element, parser) => {
-    expect(decoderLaunch(element)).toMatch(new RegExp(`^${parser} ! ${element} name=decoder`))
+    expect(buildDecoderLaunch(element)).toMatch(new RegExp(`^${parser} ! ${element} name=decoder`))
   })
 
   it('passes packets to libavcodec as they are, which omits pictures without their references', () => {
-    expect(decoderLaunch('avdec_h264')).toBe('avdec_h264 name=decoder output-corrupt=false')
+    expect(buildDecoderLaunch('avdec_h264')).toBe('avdec_h264 name=decoder output-corrupt=false')
   })
 })

@@ -42,7 +42,7 @@ import { alignGrants } from './plugins/active-grants.ts'
 import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
 import { listVersions } from './plugins/installed-plugins.ts'
 import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
-import { findUsers } from './plugins/plugin-usage.ts'
+import { findUsingPipelines } from './plugins/plugin-usage.ts'
 import { createPlugins } from './plugins/plugins.ts'
 import { listRefusedVersions } from './plugins/refused-versions.ts'
 import { assertMayRun } from './plugins/trust/package-acceptance.ts'
@@ -170,7 +170,8 @@ async function startComponents(
       listRefusedVersions(
         pluginStore.installed(),
         policy,
-        plugin => findUsers(plugin, configuration.get().value.pipelines, pluginStore.elements).length > 0,
+        plugin =>
+          findUsingPipelines(plugin, configuration.get().value.pipelines, pluginStore.elements).length > 0,
       ),
     onChange: () => {
       for (const { id } of configuration.channels()) runtime.retryChannel(id)

@@ -12,17 +12,18 @@ import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
 import { type OpenContext, type OpenRequest, openElement } from '../plugin-host/open-element.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 
-/** The plan of one stage of a channel: an element of its pipeline, and how to open the element. */
+/** The plan of a stage. Each stage of a channel runs one element (step) of its pipeline. */
 export interface StagePlan {
+  /** Name of the element. */
   name: string
   /** Whether the element can process several frames at the same time, because it has no state between frames. */
   isStateless: boolean
   /**
-   * Rejects with the reason if the element cannot be opened. `onCost` is called with the CPU time of each measured
-   * frame in ms.
+   * Opens the element. Rejects with the reason if that fails. `onCost` is called with the CPU time of each measured frame
+   * in ms.
    */
   open(context: OpenContext, onCost?: (ms: number) => void): Promise<HostedElement>
-  /** Called with the reason of each failure, and with undefined when the element processes frames again, or has ended. */
+  /** Called with the reason of each failure. Called with undefined when the element processes frames again, or has ended. */
   onHealth?(failure: string | undefined): void
   /** Defined for elements under development: new code continues with the state of the code that it replaces. */
   development?: DevelopedElement | undefined
@@ -36,9 +37,12 @@ export interface DevelopedElement {
 
 /** What became of the state of an element whose code was replaced. */
 export interface StateReplacement {
-  /** Why the new code has begun with its initial state; undefined if it has not. */
+  /** Why the new code has begun with its initial state; undefined if it continues with the state of the old code. */
   problem: string | undefined
-  /** Whether the state is that of the last replacement, because the code has failed since. */
+  /**
+   * Whether later changes of the state are lost, because the old code has failed. The new code then continues with the
+   * state with which the old code had begun.
+   */
   isOutdated: boolean
 }
 
@@ -52,13 +56,13 @@ export interface StageContext {
   createInference(findRing: OpenContext['findRing']): { inference: Inference; cropModels: CropModels }
   /** Reports the CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
-  /** Receives all metrics of an element after some have changed. A second element of one name is called `<name> 2`. */
+  /** Receives all metrics of an element after some have changed. The second element of the same name is `<name> 2`. */
   onMetrics(element: string, metrics: MetricValues): void
   onHealth(health: ElementHealth): void
   log: Log
 }
 
-/** Plans the stages of a channel. An invalid element is planned too: its failure is reported when it is opened. */
+/** Plans the stages of a channel. An unknown element is planned, too: its failure is reported when it is opened. */
 export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
   const names = elements.map(element => parseElementReference(element.name).name)
   return elements.map((element, index) => planStage(element, toUniqueLabel(names, index), context))
@@ -72,7 +76,7 @@ function toUniqueLabel(names: readonly string[], index: number): string {
 }
 
 function planStage(element: PipelineElement, label: string, context: StageContext): StagePlan {
-  // Results, metrics and costs have the name without the version that a pipeline may pin.
+  // The pipeline may pin a version. Results, metrics and costs refer to the element by its name alone.
   const { name } = parseElementReference(element.name)
   const known = context.elements.get(element.name)
   if (!known) return { name, isStateless: false, open: () => rejectUnknown(element.name) }
@@ -81,16 +85,16 @@ function planStage(element: PipelineElement, label: string, context: StageContex
   const { channel } = context
   return {
     name,
-    // Threads and processes of elements process one frame at a time.
+    // In a thread or a process of its own, even a stateless element processes one frame at a time.
     isStateless: manifest.stateless === true && host === 'inline',
-    open: async (openContext, onCost) => {
-      const environment = {
+    open: (openContext, onCost) => {
+      const environment: ElementEnvironment = {
         ...context,
-        onCost: (ms: number) => {
+        onCost: ms => {
           context.onCost(name, plugin.version, ms)
           onCost?.(ms)
         },
-        onMetrics: (metrics: MetricValues) => context.onMetrics(label, metrics),
+        onMetrics: metrics => context.onMetrics(label, metrics),
       }
       return openConfigured(element, known, environment, openContext)
     },
@@ -110,8 +114,8 @@ async function rejectUnknown(reference: string): Promise<never> {
 }
 
 /**
- * Returns undefined for an element that is not under development. Only elements in processes have a state that can be
- * saved.
+ * Describes how an element under development reports that its code was replaced. Returns undefined for other elements. Only
+ * elements in processes can be under development, because only their state can be saved.
  */
 function describeDevelopment(
   { plugin: { name, version }, manifest, host }: KnownElement,
@@ -130,7 +134,7 @@ function describeDevelopment(
   }
 }
 
-/** What an element of a channel uses, and what it reports to. */
+/** The parts of the engine that an open element uses, and the functions to which it reports. */
 export type ElementEnvironment = Pick<
   StageContext,
   'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'
@@ -138,8 +142,8 @@ export type ElementEnvironment = Pick<
   Pick<OpenRequest, 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'>
 
 /**
- * Opens an element with the args and the config of its pipeline. Of a config by source, it receives only the part of
- * its source.
+ * Opens an element with the args and the config of its pipeline. If the config is keyed by source, the element receives only
+ * the part for the source of its channel.
  */
 export function openConfigured(
   { args, config }: PipelineElement,

@@ -13,20 +13,23 @@ import { TurnQueue } from './turn-queue.ts'
 
 /** An element that takes longer for a frame has failed. */
 const MAX_PROCESS_MS = 10_000
-/** After running for this long without a failure, an element is reopened with the shortest delay again. */
+/** The delay before an element is reopened grows with each failure. It starts anew if the element has run this long. */
 const STABLE_MS = 10_000
 
-/** The state of an element whose code is replaced. */
+/** The state of an element whose code is replaced. It has neither `state` nor `problem` if the element has no state. */
 interface SavedState {
-  /** Encoded; undefined if the element has no state, or if there is a problem. */
+  /** The encoded state. */
   state?: string | undefined
-  /** Why the state cannot be kept. */
+  /** Why the state could not be saved. */
   problem?: string | undefined
-  /** Whether the state is the one with which the element has begun, because its code has failed since. */
+  /** Whether this is the state with which the element had begun, because its code has failed since. */
   isOutdated: boolean
 }
 
-/** One element in the chain of a channel. A failure closes the element, and `ElementChain` reopens it. */
+/**
+ * A stage in the chain of a channel, which runs one element on the frames. A failure closes the element, and `ElementChain`
+ * opens it again after a delay.
+ */
 export class Stage {
   readonly name: string
   /** Admits frames one at a time; undefined for a stateless element, which processes any number of frames at once. */
@@ -38,7 +41,7 @@ export class Stage {
   #openedAt = 0
   /** Number of failures since the element was last stable. */
   #failureCount = 0
-  /** The encoded state with which the element has begun, if it has replaced other code. */
+  /** The encoded state that the element has taken over from the code that it replaces. */
   #initialState: string | undefined
 
   constructor(plan: StagePlan) {
@@ -60,6 +63,7 @@ export class Stage {
     return this.#shadow
   }
 
+  /** Opens the element. If that fails, `failure` contains the reason afterwards. */
   async open(context: OpenContext): Promise<void> {
     const opened = this.#plan.open(context, ms => this.#shadow?.tally.active.recordCost(ms))
     try {
@@ -75,7 +79,10 @@ export class Stage {
     }
   }
 
-  /** Returns `overwritten` if the picture was no longer available, `failed` if the element failed or is closed. */
+  /**
+   * Processes a frame. Returns `overwritten` if its picture was no longer available, `failed` if the element fails or is
+   * closed.
+   */
   async process(frame: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
     const element = this.#element
     if (!element) return 'failed'
@@ -93,7 +100,7 @@ export class Stage {
     }
   }
 
-  /** Compares another version of the element with this one, until `endShadow`. */
+  /** Offers each frame to another version of the element, too, which is compared with this one until `endShadow`. */
   startShadow(shadow: ElementShadow): void {
     this.endShadow()
     this.#shadow = shadow
@@ -105,9 +112,8 @@ export class Stage {
   }
 
   /**
-   * Continues with the state of `previous`, if both elements are of the same development version. Waits until
-   * `previous` has processed its frames; the frames of this stage wait meanwhile. If the previous code has failed, only
-   * the state with which it began is left.
+   * Continues with the state of `previous`, if both elements are of the same development version. Waits until `previous`
+   * has processed its frames. The frames of this stage wait in the meantime.
    */
   async takeOverState(previous: Stage | undefined): Promise<void> {
     const { development } = this.#plan
@@ -127,6 +133,7 @@ export class Stage {
     }
   }
 
+  /** Saves the state of the element. If the element has failed, only the state with which it has begun is available. */
   async #saveState(): Promise<SavedState> {
     const remoteState = this.#failure === undefined ? this.#element?.remoteState : undefined
     if (remoteState) return { ...(await remoteState.save()), isOutdated: false }
@@ -134,7 +141,7 @@ export class Stage {
     return { problem: 'the replaced code has failed', isOutdated: true }
   }
 
-  /** Returns undefined if there is no state to restore. */
+  /** Restores the state of earlier code. Returns undefined if that code had no state. */
   async #restoreState({ state, problem, isOutdated }: SavedState): Promise<StateReplacement | undefined> {
     this.#initialState = state
     if (problem !== undefined) return { problem, isOutdated }
@@ -142,7 +149,7 @@ export class Stage {
     return { problem: await this.#element?.remoteState?.restore(state), isOutdated }
   }
 
-  /** Closes the element, which is not opened again. */
+  /** Closes the element for good. It no longer counts as failed. */
   end(): void {
     this.endShadow()
     this.#recover()

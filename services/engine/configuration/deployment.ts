@@ -18,8 +18,8 @@ import { assignPipelineIds, canonicalJson, createIdAssigner } from './entity-ide
 import { checkElements } from './pipeline-definition.ts'
 
 /**
- * Whether a deployment replaces the recording settings of its sources, or keeps the stored ones as a deployment of v1
- * or v2 does: sources have no recording settings there.
+ * Whether a deployment replaces the recording settings of its sources, or keeps the stored ones. Deployments of v1 and v2 of
+ * the API keep them, because sources have no recording settings there.
  */
 export type RecordingPolicy = 'replace' | 'keep'
 
@@ -27,8 +27,8 @@ export type RecordingPolicy = 'replace' | 'keep'
  * Replaces the whole configuration by a deployment: a list of objects, each with the sources, sinks and elements of one
  * pipeline. Sources, sinks and pipelines that equal stored ones keep their ids, so their channels continue to run.
  *
- * Objects have no ids: element configs and sink filters refer to sources by their position in the object. The positions
- * are replaced by ids. Throws `EyrieError` (`syntax`) at the invalid place.
+ * The sources in a deployment have no ids. Element configs and sink filters refer to a source by its position in the object.
+ * The positions are replaced by ids here. Throws `EyrieError` (`syntax`) at the invalid place.
  */
 export async function applyDeployment(
   state: ConfigurationState,
@@ -61,14 +61,13 @@ export async function applyDeployment(
 
   const { pipelines, nextId } = assignPipelineIds(pipelineInputs, state.pipelines, state.next.pipeline)
   const deployedSources = sources.list()
-  const deployedIds = new Set(deployedSources.map(({ id }) => id))
   const deployed = {
     ...state,
     next: { ...state.next, source: sources.nextId(), sink: sinks.nextId(), pipeline: nextId },
     sources: deployedSources,
     sinks: sinks.list(),
     pipelines,
-    ended: state.ended.filter(id => deployedIds.has(id)),
+    ended: state.ended.filter(endedId => deployedSources.some(({ id }) => id === endedId)),
   }
   assertNoConflicts(deployed)
   return deployed
@@ -98,7 +97,10 @@ async function checkDeployment(deployment: Deployment, roots: Roots, catalog: Ca
   }
 }
 
-/** Assigns ids to sources. Recording settings are not compared: a change must not restart the channels of the source. */
+/**
+ * Assigns ids to sources. Recording settings are ignored in the comparison with stored sources: a source whose recording
+ * settings change keeps its id, so that its channels continue to run.
+ */
 function createSourceAssigner(state: ConfigurationState, recordingPolicy: RecordingPolicy) {
   const withoutRecording = ({ recording: _, ...source }: Source) => source
   const ids = createIdAssigner(state.sources.map(withoutRecording), state.next.source)
@@ -106,7 +108,9 @@ function createSourceAssigner(state: ConfigurationState, recordingPolicy: Record
 
   const recordings = new Map<number, Recording>()
   if (recordingPolicy === 'keep') {
-    for (const { id, recording } of state.sources) if (recording) recordings.set(id, recording)
+    for (const { id, recording } of state.sources) {
+      if (recording) recordings.set(id, recording)
+    }
   }
 
   return {
@@ -136,8 +140,8 @@ function createSinkAssigner(state: ConfigurationState) {
 }
 
 /**
- * Returns a function that replaces each `***` in an address by the stored secret. Because sources and sinks of a
- * deployment have no ids, the stored one is found by its type and its address without secrets.
+ * Returns a function that replaces each `***` in the address of a source or sink by the stored secret. The stored address is
+ * found by the type and the address without secrets, because the sources and sinks of a deployment have no ids.
  */
 function createSecretRestorer(stored: (Source | Sink)[]) {
   const toKey = ({ type, address }: Pick<Source | Sink, 'type' | 'address'>) =>
@@ -149,17 +153,15 @@ function createSecretRestorer(stored: (Source | Sink)[]) {
   })
 }
 
-/** Throws `EyrieError` (`syntax`) if pipelines or sinks conflict. The position of an object is that of its pipeline. */
+/** Throws `EyrieError` (`syntax`) if pipelines or sinks conflict. */
 function assertNoConflicts(deployed: ConfigurationState): void {
   const { pipelines, sinks } = deployed
-  assertDistinctSinkTargets(sinks, sink => {
-    const index = pipelines.findIndex(pipeline => pipeline.sinks.includes(sink))
-    return `/${index}/sinks`
-  })
-  assertNoFeedbackLoop(deployed, id => {
-    const index = pipelines.findIndex(pipeline => pipeline.id === id)
-    return `/${index}/sinks`
-  })
+  // An object of the deployment has the same position as its pipeline.
+  const toPointer = (position: number) => `/${position}/sinks`
+  assertDistinctSinkTargets(sinks, sink =>
+    toPointer(pipelines.findIndex(pipeline => pipeline.sinks.includes(sink))),
+  )
+  assertNoFeedbackLoop(deployed, id => toPointer(pipelines.findIndex(pipeline => pipeline.id === id)))
 }
 
 const removeDuplicates = (ids: number[]) => [...new Set(ids)]

@@ -1,26 +1,26 @@
 import type { Pipeline } from '@eyrie/contract'
 
 /**
- * Assigns ids to the sources or sinks of a deployment, which replaces the stored configuration. An object that equals a
- * stored one gets its id, so that it continues to run; any other gets a new id. Equal objects have the same id.
+ * Assigns ids to the sources or sinks of a deployment, which replaces the stored configuration. If a stored source or sink
+ * (entity) has the same content, its id is assigned, so that it continues to run. Otherwise, a new id is assigned. Entities
+ * with the same content share one id.
  */
 export function createIdAssigner<Stored extends { id: number }>(stored: Stored[], firstFreeId: number) {
   const storedByContent = new Map(stored.map(entity => [toContentKey(entity), entity]))
-  /** The objects of the deployment by their content. */
+  /** The entities of the deployment by their content. */
   const assigned = new Map<string, Stored>()
   let nextId = firstFreeId
   return {
+    /** Returns the id of the entity with this content. */
     assign: (content: Omit<Stored, 'id'>): number => {
       const key = canonicalJson(content)
-      let entity = assigned.get(key) ?? storedByContent.get(key)
-      if (!entity) {
-        entity = { id: nextId, ...content } as Stored
-        nextId += 1
-      }
+      const existing = assigned.get(key) ?? storedByContent.get(key)
+      // TypeScript does not know that `Stored` is its own content together with an id.
+      const entity = existing ?? ({ id: nextId++, ...content } as Stored)
       assigned.set(key, entity)
       return entity.id
     },
-    /** Returns all objects to which an id was assigned, with their ids. */
+    /** Lists all entities to which an id was assigned. */
     list: () => [...assigned.values()],
     /** Returns the first id that is still free. */
     nextId: () => nextId,
@@ -32,13 +32,14 @@ const toContentKey = ({ id: _, ...content }: { id: number }) => canonicalJson(co
 type PipelineContent = Omit<Pipeline, 'id'>
 
 /**
- * Assigns ids to the pipelines of a deployment. Unlike sources, equal pipelines have different ids. A pipeline gets the id
- * of a stored pipeline with equal elements, sources and sinks, or else of one with equal elements, or else a new id.
+ * Assigns ids to the pipelines of a deployment. If a stored pipeline has equal elements, sources and sinks, its id is
+ * assigned. Otherwise, the id of a stored pipeline with equal elements is assigned, or else a new id. Unlike sources, two
+ * equal pipelines have different ids.
  */
 export function assignPipelineIds(deployed: PipelineContent[], stored: Pipeline[], firstFreeId: number) {
   const ids = new Map<PipelineContent, number>()
 
-  // The better match has precedence for all pipelines, so there is one round for each way of matching.
+  // In two rounds, so that no pipeline takes a stored one that matches another pipeline better.
   for (const toKey of [toConnectedKey, toElementsKey]) {
     const usedIds = new Set(ids.values())
     const unused = stored.filter(({ id }) => !usedIds.has(id))

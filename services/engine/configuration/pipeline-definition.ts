@@ -11,7 +11,10 @@ import { assertNoFeedbackLoop } from './checks/sink-conflicts.ts'
 import { mapSourceKeys } from './checks/source-keys.ts'
 import type { ResourceDefinition } from './resources.ts'
 
-/** Defines how pipelines, which run elements such as detectors on the frames of their sources, are validated and removed. */
+/**
+ * Defines how pipelines are stored, validated and removed. A pipeline runs its elements, such as a detector, on the frames
+ * of its sources.
+ */
 export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<Pipeline, PipelineInput> {
   return {
     name: 'pipeline',
@@ -22,8 +25,8 @@ export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<P
       const sources = new Set(state.sources.map(source => source.id))
       const sinks = new Set(state.sinks.map(sink => sink.id))
       checkElements(input.elements, catalog, '/elements', listSourceIds(sources))
-      assertExist('sources', input.sources, sources)
-      assertExist('sinks', input.sinks, sinks)
+      assertAllExist('sources', input.sources, sources)
+      assertAllExist('sinks', input.sinks, sinks)
       return input
     },
     afterEdit: state => {
@@ -44,7 +47,10 @@ export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<P
   }
 }
 
-/** The sources to which the keys of an element's config may refer. */
+/**
+ * The sources to which the config of an element may refer. Its keys are lists of sources, such as `1,2`. In a stored config,
+ * the numbers are ids of sources; in a deployment, they are positions.
+ */
 export interface ConfigSources {
   has(source: number): boolean
   /** Describes the valid keys in error messages. */
@@ -54,7 +60,7 @@ export interface ConfigSources {
 /** Maximum number of ids in an error message. */
 const MAX_LISTED_IDS = 20
 
-/** Returns the sources of a stored config, whose keys are ids of sources. */
+/** Returns the sources to which a stored config may refer. */
 export function listSourceIds(ids: ReadonlySet<number>): ConfigSources {
   const listed = [...ids].slice(0, MAX_LISTED_IDS).join(', ')
   const more = ids.size > MAX_LISTED_IDS ? ', …' : ''
@@ -76,16 +82,16 @@ export function checkElements(
   sources: ConfigSources,
 ): void {
   for (const [index, element] of elements.entries()) catalog.checkElement(element, `${path}/${index}`)
-  // Visits the sources in all keys, without changing them.
-  const assertSource = (source: number, sourcePath: string) => {
+  const assertExists = (source: number, sourcePath: string) => {
     if (sources.has(source)) return source
     throw syntaxError(sourcePath, `source ${source} does not exist: ${sources.description}`)
   }
-  mapSourceKeys(elements, catalog, assertSource, path)
+  // Called only for its errors: each source is mapped to itself, and the result is not used.
+  mapSourceKeys(elements, catalog, assertExists, path)
 }
 
 /** Throws `EyrieError` (`id`) if sources or sinks do not exist. */
-function assertExist(kind: 'sources' | 'sinks', ids: number[], existing: Set<number>): void {
+function assertAllExist(kind: 'sources' | 'sinks', ids: number[], existing: Set<number>): void {
   const missing = ids.filter(id => !existing.has(id))
   if (missing.length > 0)
     throw new EyrieError('id', `unknown ${kind}: ${missing.join(', ')}`, { value: { [kind]: missing } })

@@ -59,7 +59,7 @@ export interface Resources<Stored extends { id: number }, Input> {
   ): Promise<WithEtag<Stored>>
 }
 
-/** Creates the operations on one kind of resource. They read the state of the configuration and edit it with `edit`. */
+/** Creates the operations on one kind of resource. They change the configuration only through `edit`. */
 export function createResources<Stored extends { id: number }, Input>(
   definition: ResourceDefinition<Stored, Input>,
   getState: () => ConfigurationState,
@@ -97,8 +97,8 @@ export function createResources<Stored extends { id: number }, Input>(
       const extended = definition.replaceList(withNextId, [...stored, created])
       return definition.afterEdit(extended, id)
     }, override)
-    const createdId = edited.next[definition.name] - 1
-    return getTagged(edited, createdId)
+    // The edit has assigned the id before the next one.
+    return getTagged(edited, edited.next[definition.name] - 1)
   }
 
   const change: Methods['change'] = async (id, ifMatch, toChanged, override) => {
@@ -117,7 +117,7 @@ export function createResources<Stored extends { id: number }, Input>(
 
   const modify: Methods['modify'] = (id, patch, ifMatch, override) => {
     const applyPatch = (stored: Stored) => {
-      // Secrets remain hidden here: they are restored later, unless the patch changes the host to which they belong.
+      // Secrets remain hidden here. `toStored` restores them, unless the patch changes the host to which they belong.
       const { id: _, ...content } = definition.redact(stored)
       return parseAs(definition.input, mergePatch(content, patch))
     }

@@ -8,7 +8,7 @@ import type { ConfigurationState } from './configuration-state.ts'
 import { assertNotConnected } from './pipeline-connections.ts'
 import type { ResourceDefinition } from './resources.ts'
 
-/** Defines how sources, which provide the video that pipelines analyse, are validated and removed. */
+/** Defines how sources are stored, validated and removed. A source provides the video that pipelines analyse. */
 export function createSourceDefinition(
   roots: Roots,
   catalog: Catalog,
@@ -40,8 +40,8 @@ function clearEnded(state: ConfigurationState, id: number): ConfigurationState {
 }
 
 /**
- * Removes a source and all references to it. An empty filter selects all sources. A sink that is filtered to this source
- * alone would therefore receive all others, so it is disconnected from its pipelines.
+ * Removes a source and all references to it. A sink whose filter contains only this source is disconnected from its
+ * pipelines. Otherwise, its filter would become empty, and an empty filter accepts all sources.
  */
 function removeSource(state: ConfigurationState, id: number, catalog: Catalog): ConfigurationState {
   const isOther = (source: number) => source !== id

@@ -2,7 +2,7 @@ import type { ModelRequest } from '@eyrie/element'
 import type { DetectorObserver, InferenceClient, ObservedDetection } from '../inference/inference-client.ts'
 import { VersionHealth } from '../upgrade/version-health.ts'
 
-/** A detector that an element has opened on a channel. */
+/** A detector, which is a model that finds objects in frames. An element has opened it on a channel. */
 export interface OpenDetector {
   readonly request: ModelRequest
   readonly client: InferenceClient
@@ -16,19 +16,23 @@ export interface DetectorListener {
   onClose(detector: OpenDetector): void
 }
 
-/** A failed element opens its detector again within half of this time, unless its channel has ended. */
+/**
+ * If no detector is opened again within this time after a failure, the channel has ended. A failed element opens its
+ * detector again within half of this time.
+ */
 const REOPEN_LIMIT_MS = 60_000
 
-/** The models that have failed on a channel, and have not run since. */
+/** The outages of a detector on a channel. */
 interface Outages {
-  models: Set<string>
-  /** Ends the outages if no detector is opened again. */
+  /** The versions that have failed, and have not run since. */
+  versions: Set<string>
+  /** Ends the outages when the detector is not opened again. */
   timer?: NodeJS.Timeout
 }
 
 /**
- * Observes the detectors of all channels. Another model may run in place of the one that a pipeline names. Here,
- * `model` is the name in the pipeline, and `version` the model that runs.
+ * Observes the detectors of all channels. Another model can run in place of the one that a pipeline names. Therefore,
+ * `model` is the name in the pipeline here, and `version` is the name of the model that runs.
  */
 export class DetectorMonitor {
   /** How much each model has failed, by name and version. */
@@ -36,6 +40,7 @@ export class DetectorMonitor {
   /** Called after each failure. */
   onFailure: (model: string) => void = () => {}
   readonly #detectors = new Set<OpenDetector>()
+  /** By model. */
   readonly #listeners = new Map<string, DetectorListener>()
   /** By model and channel. */
   readonly #outages = new Map<string, Outages>()
@@ -53,24 +58,24 @@ export class DetectorMonitor {
     const recordHealth = (version: string, failure: string | undefined) =>
       this.health.record({ name: model, version, channel, element: 'detector', failure })
     const endOutages = () => {
-      for (const version of outages.models) recordHealth(version, undefined)
-      outages.models.clear()
+      for (const version of outages.versions) recordHealth(version, undefined)
+      outages.versions.clear()
     }
 
     return {
       onDetection: detection => {
-        if (outages.models.size > 0) endOutages()
+        endOutages()
         this.#listeners.get(model)?.onDetection(detector, detection)
       },
       onFailure: (version, reason) => {
-        outages.models.add(version)
+        outages.versions.add(version)
         recordHealth(version, reason)
         this.#listeners.get(model)?.onFailure(detector, reason)
         this.onFailure(model)
       },
       onClose: () => {
         clearTimeout(outages.timer)
-        if (outages.models.size > 0) outages.timer = setTimeout(endOutages, REOPEN_LIMIT_MS).unref()
+        if (outages.versions.size > 0) outages.timer = setTimeout(endOutages, REOPEN_LIMIT_MS).unref()
         this.#detectors.delete(detector)
         this.#listeners.get(model)?.onClose(detector)
       },
@@ -80,7 +85,9 @@ export class DetectorMonitor {
   /** Listens to the detectors of a model that are open now or opened later, until the returned function is called. */
   listen(model: string, listener: DetectorListener): () => void {
     this.#listeners.set(model, listener)
-    for (const detector of this.#detectors) if (detector.request.model === model) listener.onOpen(detector)
+    for (const detector of this.#detectors) {
+      if (detector.request.model === model) listener.onOpen(detector)
+    }
     return () => {
       if (this.#listeners.get(model) === listener) this.#listeners.delete(model)
     }
@@ -88,7 +95,7 @@ export class DetectorMonitor {
 
   #findOutages(model: string, channel: number): Outages {
     const key = `${model} ${channel}`
-    const outages = this.#outages.get(key) ?? { models: new Set() }
+    const outages = this.#outages.get(key) ?? { versions: new Set() }
     this.#outages.set(key, outages)
     return outages
   }

@@ -20,14 +20,15 @@ interface ShadowedDetector {
 
 /** A detector of the candidate. */
 interface ShadowDetector {
-  /** Runs on the frame of a detection of the active model. Resolves with the objects and the CPU time of the inference. */
+  /** Runs on the frame in which the active model has detected objects. Resolves with the objects of the candidate. */
   detect(active: ObservedDetection): Promise<MeasuredDetection>
   close(): void
 }
 
 /**
- * Runs a candidate model in shadow: on the frames that the detectors of the active model have processed, in a worker of
- * its own. Its results are only compared.
+ * Runs a candidate model in shadow: it processes the frames that the active model has processed, and its results are only
+ * compared with those of the active model. It runs in a worker of its own. There is one comparison, a tally, for each
+ * detector.
  */
 export class ModelShadow implements DetectorListener {
   readonly #options: ModelShadowOptions
@@ -38,7 +39,7 @@ export class ModelShadow implements DetectorListener {
   constructor(options: ModelShadowOptions) {
     this.#options = options
     this.#pool = options.startPool()
-    // Each detector reports the failure when it is opened.
+    // If the pool fails to start, each detector reports the failure when it is opened.
     this.#pool.catch(() => {})
   }
 
@@ -87,12 +88,12 @@ export class ModelShadow implements DetectorListener {
   }
 
   /**
-   * Returns the comparison for a detector of this channel. A detector that is closed and opened again continues its
-   * comparison; several open detectors of a channel have one each.
+   * Returns the tally for a new detector of this channel. The detector continues a tally whose detector was closed. Without
+   * such a tally, it gets a new one.
    */
   #findTally(channel: number): ModelTally {
-    const used = new Set([...this.#detectors.values()].map(({ tally }) => tally))
-    const unused = this.#tallies.find(tally => tally.channel === channel && !used.has(tally))
+    const inUse = new Set([...this.#detectors.values()].map(({ tally }) => tally))
+    const unused = this.#tallies.find(tally => tally.channel === channel && !inUse.has(tally))
     if (unused) return unused
     const tally = new ModelTally(channel)
     this.#tallies.push(tally)
@@ -101,6 +102,7 @@ export class ModelShadow implements DetectorListener {
 
   async #openCandidate({ request, client }: OpenDetector): Promise<ShadowDetector> {
     const pool = await this.#pool
+    /** The detection in the last frame that the candidate has processed. */
     let latest: ObservedDetection | undefined
     const inference = pool.forChannel({
       channel: client.channel,
@@ -128,7 +130,7 @@ export class ModelShadow implements DetectorListener {
     return {
       detect: async ({ frame, thresholds }) => {
         await detector.detect(frame, thresholds)
-        // The observer is called before `detect` resolves, and frames are processed one at a time.
+        // `latest` belongs to this frame: the observer is called before `detect` resolves, and frames do not overlap.
         return toMeasured(latest!)
       },
       close: () => {

@@ -4,38 +4,41 @@ import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import { openRecordFile } from '../upgrade/record-file.ts'
 
-/** Maximum number of switches that are stored of a model. */
+/** Maximum number of stored switches for each model. */
 const MAX_SWITCHES = 50
 
-/** A switch that the engine reverts if the new model fails more than the one before. */
+/** A recent switch that the engine watches: it switches back if the new model fails more than the previous model did. */
 const watch = z.strictObject({
   from: modelName,
   to: modelName,
   /** Time of the switch in epoch ms. */
   since: z.number(),
-  /** How much the model before had failed. */
+  /** How much the previous model had failed. */
   before: z.strictObject({ failures: z.number(), failedMs: z.number(), observedMs: z.number() }),
 })
 export type ModelWatch = z.infer<typeof watch>
 
 const historyEntry = z.strictObject({
-  /** The model that was selected last. */
+  /** The model that is selected now. */
   active: modelName,
   switches: z.array(modelSwitch),
   watch: watch.optional(),
 })
 
-/** Which models were selected to run in place of the ones that pipelines name, and when. Stored in a file. */
+/**
+ * The switches between models. A switch selects the model that runs in place of the one that pipelines name. The switches are
+ * stored in a file, and survive restarts of the engine.
+ */
 export interface ModelSwitchHistory {
   /** Returns the name of the model that was selected for the pipelines that name `model`. */
   findSelected(model: string): string
-  /** Lists the models in whose place another one was ever selected. */
+  /** Lists the models that were ever switched, by the name in pipelines. */
   listSwitched(): string[]
   /** Lists the switches of a model, oldest first. */
   list(model: string): ModelSwitch[]
-  /** Returns the watched switch of a model. */
+  /** Returns the switch that the engine watches; undefined if it watches none of this model. */
   findWatch(model: string): ModelWatch | undefined
-  /** Stores a switch, which selects its model. Replaces the watched switch by `watch`, or by none. */
+  /** Stores a switch, and selects its model. Only this switch is watched from now on, or none without `watch`. */
   add(model: string, entry: ModelSwitch, watch?: ModelWatch): Promise<void>
   endWatch(model: string): Promise<void>
 }

@@ -62,7 +62,9 @@ export class ModelTally {
   readonly candidate = new ModelSide()
   /** Why the candidate no longer runs; undefined while it does. */
   problem: string | undefined
+  /** Number of frames that both models have processed. */
   #frames = 0
+  /** Number of frames that only the active model has processed. */
   #skipped = 0
   readonly #interval = new FrameInterval()
   readonly #agreement = { both: 0, other_class: 0, active_only: 0, candidate_only: 0 }
@@ -73,11 +75,12 @@ export class ModelTally {
     this.channel = channel
   }
 
-  /** Records a frame that the active model has processed. */
+  /** Records a frame that the active model has processed, and that is offered to the candidate. */
   recordOffer(frame: Pick<Frame, 'n' | 'time'>): void {
     this.#interval.record(frame)
   }
 
+  /** Records that the candidate was busy and has skipped an offered frame. */
   recordSkipped(): void {
     this.#skipped += 1
   }
@@ -120,24 +123,25 @@ export class ModelTally {
 
 type FrameTime = Pick<Frame, 'n' | 'time'>
 
-/** Measures the mean time between two frames of a source. Some frames may be missing. */
+/** Measures the mean time between two consecutive frames of a source, even if it does not see all frames. */
 class FrameInterval {
   #first: FrameTime | undefined
   #last: FrameTime | undefined
 
   record({ n, time }: FrameTime): void {
-    const last = this.#last
-    const hasHigherNumber = !last || n > last.n
-    const isLater = !last || time > last.time
-    // Frames can arrive out of order.
+    const frame = { n, time }
+    this.#first ??= frame
+    this.#last ??= frame
+    const hasHigherNumber = n > this.#last.n
+    const isLater = time > this.#last.time
+    // An earlier frame that arrives out of order.
     if (!hasHigherNumber && !isLater) return
     // If only one of the two has increased, the source has restarted its numbers or its clock.
-    const hasRestarted = hasHigherNumber !== isLater
-    if (!this.#first || hasRestarted) this.#first = { n, time }
-    this.#last = { n, time }
+    if (hasHigherNumber !== isLater) this.#first = frame
+    this.#last = frame
   }
 
-  /** Undefined before the second frame. */
+  /** The mean time in ms; undefined before the second frame. */
   get ms(): number | undefined {
     if (!this.#first || !this.#last || this.#last.n === this.#first.n) return undefined
     const frames = this.#last.n - this.#first.n

@@ -7,11 +7,11 @@ import {
   selectVerdict,
 } from '../upgrade/verdict-rules.ts'
 
-/** Below this share of common objects, two models find different objects. */
+/** Two models find different objects if the share of objects that both find is below this one. */
 const MIN_AGREEMENT = 0.9
-/** Below this mean overlap, two models draw different boxes around the same objects. */
+/** Two models draw different boxes around the same objects if the mean intersection over union is below this one. */
 const MIN_MEAN_IOU = 0.8
-/** Differences in the number of objects per frame below one of these are noise. */
+/** A difference in the number of objects per frame is reported only if it exceeds both the ratio and the difference. */
 const MIN_OBJECT_RATIO = 1.1
 const MIN_OBJECT_DIFFERENCE = 0.05
 
@@ -23,7 +23,10 @@ export interface ComparedModels {
   candidate: { name: string; labels: readonly string[] }
 }
 
-/** Describes how a model in shadow differs from the active one, and decides whether it is worse. */
+/**
+ * Describes in words (`findings`) how a model in shadow, the candidate, differs from the active model, and decides whether
+ * it is worse (`verdict`).
+ */
 export function judgeModel(
   models: ComparedModels,
   { channels, load }: Pick<ModelShadowReport, 'channels' | 'load'>,
@@ -41,7 +44,7 @@ export function judgeModel(
   }
 }
 
-/** Finds what is worth reporting on one channel, in words. */
+/** Returns findings about the comparison on one channel. */
 type FindOnChannel = (models: ComparedModels, comparison: ModelShadowComparison) => string[]
 
 const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms: budgetMs }) => {
@@ -60,6 +63,7 @@ const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms: 
   return findings
 }
 
+/** Reports a candidate for which this machine has too few inference workers, unless the active model has too few as well. */
 function findOverload(models: ComparedModels, load: ModelShadowReport['load']): string[] {
   const { workers, active, candidate } = load
   if (candidate <= workers || active > workers) return []
@@ -129,7 +133,7 @@ function findOtherCounts(active: ModelShadowSide, candidate: ModelShadowSide): s
   return findings
 }
 
-/** Finds what limits the comparison, although it is no difference between the models. */
+/** Notes do not affect the verdict: they say why the comparison is limited. */
 const findNotes: FindOnChannel = ({ candidate }, { frames, skipped, problem }) => {
   const offered = frames + skipped
   const notes: string[] = []

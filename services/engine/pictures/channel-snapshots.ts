@@ -11,7 +11,7 @@ import { type BlurTarget, findHiddenRegions } from './hidden-regions.ts'
 
 /** The picture that a client requests. */
 export interface SnapshotOptions {
-  /** The newest frame by default. */
+  /** Which frame the picture shows; the newest one by default. */
   position?: FramePosition | undefined
   /** Width of the picture in pixels; that of the source by default. */
   width?: number | undefined
@@ -35,10 +35,11 @@ export interface ChannelSnapshot {
  */
 export interface ChannelSnapshots {
   /**
-   * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur,
-   * the picture may show any frame within a second of it. Throws `EyrieError`: `id` if the requested frame is no longer
-   * available, `unavailable` if it may arrive later, the newest frame is not available, or the media service is
-   * unreachable.
+   * Returns a picture of the requested frame as JPEG. With boxes or blur, it shows the analysed frame nearest to the
+   * position. Without them, it may show any frame within a second of the position. Throws `EyrieError`:
+   * - `id` if there is no such frame any more,
+   * - `unavailable` if the frame may still arrive, if the newest frame is not available, or if the media service is
+   *   unreachable.
    */
   capture(channel: { id: number; source: number }, options: SnapshotOptions): Promise<ChannelSnapshot>
 }
@@ -56,7 +57,7 @@ const TIMEOUT_MS = 5_000
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 /** On an overloaded machine, a frame may be analysed this much later than it was captured. */
 const MAX_ANALYSIS_DELAY_MS = 60_000
-/** Distance from an analysed frame within which `pts` and the time of capture increase alike. */
+/** The `pts` of a frame is computed from an analysed frame that is at most this far away. Further away, clocks may have drifted. */
 const MAX_EXTRAPOLATION_MS = 10_000
 
 export function createChannelSnapshots({
@@ -74,22 +75,23 @@ export function createChannelSnapshots({
   }
 
   /**
-   * Finds the frame at a position, which need not have been analysed: the media service may have a picture of any time.
-   * Its `pts` is extrapolated from the nearest analysed frame.
+   * Finds the frame at a position, even if it was not analysed: the media service has pictures of all frames. The `pts` of
+   * a frame that was not analysed is extrapolated from the nearest analysed frame.
    */
   function findAnyFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
-    if (!isTime(position)) return findAnalysedFrame(channel, position)
-    const nearest = frameHistory.find(channel, position)
-    if (!nearest || isNear(nearest, position)) return findAnalysedFrame(channel, position)
+    const nearest = isTime(position) ? frameHistory.find(channel, position) : undefined
+    if (!isTime(position) || !nearest) return findAnalysedFrame(channel, position)
+
     const distanceMs = position.timeMs - nearest.timeMs
-    if (Math.abs(distanceMs) > MAX_EXTRAPOLATION_MS) return findAnalysedFrame(channel, position)
+    const canExtrapolate = Math.abs(distanceMs) <= MAX_EXTRAPOLATION_MS
+    if (isNear(nearest, position) || !canExtrapolate) return findAnalysedFrame(channel, position)
     const pts = Math.max(0, Math.round(nearest.pts + distanceMs * TICKS_PER_MS))
     return { pts, timeMs: position.timeMs, objects: [] }
   }
 
   /**
-   * Returns when the picture at `pts` was captured: computed from the nearest analysed frame if that shows the same
-   * moment, because `pts` does not increase while a camera is disconnected; otherwise from the requested frame.
+   * Computes when the picture at `pts` was captured. `pts` does not increase while a camera is disconnected, so the time is
+   * computed from an analysed frame of the same moment. If there is none, it is computed from the requested frame.
    */
   function computeTimeMs(channel: number, pts: number, requested: AnalysedFrame): number {
     const analysed = frameHistory.find(channel, { pts })
@@ -105,11 +107,11 @@ export function createChannelSnapshots({
     return new EyrieError('id', missing, { value })
   }
 
-  /** Returns the error for the client if the media service failed to provide the picture. */
+  /** Returns the error for the client if the picture of a frame could not be captured. */
   function toClientError(error: unknown, channel: number, position: FramePosition | undefined): unknown {
     const isMissing = error instanceof EyrieError && error.code === 'id'
     if (!isMissing) return error
-    // The client did not choose the frame, so a missing frame is not an error of the client.
+    // A client that did not choose the frame has made no mistake if the frame is missing.
     if (!position) return new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
     const newest = frameHistory.find(channel)
     return newest && mayFollow(newest, position, now())
@@ -130,24 +132,34 @@ export function createChannelSnapshots({
       }
 
       try {
-        const response = await requestMedia(media, `/streams/${source}/snapshot.jpg`, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify(request),
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        })
-        const pts = Number(response.headers.get('X-Pts'))
+        const { jpeg, pts } = await requestSnapshot(media, source, request)
         const isUsable = isExact ? pts === frame.pts : isSameMoment(pts, frame.pts)
         if (!isUsable) throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
         const timeMs = computeTimeMs(id, pts, frame)
         const captured = { ...frame, timeMs }
         if (isTime(position) && !isNear(captured, position)) throw createMissingError(id, captured, position)
-        return { jpeg: new Uint8Array(await response.arrayBuffer()), pts, timeMs }
+        return { jpeg, pts, timeMs }
       } catch (error) {
         throw toClientError(error, id, position)
       }
     },
   }
+}
+
+/** Requests a picture of a source from the media service. `pts` is that of the picture, which may be of another frame. */
+async function requestSnapshot(
+  media: MediaAccess,
+  source: number,
+  request: SnapshotRequest,
+): Promise<Pick<ChannelSnapshot, 'jpeg' | 'pts'>> {
+  const response = await requestMedia(media, `/streams/${source}/snapshot.jpg`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(request),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const pts = Number(response.headers.get('X-Pts'))
+  return { jpeg: new Uint8Array(await response.arrayBuffer()), pts }
 }
 
 const isTime = (position: FramePosition | undefined): position is { timeMs: number } =>
@@ -158,7 +170,7 @@ const isNear = (frame: AnalysedFrame, position: FramePosition) =>
     ? Math.abs(frame.timeMs - position.timeMs) <= MAX_PICTURE_OFFSET_MS
     : isSameMoment(frame.pts, position.pts)
 
-/** Whether a frame at this position may still be analysed: the position is a recent time after all frames so far. */
+/** Whether a frame at this position may still be analysed: the position is a recent time after the newest frame. */
 const mayFollow = (newest: AnalysedFrame, position: FramePosition, nowMs: number) =>
   isTime(position) &&
   position.timeMs > newest.timeMs + MAX_PICTURE_OFFSET_MS &&

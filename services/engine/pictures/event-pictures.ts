@@ -6,7 +6,10 @@ import { isSameMoment, type LoadFramePicture } from '../media/frame-picture.ts'
 import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { PictureStore } from './picture-store.ts'
 
-/** Maximum time that an event waits for its picture. An event is sent within 100 ms after the analysis of its frame. */
+/**
+ * Maximum time that an event waits for its picture, so that the event is sent within 100 ms after the analysis of its
+ * frame.
+ */
 const WAIT_MS = 50
 
 /** Maximum time to wait for late pictures when the engine stops. The supervisor kills an engine that needs more than 1.3 s. */
@@ -28,20 +31,22 @@ export interface EventPicturesOptions {
   log: Log
 }
 
-/** Publishes the events of channels, such as a crossed line, with the pictures of their frames or of the same second. */
+/**
+ * Publishes the events of channels, such as a crossed line, with pictures. The picture of an event shows its frame, or
+ * another frame within a second of it: several events in a short time share one picture.
+ */
 export interface EventPictures {
   /**
-   * Publishes an event to `output`, with the picture of its frame, or with the previous picture of the channel if the
-   * interval has not passed and the picture shows the same second. The events of a channel keep their order. If the
-   * picture is not ready in time, the event is published without it, and the picture follows as a separate message. If
-   * the picture cannot be loaded, the event remains without a picture.
+   * Publishes an event to `output`. The events of a channel keep their order. If the picture is not ready in time, the
+   * event is published without it, and the picture follows as a separate message. If the picture cannot be loaded, the
+   * event remains without a picture.
    */
   publish(event: EventDraft, output: Publisher): void
   /** Publishes a message of a channel after its pending events, such as the counters that these events have changed. */
   publishAfterEvents(message: MessageDraft, output: Publisher): void
   /**
-   * Resolves when all pending events have been published, and the pictures that are ready within `DRAIN_MS`. Later pictures are
-   * dropped, because the engine stops.
+   * Called when the engine stops. Resolves when all pending events have been published, together with the pictures that
+   * are ready within `DRAIN_MS`. Later pictures are dropped.
    */
   drain(): Promise<void>
 }
@@ -57,9 +62,12 @@ interface FrameId {
 interface RequestedPicture {
   pts: number
   epoch: number | null
-  /** Undefined if the picture cannot be loaded or stored. */
+  /** Resolves when the picture is stored, or with undefined if it cannot be loaded or stored. */
   stored: Promise<StoredPicture | undefined>
-  /** The `pts` of the frames for which the picture follows as a separate message: one message, even for several events. */
+  /**
+   * The `pts` of the frames whose events were published without the picture. A separate message with the picture follows
+   * once for each of these frames, even if it has several events.
+   */
   framesSentSeparately: Set<number>
 }
 
@@ -78,8 +86,8 @@ export function createEventPictures({
   /** The last requested picture of each channel. */
   const lastPictures = new Map<number, RequestedPicture>()
   const intervalTicks = (intervalMs * TICKS_PER_SECOND) / 1000
-  /** Resolves when the last pending message of a channel is published, by channel. */
-  const pendingMessages = new Map<number, Promise<void>>()
+  /** By channel: resolves when the last of its waiting messages is published. */
+  const waitingMessages = new Map<number, Promise<void>>()
   /** The pictures that will follow their events as separate messages. */
   const latePictures = new Set<Promise<void>>()
   let hasDrained = false
@@ -95,10 +103,10 @@ export function createEventPictures({
   }
 
   /**
-   * Requests the picture of a frame. Until the interval has passed, returns the previous picture, or undefined if it shows
-   * another moment.
+   * Returns the picture for a frame. Requests a new one only after the interval. Before, returns the last picture of the
+   * channel, or undefined if that shows another moment.
    */
-  function requestPicture({ channel, source, pts, epoch }: FrameId): RequestedPicture | undefined {
+  function findOrRequestPicture({ channel, source, pts, epoch }: FrameId): RequestedPicture | undefined {
     const last = lastPictures.get(channel)
     if (last?.epoch === epoch) {
       const isSameFrame = last.pts === pts
@@ -122,31 +130,39 @@ export function createEventPictures({
     if (picture.framesSentSeparately.has(pts)) return
     picture.framesSentSeparately.add(pts)
 
-    const { kind: _, data: __, ...frame } = event
-    const published = picture.stored.then(stored => {
+    const publishWhenStored = async () => {
+      const stored = await picture.stored
       const data = stored && toPictureData(stored, pts)
+      const { kind: _kind, data: _data, ...frame } = event
       if (data && !hasDrained) output.publish({ ...frame, kind: 'picture', data })
-      latePictures.delete(published)
-    })
-    latePictures.add(published)
+    }
+    const publishing = publishWhenStored()
+    latePictures.add(publishing)
+    void publishing.then(() => latePictures.delete(publishing))
   }
 
-  /** Calls `publish` when the earlier messages of the channel are published, and `storedInTime` has resolved. */
+  /** Calls `publish` with the result of `storedInTime`, but not before the earlier messages of the channel are published. */
   function enqueue(
     channel: number,
     storedInTime: Promise<StoredPicture | undefined> | undefined,
     publish: (stored: StoredPicture | undefined) => void,
   ): void {
-    const published = Promise.all([storedInTime, pendingMessages.get(channel)]).then(([stored]) => {
+    const earlierMessages = waitingMessages.get(channel)
+    const publishInTurn = async () => {
+      const [stored] = await Promise.all([storedInTime, earlierMessages])
       publish(stored)
-      if (pendingMessages.get(channel) === published) pendingMessages.delete(channel)
+    }
+    const publishing = publishInTurn()
+    waitingMessages.set(channel, publishing)
+    void publishing.then(() => {
+      const isLast = waitingMessages.get(channel) === publishing
+      if (isLast) waitingMessages.delete(channel)
     })
-    pendingMessages.set(channel, published)
   }
 
   function publishAfterEvents(message: MessageDraft, output: Publisher): void {
     const { channel } = message
-    if (channel === null || !pendingMessages.has(channel)) output.publish(message)
+    if (channel === null || !waitingMessages.has(channel)) output.publish(message)
     else enqueue(channel, undefined, () => output.publish(message))
   }
 
@@ -157,10 +173,10 @@ export function createEventPictures({
       const hasFrame = channel !== null && source !== null && pts !== null
       if (!hasFrame) return output.publish(event)
 
-      const picture = requestPicture({ channel, source, pts, epoch })
+      const picture = findOrRequestPicture({ channel, source, pts, epoch })
       if (!picture) return publishAfterEvents(event, output)
 
-      // An event does not wait any longer than `waitMs`.
+      // Only the timeout rejects: after it, the event is published without the picture.
       const storedInTime = withTimeout(waitMs, picture.stored).catch(() => undefined)
       enqueue(channel, storedInTime, stored => {
         const data = stored && toPictureData(stored, pts)
@@ -169,15 +185,15 @@ export function createEventPictures({
       })
     },
     drain: async () => {
-      await Promise.all(pendingMessages.values())
-      // After the timeout, `hasDrained` drops the pictures that are still missing.
+      await Promise.all(waitingMessages.values())
+      // After the timeout, `hasDrained` prevents that the missing pictures are published.
       await withTimeout(DRAIN_MS, Promise.all(latePictures)).catch(() => {})
       hasDrained = true
     },
   }
 }
 
-/** Returns what a message reports about a picture of the frame at `pts`; undefined if the picture shows another moment. */
+/** Describes a picture in the message of the frame at `pts`. Returns undefined if the picture shows another moment. */
 function toPictureData(picture: StoredPicture, pts: number): PictureData | undefined {
   if (!isSameMoment(picture.pts, pts)) return undefined
   const offsetMs = Math.round(((picture.pts - pts) * 1000) / TICKS_PER_SECOND)

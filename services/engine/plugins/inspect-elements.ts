@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
-import { launch, launchNode } from '@eyrie/kit/launcher/launch'
+import { type LaunchedProcess, launch, launchNode } from '@eyrie/kit/launcher/launch'
 import type { LaunchReport } from '@eyrie/kit/launcher/launch-report'
 import { z } from 'zod'
 import { ENGINE_CODE } from '../isolation/engine-code.ts'
@@ -14,14 +14,12 @@ import {
 } from '../plugin-host/sandbox/python/python-process.ts'
 import type { InspectionRequest, Migration } from './inspect-process.ts'
 
-export type { Migration }
-
 const LOAD_TIMEOUT_MS = 10_000
 const MAX_HEAP_MIB = 256
 /** Address space of the process: twice the heap, and as much again for Node itself and its threads. */
 const MAX_DATA_BYTES = 4 * MAX_HEAP_MIB * 1024 * 1024
 const LIMITS = {
-  // Ends the process even if the engine is stopped before the timeout.
+  // Ends the process even if the engine stops first and no longer enforces the timeout.
   cpuSeconds: (2 * LOAD_TIMEOUT_MS) / 1000,
   dataBytes: MAX_DATA_BYTES,
   openFiles: 256,
@@ -32,7 +30,7 @@ const MAX_PROBLEM_LENGTH = 2000
 /** Maximum size of migrated arguments, in characters of JSON. */
 const MAX_ARGS_LENGTH = 2 ** 20
 
-/** The answer of the inspection process. It is validated, because the code of the plugin could have sent it. */
+/** The answer of the inspection process. It is validated, because the code of the plugin can send messages, too. */
 const inspectionAnswer = z.object({
   problem: z.string().max(MAX_PROBLEM_LENGTH).optional(),
   /** The migrated arguments, in the order of the request; null for an element that does not migrate its arguments. */
@@ -79,26 +77,31 @@ async function runInspection(
 ): Promise<InspectionAnswer> {
   // All elements of a plugin are exported by the same module.
   const { entry } = elements[0]!
-  const { child, report } = isPython(entry) ? startPython(entry, signal) : startNode(entry, signal)
-  const { promise: answer, resolve: finish } = Promise.withResolvers<InspectionAnswer>()
-
-  child.on('error', () => finish({ problem: 'the inspection process failed to start' }))
-  child.once('exit', async (code, killedBy) =>
-    finish({ problem: describeExit(await report, code, killedBy) }),
-  )
-  child.once('message', message => {
-    const parsed = inspectionAnswer.safeParse(message)
-    finish(parsed.success ? parsed.data : { problem: 'the plugin sent an unexpected message' })
-  })
-
+  const inspection = isPython(entry) ? startPython(entry, signal) : startNode(entry, signal)
   const names = elements.map(({ manifest }) => manifest.name)
   const needsArrays = elements.some(
     ({ manifest }) => manifest.needs.includes('pixels') || manifest.capabilities?.inference,
   )
-  child.send({ entry, elements: names, needsArrays, migrations } satisfies InspectionRequest)
+  const answer = waitForAnswer(inspection)
+  inspection.child.send({ entry, elements: names, needsArrays, migrations } satisfies InspectionRequest)
   const result = await answer
-  child.kill('SIGKILL')
+  inspection.child.kill('SIGKILL')
   return result
+}
+
+/** Returns the answer of the inspection process, or the problem because of which it sends none. */
+function waitForAnswer({ child, report }: LaunchedProcess): Promise<InspectionAnswer> {
+  // The first event decides: a process exits after it has answered.
+  return new Promise(resolve => {
+    child.once('message', message => {
+      const parsed = inspectionAnswer.safeParse(message)
+      resolve(parsed.success ? parsed.data : { problem: 'the plugin sent an unexpected message' })
+    })
+    child.on('error', () => resolve({ problem: 'the inspection process failed to start' }))
+    child.once('exit', async (code, killedBy) =>
+      resolve({ problem: describeExit(await report, code, killedBy) }),
+    )
+  })
 }
 
 function describeExit(report: LaunchReport, code: number | null, killedBy: NodeJS.Signals | null): string {
@@ -108,7 +111,7 @@ function describeExit(report: LaunchReport, code: number | null, killedBy: NodeJ
 }
 
 /** Throws `EyrieError` (`syntax`) if the machine has no Python. */
-function startPython(entry: string, signal: AbortSignal) {
+function startPython(entry: string, signal: AbortSignal): LaunchedProcess {
   try {
     assertPythonInstalled()
   } catch (cause) {
@@ -118,7 +121,7 @@ function startPython(entry: string, signal: AbortSignal) {
   return launch(createPythonCommand('inspect'), createPythonPolicy(entry, LIMITS), options)
 }
 
-function startNode(entry: string, signal: AbortSignal) {
+function startNode(entry: string, signal: AbortSignal): LaunchedProcess {
   const read = [...ENGINE_CODE, dirname(entry)]
   const command = [
     resolve(import.meta.dirname, 'inspect-process.ts'),

@@ -37,6 +37,10 @@ export function findActiveVersion(installed: InstalledPlugins, name: string): Kn
   return versions.find(({ version }) => version === selected) ?? versions[0]
 }
 
+/** Whether this installed version is the active one of its plugin. */
+export const isActiveVersion = (installed: InstalledPlugins, plugin: KnownPlugin): boolean =>
+  findActiveVersion(installed, plugin.name) === plugin
+
 /** Whether any version of a plugin was uploaded. */
 export const hasUploadedVersion = (installed: InstalledPlugins, name: string): boolean =>
   listVersions(installed, name).some(({ origin }) => origin === 'uploaded')
@@ -70,16 +74,16 @@ export function findElementCollision(
   return undefined
 }
 
-/** The properties of versions that a description contains in addition to what is installed. */
+/** What the description of a version reports in addition to its manifest. */
 export interface PluginConditions {
-  /** The versions that are in quarantine, of all plugins. */
+  /** All versions in quarantine. */
   quarantined: readonly QuarantinedPlugin[]
   /** Returns the signature of a version; undefined if it needs none. */
   findSignature(plugin: KnownPlugin): VersionSignature | undefined
   /** Returns what a version asks for beyond what its plugin was granted. */
   findMissing(plugin: KnownPlugin): RequestedCapability[]
-  /** Returns the ids of the pipelines that run a version. */
-  findUsers(plugin: KnownPlugin): number[]
+  /** Returns the ids of the pipelines that use elements of a version. */
+  findPipelines(plugin: KnownPlugin): number[]
 }
 
 /** Describes a plugin with its versions; undefined if none is installed. */
@@ -99,7 +103,7 @@ export const describePlugins = (installed: InstalledPlugins, conditions: PluginC
     .sort()
     .map(name => describePlugin(installed, name, conditions)!)
 
-/** Describes a package before it is installed. */
+/** Describes the content of a package before it is installed. */
 export function describePackage(
   { name, version, license, elements }: KnownPlugin,
   installed: InstalledPlugins,
@@ -122,15 +126,16 @@ export function describePackage(
 
 function describeVersion(
   plugin: KnownPlugin,
-  { quarantined, findSignature, findMissing, findUsers }: PluginConditions,
+  { quarantined, findSignature, findMissing, findPipelines }: PluginConditions,
 ): InstalledVersion {
   const { name, version, origin, license, elements } = plugin
   const signature = findSignature(plugin)
   const missing = findMissing(plugin)
-  const users = findUsers(plugin)
+  const pipelines = findPipelines(plugin)
   const capabilities: NonNullable<InstalledVersion['capabilities']> = {}
-  for (const { manifest } of elements)
+  for (const { manifest } of elements) {
     if (manifest.capabilities) capabilities[manifest.name] = manifest.capabilities
+  }
   const ownQuarantines = quarantined
     .filter(entry => entry.plugin === name && entry.version === version)
     .map(({ channel, reason, time }) => ({ channel, reason, time }))
@@ -140,7 +145,7 @@ function describeVersion(
     license,
     ...(signature && { signature }),
     elements: elements.map(({ manifest }) => manifest.name),
-    ...(users.length > 0 && { pipelines: users }),
+    ...(pipelines.length > 0 && { pipelines }),
     ...(Object.keys(capabilities).length > 0 && { capabilities }),
     ...(ownQuarantines.length > 0 && { quarantined: ownQuarantines }),
     ...(missing.length > 0 && { not_granted: missing }),

@@ -9,14 +9,17 @@ import type { PluginGrants } from './grants/plugin-grants.ts'
 import { formatRequested } from './grants/requested-capabilities.ts'
 import type { InstalledPlugins } from './installed-plugins.ts'
 import type { PluginStore } from './plugin-store.ts'
-import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
+import { findIncompatiblePipelines, findUsingPipelines } from './plugin-usage.ts'
 
-/** Checks that the pipelines fit the installed plugins after a change. */
+/**
+ * Checks before a change of the installed plugins that the configured pipelines work with the plugins after the change.
+ * Pipelines consist of elements, which plugins provide.
+ */
 export interface PipelineChecks {
   /**
-   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change to `next`, in which
-   * `version` is selected. `pipelines` are the configured ones after the change, in the same order; they are unchanged
-   * by default.
+   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change to `next`. `version`
+   * is the version that the change is about. `pipelines` are the configured pipelines after the change, in the same order;
+   * by default, the change does not affect them.
    */
   assertRemainValid(
     configured: ConfiguredPipelines,
@@ -25,12 +28,12 @@ export interface PipelineChecks {
     pipelines?: readonly Pipeline[],
   ): void
   /**
-   * Checks a new version before it is installed. Pipelines that pin the beginning of it, such as `1.2`, would run it at
-   * once. Throws `EyrieError`: `conflict` if it asks for more than was granted, `reference` if it is incompatible with
-   * them.
+   * Checks a new version before it is installed. A pipeline may pin the beginning of a version, such as `1.2`. It then
+   * runs a new version 1.2.x at once. Throws `EyrieError` if there are such pipelines: `conflict` if the version asks for
+   * more than was granted, `reference` if it is incompatible with the pipelines.
    */
   assertFollowersAccept(configured: ConfiguredPipelines, plugin: KnownPlugin): void
-  /** Throws `EyrieError` (`syntax`) if elements in `edits` are invalid. They are checked as in an edit of their pipeline. */
+  /** Throws `EyrieError` (`syntax`) if elements in `edits`, the edits of pipelines in a request, are invalid. */
   assertEditsValid(
     configured: ConfiguredPipelines,
     next: InstalledPlugins,
@@ -75,7 +78,7 @@ export function createPipelineChecks({
   const assertFollowersAccept: PipelineChecks['assertFollowersAccept'] = (configured, plugin) => {
     const installed = store.installed()
     const next = { ...installed, plugins: [...installed.plugins, plugin] }
-    const followers = findUsers(plugin, configured.pipelines, new ElementIndex(next))
+    const followers = findUsingPipelines(plugin, configured.pipelines, new ElementIndex(next))
     if (followers.length === 0) return
     const missing = grants.findMissing(plugin)
     if (missing.length > 0)

@@ -25,15 +25,14 @@ export async function isIdentical(installed: KnownPlugin, uploaded: KnownPlugin)
   return installedFiles !== undefined && computeDigest(installedFiles) === computeDigest(uploadedFiles)
 }
 
-/**
- * Throws `EyrieError` (`reference`) if pipelines use a version. `users` are their ids.
- */
-export function assertUnused({ name, version }: KnownPlugin, users: readonly number[]): void {
-  if (users.length === 0) return
+/** Throws `EyrieError` (`reference`) if pipelines use a version. `pipelines` are the ids of those that do. */
+export function assertUnused({ name, version }: KnownPlugin, pipelines: readonly number[]): void {
+  if (pipelines.length === 0) return
   throw new EyrieError(
     'reference',
-    `pipelines ${users.join(', ')} use version ${version} of ${name}: change them or select another version first`,
-    { value: { pipelines: users } },
+    `pipelines ${pipelines.join(', ')} use version ${version} of ${name}: ` +
+      'change them or select another version first',
+    { value: { pipelines } },
   )
 }
 
@@ -65,32 +64,25 @@ export function assertUploaded({ name, version, origin, folder }: KnownPlugin): 
 }
 
 /** Throws `EyrieError` (`conflict`) if this machine lacks boundaries that its owner requires around uploaded code. */
-export function assertIsolated(sandboxes: Pick<Sandboxes, 'assertIsolated'>): void {
-  const refusal = findRefusal(sandboxes)
-  if (refusal !== undefined) throw new EyrieError('conflict', refusal)
+export function assertIsolated(sandboxes: Pick<Sandboxes, 'findIsolationProblem'>): void {
+  const problem = sandboxes.findIsolationProblem()
+  if (problem !== undefined) throw new EyrieError('conflict', problem)
 }
 
-/** Returns why uploaded code does not run on this machine; undefined if it does. */
-export function findRefusal(sandboxes: Pick<Sandboxes, 'assertIsolated'>): string | undefined {
-  try {
-    sandboxes.assertIsolated()
-    return undefined
-  } catch (error) {
-    return (error as Error).message
-  }
-}
-
-/** Throws `EyrieError` (`conflict`) if a version cannot run in shadow, without any effect. */
+/**
+ * Throws `EyrieError` (`conflict`) if a version cannot run in shadow: next to the active version, on the same frames and
+ * without any effect.
+ */
 export function assertCanRunInShadow({ name, version, origin }: KnownPlugin, active: KnownPlugin): void {
   if (version === active.version && origin === active.origin)
     throw new EyrieError(
       'conflict',
       `version ${version} of ${name} is active already: run another one in shadow`,
     )
-  if (origin === 'uploaded') return
-  // Other versions run in the engine itself, where they could have effects.
-  throw new EyrieError(
-    'conflict',
-    `version ${version} of ${name} was not uploaded, and only uploaded versions run in shadow`,
-  )
+  // Versions that were not uploaded run in the engine itself, where they could have effects.
+  if (origin !== 'uploaded')
+    throw new EyrieError(
+      'conflict',
+      `version ${version} of ${name} was not uploaded, and only uploaded versions run in shadow`,
+    )
 }

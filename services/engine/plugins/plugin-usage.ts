@@ -5,8 +5,11 @@ import { checkElements, listSourceIds } from '../configuration/pipeline-definiti
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 
-/** Returns the ids of the pipelines that use elements (steps) of this version of a plugin. */
-export function findUsers(
+/**
+ * Returns the ids of the pipelines that use this version of a plugin. A pipeline is a sequence of elements (steps), which
+ * plugins provide.
+ */
+export function findUsingPipelines(
   plugin: KnownPlugin,
   pipelines: readonly Pipeline[],
   known: KnownElements,
@@ -15,14 +18,15 @@ export function findUsers(
     const element = known.get(reference)
     return element !== undefined && plugin.elements.includes(element)
   }
-  const users = pipelines.filter(({ elements }) => elements.some(({ name }) => isProvidedByPlugin(name)))
-  return users.map(({ id }) => id)
+  return pipelines
+    .filter(({ elements }) => elements.some(({ name }) => isProvidedByPlugin(name)))
+    .map(({ id }) => id)
 }
 
 /**
- * Returns the pipelines that would become invalid if the catalog `current` were replaced by `next`. A catalog lists the
- * elements and models that pipelines can use; `nextPipelines` are the pipelines after the change, in the same order. Pipelines
- * that are already invalid for the same reason are omitted.
+ * Returns the pipelines that would become invalid if `next` replaced `current`. Both are catalogs, which list the elements
+ * and models that pipelines can use. `nextPipelines` are the pipelines after the change, in the same order. A pipeline that
+ * is invalid already, for the same reason, is omitted.
  */
 export function findIncompatiblePipelines(
   { pipelines, sources }: ConfiguredPipelines,

@@ -25,6 +25,7 @@ import {
   describePlugins,
   findActiveVersion,
   hasUploadedVersion,
+  isActiveVersion,
   listVersions,
 } from './installed-plugins.ts'
 import { createPipelineChecks } from './pipeline-checks.ts'
@@ -34,12 +35,11 @@ import {
   assertUnused,
   assertUploaded,
   describeQuarantine,
-  findRefusal,
   getVersion,
   isIdentical,
 } from './plugin-checks.ts'
 import type { PluginStore } from './plugin-store.ts'
-import { findUsers } from './plugin-usage.ts'
+import { findUsingPipelines } from './plugin-usage.ts'
 import { readUploadedPlugin } from './read-uploaded-plugin.ts'
 import { listRefusedVersions } from './refused-versions.ts'
 import { listReverts } from './revert-alarms.ts'
@@ -60,7 +60,7 @@ export interface PluginsDependencies {
   quarantine: PluginQuarantine
   grants: PluginGrants
   trust: Pick<PluginTrust, 'policy' | 'alarms'>
-  sandboxes: Pick<Sandboxes, 'assertIsolated' | 'isolation'>
+  sandboxes: Pick<Sandboxes, 'findIsolationProblem' | 'isolation'>
   runtime: { retryChannel(channel: number): void; startShadow: StartShadow }
   history: SwitchHistory
   health: Pick<VersionHealth, 'summarize'>
@@ -123,14 +123,14 @@ export function createPlugins({
     plugin.origin === 'uploaded'
       ? toVersionSignature(readClaim(plugin), plugin.name, trust.policy())
       : undefined
-  const listUsers = (plugin: KnownPlugin) =>
-    findUsers(plugin, configuration.get().value.pipelines, store.elements)
-  const isUsed = (plugin: KnownPlugin) => listUsers(plugin).length > 0
+  const findPipelines = (plugin: KnownPlugin) =>
+    findUsingPipelines(plugin, configuration.get().value.pipelines, store.elements)
+  const isUsed = (plugin: KnownPlugin) => findPipelines(plugin).length > 0
   const readConditions = () => ({
     quarantined: quarantine.list(),
     findSignature,
     findMissing: grants.findMissing,
-    findUsers: listUsers,
+    findPipelines,
   })
 
   const list = () => toTagged(describePlugins(store.installed(), readConditions()))
@@ -168,7 +168,8 @@ export function createPlugins({
     if (existing && !isDevelopmentVersion(version))
       throw new EyrieError(
         'conflict',
-        `version ${version} of ${name} already exists with different content: upload it as another version, or as a development version such as ${version}-dev, which later uploads replace`,
+        `version ${version} of ${name} already exists with different content: upload it as another version, ` +
+          `or as a development version such as ${version}-dev, which later uploads replace`,
       )
 
     const policy = trust.policy()
@@ -182,7 +183,7 @@ export function createPlugins({
     assertIsolated(sandboxes)
     await inspectElements(plugin, stopping.signal)
     if (!hasUploadedVersion(installed, name)) {
-      // Left over if the installation of another package has failed.
+      // An earlier installation that failed may have left grants.
       await grants.withdraw(name)
       await grants.grant(plugin, client)
     }
@@ -209,8 +210,7 @@ export function createPlugins({
 
     const installed = store.installed()
     const plugins = installed.plugins.map(other => (other === existing ? plugin : other))
-    const isActive = findActiveVersion(installed, name) === existing
-    if (isActive) assertNoElementCollision({ ...installed, plugins }, plugin)
+    if (isActiveVersion(installed, existing)) assertNoElementCollision({ ...installed, plugins }, plugin)
     await configuration.runExclusive(async configured => {
       checks.assertRemainValid(configured, { ...installed, plugins }, version)
       await store.replace(existing, plugin)
@@ -259,7 +259,7 @@ export function createPlugins({
       assertUploaded(plugin)
 
       await configuration.runExclusive(async ({ pipelines }) => {
-        assertUnused(plugin, findUsers(plugin, pipelines, store.elements))
+        assertUnused(plugin, findUsingPipelines(plugin, pipelines, store.elements))
         assertSuccessorGranted(grants, store.installed(), plugin)
         await store.remove(plugin)
         quarantine.release(name, version)
@@ -277,9 +277,9 @@ export function createPlugins({
 
   function alarms(): string[] {
     const hasUploads = store.installed().plugins.some(({ origin }) => origin === 'uploaded')
-    const refusal = hasUploads ? findRefusal(sandboxes) : undefined
+    const isolationProblem = hasUploads ? sandboxes.findIsolationProblem() : undefined
     return [
-      ...(refusal === undefined ? [] : [refusal]),
+      ...(isolationProblem === undefined ? [] : [isolationProblem]),
       ...trust.alarms(),
       ...listRefusedVersions(store.installed(), trust.policy(), isUsed).map(({ reason }) => reason),
       ...quarantine.list().map(describeQuarantine),

@@ -1,5 +1,5 @@
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
-import { findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
+import { type InstalledPlugins, isActiveVersion } from './installed-plugins.ts'
 import { describeRefusal } from './trust/package-acceptance.ts'
 import { readClaim } from './trust/package-claim.ts'
 import type { SignaturePolicy } from './trust/signature-policy.ts'
@@ -18,9 +18,9 @@ export function listRefusedVersions(
   policy: SignaturePolicy,
   isUsed: (plugin: KnownPlugin) => boolean,
 ): RefusedVersion[] {
-  const isActive = (plugin: KnownPlugin) => findActiveVersion(installed, plugin.name) === plugin
   return installed.plugins
-    .filter(plugin => plugin.origin === 'uploaded' && (isActive(plugin) || isUsed(plugin)))
+    .filter(({ origin }) => origin === 'uploaded')
+    .filter(plugin => isActiveVersion(installed, plugin) || isUsed(plugin))
     .flatMap(plugin => {
       const { name, version } = plugin
       const reason = describeRefusal({ name, version, claim: readClaim(plugin) }, policy)

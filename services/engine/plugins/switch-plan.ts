@@ -3,10 +3,14 @@ import { compareVersions } from '@eyrie/contract/compare-versions'
 import { parseElementReference } from '@eyrie/contract/element-reference'
 import type { PluginSwitch } from '@eyrie/contract/plugin-upgrade'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
-import { type Migration, migrateArgs } from './inspect-elements.ts'
+import { migrateArgs } from './inspect-elements.ts'
+import type { Migration } from './inspect-process.ts'
 import type { ChangedPipeline } from './upgrade/switch-history.ts'
 
-/** A switch of the active version of a plugin from `previous` to `plugin`. */
+/**
+ * A switch of the active version of a plugin from `previous` to `plugin`. The switch may also change the elements of
+ * pipelines, whose arguments are migrated to the new version.
+ */
 export interface PlannedSwitch {
   plugin: KnownPlugin
   previous: KnownPlugin
@@ -24,7 +28,7 @@ export async function migratePipelines(
 ): Promise<Pipeline[]> {
   if (compareVersions(plugin.version, previous.version) <= 0) return [...pipelines]
   const affected = pipelines.flatMap(({ elements }) =>
-    elements.filter(element => isInBoth(element, plugin, previous)),
+    elements.filter(element => switchesVersion(element, plugin, previous)),
   )
   if (affected.length === 0) return [...pipelines]
 
@@ -40,8 +44,12 @@ export async function migratePipelines(
   return pipelines.map(pipeline => ({ ...pipeline, elements: pipeline.elements.map(toMigrated) }))
 }
 
-/** Whether both versions provide an element of a pipeline, which follows the active version because it pins none. */
-function isInBoth({ name: reference }: PipelineElement, plugin: KnownPlugin, previous: KnownPlugin): boolean {
+/** Whether the switch changes the version of an element: both versions provide it, and the pipeline pins no version. */
+function switchesVersion(
+  { name: reference }: PipelineElement,
+  plugin: KnownPlugin,
+  previous: KnownPlugin,
+): boolean {
   const { name, pin } = parseElementReference(reference)
   return pin === undefined && [plugin, previous].every(version => hasElement(version, name))
 }
@@ -78,24 +86,32 @@ export function listChangedPipelines(
 const isEqual = (a: readonly PipelineElement[], b: readonly PipelineElement[]) =>
   JSON.stringify(a) === JSON.stringify(b)
 
-/** Repeats the changes of a switch that was interrupted. Pipelines that somebody has edited since remain as they are. */
-export const repeatChanges = (
-  pipelines: readonly Pipeline[],
-  changed: readonly ChangedPipeline[],
-): Pipeline[] =>
-  restorePipelines(
+/** Repeats the changes of a switch that was interrupted. */
+export const repeatChanges = (pipelines: readonly Pipeline[], changed: readonly ChangedPipeline[]) =>
+  replaceElements(
     pipelines,
-    changed.map(({ id, before, after }) => ({ id, before: after, after: before })),
+    changed.map(({ id, before, after }) => ({ id, from: before, to: after })),
   )
 
-/** Reverts the changes of a switch. Pipelines that somebody has edited since remain as they are. */
-export function restorePipelines(
-  pipelines: readonly Pipeline[],
-  changed: readonly ChangedPipeline[],
-): Pipeline[] {
+/** Reverts the changes of a switch. */
+export const restorePipelines = (pipelines: readonly Pipeline[], changed: readonly ChangedPipeline[]) =>
+  replaceElements(
+    pipelines,
+    changed.map(({ id, before, after }) => ({ id, from: after, to: before })),
+  )
+
+interface Replacement {
+  /** Id of the pipeline. */
+  id: number
+  from: readonly PipelineElement[]
+  to: PipelineElement[]
+}
+
+/** Replaces the elements of pipelines. A pipeline remains unchanged if somebody has edited its elements since the switch. */
+function replaceElements(pipelines: readonly Pipeline[], replacements: readonly Replacement[]): Pipeline[] {
   return pipelines.map(pipeline => {
-    const change = changed.find(({ id }) => id === pipeline.id)
-    const isUnedited = change && isEqual(change.after, pipeline.elements)
-    return isUnedited ? { ...pipeline, elements: change.before } : pipeline
+    const replacement = replacements.find(({ id }) => id === pipeline.id)
+    const isUnedited = replacement && isEqual(replacement.from, pipeline.elements)
+    return isUnedited ? { ...pipeline, elements: replacement.to } : pipeline
   })
 }

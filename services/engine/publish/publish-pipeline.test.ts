@@ -2,7 +2,7 @@ import { createLog } from '@eyrie/kit/log'
 import { describe, expect, it } from 'vitest'
 import type { MessageDraft } from '../output/message-draft.ts'
 import { createPublishPipeline } from './publish-pipeline.ts'
-import { createRecordingTap } from './recording-tap.ts'
+import { createRecordingAnnotator } from './recording-annotator.ts'
 
 const place = { channel: 3, source: 1, pipeline: 2, pts: 9000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
 const frame: MessageDraft = {
@@ -52,7 +52,7 @@ describe('publish pipeline', () => {
   it('publishes a message that cannot be recorded', () => {
     const published: MessageDraft[] = []
     const pipeline = createPublishPipeline({
-      recordings: createRecordingTap(
+      recordings: createRecordingAnnotator(
         { isRecorded: () => true, send: message => void JSON.stringify(message) },
         () => [],
       ),
@@ -65,21 +65,21 @@ describe('publish pipeline', () => {
   })
 })
 
-describe('recording tap', () => {
+describe('recording annotator', () => {
   const shapes = [{ name: 'door', type: 'line', points: [{ x: 0, y: 0 }] }]
 
-  function startTap(recorded: number[]) {
+  function startAnnotator(recorded: number[]) {
     const sent: unknown[] = []
     const media = {
       isRecorded: (source: number) => recorded.includes(source),
       send: (message: unknown) => void sent.push(message),
     }
-    return { sent, tap: createRecordingTap(media, () => shapes) }
+    return { sent, annotator: createRecordingAnnotator(media, () => shapes) }
   }
 
   it('annotates frames without embeddings and repeats the shapes of a channel every second', () => {
-    const { sent, tap } = startTap([1])
-    for (const pts of [0, 9000, 90_000]) tap.annotate({ ...frame, pts })
+    const { sent, annotator } = startAnnotator([1])
+    for (const pts of [0, 9000, 90_000]) annotator.annotate({ ...frame, pts })
     const result = { type: 'result', source: 1, channel: 3, counters: {} }
     const objects = [{ class: 'car', score: 0.5, bbox: { x: 0, y: 0, w: 1, h: 1 } }]
     expect(sent).toEqual([
@@ -90,10 +90,10 @@ describe('recording tap', () => {
   })
 
   it('records events of recorded sources only, and no counts', () => {
-    const { sent, tap } = startTap([1])
-    tap.annotate(event)
-    tap.annotate({ ...event, source: 2 })
-    tap.annotate(count)
+    const { sent, annotator } = startAnnotator([1])
+    annotator.annotate(event)
+    annotator.annotate({ ...event, source: 2 })
+    annotator.annotate(count)
     const { source, channel, pts, time } = place
     expect(sent).toEqual([{ type: 'event', source, channel, pts, time, data: { type: 'fire' } }])
   })

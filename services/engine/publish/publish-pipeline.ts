@@ -2,14 +2,14 @@ import type { Log } from '@eyrie/kit/log'
 import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { EventPictures } from '../pictures/event-pictures.ts'
 import type { FrameHistory } from '../pictures/frame-history.ts'
-import type { RecordingTap } from './recording-tap.ts'
+import type { RecordingAnnotator } from './recording-annotator.ts'
 
 /**
  * The steps through which every message of a channel, such as the objects of a frame or an event, passes in this order.
  */
 export interface PublishSteps {
   /** Adds events and detected objects to the recordings of their source. */
-  recordings: RecordingTap
+  recordings: RecordingAnnotator
   /** Retains the objects of recent frames for snapshots. */
   frameHistory?: FrameHistory | undefined
   /** Delays an event by up to 50 ms to add the picture of its frame, and the counts that follow it. Frames are not delayed. */

@@ -21,7 +21,7 @@ import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { RunningShadow } from '../plugin-host/running-shadow.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { createPublishPipeline, type PublishSteps } from '../publish/publish-pipeline.ts'
-import { createRecordingTap } from '../publish/recording-tap.ts'
+import { createRecordingAnnotator } from '../publish/recording-annotator.ts'
 import { describeSource } from './describe-source.ts'
 import { OpenSinks } from './open-sinks.ts'
 import { Playlist, type PlaylistEntry } from './playlist.ts'
@@ -118,7 +118,7 @@ export class Runtime {
 
     const channelShapes = (channel: number) => findShapes(this.channelMetadata(channel))
     this.#publisher = createPublishPipeline({
-      recordings: createRecordingTap(this.#media, channelShapes),
+      recordings: createRecordingAnnotator(this.#media, channelShapes),
       ...publishing,
       log,
     })

@@ -50,8 +50,8 @@ export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' 
 export interface Sandboxes {
   /** The boundaries around the processes. */
   readonly isolation: Isolation
-  /** Throws an `Error` with the remedy if uploaded code must not run within these boundaries. */
-  assertIsolated(): void
+  /** Returns why uploaded code must not run within these boundaries, with the remedy; undefined if it may run. */
+  findIsolationProblem(): string | undefined
   /** Starts a process and opens the element. Rejects with the reason if it fails, or if the plugin is in quarantine. */
   open(request: SandboxRequest): Promise<OpenedElement>
 }
@@ -97,18 +97,22 @@ export async function createSandboxes({
   const { level, missing } = isolation
   if (level !== 'full') log.warn({ level, missing }, 'uploaded plugins cannot be fully isolated')
 
-  const checkIsolation = ({ level, missing }: Isolation) => {
-    if (level === 'full' || allowsPartialIsolation) return
-    throw new Error(
-      `uploaded code does not run here, because its isolation is ${level}: ${missing.join('; ')}. To run it nevertheless, set engine.allow_partial_plugin_isolation in eyrie.json to true`,
-    )
+  const findIsolationProblem = ({ level, missing }: Isolation): string | undefined =>
+    level === 'full' || allowsPartialIsolation
+      ? undefined
+      : `uploaded code does not run here, because its isolation is ${level}: ${missing.join('; ')}. ` +
+        'To run it nevertheless, set engine.allow_partial_plugin_isolation in eyrie.json to true'
+
+  const checkIsolation = (actual: Isolation) => {
+    const problem = findIsolationProblem(actual)
+    if (problem !== undefined) throw new Error(problem)
   }
 
   const code = await createCompiledCode(codeFolder, log)
 
   return {
     isolation,
-    assertIsolated: () => checkIsolation(isolation),
+    findIsolationProblem: () => findIsolationProblem(isolation),
     open: async ({ plugin, source, capabilities, prepare, infer, isShadow = false, log, ...request }) => {
       if (!isShadow) assertReleased(quarantine, plugin)
       checkIsolation(isolation)

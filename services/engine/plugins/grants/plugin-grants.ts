@@ -16,13 +16,14 @@ import {
   versionRequest,
 } from './requested-capabilities.ts'
 
-/** The grants of each plugin, oldest first: what a version asked for when a person granted it. */
+/** The content of the file: the grants of each plugin, oldest first. */
 const grantFile = z.record(
   pluginName,
   z.array(
     pluginGrant.omit({ capabilities: true }).extend({
+      /** What was granted: everything that the version asked for at that time. */
       elements: versionRequest,
-      /** The publishers to whose versions the grant applies: those before the plugin got another one. All by default. */
+      /** The publishers to whose versions the grant is limited. Set when the plugin changes to another publisher. */
       publishers: z.array(z.string()).optional(),
     }),
   ),
@@ -33,18 +34,19 @@ type Grants = z.infer<typeof grantFile>
 export type GrantedVersion = Pick<KnownPlugin, 'name' | 'version' | 'origin' | 'elements' | 'folder'>
 
 /**
- * What uploaded plugins were granted. Grants add up, so that switching back to an earlier version needs none. Plugins that
- * were not uploaded need no grants: the owner of the machine has put them there.
+ * What the owner of the engine has granted to uploaded plugins, such as pictures or network access. A version that asks for
+ * more than its plugin was granted does not run. Grants add up, so switching back to an earlier version needs no new grant.
+ * Plugins that were not uploaded need no grants, because the owner has put them on the machine.
  */
 export interface PluginGrants {
-  /** Returns the names of the plugins that were granted something. */
-  names(): string[]
-  /** Lists the grants of a plugin, oldest first, each with what it has added to the earlier ones. */
+  /** Lists the names of the plugins that were granted something. */
+  listPlugins(): string[]
+  /** Lists the grants of a plugin, oldest first. Each contains only the capabilities that it adds to the earlier ones. */
   list(name: string): PluginGrant[]
   /** Returns what a version asks for beyond what its plugin was granted. */
   findMissing(plugin: GrantedVersion): RequestedCapability[]
-  /** Returns why a version does not run; undefined if it is granted all that it asks for. */
-  findRefusal(plugin: GrantedVersion): EyrieError | undefined
+  /** Returns why a version does not run, with the remedy; undefined if everything that it asks for was granted. */
+  describeRefusal(plugin: GrantedVersion): string | undefined
   /** Throws `EyrieError` (`grant`) if a version asks for more than its plugin was granted. */
   assertGranted(plugin: GrantedVersion): void
   /** Grants everything that a version asks for. `client`: the IP address of the client that grants it. */
@@ -53,20 +55,23 @@ export interface PluginGrants {
   limitToPublishers(name: string, versions: readonly GrantedVersion[]): Promise<void>
   /** Withdraws all grants of a plugin. */
   withdraw(name: string): Promise<void>
-  /** Returns a message that the file of grants is damaged, with the remedy; undefined if it is intact. */
-  damage(): string | undefined
+  /** Returns the alarm that the file of grants is damaged, with the remedy; undefined if the file is intact. */
+  findDamage(): string | undefined
 }
 
 export interface PluginGrantsOptions {
   /** File that contains the grants. */
   file: string
-  /** Returns who has published a version. */
+  /** Returns an identity that is equal for all versions of a publisher. */
   identifyPublisher(version: GrantedVersion): string
   log: Log
   now?: () => Date
 }
 
-/** Opens the grants. If the file is damaged, nothing is granted, and the file is preserved until a person grants something. */
+/**
+ * Opens the grants. If the file is damaged, nothing is granted. The first new grant replaces the damaged file, of which a
+ * copy is preserved.
+ */
 export function openPluginGrants({
   file,
   identifyPublisher,
@@ -94,20 +99,8 @@ export function openPluginGrants({
     return findNewCapabilities(toVersionRequest(plugin), granted)
   }
 
-  const findRefusal = (plugin: GrantedVersion) => {
-    const missing = findMissing(plugin)
-    if (missing.length === 0) return undefined
-    const { name, version } = plugin
-    return new EyrieError(
-      'grant',
-      `version ${version} of ${name} asks for more than was granted: ${formatRequested(missing)}. ` +
-        `To grant it: eyrie plugin use ${name} ${version} --grant, or "grant": true in the body of the request`,
-      { value: { not_granted: missing } },
-    )
-  }
-
   return {
-    names: () => Object.keys(grants),
+    listPlugins: () => Object.keys(grants),
     list: name => {
       const earlier: VersionRequest[] = []
       return listStored(name).map(({ elements, publishers: _, ...grant }) => {
@@ -117,10 +110,14 @@ export function openPluginGrants({
       })
     },
     findMissing,
-    findRefusal,
+    describeRefusal: plugin => {
+      const missing = findMissing(plugin)
+      return missing.length > 0 ? describeMissing(plugin, missing) : undefined
+    },
     assertGranted: plugin => {
-      const refusal = findRefusal(plugin)
-      if (refusal) throw refusal
+      const missing = findMissing(plugin)
+      if (missing.length > 0)
+        throw new EyrieError('grant', describeMissing(plugin, missing), { value: { not_granted: missing } })
     },
     grant: (plugin, client) => {
       const { name, version } = plugin
@@ -137,7 +134,7 @@ export function openPluginGrants({
     },
     limitToPublishers: (name, versions) => {
       const publishers = [...new Set(versions.map(identifyPublisher))]
-      // Grants that are limited already remain as they are.
+      // A grant that is limited already keeps its own publishers, which replace the new ones here.
       const limited = listStored(name).map(grant => ({ publishers, ...grant }))
       return save({ ...grants, [name]: limited })
     },
@@ -145,9 +142,14 @@ export function openPluginGrants({
       const { [name]: withdrawn, ...others } = grants
       if (withdrawn) await save(others)
     },
-    damage: () => damage,
+    findDamage: () => damage,
   }
 }
+
+/** Explains what a version asks for beyond its grants, and how the owner grants it. */
+const describeMissing = ({ name, version }: GrantedVersion, missing: readonly RequestedCapability[]) =>
+  `version ${version} of ${name} asks for more than was granted: ${formatRequested(missing)}. ` +
+  `To grant it: eyrie plugin use ${name} ${version} --grant, or "grant": true in the body of the request`
 
 function toVersionRequest({ elements }: GrantedVersion): VersionRequest {
   const requests = elements.map(({ manifest: { name, needs, capabilities } }) => {
@@ -165,7 +167,8 @@ function readGrants(file: string, log: Log): { grants: Grants; damage: string | 
     if (code === 'ENOENT') return { grants: {}, damage: undefined }
     log.error({ file, reason: message }, 'failed to read grants of plugins')
     const damage =
-      `${file} is damaged, so that uploaded plugins are granted nothing: restore it from a backup and restart the engine, ` +
+      `${file} is damaged, so that uploaded plugins are granted nothing: ` +
+      'restore it from a backup and restart the engine, ' +
       'or grant again what each plugin asks for with eyrie plugin use <name> <version> --grant'
     return { grants: {}, damage }
   }

@@ -6,7 +6,7 @@ import type { SignaturePolicy } from './signature-policy.ts'
 import { openTrustFile, type TrustRecords } from './trust-file.ts'
 
 export interface PluginTrustOptions {
-  /** File that stores the choices of the owner. */
+  /** File that stores the publishers and exceptions that the owner has chosen. */
   file: string
   /** Whether signatures are required even while no publisher is listed. */
   requiresSignatures: boolean
@@ -19,7 +19,7 @@ export interface PluginTrustOptions {
 }
 
 export interface PublisherOptions {
-  /** Whether active plugins that no trusted publisher has signed may stop. */
+  /** Whether the change may stop active plugins that no trusted publisher has signed. */
   force?: boolean
   ifMatch?: string | undefined
 }
@@ -47,7 +47,7 @@ export interface PluginTrust {
   ): Promise<WithEtag<TrustedPlugins>>
   /** Rejects with `EyrieError` (`id`) if the key is unknown. */
   removePublisher(key: string, ifMatch?: string): Promise<WithEtag<TrustedPlugins>>
-  /** Accepts a plugin without the signature of a trusted publisher. */
+  /** Adds an exception: a plugin that needs no signature of a trusted publisher. */
   addException(plugin: string, ifMatch?: string): Promise<WithEtag<TrustedPlugins>>
   /** Rejects with `EyrieError` (`id`) if the plugin is no exception. */
   removeException(plugin: string, ifMatch?: string): Promise<WithEtag<TrustedPlugins>>
@@ -66,11 +66,14 @@ export function createPluginTrust({
   const stored = openTrustFile(file, log)
   const mutex = new Mutex()
 
-  function policy(records = stored.records()): SignaturePolicy {
-    // A distrusted publisher counts, too. Otherwise, all others would be accepted after the last one was distrusted.
-    const isRequired = requiresSignatures || records.publishers.length > 0 || stored.damage() !== undefined
+  function createPolicy(records: TrustRecords): SignaturePolicy {
+    const isDamaged = stored.findDamage() !== undefined
+    // A distrusted publisher counts, too. Otherwise, all packages would be accepted once the last publisher is distrusted.
+    const isRequired = requiresSignatures || records.publishers.length > 0 || isDamaged
     return { isRequired, ...records }
   }
+
+  const policy = () => createPolicy(stored.records())
 
   function get(): WithEtag<TrustedPlugins> {
     const { isRequired, publishers, exceptions } = policy()
@@ -82,7 +85,7 @@ export function createPluginTrust({
     return { value, etag: computeEtag('plugin-trust', value) }
   }
 
-  /** Stores the records that `change` returns; undefined if nothing changes. */
+  /** Stores the records that `change` returns, unless it returns undefined because nothing changes. */
   const edit = (ifMatch: string | undefined, change: (records: TrustRecords) => TrustRecords | undefined) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get().etag)
@@ -98,7 +101,7 @@ export function createPluginTrust({
     })
 
   return {
-    policy: () => policy(),
+    policy,
     get,
     setPublisher: (key, { name, state }, { force = false, ifMatch } = {}) =>
       edit(ifMatch, ({ publishers, exceptions }) => {
@@ -107,8 +110,8 @@ export function createPluginTrust({
         const since = known?.state === state ? known.since : now().toISOString()
         const others = publishers.filter(publisher => publisher !== known)
         const next = { publishers: [...others, { key, name, state, since }], exceptions }
-        const isFirst = !policy().isRequired
-        if (isFirst && !force) assertNothingRefused(listRefused(policy(next)))
+        const makesRequired = !policy().isRequired
+        if (makesRequired && !force) assertNothingRefused(listRefused(createPolicy(next)))
         return next
       }),
     removePublisher: (key, ifMatch) =>
@@ -132,7 +135,7 @@ export function createPluginTrust({
         return { publishers, exceptions: exceptions.filter(name => name !== plugin) }
       }),
     alarms: () => {
-      const damage = stored.damage()
+      const damage = stored.findDamage()
       return damage === undefined ? [] : [damage]
     },
   }
@@ -144,8 +147,9 @@ function assertNothingRefused(refused: readonly RefusedVersion[]): void {
   const names = refused.map(({ plugin, version }) => `${plugin} ${version}`).join(', ')
   throw new EyrieError(
     'reference',
-    'with a publisher, this engine requires signatures, and plugins that no trusted publisher has signed would stop: ' +
-      `${names}. Allow each of them first (eyrie plugin allow ${first.plugin}), ` +
+    'with a publisher, this engine requires signatures, ' +
+      `and plugins that no trusted publisher has signed would stop: ${names}. ` +
+      `Allow each of them first (eyrie plugin allow ${first.plugin}), ` +
       'or let them stop with ?force=true (eyrie plugin trust --force)',
     { value: { plugins: refused.map(({ plugin }) => plugin) } },
   )

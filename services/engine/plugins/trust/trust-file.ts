@@ -12,8 +12,8 @@ export type TrustRecords = z.infer<typeof trustRecords>
 /** The file in which the choices of the owner are stored. */
 export interface TrustFile {
   records(): TrustRecords
-  /** Why the choices of the owner are unknown; undefined if they are known. */
-  damage(): string | undefined
+  /** Returns the alarm that the file is damaged, with the remedy; undefined if the file is intact. */
+  findDamage(): string | undefined
   save(records: TrustRecords): Promise<void>
 }
 
@@ -26,13 +26,15 @@ export function openTrustFile(file: string, log: Log): TrustFile {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT') {
       log.error({ file, reason: message }, 'failed to read trusted publishers of plugins')
-      damage = `${file} is damaged, so that no publisher of plugins is trusted: restore it from a backup, or trust the publishers again with eyrie plugin trust`
+      damage =
+        `${file} is damaged, so that no publisher of plugins is trusted: restore it from a backup, ` +
+        'or trust the publishers again with eyrie plugin trust'
     }
   }
 
   return {
     records: () => records,
-    damage: () => damage,
+    findDamage: () => damage,
     save: async next => {
       await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
       records = next

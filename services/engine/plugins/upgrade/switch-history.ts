@@ -16,21 +16,24 @@ const changedPipeline = z.strictObject({
 })
 export type ChangedPipeline = z.infer<typeof changedPipeline>
 
-/** A switch that the engine reverts if the new version fails more than the one before. */
+/**
+ * A recent switch that the engine watches: it switches back if the new version fails more than the previous version did.
+ */
 const watch = z.strictObject({
   from: z.string(),
   to: z.string(),
   /** Time of the switch in epoch ms. */
   since: z.number(),
-  /** How much the version before had failed. */
+  /** How much the previous version had failed. */
   before: z.strictObject({ failures: z.number(), failedMs: z.number(), observedMs: z.number() }),
+  /** The pipelines that the switch has changed, which are restored together with the version. */
   pipelines: z.array(changedPipeline),
 })
 export type SwitchWatch = z.infer<typeof watch>
 
 /**
- * A switch that has begun. It changes the active version and pipelines, which are in two files: if the engine ends in
- * between, it changes the pipelines at the next start.
+ * A switch that has begun and not ended. A switch changes two files: the active versions, and the pipelines in the
+ * configuration. If the engine ends after it has written the first file, it changes the pipelines at the next start.
  */
 const unfinishedSwitch = z.strictObject({ to: z.string(), pipelines: z.array(changedPipeline) })
 export type UnfinishedSwitch = z.infer<typeof unfinishedSwitch>
@@ -41,18 +44,18 @@ const historyEntry = z.strictObject({
   unfinished: unfinishedSwitch.optional(),
 })
 
-/** The switches between versions of plugins, and which of them are watched. Stored in a file. */
+/** The switches between versions of plugins. They are stored in a file, and survive restarts of the engine. */
 export interface SwitchHistory {
   /** Lists the switches of a plugin, oldest first. */
   list(plugin: string): VersionSwitch[]
-  /** Returns the watched switch of a plugin. */
+  /** Returns the switch that the engine watches; undefined if it watches none of this plugin. */
   findWatch(plugin: string): SwitchWatch | undefined
-  /** Stores that a switch begins. `add` or `endUnfinished` must follow. */
+  /** Stores that a switch begins. The caller must end it with `add`, or with `endUnfinished` if the switch fails. */
   begin(plugin: string, unfinished: UnfinishedSwitch): Promise<void>
   /** Lists the switches that have begun and not ended, by plugin. */
   listUnfinished(): [plugin: string, unfinished: UnfinishedSwitch][]
   endUnfinished(plugin: string): Promise<void>
-  /** Stores a switch, which ends one that has begun. Replaces the watched switch by `watch`, or by none. */
+  /** Stores a completed switch. Only this switch is watched from now on, or none without `watch`. */
   add(plugin: string, entry: VersionSwitch, watch?: SwitchWatch): Promise<void>
   endWatch(plugin: string): Promise<void>
 }

@@ -3,14 +3,17 @@ import type { MessageToMedia } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { MessageDraft } from '../output/message-draft.ts'
 
-/** The part of the media client that recording uses. The media service records sources; the engine adds its results. */
-export interface Recorder {
+/** The part of the media client that the annotator uses. */
+interface Recorder {
   isRecorded(source: number): boolean
   send(message: MessageToMedia): void
 }
 
-/** Adds events and the objects, counters and shapes of frames to the recordings of their source. */
-export interface RecordingTap {
+/**
+ * Adds the results of the engine to the recordings of the media service: events, and the objects, counters and shapes of
+ * frames. A player shows them together with the recorded video.
+ */
+export interface RecordingAnnotator {
   /**
    * Adds a message to the recording of its source, unless the message has no timestamp (`pts`) or the source is not
    * recorded. Throws if the message cannot be serialised as JSON.
@@ -20,19 +23,22 @@ export interface RecordingTap {
 
 type Annotation = Extract<MessageToMedia, { type: 'event' | 'result' }>
 
-export function createRecordingTap(media: Recorder, findShapes: (channel: number) => Shape[]): RecordingTap {
-  /** The second of stream time for which shapes were last sent, by channel. */
+export function createRecordingAnnotator(
+  media: Recorder,
+  findShapes: (channel: number) => Shape[],
+): RecordingAnnotator {
+  /** The second of stream time in which the shapes of a channel were last sent. */
   const lastShapesSecond = new Map<number, number>()
 
-  /** Returns the shapes of a channel, unless they were taken in this second: a player finds them near any position. */
-  function takeShapesOncePerSecond(channel: number, pts: number): Shape[] | undefined {
+  /** Returns the shapes of a channel once for each second. A player thus finds them near any position of the recording. */
+  function findShapesOncePerSecond(channel: number, pts: number): Shape[] | undefined {
     const second = Math.floor(pts / TICKS_PER_SECOND)
     if (lastShapesSecond.get(channel) === second) return undefined
     lastShapesSecond.set(channel, second)
     return findShapes(channel)
   }
 
-  /** Returns the message that adds a draft to a recording; undefined for drafts that are not recorded. */
+  /** Returns the message that adds a draft to a recording. Returns undefined for kinds of messages that are not recorded. */
   function toAnnotation(draft: MessageDraft, source: number): Annotation | undefined {
     const { channel, pts, time } = draft
     if (channel === null || pts === null) return undefined
@@ -40,7 +46,7 @@ export function createRecordingTap(media: Recorder, findShapes: (channel: number
     if (draft.kind !== 'frame') return undefined
 
     const { objects, counters } = draft.data
-    const shapes = takeShapesOncePerSecond(channel, pts)
+    const shapes = findShapesOncePerSecond(channel, pts)
     return {
       type: 'result',
       source,

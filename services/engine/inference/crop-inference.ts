@@ -6,7 +6,7 @@ import type { OwnModel } from '@eyrie/contract/plugin-inference'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { FrameDroppedError } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
-import type { ModelStore, StoredModel } from '@eyrie/model-store'
+import type { ModelStore, Quarantine, StoredModel } from '@eyrie/model-store'
 import { openQuarantine } from '@eyrie/model-store/quarantine'
 import type { Provider } from '@eyrie/model-store/session'
 import type { CropModel, CropModelSource, CropModels } from '../plugin-host/models/crop-models.ts'
@@ -23,14 +23,14 @@ import type { WorkerProcess } from './worker-process.ts'
 
 /** A worker that does not answer within this time is killed, and its model counts as crashed. */
 const TIMEOUT_MS = 10_000
-/** Models of plugins are files of third parties, which may ask for any amount of memory. */
+/** Maximum memory of a worker. Models of plugins are files of third parties, which may ask for any amount. */
 const MAX_DATA_BYTES = 4 * 2 ** 30
 /** Nice value of the workers. On a busy core, detectors get about three times as much time. */
 const NICENESS = 5
 
 export interface CropInferenceOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
-  /** Folder for copies of the models that plugins contain. Its content is deleted at the start. */
+  /** Folder for copies of the models that plugins contain. The earlier content of the folder is deleted. */
   folder: string
   /** The folders of the catalog's models and of the frame rings. */
   folders: readonly string[]
@@ -40,34 +40,29 @@ export interface CropInferenceOptions {
 }
 
 /**
- * Inference on regions of pictures, for elements that declare `inference`. It has workers of its own, so that a slow or hostile
- * model of a plugin never delays the detectors of other channels. They start when the first model is opened.
+ * Inference on regions (crops) of pictures, for elements whose manifests declare models. It has workers of its own, so that
+ * a slow or hostile model of a plugin never delays the detectors of other channels. The workers start when the first model is
+ * opened.
  */
 export interface CropInference {
+  /** Returns the models for the elements of a channel. */
   forChannel(client: InferenceClient): CropModels
   /** Returns the process ids of the workers; none before the first model is opened. */
   pids(): number[]
   stop(): Promise<void>
 }
 
-interface StartedWorkers {
-  pool: WorkerPool
-  scheduler: Scheduler<WorkerProcess>
-  registry: ModelRegistry
-  provider: Provider
-}
-
 export async function createCropInference(options: CropInferenceOptions): Promise<CropInference> {
-  const { models, folder, folders, workers: count, log } = options
-  // Deletes the copies, and the list of the models in quarantine, which get another chance when the engine starts.
+  const { models, folder, log } = options
+  // The folder also contains the list of models in quarantine: they get another chance when the engine starts.
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const quarantine = openQuarantine(folder)
-  let starting: Promise<StartedWorkers> | undefined
-  let running: StartedWorkers | undefined
+  let starting: Promise<CropWorkers> | undefined
+  let running: CropWorkers | undefined
 
   /** Starts the workers at the first call, and again if that has failed. */
-  function ensureStarted(): Promise<StartedWorkers> {
+  function ensureStarted(): Promise<CropWorkers> {
     starting ??= start().catch(error => {
       starting = undefined
       throw error
@@ -75,35 +70,12 @@ export async function createCropInference(options: CropInferenceOptions): Promis
     return starting
   }
 
-  async function start(): Promise<StartedWorkers> {
-    const scheduler = new Scheduler<WorkerProcess>()
-    const registry = new ModelRegistry({
-      workers: () => pool.workers(),
-      scheduler,
-      quarantine,
-      proposeRemedy: () => 'It runs again when the engine has been restarted; until then, use another model',
-      log,
-    })
-    const pool = await startWorkerPool({
-      count,
-      timeoutMs: TIMEOUT_MS,
-      folders: [...folders, folder],
-      dataBytes: MAX_DATA_BYTES,
-      niceness: NICENESS,
-      scheduler,
-      log,
-      onExit: worker => registry.removeWorker(worker),
-      onReplacement: worker => registry.loadAllOn(worker),
-    })
-    await pool.startAll().catch(async error => {
-      await pool.stop()
-      throw error
-    })
-    running = { pool, scheduler, registry, provider: selectProvider('auto', pool.workers()[0]!.providers) }
+  async function start(): Promise<CropWorkers> {
+    running = await startCropWorkers(options, quarantine)
     return running
   }
 
-  /** Leases a model of a plugin, or one of the catalog, which is followed when its file is replaced. */
+  /** Leases a model of a plugin or of the catalog. If a model of the catalog is replaced, the lease switches to the new one. */
   async function leaseModel(source: CropModelSource): Promise<ModelLease> {
     if ('own' in source) {
       const ownModel = await copyOwnModel(source.own, source.folder, folder)
@@ -116,7 +88,7 @@ export async function createCropInference(options: CropInferenceOptions): Promis
       name: source.name,
       models,
       registry: {
-        // The followed model is one of the store, which runs on regions here.
+        // `followModel` leases only models of the store.
         acquire: (model, provider) => registry.acquire(toCropModel(model as StoredModel), provider),
       },
       provider,
@@ -137,7 +109,7 @@ export async function createCropInference(options: CropInferenceOptions): Promis
       scheduler,
       findRing: () => findRing(view),
       mode: 'a',
-      // Regions of one frame do not replace each other. The element limits how many wait.
+      // With `realtime`, a region would replace another one of the same frame. The element limits how many wait.
       pacing: 'all',
       priority,
     })
@@ -166,6 +138,46 @@ export async function createCropInference(options: CropInferenceOptions): Promis
   }
 }
 
+/** The workers for regions, and what assigns models and frames to them. */
+interface CropWorkers {
+  pool: WorkerPool
+  scheduler: Scheduler<WorkerProcess>
+  registry: ModelRegistry
+  /** The part of ONNX Runtime that runs the models on this machine. */
+  provider: Provider
+}
+
+async function startCropWorkers(
+  { workers: count, folder, folders, log }: CropInferenceOptions,
+  quarantine: Quarantine,
+): Promise<CropWorkers> {
+  const scheduler = new Scheduler<WorkerProcess>()
+  const registry = new ModelRegistry({
+    workers: () => pool.workers(),
+    scheduler,
+    quarantine,
+    proposeRemedy: () => 'It runs again when the engine has been restarted; until then, use another model',
+    log,
+  })
+  const pool = await startWorkerPool({
+    count,
+    timeoutMs: TIMEOUT_MS,
+    folders: [...folders, folder],
+    dataBytes: MAX_DATA_BYTES,
+    niceness: NICENESS,
+    scheduler,
+    log,
+    onExit: worker => registry.removeWorker(worker),
+    onReplacement: worker => registry.loadAllOn(worker),
+  })
+  await pool.startAll().catch(async error => {
+    await pool.stop()
+    throw error
+  })
+  return { pool, scheduler, registry, provider: selectProvider('auto', pool.workers()[0]!.providers) }
+}
+
+/** Returns a model of the catalog as a model that runs on regions. */
 function toCropModel({ card, file }: StoredModel): LoadableModel {
   const { name, sha256, input } = card
   return { card: { kind: 'crops', name, sha256, input: toCropInput(input), detector: card }, file }
@@ -189,7 +201,7 @@ async function copyOwnModel(own: OwnModel, pluginFolder: string, folder: string)
   return { card: { kind: 'crops', name, sha256, input, detector: toDetectorCard(own) }, file }
 }
 
-/** Returns the model card of a detector; undefined for other models, whose outputs are not decoded. */
+/** Returns the model card with which the output of a detector is decoded. Returns undefined for other models. */
 function toDetectorCard(model: OwnModel): ModelCard | undefined {
   if (model.head === undefined) return undefined
   const { file: _file, input, ...card } = model

@@ -11,7 +11,7 @@ import { createDetectionDecoder } from './detection-decoder.ts'
 import { normalize, readModelFile } from './model-session.ts'
 import type { CropModelCard } from './worker-messages.ts'
 
-/** A model in the memory of an inference worker that runs on regions of frames. */
+/** A model in the memory of an inference worker, which runs on regions (crops) of frames. */
 export interface CropSession {
   /** Runs the model on a region, normalised to 0..1. Returns `overwritten` if the ring no longer holds the frame. */
   run(ring: RingReader, n: number, region: BBox, thresholds: Thresholds): Promise<CropResult | 'overwritten'>
@@ -23,7 +23,7 @@ const MAX_OBJECTS = 100
 
 type Outputs = Readonly<Record<string, Tensor>>
 
-/** What the model has read. */
+/** The region on which the model has run. */
 interface ModelRun {
   /** The part of the input that shows the region, in pixels. */
   content: PixelRect
@@ -32,6 +32,7 @@ interface ModelRun {
   thresholds: Thresholds
 }
 
+/** Converts the outputs of a run to its result. Detectors have another conversion than other models. */
 type ConvertOutputs = (outputs: Outputs, run: ModelRun) => CropResult
 
 /** Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or does not match its card. */
@@ -43,7 +44,7 @@ export async function openCropSession(
   const { detector, input } = card
   const session = await openSession(await readModelFile(card, file), provider)
   const tensor = createInputTensor({ ...input, dynamic: false, multiple_of: 1 }, input)
-  const trial = detector ? tryDetector(session, detector, input) : tryEncoding(session, input, tensor)
+  const trial = detector ? tryDetector(session, detector, input) : tryOtherModel(session, input, tensor)
   const convertOutputs = await trial.catch(async error => {
     await session.release()
     throw error
@@ -66,7 +67,7 @@ export async function openCropSession(
   }
 }
 
-/** Runs a detector once on a uniform picture. Returns the function that decodes its output to objects of the whole picture. */
+/** Runs a detector once on a uniform picture. Returns the function that decodes its output to objects in the whole picture. */
 async function tryDetector(
   session: InferenceSession,
   detector: ModelCard,
@@ -82,8 +83,8 @@ async function tryDetector(
   }
 }
 
-/** Runs any other model once on a uniform picture. Returns the function that encodes its outputs. */
-async function tryEncoding(
+/** Runs a model that is no detector once on a uniform picture. Returns the function that encodes its outputs. */
+async function tryOtherModel(
   session: InferenceSession,
   input: CropInput,
   tensor: Tensor,

@@ -17,7 +17,7 @@ export type DetectionDecoder = (
   thresholds: Thresholds,
 ) => Detections
 
-/** In pixels of the model's input. */
+/** A rectangle in pixels of the model's input. */
 interface ContentArea {
   x: number
   y: number
@@ -37,17 +37,15 @@ export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
   const classCount = card.labels.length
   const cardThresholds = card.labels.map(label => card.class_score_thresholds[label] ?? card.score_threshold)
 
-  return (
-    output,
-    content,
-    { score_threshold: scoreThreshold, iou_threshold: iouThreshold = card.iou_threshold },
-  ) => {
+  return (output, content, thresholds) => {
+    const { score_threshold: scoreThreshold, iou_threshold: iouThreshold = card.iou_threshold } = thresholds
+    /** The minimum score of reported objects, by label. */
     const minScores = scoreThreshold === undefined ? cardThresholds : card.labels.map(() => scoreThreshold)
-    const minScore = Math.min(MIN_LOW_SCORE, ...minScores)
-    const candidates = decodeHead({ ...output, classes: classCount }, minScore).filter(isValidBox)
     const isReported = ({ score, label }: Candidate) => score >= minScores[label]!
     const isLow = (candidate: Candidate) => !isReported(candidate) && candidate.score >= MIN_LOW_SCORE
 
+    const minScore = Math.min(MIN_LOW_SCORE, ...minScores)
+    const candidates = decodeHead({ ...output, classes: classCount }, minScore).filter(isValidBox)
     const objects = suppressOverlaps(candidates.filter(isReported), suppressionGroups, iouThreshold)
     // Reported objects come first, so that a class with a high threshold cannot suppress them.
     const lowScoreObjects = suppressOverlaps(

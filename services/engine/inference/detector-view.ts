@@ -3,7 +3,10 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import { sleep } from '@eyrie/kit'
 import type { InferenceClient, ViewRequest } from './inference-client.ts'
 
-/** Maximum time to wait for the first picture of another view. A source that delivers none has no frames that could be lost. */
+/**
+ * Maximum time to wait for the first picture of another view. If the source delivers no frames for so long, none are lost
+ * when the detector is opened again instead.
+ */
 const MAX_WAIT_MS = 10_000
 const POLL_MS = 20
 
@@ -41,7 +44,10 @@ export class DetectorView {
     }
   }
 
-  /** Requests the pictures of the view of another model. Returns whether all frames have such pictures from now on. */
+  /**
+   * Requests the pictures that another model reads, and waits for the first one. Returns true when all further frames have
+   * such pictures, and false if they cannot be provided. If it returns true, and the model is replaced, call `adopt` next.
+   */
   async prepare(view: ViewSpec): Promise<boolean> {
     if (isDeepStrictEqual(view, this.#current)) return true
     const request = this.#client.requestView?.(view)
@@ -53,7 +59,7 @@ export class DetectorView {
     }
 
     request.awaitPictures()
-    // The frames that are being processed may have pictures of the current view only.
+    // Frames that arrived before may have only pictures of the current view.
     await this.#drain()
     return true
   }
@@ -68,7 +74,7 @@ export class DetectorView {
     return true
   }
 
-  /** Must be called after the model was replaced. Ends the previous view when no frame needs it any more. */
+  /** Called after the model was replaced. Switches to the view of the new model when no frame needs the previous view. */
   async adopt(): Promise<void> {
     if (!this.#upcoming) return
     await this.#drain()

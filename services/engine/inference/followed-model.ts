@@ -6,36 +6,39 @@ import type { Provider } from '@eyrie/model-store/session'
 import { Mutex } from 'async-mutex'
 import type { ModelLease, ModelRegistry } from './model-registry.ts'
 
-/** How a model is followed, for a detector that uses it. */
+/** The model that a detector follows, and how the detector is prepared for a replacement. */
 export interface FollowModelOptions {
-  /** The name of the model in pipelines. The card has another name if another model was selected to run in its place. */
+  /** The name of the model in pipelines. If another model was selected to run in its place, its card has another name. */
   name: string
   models: Pick<ModelStore, 'get' | 'onChange'>
   registry: Pick<ModelRegistry, 'acquire'>
   provider: Provider
-  /** Prepares the detector for a replacement, which may read other pictures. Returns false if that would lose frames. */
+  /**
+   * Prepares the detector for a replacement, which may read pictures of another size or format. Returns false if the pictures
+   * cannot be provided without losing frames.
+   */
   prepare?(card: ModelCard): Promise<boolean>
-  /** Called when the replacement is in use. */
+  /** Called when the replacement has taken over. */
   onReplaced?(): Promise<void>
   log: Log
 }
 
-/** A lease of the model that the store currently has under a name. */
+/** A lease that always refers to the current model of a name. */
 export interface FollowedModel extends ModelLease {
   readonly card: ModelCard
 }
 
-/** A version of the model, and its lease in the inference workers. */
+/** A model of the store, and its own lease in the inference workers. */
 interface LeasedModel {
   model: StoredModel
   lease: ModelLease
 }
 
 /**
- * Leases a model and switches to its replacement when the store has another one under its name. The new model is loaded
- * while the old one still runs, and takes over between two frames. If the new model cannot be loaded, the old one
- * remains in use. If it needs other pictures, and `prepare` cannot provide them without a gap, the lease is revoked, so
- * that the element reopens.
+ * Leases a model, and switches to its replacement when the store has another model under its name:
+ * - The new model is loaded while the old one still runs, and takes over between two frames.
+ * - If the new model cannot be loaded, the old one remains in use.
+ * - If `prepare` returns false, the lease is revoked, so that the element opens its detector again.
  */
 export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
   const { name, models, registry, provider, prepare, onReplaced, log } = options
@@ -49,7 +52,7 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     return { model, lease: await registry.acquire(model, provider) }
   }
 
-  /** Revokes this lease together with that of a model that is in use. */
+  /** Revokes the followed lease when the lease of the model in use is revoked. */
   function forwardRevocation(leased: LeasedModel): void {
     void leased.lease.revoked.then(reason => {
       if (leased === current) revoked.resolve(reason)

@@ -3,7 +3,9 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { Detections, Frame, ModelRequest, Thresholds } from '@eyrie/element'
 import type { RingLocation } from '../frames/ring-reader.ts'
 
-/** A channel that uses inference. */
+/**
+ * A channel that uses inference: its elements open detectors, which are models that run on the frames of the channel.
+ */
 export interface InferenceClient {
   channel: number
   /** `realtime`: a newer frame of the channel replaces a waiting frame. `all`: every frame is processed. */
@@ -17,7 +19,7 @@ export interface InferenceClient {
    * Undefined until the media service has created it.
    */
   findRing(view: ViewSpec): RingLocation | undefined
-  /** Requests the pictures of a view that no element reads. */
+  /** Requests pictures of a view in addition to those that the elements read. */
   requestView?(view: ViewSpec): ViewRequest
   /** Called after the view of a detector has changed. */
   onViewChange?(): void
@@ -25,19 +27,19 @@ export interface InferenceClient {
   observe?(request: ModelRequest): DetectorObserver | undefined
 }
 
-/** A request for pictures in addition to those of the elements. No frame waits for them, unless `awaitPictures` is called. */
+/** A request for additional pictures. Frames do not wait for these pictures until `awaitPictures` is called. */
 export interface ViewRequest {
   /** Number of the newest frame with a picture; 0 before the first. */
   newest(): number
-  /** Delays frames from now on until they have a picture. */
+  /** From now on, a frame is delivered only when it has a picture. */
   awaitPictures(): void
   end(): void
 }
 
-/** Observes a detector of a channel, also while it fails to open. */
+/** Observes a detector of a channel. It observes failures to open the detector, too. */
 export interface DetectorObserver {
   onDetection(detection: ObservedDetection): void
-  /** `model` is the model that has failed. */
+  /** `model` is the name of the model that has failed. It may run in place of the requested one. */
   onFailure(model: string, reason: string): void
   onClose(): void
 }
@@ -45,7 +47,7 @@ export interface DetectorObserver {
 /** What a detector has found in a frame. */
 export interface ObservedDetection {
   frame: Frame
-  /** The model that has run, which may run in place of the requested one. */
+  /** Name of the model that has run. It may run in place of the requested one. */
   model: string
   thresholds: Thresholds
   detections: Detections

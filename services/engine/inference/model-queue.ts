@@ -5,13 +5,16 @@ import type { FrameQueueOptions, Scheduler } from './scheduler.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** Runs a leased model on the frames of a channel, until it is closed or the lease is revoked. */
+/**
+ * Runs a leased model on the frames of a channel, until the queue is closed or the lease is revoked. A lease keeps the model
+ * loaded in the inference workers.
+ */
 export interface ModelQueue {
-  /** Runs work on a worker that has the model. Rejects with `FrameDroppedError` if the frame is dropped. */
+  /** Runs `work` for frame `n` on a worker that has the model. Rejects with `FrameDroppedError` if the frame is dropped. */
   submit<T>(n: number, work: (worker: WorkerProcess) => Promise<T>): Promise<T>
-  /** Returns the ring that contains the frame `n`. Throws `FrameDroppedError` if there is none. */
+  /** Returns the current ring (frame buffer) for frame `n`. Throws `FrameDroppedError` if there is none. */
   openRing(n: number): RingLocation
-  /** Releases the lease. Work that waits is rejected with the reason. */
+  /** Rejects waiting work with the reason, and releases the lease. */
   close(reason: string): void
 }
 
@@ -31,11 +34,12 @@ export function openModelQueue({
 }: ModelQueueOptions): ModelQueue {
   const queue = scheduler.openQueue({ ...options, canRunOn: lease.isLoadedOn })
   void lease.revoked.then(reason => queue.close(reason))
+  /** Path of the ring that the workers read. */
   let currentPath: string | undefined
   let isClosed = false
 
-  /** Workers keep a ring open until they are notified that it is no longer read. */
-  function switchTo(path: string | undefined): void {
+  /** Remembers which ring is read, and notifies the workers when the previous one is not, because they keep it open. */
+  function switchRing(path: string | undefined): void {
     const previousPath = currentPath
     currentPath = path
     if (!previousPath || previousPath === path) return
@@ -47,7 +51,7 @@ export function openModelQueue({
     openRing: n => {
       const ring = findRing()
       if (!ring) throw new FrameDroppedError(n)
-      switchTo(ring.path)
+      switchRing(ring.path)
       return ring
     },
     close: reason => {
@@ -55,7 +59,7 @@ export function openModelQueue({
       isClosed = true
       queue.close(new Error(reason))
       lease.release()
-      switchTo(undefined)
+      switchRing(undefined)
     },
   }
 }

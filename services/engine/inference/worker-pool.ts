@@ -25,21 +25,29 @@ export interface WorkerPoolOptions extends WorkerOptions {
 export interface WorkerPool {
   /** Returns the workers that are running now. */
   workers(): readonly WorkerProcess[]
-  /** Starts the other workers, unless they have been started. Rejects if one of them fails to start; call it again then. */
+  /** Starts the other workers. Rejects if one of them fails to start; the next call then tries again. */
   startAll(): Promise<void>
-  /** Adds a worker for a time, after `prepare`. Returns a function that stops the worker when it has finished its frames. */
+  /**
+   * Adds a worker in addition to the fixed number, after `prepare` has succeeded. Returns a function that stops the worker
+   * when it has finished its frames.
+   */
   addExtra(prepare: (worker: WorkerProcess) => Promise<void>): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
-/** Starts the first worker, which shows what workers on this machine can do. Throws an `Error` if it fails to start. */
+/**
+ * Creates a pool and starts its first worker, which detects what this machine can run. `startAll` starts the others. Throws
+ * an `Error` if the first worker fails to start.
+ */
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, timeoutMs, folders, dataBytes, niceness, scheduler, log } = options
   const workers: WorkerProcess[] = []
-  /** The workers among them that were added for a time, and are not replaced. */
+  /** The workers that `addExtra` has added. Unlike the others, they are not replaced when they exit. */
   const extras = new Set<WorkerProcess>()
   /** Number of workers that have not been started yet. */
   let missingCount = count
+  /** Defined while `startAll` starts workers, and after it has succeeded. */
+  let starting: Promise<void> | undefined
   let isStopping = false
 
   const addWorker = async (prepare?: (worker: WorkerProcess) => Promise<void>): Promise<WorkerProcess> => {
@@ -88,17 +96,15 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     await Promise.all([...workers].map(worker => worker.stop()))
   }
 
-  /** Starts workers that have not been started yet. If some fail to start, rejects with the reason of the first. */
-  const startWorkers = async (length: number) => {
-    const results = await Promise.allSettled(Array.from({ length }, () => addWorker()))
+  /** Starts a number of workers at the same time. If some fail to start, rejects with the reason of the first. */
+  const startWorkers = async (number: number) => {
+    const results = await Promise.allSettled(Array.from({ length: number }, () => addWorker()))
     missingCount -= results.filter(({ status }) => status === 'fulfilled').length
     const failure = results.find(result => result.status === 'rejected')
     if (failure) throw new Error(`failed to start an inference worker: ${(failure.reason as Error).message}`)
   }
 
   await startWorkers(1)
-  /** Defined while the other workers start, and afterwards. */
-  let starting: Promise<void> | undefined
   return {
     workers: () => workers,
     startAll: () => {

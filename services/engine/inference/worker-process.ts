@@ -8,7 +8,7 @@ import type { Provider } from '@eyrie/model-store/session'
 import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './worker-messages.ts'
 import { createWorkerPolicy } from './worker-policy.ts'
 
-/** Signals of native crashes. SIGKILL and SIGTERM are not among them, because other processes send them. */
+/** The signals of native crashes. SIGKILL and SIGTERM are missing, because other processes send them. */
 const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
 /** A worker that has not ended within this time after it was asked to is killed. */
 const STOP_TIMEOUT_MS = 1000
@@ -22,9 +22,9 @@ export interface WorkerProcess {
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<WorkerExitError>
   /**
-   * Sends a request and returns the answer. The worker answers in the order of the requests. Rejects with the reason if
-   * the request fails, or with `WorkerExitError` if the worker exits. If several requests wait then, only the first was
-   * running: for the others, `isCrash` is false.
+   * Sends a request and returns the answer. The worker handles one request at a time, in their order. Rejects with the
+   * reason if the request fails. Rejects with `WorkerExitError` if the worker exits; `isCrash` is then true only for the
+   * request that it was handling.
    */
   request(request: WorkerRequest): Promise<WorkerAnswer>
   /** Sends a notice, which the worker does not answer. */
@@ -36,7 +36,7 @@ export interface WorkerProcess {
 /** The error of requests to a worker that has exited. */
 export class WorkerExitError extends Error {
   override readonly name = 'WorkerExitError'
-  /** Whether the running model caused the exit. */
+  /** Whether the request, which runs or loads a model, has caused the exit. */
   readonly isCrash: boolean
   constructor(cause: string, isCrash: boolean) {
     super(cause)
@@ -71,7 +71,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     exit ??= reason
     clearTimeout(timer)
     pending.shift()?.reject(exit)
-    // The requests after the current one were not running, so the crash is not theirs.
+    // The other requests were still waiting, so they have not caused a crash.
     for (const answer of pending.splice(0)) answer.reject(new WorkerExitError(exit.message, false))
     exited.resolve(exit)
   }
@@ -116,6 +116,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
 
   // A worker that has started sends `ready` without a request.
   const ready = await nextAnswer().catch(async error => {
+    // The launcher knows better why the worker has not started.
     const report = await launchReport
     throw 'error' in report ? new Error(report.error) : error
   })

@@ -6,6 +6,7 @@ import type { BenchMeasurement, BenchRequest } from '@eyrie/contract/plugin-benc
 import type { Element, Log } from '@eyrie/element'
 import type { Egress } from '@eyrie/kit'
 import { type KnownElement, readPlugin } from '../plugin-host/known-plugin.ts'
+import type { ElementSource } from '../plugin-host/protocol/element-messages.ts'
 import { createCallHandler } from '../plugin-host/sandbox/granted/call-handler.ts'
 import { checkDeclared, checkView } from '../plugin-host/sandbox/granted/capability-check.ts'
 import type { ProcessUsage } from '../plugin-host/sandbox/limits/process-usage.ts'
@@ -20,69 +21,32 @@ const WARM_UP_SECONDS = 2
 const USAGE_INTERVAL_MS = 500
 
 /**
- * Measures what the frames of a channel cost an element, in a process with the limits of uploaded plugins. Only the
- * budget of its manifest is not enforced. Throws an `Error` with the reason if the element fails. `log` receives the
- * log of the element.
+ * Measures what the frames of a channel cost an element. The element runs in a process with the limits of uploaded plugins,
+ * except that the budget of its manifest is not enforced. Throws an `Error` with the reason if the element fails. `log`
+ * receives the log of the element.
  */
 export async function measureElement(
   request: BenchRequest,
-  { egress, log }: { egress: Egress; log: Log },
+  context: { egress: Egress; log: Log },
 ): Promise<BenchMeasurement> {
   const known = findElement(request)
-  const { manifest, entry } = known
-  const { capabilities } = manifest
-  const { fps, seconds } = request
-  const needsPixels = manifest.needs.includes('pixels')
-  const args = assertValid('args', known.checkArgs(request.args))
-  const config = request.config && assertValid('config', known.checkConfig(request.config))
+  const setup = createSetup(known, request)
   const frames = await createFrames(request)
   const folder = await mkdtemp(join(tmpdir(), 'eyrie-plugin-bench-'))
-
-  const usages: ProcessUsage[] = []
-  let isolation = ''
-  let pictures: Pictures | undefined
+  let opened: OpenedElement | undefined
   try {
-    const element = await openSandboxedElement({
-      source: { entry, name: manifest.name, setup: { args, config, source: { id: 1 }, size: undefined } },
-      needsPixels,
-      findRing: () => pictures?.ring,
-      ...(capabilities && {
-        checkView: view => checkView(capabilities, view),
-        checkResult: result => checkDeclared(capabilities, result),
-      }),
-      checkIsolation: ({ level }) => {
-        isolation = level
-      },
-      onCall: createCallHandler({ declared: capabilities, egress, folder: join(folder, 'storage') }),
-      onCost: () => {},
-      onUsage: usage => usages.push(usage),
-      // A crash also rejects the frame that is processed.
-      onCrash: () => {},
-      logFields: {},
-      log,
-    })
-    if (needsPixels && element.view) pictures = createPictures(element.view)
-
-    const channel = { element, frames, fps, pictures }
-    const warmUpCount = Math.ceil(WARM_UP_SECONDS * fps)
-    await processFrames(channel, 1, warmUpCount)
-    const before = await readNextUsage(usages)
-    const frameCount = Math.ceil(seconds * fps)
-    const roundTrips = await processFrames(channel, warmUpCount + 1, frameCount)
-    const after = await readNextUsage(usages)
-    element.close?.()
+    opened = await openElement(known, setup, { ...context, folder })
+    const costs = await measureCosts(opened, frames, request)
+    opened.element.close?.()
+    const budgetMs = known.manifest.capabilities?.budget_ms
     return {
-      element: manifest.name,
-      isolation,
-      frames: frameCount,
-      round_trip_p50: quantile(roundTrips, 0.5),
-      round_trip_p99: quantile(roundTrips, 0.99),
-      cpu_per_frame: (after.cpuMs - before.cpuMs) / frameCount,
-      peak_rss_bytes: Math.max(...usages.map(({ residentBytes }) => residentBytes)),
-      ...(capabilities?.budget_ms !== undefined && { budget_ms: capabilities.budget_ms }),
+      element: known.manifest.name,
+      isolation: opened.isolation,
+      ...costs,
+      ...(budgetMs !== undefined && { budget_ms: budgetMs }),
     }
   } finally {
-    pictures?.close()
+    opened?.pictures?.close()
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -98,29 +62,94 @@ function findElement({ folder, element: name }: BenchRequest): KnownElement {
   return element
 }
 
-/**
- * Returns the value, completed with the defaults of its schema. `option` is the option of the command line that
- * contains it.
- */
+function createSetup(known: KnownElement, { args, config }: BenchRequest): ElementSource['setup'] {
+  return {
+    args: assertValid('args', known.checkArgs(args)),
+    config: config && assertValid('config', known.checkConfig(config)),
+    source: { id: 1 },
+    size: undefined,
+  }
+}
+
+/** Returns the checked value of an option of the command line. It is completed with the defaults of its schema. */
 function assertValid(option: string, { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
   if (problem) throw new Error(`--${option}: ${problem.pointer} ${problem.message}`)
   return value
 }
 
-/** A channel as the engine runs it: frames arrive at a fixed rate. */
-interface BenchChannel {
+/** An element that runs in a process. */
+interface OpenedElement {
   element: Element
-  frames: FrameSource
-  fps: number
-  /** Undefined if the element does not read the pictures of the frames. */
+  /** The level of the boundaries around the process. */
+  isolation: string
+  /** The pictures of the frames; undefined if the element does not read them. */
   pictures: Pictures | undefined
+  /** What the process uses, oldest first. New measurements are appended. */
+  usages: readonly ProcessUsage[]
 }
 
-/** Processes `count` frames, beginning with number `first`. Returns the time of each from sending it to its result, in ms. */
+/** Opens an element. Its files are stored in `folder`. */
+async function openElement(
+  { manifest, entry }: KnownElement,
+  setup: ElementSource['setup'],
+  { folder, egress, log }: { folder: string; egress: Egress; log: Log },
+): Promise<OpenedElement> {
+  const { name, needs, capabilities } = manifest
+  const needsPixels = needs.includes('pixels')
+  const usages: ProcessUsage[] = []
+  let isolation = ''
+  let pictures: Pictures | undefined
+  const element = await openSandboxedElement({
+    source: { entry, name, setup },
+    needsPixels,
+    findRing: () => pictures?.ring,
+    ...(capabilities && {
+      checkView: view => checkView(capabilities, view),
+      checkResult: result => checkDeclared(capabilities, result),
+    }),
+    // The element also runs on a machine that lacks boundaries.
+    checkIsolation: ({ level }) => {
+      isolation = level
+    },
+    onCall: createCallHandler({ declared: capabilities, egress, folder: join(folder, 'storage') }),
+    onCost: () => {},
+    onUsage: usage => usages.push(usage),
+    // A crash also rejects the frame that is processed.
+    onCrash: () => {},
+    logFields: {},
+    log,
+  })
+  // The view is known only now. The ring is needed for the first frame.
+  if (needsPixels && element.view) pictures = createPictures(element.view)
+  return { element, isolation, pictures, usages }
+}
+
+/** Processes frames at the requested rate, first some that are not measured. */
+async function measureCosts(opened: OpenedElement, frames: FrameSource, { fps, seconds }: BenchRequest) {
+  const { usages } = opened
+  const warmUpCount = Math.ceil(WARM_UP_SECONDS * fps)
+  const frameCount = Math.ceil(seconds * fps)
+  await processFrames(opened, frames, { fps, first: 1, count: warmUpCount })
+  const before = await readNextUsage(usages)
+  const roundTrips = await processFrames(opened, frames, { fps, first: warmUpCount + 1, count: frameCount })
+  const after = await readNextUsage(usages)
+  return {
+    frames: frameCount,
+    round_trip_p50: quantile(roundTrips, 0.5),
+    round_trip_p99: quantile(roundTrips, 0.99),
+    cpu_per_frame: (after.cpuMs - before.cpuMs) / frameCount,
+    peak_rss_bytes: Math.max(...usages.map(({ residentBytes }) => residentBytes)),
+  }
+}
+
+/**
+ * Processes `count` frames, beginning with number `first`. Returns the time from sending each frame to receiving its result,
+ * in ms.
+ */
 async function processFrames(
-  { element, frames, fps, pictures }: BenchChannel,
-  first: number,
-  count: number,
+  { element, pictures }: OpenedElement,
+  frames: FrameSource,
+  { fps, first, count }: { fps: number; first: number; count: number },
 ): Promise<number[]> {
   const roundTrips: number[] = []
   const startedAt = performance.now()

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { InstalledVersion, ManifestElement } from '@eyrie/contract/plugin'
+import type { InstalledVersion, Manifest, ManifestElement } from '@eyrie/contract/plugin'
 import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { readManifest } from './manifest-file.ts'
 import { runWithTimeout } from './run-with-timeout.ts'
@@ -16,7 +16,7 @@ export interface KnownElement {
   plugin: { name: string; version: string }
   /** Path of the JavaScript module that exports the element. */
   entry: string
-  /** Number that changes when the plugin is read again, because its files were replaced. */
+  /** Differs each time the plugin is read, so that replaced files are noticed. */
   revision: number
   manifest: ManifestElement
   /** Where the element runs: on the main thread of the engine, in a thread, or in a process of its own. */
@@ -29,6 +29,7 @@ export interface KnownElement {
 
 export type ElementHost = 'inline' | 'thread' | 'process'
 
+/** Where a plugin comes from: built in, from a folder of the machine's owner, or uploaded through the API. */
 export type Origin = InstalledVersion['origin']
 
 /** A valid version of a plugin. */
@@ -43,25 +44,17 @@ export interface KnownPlugin {
 
 let lastRevision = 0
 
-/** Schemas of third parties may take forever to compile or to check. Valid ones take less, even on a busy machine. */
+/** Limits for the schemas of third parties, which may take forever. A harmless one takes less, even on a busy machine. */
 const COMPILE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 1000
 
 /** Reads the plugin in `folder` without running its code. Throws an `Error` with the reason if the plugin is invalid. */
 export function readPlugin(folder: string, origin: Origin): KnownPlugin {
-  const { name, version, license, entry, elements } = readManifest(folder)
+  const pluginManifest = readManifest(folder)
+  assertCanRun(pluginManifest, origin)
+  const { name, version, license, entry, elements } = pluginManifest
   const revision = ++lastRevision
   const isTrusted = origin === 'built-in'
-  const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
-  if (inferringElement && !isTrusted)
-    throw new Error(
-      `element ${inferringElement.name} needs inference, which only built-in elements may use: ` +
-        'declare "inference" in its capabilities, and run models with infer of the context',
-    )
-  if (isPython(entry) && origin !== 'uploaded')
-    throw new Error(
-      'elements in Python run in processes of their own only: upload the plugin with eyrie plugin add',
-    )
 
   const toKnownElement = (manifest: ManifestElement): KnownElement => {
     // Nothing is checked against these two schemas, which the catalog shows, but they must be valid.
@@ -84,13 +77,30 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   return { name, version, license, origin, folder, elements: knownElements }
 }
 
+/** Throws an `Error` if plugins of this origin cannot run what the manifest requires. */
+function assertCanRun({ entry, elements }: Manifest, origin: Origin): void {
+  const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
+  if (inferringElement && origin !== 'built-in')
+    throw new Error(
+      `element ${inferringElement.name} needs inference, which only built-in elements may use: ` +
+        'declare "inference" in its capabilities, and run models with infer of the context',
+    )
+  if (isPython(entry) && origin !== 'uploaded')
+    throw new Error(
+      'elements in Python run in processes of their own only: upload the plugin with eyrie plugin add',
+    )
+}
+
 /** The code of uploaded plugins is the least trusted. Plugins in a folder of the machine were put there by its owner. */
 function selectHost(origin: Origin, { runs }: ManifestElement): ElementHost {
   if (origin === 'uploaded') return 'process'
   return origin === 'built-in' && runs === 'inline' ? 'inline' : 'thread'
 }
 
-/** Checks against schemas of third parties have a time limit: the schemas may contain regular expressions that take forever. */
+/**
+ * Creates the check against a schema. A schema of a third party may contain a regular expression that takes forever, so such
+ * a check has a time limit.
+ */
 function createCheck(schema: ManifestElement['params_schema'], isTrusted: boolean): Check {
   const check = compileCheck(schema)
   if (isTrusted) return check

@@ -1,7 +1,7 @@
 import type { Element, Frame } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { expect, it } from 'vitest'
-import { measureElement } from './measured-element.ts'
+import { createMeasuredElement } from './measured-element.ts'
 
 const frame: Frame = {
   ...{ n: 1, pts: 0, time: 0, discontinuity: false, width: 16, height: 9 },
@@ -21,7 +21,7 @@ function compute(ms: number): void {
 /** A measured element with this `process`, and its reported costs. */
 function measuring(process: Element['process']) {
   const costs: number[] = []
-  return { costs, element: measureElement({ process }, ms => costs.push(ms)) }
+  return { costs, element: createMeasuredElement({ process }, ms => costs.push(ms)) }
 }
 
 it('measures the CPU time of a frame until its first await', async () => {

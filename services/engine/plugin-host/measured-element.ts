@@ -11,7 +11,7 @@ const SAMPLE_INTERVAL_FRAMES = 16
  * Wraps an element (a step of a pipeline) to measure its CPU time per frame, in ms. Only the time until `process`
  * returns is measured: work after the first `await` cannot be distinguished from other work on the same thread.
  */
-export function measureElement(element: Element, onCost: (ms: number) => void): Element {
+export function createMeasuredElement(element: Element, onCost: (ms: number) => void): Element {
   let frameCount = 0
   return {
     // Changes if its model is replaced by one that reads other pictures.

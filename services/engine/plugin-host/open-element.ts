@@ -5,7 +5,7 @@ import { createStreamClock } from '@eyrie/element/clock'
 import { createElementMetrics, type MetricValues } from '@eyrie/element/metrics'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
-import { measureElement } from './measured-element.ts'
+import { createMeasuredElement } from './measured-element.ts'
 import type { CropModels } from './models/crop-models.ts'
 import { createElementModels, type ElementModels } from './models/element-models.ts'
 import type { HostedElement } from './models/hosted-element.ts'
@@ -15,7 +15,7 @@ import type { ProcessUsage } from './sandbox/limits/process-usage.ts'
 import type { Sandboxes } from './sandbox/sandboxes.ts'
 import { openElementThread } from './thread/thread-element.ts'
 
-/** What a channel provides to the elements (steps) of its pipeline. */
+/** What a channel knows when it opens an element (step) of its pipeline. */
 export interface OpenContext {
   /** Picture size that an earlier element of the pipeline has requested. */
   size: PictureSize | undefined
@@ -33,9 +33,9 @@ export interface OpenRequest extends OpenContext {
   sandboxes: Sandboxes
   /** Whether the element runs in shadow: its results are only compared. For uploaded plugins only. */
   isShadow?: boolean
-  /** Passed only to elements whose manifest declares that they need inference. */
+  /** Runs models on whole frames. Passed only to elements whose manifest declares that they need inference. */
   inference: Inference
-  /** The models that elements declare in their manifests. */
+  /** Opens the models that a manifest declares. They run on regions of frames. */
   cropModels: CropModels
   /** Receives the CPU time of a frame in ms. */
   onCost(ms: number): void
@@ -57,7 +57,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
     folder: dirname(known.entry),
   })
   try {
-    // The models of an uploaded plugin are loaded after the plugin was verified.
+    // For an uploaded plugin, the sandboxes load the models when they have verified the files of the plugin.
     if (known.host !== 'process') await models.load()
     return models.host(await openInHost(known, request, models))
   } catch (error) {
@@ -102,12 +102,12 @@ async function openInHost(
   })
 }
 
-/** Code in the engine itself could have effects, even if its results are ignored. */
+/** Throws an `Error` for an element in shadow: code in the engine itself could have effects, even if its results are ignored. */
 function assertNotShadow({ isShadow }: OpenRequest): void {
   if (isShadow) throw new Error('only uploaded versions run in shadow')
 }
 
-/** Returns the context of an element, as far as it is the same in each host. */
+/** Returns the part of an element's context that does not depend on its host. */
 function createSetup(known: KnownElement, { args, config, source, size }: OpenRequest) {
   return {
     args: assertValid('args', known.checkArgs(args ?? {})),
@@ -134,6 +134,7 @@ async function openInline(
   const definition = await loadElement(entry, manifest.name)
   const { clock, advance } = createStreamClock()
   const { metrics, collect } = createElementMetrics()
+  /** Number of the last frame for which `process` was called. */
   let frameNumber: number | undefined
   const infer: ElementInfer = async (model, { frame, ...options } = {}) => {
     const n = frame ? frame.n : frameNumber
@@ -148,7 +149,7 @@ async function openInline(
     metrics,
     log,
   })
-  const measured = measureElement(element, onCost)
+  const measured = createMeasuredElement(element, onCost)
   return {
     ...measured,
     // Changes if its model is replaced by one that reads other pictures.

@@ -1,3 +1,4 @@
+import { toJsonPointer } from '@eyrie/contract/parse'
 import { isConvex } from '@eyrie/element/region'
 import { Ajv2020, type ErrorObject, type KeywordDefinition } from 'ajv/dist/2020.js'
 import { z } from 'zod'
@@ -15,13 +16,13 @@ export interface Problem {
 }
 
 /**
- * Checks a value against a schema. Returns a copy of the value, completed with the defaults of the schema, and a problem
- * if the value is invalid.
+ * Checks a value against a schema. Returns a copy of the value, completed with the defaults of the schema, and the problem if
+ * the value is invalid.
  */
 export type Check = (value: unknown) => { value: unknown; problem: Problem | undefined }
 
 const AJV_OPTIONS = {
-  // `describeErrors` needs all errors to select one.
+  // `describeErrors` selects the most helpful one of all errors.
   allErrors: true,
   useDefaults: true,
   // Third-party schemas may contain keywords that Ajv does not know.
@@ -73,8 +74,8 @@ export function compileCheck(schema: Record<string, unknown> | null): Check {
 }
 
 /**
- * Removes the defaults of properties with the annotation `defaultFrom`. Their value comes from another part of Eyrie,
- * such as the card of a model; the default is only shown.
+ * Removes the defaults of properties with the annotation `defaultFrom`, which are only shown to users. The actual default
+ * comes from another part of Eyrie, such as the card of a model.
  */
 function removeForeignDefaults(schema: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
@@ -90,13 +91,14 @@ const checkIsEmpty: Check = value => {
 }
 
 /**
- * Describes the first error. If the schema has alternatives (`oneOf` or `anyOf`), the user probably meant the
- * alternative with the fewest errors.
+ * Describes the first error; there is at least one. If the schema has alternatives (`oneOf` or `anyOf`), the user probably
+ * meant the alternative with the fewest errors, whose first error is described.
  */
 function describeErrors(errors: ErrorObject[]): Problem {
   const { unconditional, alternatives } = groupByAlternative(errors)
   if (unconditional.length > 0) return describeError(unconditional[0]!)
 
+  // If each alternative lacks only properties, the user has not chosen one yet.
   const lacksOnlyProperties = alternatives.flat().every(({ keyword }) => keyword === 'required')
   if (alternatives.length > 1 && lacksOnlyProperties) {
     const requirements = alternatives.map(listMissingProperties).join(', or ')
@@ -108,7 +110,7 @@ function describeErrors(errors: ErrorObject[]): Problem {
   return describeError(closest[0]!)
 }
 
-/** Groups errors by the alternative that they belong to, which is the start of their path, such as `#/oneOf/1`. */
+/** Groups errors by the alternative to which they belong: the path of such an error starts with, for example, `#/oneOf/1`. */
 function groupByAlternative(errors: ErrorObject[]) {
   const findAlternative = ({ schemaPath }: ErrorObject) => /^#\/(?:oneOf|anyOf)\/\d+/.exec(schemaPath)?.[0]
   const groups = Map.groupBy(errors, findAlternative)
@@ -127,9 +129,7 @@ function listMissingProperties(errors: ErrorObject[]): string {
 }
 
 function describeError({ instancePath, keyword, params, message }: ErrorObject): Problem {
-  // Escaped as in RFC 6901, section 3.
-  const toPointer = (property: string) =>
-    `${instancePath}/${property.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const toPointer = (property: string) => instancePath + toJsonPointer([property])
   switch (keyword) {
     case 'required':
       return { pointer: toPointer(params.missingProperty), message: 'is required' }

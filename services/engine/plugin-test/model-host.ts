@@ -12,10 +12,11 @@ import { createCropInference } from '../inference/crop-inference.ts'
 import { readPlugin } from '../plugin-host/known-plugin.ts'
 import { createElementModels, type ElementModels } from '../plugin-host/models/element-models.ts'
 
+/** The plugin that is tested, and where the models are. */
 export interface ModelHostOptions {
   /** Folder of the plugin. */
   folder: string
-  /** Folders of the models of the machine. */
+  /** Folders of the models that are installed on this machine. Folders that do not exist are ignored. */
   modelFolders: readonly string[]
   log: Log
 }
@@ -24,18 +25,18 @@ export interface ModelHostOptions {
 const PRIORITY = 5
 
 /**
- * Runs the models of a plugin for its tests, with the workers and the limits of the engine. The elements run in the
- * process of the tests, which reports each frame that one of them processes.
+ * Runs the models of a plugin for its tests, with the workers and the limits of the engine. The elements run in the process
+ * of the tests. That process sends a request when an element begins or ends to process a frame, and when it runs a model.
  */
 export interface ModelHost {
-  /** Returns the result of an inference, and undefined for other requests. Rejects with the reason. */
+  /** Handles a request. Returns the result of an inference; undefined for other requests. Rejects with the reason. */
   handle(request: ModelHostRequest): Promise<unknown>
   close(): Promise<void>
 }
 
 /** Loads the models that the elements of a plugin declare. Rejects with the reason if one cannot be loaded. */
 export async function openModelHost({ folder, modelFolders, log }: ModelHostOptions): Promise<ModelHost> {
-  const declared = joinDeclared(folder)
+  const declared = joinDeclaredModels(folder)
   const roots = modelFolders.filter(path => existsSync(path))
   const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-test-'))
   const store = await openModelStore({ roots, log })
@@ -100,11 +101,14 @@ interface CurrentFrame {
   end(): Promise<void>
 }
 
-/** Lets a placeholder process the frame, until it is ended: models run only for frames that are being processed. */
+/**
+ * Begins to process a frame. Models run only for frames that an element is processing. The actual element runs in another
+ * process, so a placeholder processes the frame here, until the frame is ended.
+ */
 function beginFrame(models: ElementModels, n: number): CurrentFrame {
   const ending = Promise.withResolvers<object>()
   const placeholder = models.host({ process: () => ending.promise })
-  // The models need only the number of the frame.
+  // The models use nothing of the frame but its number.
   const processed = placeholder.process({ n } as Frame)
   return {
     end: async () => {
@@ -114,8 +118,8 @@ function beginFrame(models: ElementModels, n: number): CurrentFrame {
   }
 }
 
-/** Returns the models of all elements together: a test does not say which of them it opens. */
-function joinDeclared(folder: string): InferenceCapability {
+/** Returns the models that all elements together declare, because a test does not say which elements it opens. */
+function joinDeclaredModels(folder: string): InferenceCapability {
   const { elements } = readPlugin(folder, 'uploaded')
   const declared = elements.flatMap(({ manifest }) => manifest.capabilities?.inference ?? [])
   if (declared.length === 0)
@@ -136,7 +140,7 @@ class TestPictures {
   #file: RingFile | undefined
   /** Width and height of the pictures in the ring. */
   #size = ''
-  /** The picture of the current frame. */
+  /** The picture of the current frame, which models can read only if it is RGB. */
   #picture: HostedPicture | undefined
 
   constructor(folder: string) {
@@ -147,7 +151,7 @@ class TestPictures {
     return this.#file
   }
 
-  /** Writes the picture of a frame to the ring, if models can read it. */
+  /** Sets the picture of the current frame, and writes it to the ring if models can read it. */
   write(n: number, picture: HostedPicture | undefined): void {
     this.#picture = picture
     if (picture?.format !== 'RGB') return

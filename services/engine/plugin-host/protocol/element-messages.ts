@@ -8,7 +8,8 @@ import { MAX_STATE_LENGTH } from './kept-state.ts'
 
 /**
  * Messages between the engine and an element (a step of a pipeline) that runs in a thread or a process of its own. They are
- * the same for both. The element answers `load`, `open`, `process`, `save` and `restore` with one message each.
+ * the same for both. The element answers `load`, `open`, `process`, `save` and `restore` with one message each: `loaded`,
+ * `opened` and so on, or `failed`. It answers `process` with `overwritten` if the picture is no longer available.
  */
 
 /** An element of a plugin, and the context in which it is opened. */
@@ -53,15 +54,15 @@ const processed = z.object({
 })
 
 /**
- * The encoded state of the element, if it has one, or the problem because of which it cannot be kept. The engine does
- * not decode it.
+ * `state` is the encoded state of the element, which the engine does not decode. `problem` says why the state cannot be kept.
+ * Both are missing if the element has no state.
  */
 const saved = z.object({
   type: z.literal('saved'),
   state: z.base64().max(MAX_STATE_LENGTH).optional(),
   problem: z.string().optional(),
 })
-/** `problem` is the reason if the element does not continue with the state; it then has its initial state. */
+/** `problem` says why the element does not continue with the state, but with its initial state. */
 const restored = z.object({ type: z.literal('restored'), problem: z.string().optional() })
 
 const overwritten = z.object({ type: z.literal('overwritten') })

@@ -22,12 +22,13 @@ export interface ElementState {
 }
 
 /**
- * The kinds of the values in an initial state, such as `number` or `Map`, by path, such as `state.counts.up`. It does
- * not include the content of arrays and maps.
+ * The shape of an initial state: the kind of each value, such as `number` or `Map`, by the path of the value, such as
+ * `state.counts.up`. The content of arrays and maps is not part of the shape. New code can continue with a saved state if it
+ * has all values of the saved shape.
  */
 type Shape = Readonly<Record<string, string>>
 
-/** Must be called before the first frame, when the element has its initial state. */
+/** Opens the state of an element. Must be called before the first frame, because it describes the initial state. */
 export function openState(element: Element): ElementState {
   const shape = describeShape(element.state)
   return {
@@ -74,8 +75,8 @@ function decode(encoded: string): [shape: Shape, state: unknown] {
 }
 
 /**
- * Throws an `Error` that names the first value with methods, which would be lost. `visited` are the objects of a cyclic
- * state.
+ * Throws an `Error` that names the first value that is not mere data, such as a function or an object of a class: its methods
+ * would be lost. `visited` contains the objects that were checked already, because a state may be cyclic.
  */
 function assertData(value: unknown, path = 'state', visited = new Set<unknown>()): void {
   const kind = findKind(value)
@@ -93,6 +94,7 @@ function assertData(value: unknown, path = 'state', visited = new Set<unknown>()
   }
 }
 
+/** Lists the kinds of the values in plain objects, at any depth. */
 function describeShape(initial: unknown): Shape {
   const shape: Record<string, string> = {}
   const visited = new Set<unknown>()
@@ -106,10 +108,7 @@ function describeShape(initial: unknown): Shape {
   return shape
 }
 
-/**
- * Throws an `Error` that names the first value of a saved state that the new code lacks. The new code may have further
- * values.
- */
+/** Throws an `Error` that names the first value of the saved state that the new code lacks. The new code may have more values. */
 function assertFits(savedShape: Shape, newShape: Shape): void {
   for (const [path, kind] of Object.entries(savedShape)) {
     const newKind = newShape[path]

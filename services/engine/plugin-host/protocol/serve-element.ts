@@ -21,9 +21,9 @@ export interface ElementPort {
 }
 
 /**
- * Runs an element (a step of a pipeline) in its thread or process: loads and opens it, then processes one frame at a
- * time. Returns the function that handles the messages of the engine. The engine sends them in this order: `load`,
- * `open`, all others.
+ * Runs an element (a step of a pipeline) in its thread or process: loads and opens it, then processes one frame at a time.
+ * Returns the function that handles the messages of the engine. The engine sends `load` first, then `open`, then all others,
+ * so that each message finds what the earlier ones have set.
  */
 export function serveElement({ send, end, pictures }: ElementPort): (message: ToElement) => void {
   let source: ElementSource | undefined

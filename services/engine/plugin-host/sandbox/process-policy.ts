@@ -9,14 +9,14 @@ const MAX_HEAP_MIB = MAX_RESIDENT_BYTES / 2 ** 20
 const MAX_DATA_BYTES = 2 * MAX_RESIDENT_BYTES
 const MAX_OPEN_FILES = 64
 const LIMITS = { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES }
-/** Elements run with the options with which their code was compiled: Node ignores code that was compiled with others. */
+/** Code is compiled and run with the same options, because Node ignores code that was compiled with others. */
 const V8_OPTIONS = [
   `--max-old-space-size=${MAX_HEAP_MIB}`,
   // Without it, a native crash could be mistaken for an error of WebAssembly.
   '--disable-wasm-trap-handler',
 ]
 
-/** Which element a process runs, and how. */
+/** The element that a process runs. */
 export interface ProcessOptions {
   /** Path of the entry module of the plugin. */
   entry: string
@@ -27,8 +27,8 @@ export interface ProcessOptions {
 }
 
 /**
- * Returns what the process of an uploaded plugin's element may use. It can read its package and the SDK, but can use no
- * network, write no files and start no programs.
+ * Returns what the process of an element may use. Its code is uploaded and not trusted: it can read its package and the SDK,
+ * but can use no network, write no files and start no programs.
  */
 export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
   // The thread of the debugger reserves as much memory as the main thread. `MAX_RESIDENT_BYTES` applies to both together.
@@ -38,7 +38,7 @@ export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
   return { read: listReadable(options), execute: [process.execPath], limits }
 }
 
-/** Node's permissions for the thread of the debugger. The boundaries of the launcher remain. */
+/** Node's permissions for the thread that serves a debugger. The boundaries of the launcher still apply. */
 const INSPECTOR_OPTIONS = [
   '--allow-inspector',
   '--allow-worker',
@@ -65,14 +65,14 @@ export function createProcessCommand(options: ProcessOptions): [program: string,
   ]
 }
 
-/** Lists what the process of an element reads: its package, and the code with which it is run. */
+/** Lists the folders and files that the process of an element reads: its package, and the code that runs it. */
 function listReadable({ entry, codeFolder }: ProcessOptions): string[] {
   return [...ELEMENT_CODE, dirname(entry), ...asList(codeFolder)]
 }
 
 /**
- * Returns what the process may use that compiles the SDK, and the plugin with this entry module if there is one. It
- * writes to the folder of the code only.
+ * Returns what a compiling process may use. It compiles the SDK, and the plugin with the module `entry` if there is one. It
+ * can write only to `codeFolder`, where it stores the compiled code.
  */
 export function createCompilerPolicy(codeFolder: string, entry: string | undefined): LaunchPolicy {
   return {

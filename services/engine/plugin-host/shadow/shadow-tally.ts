@@ -5,7 +5,7 @@ import { quantile } from '../../statistics/quantile.ts'
 import { roundToThousandths } from '../../statistics/round.ts'
 import type { ProcessUsage } from '../sandbox/limits/process-usage.ts'
 
-/** The results, costs and failures of one of two versions of an element that are compared on a channel. */
+/** Counts the results, costs and failures of one of two versions of an element, which are compared on a channel. */
 class SideTally {
   readonly #budgetMs: number | undefined
   #failures = 0
@@ -13,7 +13,7 @@ class SideTally {
   readonly #costs = new CostSamples()
   /** Number of frames that took longer than the budget. */
   #overBudget = 0
-  /** Sum of the objects in all frames. */
+  /** Total number of objects in all frames. */
   #objects = 0
   /** Number of events by type. */
   readonly #events = new Map<string, number>()
@@ -75,9 +75,11 @@ export class ShadowTally {
   /** Why the version in shadow no longer runs; undefined while it does. */
   problem: string | undefined
   readonly #subject: ShadowSubject
+  /** Number of frames that both versions have processed. */
   #frames = 0
+  /** Number of frames that only the active version has processed. */
   #skipped = 0
-  /** Whether the process of the version in shadow has waited for a processor for longer than it has run. */
+  /** Whether the version in shadow gets too little CPU time: its process has waited for a processor longer than it has run. */
   #isStarved = false
   /** Numbers of frames in which the results of the versions differ. */
   readonly #different = { objects: 0, events: 0 }
@@ -88,18 +90,19 @@ export class ShadowTally {
     this.shadow = new SideTally(subject.budgets.shadow)
   }
 
-  /** Records the usage of the process of the version in shadow since its start. */
+  /** Records what the process of the version in shadow has used since its start. */
   recordUsage({ cpuMs, waitedMs }: Pick<ProcessUsage, 'cpuMs' | 'waitedMs'>): void {
     this.#isStarved = waitedMs > cpuMs
   }
 
+  /** Records that the version in shadow was busy and has skipped a frame. */
   recordSkipped(): void {
     this.#skipped += 1
   }
 
   /**
-   * Records the results of both versions for a frame. An element that returns no objects leaves those of the frame
-   * unchanged.
+   * Records the results of both versions for a frame. `objectsInFrame` is the number of objects that earlier elements have
+   * found: a result without `objects` leaves these unchanged.
    */
   recordFrame(objectsInFrame: number, active: FrameResult, shadow: FrameResult): void {
     this.#frames += 1

@@ -9,11 +9,12 @@ import {
 } from '../../upgrade/verdict-rules.ts'
 
 type Judgement = Pick<ShadowReport, 'verdict' | 'findings'>
+/** The numbers of the active version and of the version in shadow (`version`). */
 type Versions = Pick<ShadowReport, 'active' | 'version'>
 
 /**
- * Describes how a version of a plugin in shadow (`version`) differs from the active one, and decides whether it is
- * worse. There is a comparison for each of its elements on each channel.
+ * Describes in words (`findings`) how a version of a plugin in shadow differs from the active version, and decides whether it
+ * is worse (`verdict`). There is a comparison for each of its elements on each channel.
  */
 export function judgeShadow(versions: Versions, comparisons: readonly ShadowComparison[]): Judgement {
   const findIn = (find: FindInComparison) =>
@@ -29,7 +30,7 @@ export function judgeShadow(versions: Versions, comparisons: readonly ShadowComp
   }
 }
 
-/** Finds what is worth reporting about one element, in words. */
+/** Returns findings about one comparison. */
 type FindInComparison = (versions: Versions, comparison: ShadowComparison) => string[]
 
 const findRegressions: FindInComparison = (versions, { active, shadow, frames }) => {
@@ -67,7 +68,7 @@ const findDifferences: FindInComparison = (versions, comparison) => {
   return findings
 }
 
-/** Finds the types of events of which the version in shadow reports another number. */
+/** Finds the types of events that the two versions report in different numbers. */
 function findOtherEvents(active: ShadowSide, shadow: ShadowSide): string[] {
   const types = new Set([...Object.keys(active.events), ...Object.keys(shadow.events)])
   const findings: string[] = []
@@ -98,7 +99,7 @@ function formatCounter(counter: Record<string, number>): string {
   return changes.join(', ') || '0'
 }
 
-/** Finds what limits the comparison, although it is no difference between the versions. */
+/** Notes do not affect the verdict: they say why the comparison is limited. */
 const findNotes: FindInComparison = ({ version }, { frames, skipped, starved, problem }) => {
   const offered = frames + skipped
   const notes: string[] = []

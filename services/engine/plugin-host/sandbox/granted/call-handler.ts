@@ -18,7 +18,10 @@ export interface CallHandlerOptions {
   folder: string
 }
 
-/** Returns the function that does what an element calls for. It rejects with the reason if the manifest does not declare it. */
+/**
+ * Returns the function that handles the calls of an element: it sends a request, reads or writes a file, or runs a model. It
+ * rejects with the reason if the manifest does not declare what the element calls for.
+ */
 export function createCallHandler({ declared, egress, infer = rejectInference, folder }: CallHandlerOptions) {
   const { network = [], storage_bytes: storageBytes } = declared ?? {}
   const storage = storageBytes === undefined ? undefined : new PrivateStorage(folder, storageBytes)
@@ -33,7 +36,7 @@ export function createCallHandler({ declared, egress, infer = rejectInference, f
   }
 
   return async (call: ElementCall): Promise<unknown> => {
-    // Inferences have limits of their own.
+    // Calls that run models are limited elsewhere.
     if (call.method === 'infer') return infer(call)
     if (running >= MAX_CALLS)
       throw new Error(`the element has ${MAX_CALLS} calls in progress already: await them first`)

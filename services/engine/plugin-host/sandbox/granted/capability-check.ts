@@ -2,8 +2,8 @@ import type { Capabilities } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 
 /**
- * Checks what an element does against the capabilities that its manifest declares. The messages propose the line of the
- * manifest that would declare it.
+ * Checks what an element does against the capabilities that its manifest declares. If something is not declared, the message
+ * proposes the line of the manifest that would declare it.
  */
 
 /** The fields that every event may have (`eventData` of the contract). */
@@ -21,20 +21,21 @@ const COMMON_FIELDS = new Set([
 /** Returns why a view is not covered by the declared capabilities; undefined if it is. */
 export function checkView({ frames }: Capabilities, view: ViewSpec): string | undefined {
   if (!frames) return `it requests pictures, but its manifest does not declare frames${proposeFrames(view)}`
-  const { format, width, height } = frames
-  const declared = `its manifest declares ${format} of at most ${width}×${height}`
+  const { format, width: maxWidth, height: maxHeight } = frames
+  const declared = `its manifest declares ${format} of at most ${maxWidth}×${maxHeight}`
   if (view.format !== format)
     return `it requests pictures in the format ${view.format}, but ${declared}${proposeFrames(view)}`
-  // Without a size, the picture is as large as that of the camera.
-  const { width: viewWidth = Number.POSITIVE_INFINITY, height: viewHeight = Number.POSITIVE_INFINITY } = view
-  if (viewWidth <= width && viewHeight <= height) return undefined
+
+  // Without a size, pictures are as large as those of the camera, which may be of any size.
+  const { width = Number.POSITIVE_INFINITY, height = Number.POSITIVE_INFINITY } = view
+  if (width <= maxWidth && height <= maxHeight) return undefined
   const requested = `${view.width ?? 'any width'}×${view.height ?? 'any height'}`
   return `it requests pictures of ${requested}, but ${declared}${proposeFrames(view)}`
 }
 
 /**
- * Returns which part of a result the manifest does not declare; undefined if it declares all. The content of the result has
- * not been validated yet: malformed parts are ignored here.
+ * Returns which part of a result the manifest does not declare; undefined if it declares all parts. The result is validated
+ * later, so malformed parts are ignored here.
  */
 export function checkDeclared(capabilities: Capabilities, result: unknown): string | undefined {
   if (!isObject(result)) return undefined

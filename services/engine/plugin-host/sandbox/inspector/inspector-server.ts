@@ -14,7 +14,7 @@ import { encodeMessage, MESSAGE_KIND, MessageDecoder } from '../process/message-
  */
 export interface InspectorServer {
   readonly port: number
-  /** Offers the process of an element. Replaces a process of the same title, and disconnects its debugger. */
+  /** Offers the process of an element to debuggers. It replaces an earlier process with the same title. */
   add(process: InspectedProcess): void
   close(): Promise<void>
 }
@@ -106,7 +106,7 @@ export async function serveInspector(plugin: string, port: number): Promise<Insp
   }
 }
 
-/** Maximum size of an answer: the source of a module with its source map fits in. */
+/** Maximum size of an answer, which is enough for the source of a module with its source map. */
 const MAX_ANSWER_BYTES = 32 * 2 ** 20
 const MESSAGE_LIMITS = new Map<number, number>([[MESSAGE_KIND.answer, MAX_ANSWER_BYTES]])
 
@@ -122,11 +122,11 @@ function createTarget({ title, entry, socket }: InspectedProcess): Target {
     try {
       for (const { body } of decoder.decode(bytes)) connected?.send(body.toString())
     } catch {
-      // The code of the plugin has sent something else.
+      // The code of the plugin has sent bytes that are no messages.
       socket.destroy()
     }
   })
-  // `close` follows.
+  // The event `close` follows, in which the server removes the target.
   socket.on('error', () => {})
 
   function disconnect(): void {
@@ -157,7 +157,10 @@ function createTarget({ title, entry, socket }: InspectedProcess): Target {
   }
 }
 
-/** Whether a request comes from a program on this machine. A web page sends its origin, or the host name that led to this machine. */
+/**
+ * Whether a program on this machine has sent a request, and not a web page in its browser. A web page sends its origin, or the
+ * host name by which it has reached this machine.
+ */
 function isLocal({ headers }: IncomingMessage): boolean {
   const isLocalName = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(headers.host ?? '')
   const isWebPage = headers.origin !== undefined && !headers.origin.startsWith('devtools://')

@@ -29,7 +29,7 @@ export class UsageReader {
   readonly #buffer = Buffer.alloc(MAX_FILE_BYTES)
   /** The CPU time of the main thread at the last reading. */
   #lastRanNs = 0
-  /** The last time, in ms, at which the main thread is known to have had a processor, or to have needed none. */
+  /** The last time, in ms, at which the main thread was known not to be waiting for a processor. */
   #lastServedAt = performance.now()
 
   /** Throws if the process does not exist. */
@@ -48,7 +48,7 @@ export class UsageReader {
       // The name of the program is in parentheses, and may contain spaces and parentheses itself.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const resident = this.#readText(this.#status).match(/^VmRSS:\s+(\d+) kB/m)
-      // A process that has ended uses no memory, until its parent has read its exit status.
+      // The file of a process that has ended contains no memory. It exists until the parent has read the exit status.
       if (!resident) return undefined
       return {
         cpuMs: (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK,
@@ -68,8 +68,8 @@ export class UsageReader {
   }
 
   /**
-   * Returns the time in which the main thread waited for a processor. The file contains its CPU time and this waiting
-   * time, both in ns. The kernel adds a wait only when it is over; a wait that lasts is estimated.
+   * Returns how long the main thread has waited for a processor since its start, in ms. The kernel reports its CPU time and
+   * its waiting time, in ns. A current wait is not included until it is over, so its length so far is estimated.
    */
   #readWaitedMs(isRunnable: boolean, now: number): number {
     if (this.#schedule === undefined) return 0

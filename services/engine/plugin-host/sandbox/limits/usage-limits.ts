@@ -5,7 +5,7 @@ export const MAX_RESIDENT_BYTES = 512 * 2 ** 20
 
 /** The usage is judged over periods of this length, because single frames may take longer than others. */
 const PERIOD_MS = 5000
-/** CPU time in a period that does not count as time for frames, such as that of the garbage collection. */
+/** CPU time in a period that is permitted in addition to the budget for frames, for example for the garbage collection. */
 const PERIOD_BASE_CPU_MS = 250
 /** Maximum number of cores in use, averaged over a period. The frames of one channel need less. */
 const MAX_CORES = 1.5
@@ -13,18 +13,18 @@ const MAX_CORES = 1.5
 export interface UsageLimitsOptions {
   /** CPU time per frame that the manifest declares, in ms. */
   budgetMs: number | undefined
-  /** Receives the mean CPU time per frame of a period in ms, once for each of its frames. */
+  /** Receives CPU time per frame in ms: at the end of a period, the mean of the period, once for each of its frames. */
   onCost(ms: number): void
 }
 
 /**
- * Checks the usage of a process: its memory in each sample, and its CPU time over periods. The CPU time of the first
- * period is not checked, because V8 has not compiled the code yet.
+ * Checks the usage of a process: its memory in each sample, and its CPU time once per period. The CPU time of the first
+ * period is not checked, because V8 still compiles the code.
  */
 export class UsageLimits {
   readonly #options: UsageLimitsOptions
   /** The time, the CPU time and the number of frames at the start of the current period. */
-  #start: { at: number; cpuMs: number; frames: number } | undefined
+  #start: { time: number; cpuMs: number; frames: number } | undefined
   #isFirstPeriod = true
 
   constructor(options: UsageLimitsOptions) {
@@ -44,14 +44,14 @@ export class UsageLimits {
       return `it uses ${toMiB(residentBytes)} MiB of memory, more than ${toMiB(MAX_RESIDENT_BYTES)}`
 
     if (frames === undefined) return undefined
-    this.#start ??= { at: now, cpuMs, frames }
-    const elapsedMs = now - this.#start.at
+    this.#start ??= { time: now, cpuMs, frames }
+    const elapsedMs = now - this.#start.time
     if (elapsedMs < PERIOD_MS) return undefined
 
     const usedMs = cpuMs - this.#start.cpuMs
     const frameCount = frames - this.#start.frames
     const isFirst = this.#isFirstPeriod
-    this.#start = { at: now, cpuMs, frames }
+    this.#start = { time: now, cpuMs, frames }
     this.#isFirstPeriod = false
     for (let frame = 0; frame < frameCount; frame += 1) this.#options.onCost(usedMs / frameCount)
     return isFirst ? undefined : this.#checkPeriod(usedMs, frameCount, elapsedMs)

@@ -23,7 +23,7 @@ import { readHealth } from './api/operations/engine-status.ts'
 import { serveApi } from './api/serve-api.ts'
 import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
-import { joinManagement, readIdentity, readOwnToken } from './joining/join-management.ts'
+import { joinManagement, readOrCreateIdentity, readOrCreateToken } from './joining/join-management.ts'
 import { createFramePictureLoader, type MediaAccess } from './media/frame-picture.ts'
 import { DetectorMonitor } from './models/detector-monitor.ts'
 import { openModelSwitchHistory } from './models/model-switch-history.ts'
@@ -60,7 +60,8 @@ export function createEngine(dependencies: Dependencies): Service {
   const app = new Hono()
   const { pluginTokens, joinToken } = environment
   const joins = joinToken !== undefined
-  const ownTokens = joins && environment.engineTokens.length === 0 ? [readOwnToken(environment.data)] : []
+  const ownTokens =
+    joins && environment.engineTokens.length === 0 ? [readOrCreateToken(environment.data)] : []
   const engineTokens = [...environment.engineTokens, ...ownTokens]
   const tokens = [...engineTokens, ...pluginTokens]
   const stops: (() => unknown)[] = []
@@ -89,7 +90,7 @@ function startJoining({ environment, log }: Dependencies, joinToken: string, tok
   return joinManagement({
     url: environment.urls.management,
     joinToken,
-    identity: readIdentity(join(environment.data, 'engine')),
+    identity: readOrCreateIdentity(join(environment.data, 'engine')),
     name: hostname(),
     port,
     isSecure: environment.tls !== undefined,

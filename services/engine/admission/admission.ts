@@ -14,7 +14,10 @@ export interface Admission {
   estimateSourceLoad(plan: Plan, source: number): number | undefined
   /** Throws `EyrieError` (`capacity`) if `after` exceeds the capacity and needs more than `before`. */
   check(before: Plan, after: Plan): void
-  /** Checks other models or elements for the same plan. Throws `EyrieError` (`capacity`) as `check` does. */
+  /**
+   * Checks a change of what the elements of a plan compute, for example of their models. Throws `EyrieError` (`capacity`) as
+   * `check` does.
+   */
   checkDemands(plan: Plan, findDemands: FindDemands): void
 }
 

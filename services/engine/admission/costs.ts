@@ -43,7 +43,7 @@ const MIN_FRAMES = 50
 /** Beyond this number of entries, the least recently measured entry is removed. */
 const MAX_ENTRIES = 2000
 
-/** Records the costs of frames on this machine, in addition to the costs of earlier runs. */
+/** Creates the costs from those of earlier runs, to which new measurements are added. */
 export function createCosts(initial: CostTable = {}): Costs {
   /** The least recently measured entry is first. */
   const table = new Map(Object.entries(initial))
@@ -83,8 +83,8 @@ export function createCosts(initial: CostTable = {}): Costs {
 }
 
 /**
- * Finds the cost of running a model on a picture. The aspect ratio of the picture may be unknown: of all measured sizes with
- * the same width, the cheapest is assumed.
+ * Finds the cost of running a model on a picture. The width or the height of the picture may be unknown. Of all measured sizes
+ * that match what is known, the cheapest is assumed.
  */
 function findInferenceCost(
   table: ReadonlyMap<string, Measurement>,
@@ -131,7 +131,10 @@ const parseSize = (text: string) => text.split('x').map(Number)
 const toInferencePrefix = (sha256: string, device: string) => `inference ${sha256} ${device} `
 const toElementKey = (name: string, version: string) => `element ${name} ${version}`
 
-/** Contains a digest of the address without credentials: the file of costs is not as well protected as the configuration. */
+/**
+ * The key contains a digest of the address without credentials, because the file of costs is not as well protected as the
+ * configuration.
+ */
 function toSourceKey({ type, address, decoder }: Pick<SourcePlan, 'type' | 'address' | 'decoder'>): string {
   // The sub stream, if there is one, is the stream that is decoded.
   const identity = JSON.stringify([type, removeCredentials(address.sub_url ?? address.url), decoder])

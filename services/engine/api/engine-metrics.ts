@@ -69,19 +69,21 @@ function registerChannelMetrics(registry: Registry, { configuration, runtime }: 
   })
 }
 
-/** What elements measure themselves, with `metrics` of their context. */
+/** Registers the metrics that elements report themselves. */
 function registerElementMetrics(registry: Registry, { configuration, runtime }: MetricsContext): void {
   const labelNames = ['channel', 'element', 'metric']
-  const sampleElements = (kind: keyof MetricValues): Sample[] =>
-    configuration
-      .channels()
-      .flatMap(({ id }) =>
-        [...runtime.elementMetrics(id)].flatMap(([element, metrics]) =>
-          Object.entries(metrics[kind]).map(
-            ([metric, value]): Sample => [{ channel: id, element, metric }, value],
-          ),
-        ),
-      )
+
+  function sampleElements(kind: keyof MetricValues): Sample[] {
+    const samples: Sample[] = []
+    for (const { id: channel } of configuration.channels()) {
+      for (const [element, metrics] of runtime.elementMetrics(channel)) {
+        for (const [metric, value] of Object.entries(metrics[kind]))
+          samples.push([{ channel, element, metric }, value])
+      }
+    }
+    return samples
+  }
+
   addGauge(registry, {
     name: 'eyrie_engine_element_value',
     help: 'Present values of what elements measure.',
@@ -109,10 +111,8 @@ function registerCapacityMetrics(registry: Registry, { admission, configuration 
   })
 }
 
-function registerOutputMetrics(
-  registry: Registry,
-  { disk, models, output, pictures, plugins }: MetricsContext,
-): void {
+function registerOutputMetrics(registry: Registry, context: MetricsContext): void {
+  const { output } = context
   addCounter(registry, {
     name: 'eyrie_engine_output_messages_total',
     help: 'Sequence number of the newest message of the output.',
@@ -131,7 +131,7 @@ function registerOutputMetrics(
   addGauge(registry, {
     name: 'eyrie_engine_alarms',
     help: 'Conditions that require action by an operator; /health lists them.',
-    read: () => listAlarms({ disk, models, output, pictures, plugins }).length,
+    read: () => listAlarms(context).length,
   })
 }
 

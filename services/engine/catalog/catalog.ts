@@ -47,7 +47,7 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     const { value: completedArgs, problem } = element.checkArgs(args)
     if (problem) throw syntaxError(`${path}/args${problem.pointer}`, problem.message)
     if (config) checkConfig(element, config, path)
-    // The check has only added defaults to the object.
+    // Valid args are an object, to which the check has only added defaults.
     checkModel(element, completedArgs as Record<string, unknown>, path)
   }
 

@@ -26,8 +26,8 @@ const REQUEST_TIMEOUT_MS = 10_000
 const SECRET_BYTES = 32
 
 /**
- * Registers the engine with the management service, which learns the address of the engine from the connection. Tries
- * again until it succeeds, because the management service may start later. Returns a function that ends the attempts.
+ * Registers the engine with the management service, which takes the address of the engine from the connection. Tries again
+ * until it succeeds, because the management service may start later. Returns a function that ends the attempts.
  */
 export function joinManagement(options: JoinOptions): () => Promise<void> {
   const stopping = new AbortController()
@@ -89,14 +89,14 @@ function describeError(error: unknown): string {
 }
 
 /**
- * Returns the identity of the engine whose configuration is in `folder`. The first call creates it. It is a secret: the
- * management service sends passwords of cameras to the engine that has it.
+ * Returns the identity of the engine whose configuration is in `folder`. The first call creates it. The identity is a secret:
+ * the management service sends passwords of cameras to the engine that knows it.
  */
-export const readIdentity = (folder: string): string =>
+export const readOrCreateIdentity = (folder: string): string =>
   readOrCreateSecret(join(folder, 'identity'), generateSecret)
 
 /** Returns the API token that the engine uses if its settings contain none. The first call creates it. */
-export const readOwnToken = (dataFolder: string): string =>
+export const readOrCreateToken = (dataFolder: string): string =>
   readOrCreateSecret(join(dataFolder, 'secrets', 'engine-token'), generateSecret).trim()
 
 const generateSecret = () => randomBytes(SECRET_BYTES).toString('base64url')

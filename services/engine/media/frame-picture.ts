@@ -27,7 +27,7 @@ export const isSameMoment = (pts: number, otherPts: number) => Math.abs(pts - ot
  * media service buffers no frame for longer (setting `snapshot_s`).
  */
 const TIMEOUT_MS = 60_000
-/** The media service rejects more requests at a time, so that further ones wait here. */
+/** The media service rejects more than this number of requests at a time. Further requests wait here. */
 const MAX_CONCURRENT = 8
 const RETRY_MS = 500
 /** HTTP status of a request that the media service is too busy for. */
@@ -44,7 +44,7 @@ export interface MediaAccess {
 export function createFramePictureLoader({ url, token }: MediaAccess): LoadFramePicture {
   const semaphore = new Semaphore(MAX_CONCURRENT)
 
-  /** Requests a picture, again and again while the media service is too busy. Rejects when the signal is aborted. */
+  /** Requests a picture. Repeats the request while the media service is too busy. Rejects when the signal is aborted. */
   async function request(source: number, pts: number, signal: AbortSignal): Promise<Response> {
     for (;;) {
       signal.throwIfAborted()

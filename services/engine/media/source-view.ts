@@ -39,7 +39,7 @@ export class SourceView {
   #ringLocation: RingLocation | undefined
   #ringReader: RingReader | undefined
   #newest = 0
-  /** The `writeUpTo` of the last grant; 0 if the next grant must be sent in any case. */
+  /** The `writeUpTo` of the last grant; 0 if the next grant must be sent even if little of the ring has become free. */
   #lastGrant = 0
 
   constructor(spec: ViewSpec) {

@@ -17,9 +17,9 @@ const MAX_QUEUED_MESSAGES = 100_000
  * depend on the latency of the disk.
  */
 export interface CommitQueue {
-  /** Queues a message. If the queue is full, the message is dropped, and its loss is reported later. */
+  /** Queues a message. If the queue is full, the message is dropped; the number of dropped messages is reported later. */
   add(draft: MessageDraft): void
-  /** Adds a `state` message about the output itself. */
+  /** Queues a `state` message about the output itself. Call it only during a commit, which then includes the message. */
   addStateMessage(state: string, reason: string): void
   /** Whether the last write to disk succeeded. */
   isStoring(): boolean
@@ -103,8 +103,9 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
     }
   }
 
+  /** Reports how many messages were dropped, and the channel that has lost most of them. */
   function reportDropped(): void {
-    const [channel, channelCount] = [...dropped].reduce((a, b) => (b[1] > a[1] ? b : a))
+    const [channel, channelCount] = [...dropped].reduce((most, next) => (next[1] > most[1] ? next : most))
     const totalCount = [...dropped.values()].reduce((sum, count) => sum + count, 0)
     const reason = hasFailed
       ? `${totalCount} messages were lost while the disk could not be written: free some disk space`
@@ -116,7 +117,6 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
     addStateMessage('lost', reason)
   }
 
-  /** Called during a commit, which then includes this message. */
   function addStateMessage(state: string, reason: string): void {
     log.warn({ state, reason }, 'output is degraded')
     const draft: MessageDraft = {

@@ -7,10 +7,11 @@ export type CountDraft = Extract<MessageDraft, { kind: 'count' }>
 const INTERVAL_MS = 100
 
 /**
- * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within
- * the interval are merged into one, in which newer values replace older ones. A busy machine may analyse the frames of
- * several seconds within the interval. Only counts whose frames are within the interval, too, are merged: otherwise, a
- * count would be far from its events.
+ * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within the
+ * interval are merged into one, in which newer values replace older ones.
+ *
+ * A busy machine may analyse the frames of several seconds within one interval. Counts of frames that were captured further
+ * apart than the interval are not merged, because a count must follow closely after the events that it counts.
  */
 export interface CountCoalescer {
   add(count: CountDraft): void
@@ -20,9 +21,9 @@ export interface CountCoalescer {
 
 /** A channel that published a count less than `INTERVAL_MS` ago. */
 interface ThrottledChannel {
-  /** The merged counts since then. */
+  /** The merged counts since then; undefined if there are none. */
   pending: CountDraft | undefined
-  /** Time of the first of these counts, in epoch ms. */
+  /** Time of the frame of the first of these counts, in epoch ms. */
   pendingSinceMs: number
   timer: NodeJS.Timeout
 }

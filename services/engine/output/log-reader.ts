@@ -2,13 +2,14 @@ import type { LogRecord } from './log-record.ts'
 import { readSegment, type Segment, type SegmentBatch } from './log-segment.ts'
 
 /**
- * Reads the output log, in which the engine stores its durable messages, in batches and in the order of sequence numbers.
- * The log is a series of segment files. It may grow, and its oldest segments may be deleted, between two calls of `next`.
+ * Reads the output log, in which the engine stores its durable messages. The records are read in batches, in the order of
+ * their sequence numbers. The log is a series of files, its segments. Between two calls of `next`, the log may grow, and its
+ * oldest segments may be deleted.
  */
 export interface LogReader {
   /** Whether all records that were appended so far have been read. */
   isAtEnd(): boolean
-  /** Returns the next records, if any, or a gap whose records were deleted or are damaged. */
+  /** Returns the next records, or else a gap in the log. Returns neither if there are no further records yet. */
   next(): Promise<LogBatch>
 }
 
@@ -79,7 +80,7 @@ export function createLogReader(log: ReadableLog, after: number): LogReader {
     // Only the newest segment is still written.
     const endOffset = nextSegment ? undefined : log.endOffset()
     const batch = await tryReadSegment(start, endOffset)
-    // The next call reports the gap.
+    // The segment was deleted. The next call finds and reports the gap.
     if (!batch) return { records: [] }
 
     const newest = batch.records.at(-1)

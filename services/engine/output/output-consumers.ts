@@ -12,7 +12,7 @@ import { z } from 'zod'
  * lost in a crash receives some messages again, but never misses one.
  */
 const SAVE_DELAY_MS = 5000
-/** Limits clients that connect under a new name every time. */
+/** Maximum number of consumers. A client might connect under a new name every time. */
 export const MAX_CONSUMERS = 64
 
 const storedConsumer = z.strictObject({

@@ -103,7 +103,7 @@ export function createFollower({
     })
   }
 
-  /** Counts frames only: nothing is reported about other messages that are skipped. */
+  /** Counts only frames, because skipped messages of other kinds are not reported. */
   function countSkippedFrame({ kind, channel }: Message): void {
     if (kind !== 'frame') return
     const skipped = skippedFrames.get(channel) ?? 0

@@ -14,12 +14,12 @@ import {
 } from './log-segment.ts'
 
 const DEFAULT_SEGMENT_BYTES = 16 << 20
-/** The newest segment is never deleted, so that there must be an older one that can be. */
+/** The newest segment is never deleted, so there must be an older one that can be deleted. */
 const MIN_SEGMENTS = 2
 /** With O_DSYNC every write is durable when it returns: one system call instead of write and fdatasync. */
 const OPEN_FLAGS = constants.O_RDWR | constants.O_DSYNC
 
-/** Where the output log, the durable messages of the engine, is stored, and how large it may be. */
+/** Where the output log is stored, and how large it may be. The log contains the durable messages of the engine. */
 export interface OutputLogOptions {
   folder: string
   /** Maximum size of all segments together. The oldest segment is deleted to make room for a new one. */

@@ -3,7 +3,7 @@ import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Channel } from '../channels/channel.ts'
 import type { ChannelPlan, Plan, SourcePlan } from '../plan/plan.ts'
 
-/** The parts of a plan from which a channel, one pipeline on one source, is created. */
+/** The parts of a plan from which a channel is created. A channel runs one pipeline on one source. */
 export interface ChannelSpec {
   plan: ChannelPlan
   source: SourcePlan
@@ -16,7 +16,7 @@ export interface RunningChannelsOptions {
   /** Returns a value that identifies the code of an element, such as the version of its plugin. */
   toComparableCode(element: PipelineElement): unknown
   create(spec: ChannelSpec): Channel
-  /** Opens the elements of `spec`, and continues the channel with them when they are open. */
+  /** Opens the elements of `spec`. When they are open, the channel continues with them. */
   replaceElements(channel: Channel, spec: ChannelSpec): void
 }
 
@@ -26,12 +26,16 @@ interface RunningChannel {
 }
 
 /**
- * The parts of a spec that are compared when a plan is applied. If only the code changes, perhaps together with its
- * arguments, the channel continues with new elements and loses no frame. Any other change replaces the channel.
+ * The parts of a spec that are compared when a plan is applied:
+ * - If the code has changed, but not the input, the channel continues with new elements and loses no frame.
+ * - Any other change replaces the channel.
  */
 interface ComparableSpec {
+  /** The channel and its source. */
   input: unknown
+  /** The elements with their arguments. */
   elements: unknown
+  /** The code of the elements. New code may have other arguments. */
   code: unknown
 }
 
@@ -40,7 +44,7 @@ export class RunningChannels {
   readonly #options: RunningChannelsOptions
   /** By id of the channel. */
   #running = new Map<number, RunningChannel>()
-  /** Removed and replaced channels, which stop when the new channels are initialized. */
+  /** Removed and replaced channels that have not been stopped yet. */
   readonly #stopping = new Set<Channel>()
 
   constructor(options: RunningChannelsOptions) {
@@ -72,7 +76,7 @@ export class RunningChannels {
         this.#running.set(id, existing)
         continue
       }
-      if (existing && hasOnlyOtherCode(existing.comparableSpec, comparableSpec)) {
+      if (existing && canContinue(existing.comparableSpec, comparableSpec)) {
         obsolete.delete(id)
         this.#options.replaceElements(existing.channel, spec)
         this.#running.set(id, { ...existing, comparableSpec })
@@ -113,8 +117,8 @@ export class RunningChannels {
   }
 }
 
-/** Whether only the code has changed, perhaps together with its arguments. */
-const hasOnlyOtherCode = (current: ComparableSpec, next: ComparableSpec) =>
+/** Whether the channel can continue with new elements: their code has changed, and the input has not. */
+const canContinue = (current: ComparableSpec, next: ComparableSpec) =>
   isDeepStrictEqual(current.input, next.input) && !isDeepStrictEqual(current.code, next.code)
 
 function toChannelSpecs({ channels, sources, pipelines }: Plan): ChannelSpec[] {

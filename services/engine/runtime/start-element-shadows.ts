@@ -8,17 +8,17 @@ import type { InferencePool } from '../inference/inference.ts'
 import type { InferenceClient } from '../inference/inference-client.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
-import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
 
-/** A version of a plugin that runs in shadow on a channel. */
+/** A version of a plugin that is to run in shadow on a channel. */
 export interface ChannelShadow {
   channel: Channel
   plugin: Pick<KnownPlugin, 'name' | 'version' | 'elements'>
   /** The elements of the channel as they are now. */
   current: readonly PipelineElement[]
-  /** The same elements with the arguments that they have with that version. */
+  /** The same elements, with arguments that are migrated to the version in shadow. */
   next: readonly PipelineElement[]
 }
 
@@ -31,34 +31,26 @@ export interface ShadowContext {
 }
 
 /**
- * Runs the elements of another version of a plugin in shadow: on the frames that the active version processes, without
- * any effect. Returns a comparison for each element of the channel that uses the active version.
+ * Runs the elements of another version of a plugin in shadow: they process the same frames as the active version, but without
+ * any effect. Returns a tally, which compares the two versions, for each element of the channel that has both versions. An
+ * element whose pipeline pins a version is left out.
  */
 export function startElementShadows(
   { channel, plugin, current, next }: ChannelShadow,
   context: ShadowContext,
 ): ShadowTally[] {
+  const log = context.log.child({ channel: channel.plan.id, shadow: plugin.version })
   const tallies: ShadowTally[] = []
-  for (const [index, { name }] of current.entries()) {
-    const active = context.elements.get(name)
-    const isPinned = parseElementReference(name).pin !== undefined
+  for (const [index, currentElement] of current.entries()) {
+    const active = context.elements.get(currentElement.name)
+    const isPinned = parseElementReference(currentElement.name).pin !== undefined
     if (active?.plugin.name !== plugin.name || isPinned) continue
     const candidate = plugin.elements.find(({ manifest }) => manifest.name === active.manifest.name)
     if (!candidate) continue
 
-    const tally = new ShadowTally({
-      channel: channel.plan.id,
-      element: candidate.manifest.name,
-      budgets: {
-        active: active.manifest.capabilities?.budget_ms,
-        shadow: candidate.manifest.capabilities?.budget_ms,
-      },
-    })
-    const environment = createShadowEnvironment(channel.plan, tally, {
-      ...context,
-      log: context.log.child({ channel: channel.plan.id, shadow: plugin.version }),
-    })
-    const element = next[index] ?? current[index]!
+    const tally = createTally(channel.plan.id, active, candidate)
+    const environment = createShadowEnvironment(channel.plan, tally, { ...context, log })
+    const element = next[index] ?? currentElement
     channel.startShadow(index, {
       plugin: plugin.name,
       open: openContext => openConfigured(element, candidate, environment, openContext),
@@ -69,7 +61,18 @@ export function startElementShadows(
   return tallies
 }
 
-/** Returns what an element in shadow uses. It has the lowest priority, and reports only to its tally. */
+function createTally(channel: number, active: KnownElement, candidate: KnownElement): ShadowTally {
+  return new ShadowTally({
+    channel,
+    element: candidate.manifest.name,
+    budgets: {
+      active: active.manifest.capabilities?.budget_ms,
+      shadow: candidate.manifest.capabilities?.budget_ms,
+    },
+  })
+}
+
+/** Returns the environment of an element in shadow, which has the lowest priority, and reports only to its tally. */
 function createShadowEnvironment(
   { id, source }: ChannelPlan,
   tally: ShadowTally,

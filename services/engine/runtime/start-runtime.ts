@@ -17,7 +17,7 @@ import { Runtime, type RuntimeOptions } from './runtime.ts'
 export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference' | 'cropInference'> {
   /** Folders of models. New models are added to the first folder. */
   modelFolders: readonly [string, ...string[]]
-  /** Returns the name of the model that was selected to run in place of the named one. By default, models run themselves. */
+  /** Returns the name of the model that runs for pipelines that name the model `name`; the same one by default. */
   findSelectedModel?(name: string): string
   /** Folder for copies of the models that plugins contain. */
   pluginModelFolder: string
@@ -37,30 +37,33 @@ export interface StartedRuntime {
   stop(): Promise<void>
 }
 
-/** The models of the runtime, for the selection of other models. */
+/** The models of the runtime. Another model can be selected to run in place of the one that pipelines name. */
 export interface RuntimeModels {
-  /** The models by their own names. */
+  /** All models, by their own names. */
   store: ModelStore
   /** The models that run, by the names in pipelines. */
   active: ActiveModels
   quarantine: Quarantine
   inference: InferencePool
-  /** Starts an inference worker for a model in shadow. It has the lowest priority, and its crashes cause no quarantine. */
+  /**
+   * Starts an inference worker for a model in shadow, whose results are only compared with those of the active model. The
+   * worker has the lowest priority, and its crashes put no model in quarantine.
+   */
   startShadowPool(): Promise<InferencePool>
-  /** Estimates what elements compute if other models were selected. */
+  /** Estimates what elements would compute if `findSelected` selected their models. */
   estimateDemand(
     elements: readonly PipelineElement[],
     findSelected: (name: string) => string,
   ): ElementDemand[]
 }
 
-/** Nice value of workers for models in shadow, the highest one: everything else has priority. */
+/** The highest nice value, so that everything else has priority over models in shadow. */
 const SHADOW_NICENESS = 19
 
 /** Opens the model folders, starts the inference workers and begins to connect to the media service. */
 export async function startRuntime(options: StartRuntimeOptions): Promise<StartedRuntime> {
-  const { modelFolders, elements, costs, log } = options
-  const { inferenceWorkers: workers = availableParallelism(), findSelectedModel = name => name } = options
+  const { modelFolders, elements, costs, log, findSelectedModel = name => name } = options
+  const workers = options.inferenceWorkers ?? availableParallelism()
   const store = await openModelStore({ roots: modelFolders, log })
   const models = createActiveModels(store, findSelectedModel)
   const quarantine = openQuarantine(modelFolders[0])

@@ -29,7 +29,7 @@ export interface StatusReporterOptions {
   log: Log
 }
 
-/** The subject of a state message: a channel, or a pipeline, for which `channel` and `source` are null. */
+/** What a state message is about: a channel, or else a pipeline. For a pipeline, `channel` and `source` are null. */
 interface Subject {
   channel: number | null
   source: number | null
@@ -41,7 +41,7 @@ interface Subject {
  */
 export class StatusReporter {
   readonly #options: StatusReporterOptions
-  /** The last published state as JSON, by the JSON of its subject. */
+  /** The last published state of each subject. Both are encoded as JSON, so that they can be compared. */
   #published = new Map<string, string>()
 
   constructor(options: StatusReporterOptions) {

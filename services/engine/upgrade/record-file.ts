@@ -4,23 +4,27 @@ import { writeDurably } from '@eyrie/kit/durable-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 
-/** Records by name, in a file that survives a loss of power. */
+/** A JSON file that contains an entry for each name, such as the name of a plugin. */
 export interface RecordFile<Entry> {
   find(name: string): Entry | undefined
   entries(): [name: string, entry: Entry][]
+  /** Adds or replaces an entry. The file is written durably: it survives a loss of power. */
   save(name: string, entry: Entry): Promise<void>
 }
 
 export interface RecordFileOptions<Entry> {
+  /** Path of the file. */
   file: string
+  /** Schema of the names. */
   name: z.ZodType<string, string>
+  /** Schema of the entries. */
   entry: z.ZodType<Entry>
-  /** Logged if the file is damaged. */
+  /** The message that is logged if the file is damaged. */
   failure: string
   log: Log
 }
 
-/** Opens the file. A damaged file is ignored, so that the engine can start. */
+/** Opens the file. If it is missing or damaged, there are no entries, so that the engine can start nevertheless. */
 export function openRecordFile<Entry>(options: RecordFileOptions<Entry>): RecordFile<Entry> {
   let records = readRecords(options)
 
@@ -39,6 +43,7 @@ function readRecords<Entry>({ file, name, entry, failure, log }: RecordFileOptio
   try {
     text = readFileSync(file, 'utf8')
   } catch {
+    // The file does not exist before the first entry is saved.
     return {}
   }
   try {

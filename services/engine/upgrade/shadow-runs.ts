@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 
-/** The part of a report that is the same for plugins and models. Times are RFC 3339. */
+/** When a run started and ends. Times are RFC 3339. */
 export interface RunProgress {
   state: 'running' | 'ended'
   started: string
@@ -8,29 +8,33 @@ export interface RunProgress {
   ends: string
 }
 
-/** A version of a plugin, or a model, that runs in shadow: on the frames of the active one, without any effect. */
+/**
+ * A version of a plugin, or a model, that runs in shadow: it processes the frames of the active one, and its results are only
+ * compared.
+ */
 export interface ShadowRun<Comparison, Report> {
-  /** Names what runs in messages, such as `version 2.0.0 of crowd`. */
+  /** What runs, as messages call it, such as `version 2.0.0 of crowd`. */
   label: string
   /** Maximum duration. */
   seconds: number
   /** Returns the comparisons with the active version so far. */
   compare(): Comparison[]
-  /** Stops the version. Called once. */
+  /** Stops what runs. Called once. */
   end(): void
+  /** Creates the report of the run, which differs for plugins and models. */
   toReport(progress: RunProgress, comparisons: Comparison[]): Report
 }
 
 export interface ShadowRunsOptions {
   /** Returns the command that ends the run of a plugin or model, for messages. */
   endCommand(name: string): string
-  /** Returns the message for a plugin or model that has had no run. */
+  /** Returns the error message for a plugin or model that has not run in shadow. */
   describeMissing(name: string): string
 }
 
 /**
- * The runs in shadow, at most one at a time for each plugin or model. The last report remains available until the
- * engine stops.
+ * The runs in shadow. There is at most one run at a time for each plugin or model. The report of its last run remains
+ * available until the engine stops. Here, `name` is the name of the plugin or model.
  */
 export class ShadowRuns<Comparison, Report> {
   readonly #options: ShadowRunsOptions

@@ -1,9 +1,9 @@
-/** Failures count for this time. */
+/** The health of a version covers this time. Older failures do not count. */
 export const HEALTH_PERIOD_MS = 10 * 60_000
-/** Limits the outages that are remembered of a version. One that always fails has an outage every few seconds at most. */
+/** Maximum number of outages that are stored for each version. A version that always fails has one every few seconds. */
 const MAX_OUTAGES = 1000
 
-/** Reports that an element, which runs a version of a plugin or a model, has failed on a channel or processes frames again. */
+/** Reports that an element has failed on a channel, or processes frames again. It runs a version of a plugin or a model. */
 export interface VersionOutcome {
   /** Name of the plugin or model. */
   name: string
@@ -39,7 +39,7 @@ export interface HealthSummary {
   lastReason: string | undefined
 }
 
-/** Remembers when the elements that run a version of a plugin or a model have failed. */
+/** Records the outages of the elements that run a version of a plugin or a model. */
 export class VersionHealth {
   readonly #now: () => number
   /** By name and version, oldest first. */
@@ -58,10 +58,13 @@ export class VersionHealth {
     const current = outages.find(
       outage => outage.until === undefined && outage.channel === channel && outage.element === element,
     )
+
+    // The element processes frames again.
     if (failure === undefined) {
       if (current) current.until = now
       return
     }
+
     if (current) {
       current.reason = failure
       current.failures += 1

@@ -20,7 +20,7 @@ import type { ApiContext } from './api-context.ts'
 
 type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>
 
-/** Maximum time to wait until the elements of a channel are open. Loading a large model takes seconds. */
+/** Maximum time to wait until all elements of a channel are open. Loading a large model takes seconds. */
 const MAX_OPENING_MS = 5000
 
 /** Lists one stream for each source, with the same id. Empty while the media service is disconnected. */
@@ -43,6 +43,7 @@ export function issueTicket(
   { configuration, runtime, internalToken = '' }: ExportContext & Pick<ApiContext, 'internalToken'>,
   id: number,
 ): StreamTicket {
+  // Throws if the source is unknown.
   configuration.sources.get(id)
   const server = runtime.streamServer()
   if (!server) throw new EyrieError('unavailable', 'the media service is not connected: try again later')
@@ -62,6 +63,7 @@ export async function readStaticMetadata(
   id: number,
   format: StaticFormat,
 ): Promise<unknown> {
+  // Throws if the channel is unknown.
   findChannels(context, [id])
   return awaitMetadata(context, id, format)
 }
@@ -84,7 +86,7 @@ export async function readChannelProperties(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** A function for each property, because some properties are expensive to read. */
+/** A function for each property of a channel. Only the requested ones are called, because some properties are expensive. */
 type PropertyReaders = {
   [Property in ChannelProperty]: () => ChannelProperties[Property] | Promise<ChannelProperties[Property]>
 }
@@ -114,13 +116,13 @@ async function readProperties(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Reads the metadata of a channel when its elements are open, because only open elements have metadata. */
+/** Reads the metadata of a channel. Waits until its elements are open, because only open elements have metadata. */
 async function awaitMetadata(
   { runtime }: ExportContext,
   channel: number,
   format: StaticFormat,
 ): Promise<unknown> {
-  // After a timeout, the metadata of the elements that are open is returned.
+  // After a timeout, only the elements that are open by then contribute metadata.
   await withTimeout(MAX_OPENING_MS, runtime.waitForChannel(channel)).catch(() => {})
   return formatMetadata(runtime.channelMetadata(channel), format)
 }
@@ -130,7 +132,7 @@ function findStream({ runtime }: ExportContext, { source }: ChannelPlan): Channe
   return server ? { id: source, hostname: server.hostname, port: server.port } : null
 }
 
-/** Throws `EyrieError` (`id`) if a channel is unknown. */
+/** Returns the channels with these ids, all channels by default. Throws `EyrieError` (`id`) if a channel is unknown. */
 function findChannels({ configuration }: ExportContext, ids: number[] | undefined): ChannelPlan[] {
   const channels = configuration.channels()
   if (!ids) return channels

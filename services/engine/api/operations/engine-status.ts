@@ -5,18 +5,8 @@ import { roundToThousandths } from '../../statistics/round.ts'
 import type { ApiContext } from './api-context.ts'
 
 /** Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields help to find a fault. */
-export function readHealth({
-  activation,
-  configuration,
-  disk,
-  isolation,
-  models,
-  runtime,
-  output,
-  pictures,
-  plugins,
-  sandboxes,
-}: ApiContext): EngineHealth {
+export function readHealth(context: ApiContext): EngineHealth {
+  const { activation, configuration, isolation, runtime, output, sandboxes } = context
   const channels: EngineHealth['channels'] = {}
   for (const { pipeline } of configuration.channels()) {
     const { status } = runtime.pipelineStatistics(pipeline)
@@ -25,7 +15,7 @@ export function readHealth({
   const { alarms: _, ...outputStatus } = output.status()
   return {
     ok: true,
-    alarms: listAlarms({ disk, models, output, pictures, plugins }),
+    alarms: listAlarms(context),
     media: runtime.streamServer() ? 'connected' : 'not connected',
     activated: activation.get().activated,
     isolation: isolation(),
@@ -45,11 +35,10 @@ export function listAlarms({
   plugins,
 }: Pick<ApiContext, 'disk' | 'models' | 'output' | 'pictures' | 'plugins'>): string[] {
   const pictureFailure = pictures.failure()
-  const pictureAlarms = pictureFailure ? [pictureFailure] : []
   return [
     ...disk.alarms(),
     ...output.status().alarms,
-    ...pictureAlarms,
+    ...(pictureFailure ? [pictureFailure] : []),
     ...plugins.alarms(),
     ...models.alarms(),
   ]
@@ -67,7 +56,7 @@ export function describeEngine({ version, runtime }: Pick<ApiContext, 'version' 
   }
 }
 
-/** Reads the condition of the engine, its disk and its sources. */
+/** Reads how the engine works now: its license, disk, capacity, and the state and load of each source. */
 export async function readCondition({
   activation,
   admission,

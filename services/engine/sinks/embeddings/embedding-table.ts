@@ -13,6 +13,7 @@ const STATEMENT_TIMEOUT_MS = 10_000
 export class EmbeddingTable {
   readonly #sql: Sql
   readonly #table: string
+  /** Resolves when the table exists; undefined if it must be created before the next insert. */
   #created: Promise<void> | undefined
   /** Whether the vectors have the type of pgvector, which depends on how the table was created. */
   #isPgvector = false
@@ -102,10 +103,11 @@ export class EmbeddingTable {
 }
 
 /**
- * Returns the option by which an egress opens the connections. TLS compares the certificate with the `host` of the socket.
- * The option is missing in the types of the library.
+ * Returns the option `socket`, with which the library opens connections through the egress. The types of the library lack this
+ * option.
  */
 function openThrough(egress: Egress, { host, port }: { host: string; port: number }): object {
-  // The library does not recover from a rejected promise, but from a socket that fails.
+  // Returns a socket at once, because the library does not recover from a rejected promise. The library reads the name that
+  // the certificate must contain from the property `host` of the socket.
   return { socket: () => Object.assign(egress.open({ host, port }), { host, port }) }
 }

@@ -87,6 +87,7 @@ export class PostgresEmbeddingSink implements Sink {
       return true
     } catch (error) {
       if (isInvalidData(error)) {
+        // Each rejected embedding counts as lost.
         for (const _ of batch) this.#lost.add()
         return true
       }

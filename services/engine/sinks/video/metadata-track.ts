@@ -8,7 +8,7 @@ import { findBox, parseBoxes } from './mp4-segments.ts'
  */
 const VIDEO_TRACK = 1
 const METADATA_TRACK = 2
-/** Flags of `trun` (8.8.8): data offset, and duration and size of each sample. */
+/** Flags of `trun` (8.8.8): the fields data offset, sample duration and sample size are present. */
 const TRUN_OFFSET_DURATION_SIZE = 0x301
 const SAMPLE_COUNT = 1
 /** Size of `next_track_ID`, the last field of the movie header `mvhd` (8.2.2). */

@@ -25,8 +25,8 @@ interface PendingResult {
 
 /**
  * Records one channel. The pictures come from the live stream of the source, which the media service serves. The results
- * come from the channel, usually a little later than their pictures. A full recording therefore remains open until the
- * results of its last pictures have arrived.
+ * come from the channel, usually a little later than their pictures. A recording that is full therefore remains open until
+ * the results of its last pictures have arrived.
  */
 export class Recorder {
   readonly #path: string
@@ -113,7 +113,10 @@ export class Recorder {
     return next
   }
 
-  /** Adds pending results to the recordings with their pictures. Results older than the first picture are dropped. */
+  /**
+   * Adds the pending results to the recordings that contain their pictures, in order, up to the first result whose picture has
+   * not arrived yet. Results that are older than the first picture are dropped.
+   */
   #placeResults(): void {
     const current = this.#recordings.at(-1)
     if (!current) return
@@ -122,10 +125,10 @@ export class Recorder {
       const { record, epoch } = result
       const recording = this.#findRecording(result)
 
-      // The picture of this result has not arrived yet, nor have those of the later results.
-      const isPictureMissing = recording === current && record.pts > current.newest
-      const isStreamMissing = epoch !== null && epoch > current.epoch
-      if (isPictureMissing || isStreamMissing) return
+      // The picture of this result may still arrive, and so may those of all later results.
+      const isPictureExpected = recording === current && record.pts > current.newest
+      const isStreamExpected = epoch !== null && epoch > current.epoch
+      if (isPictureExpected || isStreamExpected) return
 
       this.#pending.shift()
       if (!recording) continue
@@ -134,6 +137,7 @@ export class Recorder {
     }
   }
 
+  /** Returns the recording that contains, or will contain, the picture of a result. */
   #findRecording({ record, epoch }: PendingResult): Recording | undefined {
     return this.#recordings.findLast(recording => {
       const hasSameEpoch = epoch === null || epoch === recording.epoch

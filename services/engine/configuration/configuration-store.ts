@@ -39,6 +39,7 @@ export function createConfigurationStore(folder: string, secrets: Secrets): Conf
   const parse = (text: string): StoredConfiguration => {
     const content = JSON.parse(text)
     const isPlain = content?.version === PLAIN_VERSION
+    // Apart from the encryption, the two versions are equal.
     const state = isPlain ? { ...content, version: 2 } : unsealAddresses(content, secrets)
     return { state: parseAs(configurationState, state), isPlain }
   }
@@ -52,7 +53,8 @@ export function createConfigurationStore(folder: string, secrets: Secrets): Conf
       if (code === 'ENOENT')
         return { state: emptyState(randomBytes(TAG_KEY_BYTES).toString('hex')), isPlain: false }
       throw new Error(
-        `the configuration file ${file} is damaged (${message}): restore it from a backup, or move it elsewhere to start with an empty configuration`,
+        `the configuration file ${file} is damaged (${message}): restore it from a backup, ` +
+          'or move it elsewhere to start with an empty configuration',
         { cause },
       )
     }

@@ -70,7 +70,8 @@ export async function readModelFile({ sha256 }: Pick<ModelCard, 'sha256'>, file:
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EACCES') throw error
     throw new Error(
-      `inference workers cannot read ${file}: check its permissions, and restart Eyrie if its folder is a link that was added while Eyrie was running`,
+      `inference workers cannot read ${file}: check its permissions, ` +
+        'and restart Eyrie if its folder is a link that was added while Eyrie was running',
     )
   })
   const actual = createHash('sha256').update(bytes).digest('hex')

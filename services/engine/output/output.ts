@@ -214,5 +214,8 @@ function describeOverrun(consumers: string[], upTo: number): string {
 
 function describeFarBehind({ name, seen, held }: Consumer): string {
   const percent = Math.floor(100 * held)
-  return `${percent} % of the output log is retained for consumer ${name}, last seen at ${seen}: reconnect it, or remove it with DELETE /api/v3/consumers/${name}`
+  return (
+    `${percent} % of the output log is retained for consumer ${name}, last seen at ${seen}: ` +
+    `reconnect it, or remove it with DELETE /api/v3/consumers/${name}`
+  )
 }

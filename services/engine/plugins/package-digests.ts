@@ -51,10 +51,14 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
       const files = await hashFiles(name, version)
       const digest = computeDigest(files)
       const recorded = digests[name]?.[version]
-      if (recorded === undefined) await store(name, version, digest)
-      if (recorded === undefined || recorded === digest) return files
+      if (recorded === digest) return files
+      if (recorded === undefined) {
+        await store(name, version, digest)
+        return files
+      }
       throw new Error(
-        `the files of version ${version} of plugin ${name} have changed since it was installed: remove it and upload it again`,
+        `the files of version ${version} of plugin ${name} have changed since it was installed: ` +
+          'remove it and upload it again',
       )
     },
   }

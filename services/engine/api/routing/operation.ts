@@ -38,3 +38,11 @@ export function operation<const R extends Route>(
   // `Operation` does not know the types of this route, so the input, which `readInput` has validated, needs a cast.
   return { route, handle: input => handle(input as never) }
 }
+
+/** Binds a function that returns only the response body to a route, for replies without an entity tag. */
+export function valueOperation<const R extends Route>(
+  route: R,
+  getValue: (input: Input<R>) => Parsed<R['response']> | Promise<Parsed<R['response']>>,
+): Operation {
+  return operation(route, async input => ({ value: await getValue(input) }))
+}

@@ -12,7 +12,7 @@ import { describeEngine } from '../operations/engine-status.ts'
 import { createResourceOperations } from '../operations/resource-operations.ts'
 import { selectParts } from '../operations/select-parts.ts'
 import { createElementExpander } from '../operations/short-form.ts'
-import { type Operation, operation } from '../routing/operation.ts'
+import { type Operation, operation, valueOperation } from '../routing/operation.ts'
 import { deployV2, toV2Configuration } from './v2-deployment.ts'
 import {
   createV2Pipelines,
@@ -28,17 +28,16 @@ export function createV2Operations(context: ApiContext): Operation[] {
   const { activation, configuration, runtime } = context
   return [
     ...createSharedOperations(context),
-    operation(routesV2.activate, async ({ body, query }) => ({
-      value: await activation.activate(body, query.force),
-    })),
-    operation(routesV2.getActivation, () => ({ value: activation.get() })),
+    valueOperation(routesV2.activate, ({ body, query }) => activation.activate(body, query.force)),
+    valueOperation(routesV2.getActivation, () => activation.get()),
     operation(routesV2.deploy, input => {
       activation.assertActivated()
       return deployV2(configuration, input, createElementExpander(context.catalog))
     }),
-    operation(routesV2.pipelineStatistics, ({ params: { id } }) => {
+    valueOperation(routesV2.pipelineStatistics, ({ params: { id } }) => {
+      // Throws if the pipeline is unknown.
       configuration.pipelines.get(id)
-      return { value: runtime.pipelineStatistics(id) }
+      return runtime.pipelineStatistics(id)
     }),
   ]
 }
@@ -49,8 +48,8 @@ export function createSharedOperations(context: ApiContext): Operation[] {
     ...createConfigurationOperations(context),
     ...createCatalogOperations(context),
     ...createExportOperations(context),
-    operation(routes.systemStatistics, async () => ({ value: await context.meter.read() })),
-    operation(routes.about, () => ({ value: describeEngine(context) })),
+    valueOperation(routes.systemStatistics, () => context.meter.read()),
+    valueOperation(routes.about, () => describeEngine(context)),
   ]
 }
 
@@ -68,18 +67,16 @@ function createConfigurationOperations({ catalog, configuration }: ApiContext): 
 
 function createCatalogOperations({ catalog }: ApiContext): Operation[] {
   return [
-    operation(routes.pipelineElements, () => ({
-      value: {
-        elements: catalog.elements().map(toV2Element),
-        models: toV2Models(catalog.models('devices')),
-      },
+    valueOperation(routes.pipelineElements, () => ({
+      elements: catalog.elements().map(toV2Element),
+      models: toV2Models(catalog.models('devices')),
     })),
-    operation(routes.listElements, ({ query: { type } }) => {
+    valueOperation(routes.listElements, ({ query: { type } }) => {
       const elements = catalog.elements().map(({ name }): CatalogEntryV2 => ({ type: 'element', name }))
       const models = toV2Models(catalog.models('devices'))
       const modelEntries = models.map((model): CatalogEntryV2 => ({ type: 'model', ...model }))
       const entries = [...elements, ...modelEntries]
-      return { value: type ? entries.filter(entry => type.includes(entry.type)) : entries }
+      return type ? entries.filter(entry => type.includes(entry.type)) : entries
     }),
   ]
 }
@@ -92,19 +89,19 @@ const toV2Element = ({ name, params_schema: paramsSchema, passthrough }: Catalog
 
 function createExportOperations(context: ApiContext): Operation[] {
   return [
-    operation(routes.getExports, ({ query: { filter } }) => ({
-      value: selectParts(filter, {
+    valueOperation(routes.getExports, ({ query: { filter } }) =>
+      selectParts(filter, {
         streams: () => listStreams(context),
         channels: () => listChannels(context).map(toV2Channel),
       }),
-    })),
-    operation(routes.channelStatic, async ({ params: { id }, query: { format } }) => ({
-      value: await readStaticMetadata(context, id, format),
-    })),
-    operation(routes.channelProperties, async ({ query: { ids, props, format } }) => {
+    ),
+    valueOperation(routes.channelStatic, ({ params: { id }, query: { format } }) =>
+      readStaticMetadata(context, id, format),
+    ),
+    valueOperation(routes.channelProperties, async ({ query: { ids, props, format } }) => {
       const channels = await readChannelProperties(context, ids, props, format)
       const entries = Object.entries(channels).map(([id, properties]) => [id, toV2Properties(properties)])
-      return { value: Object.fromEntries(entries) }
+      return Object.fromEntries(entries)
     }),
   ]
 }

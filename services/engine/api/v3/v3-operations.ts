@@ -11,7 +11,7 @@ import { createConnectionOperations } from '../operations/connection-operations.
 import { describeEngine, readCondition } from '../operations/engine-status.ts'
 import { createResourceOperations } from '../operations/resource-operations.ts'
 import { selectParts } from '../operations/select-parts.ts'
-import { type Operation, operation } from '../routing/operation.ts'
+import { type Operation, operation, valueOperation } from '../routing/operation.ts'
 
 /** Creates the operations of v3, the current revision of the API: binds its routes to the components of the engine. */
 export function createV3Operations(context: ApiContext): Operation[] {
@@ -32,10 +32,8 @@ export function createV3Operations(context: ApiContext): Operation[] {
 
 function createActivationOperations({ activation }: ApiContext): Operation[] {
   return [
-    operation(routes.activate, async ({ body, query }) => ({
-      value: await activation.activate(body, query.force),
-    })),
-    operation(routes.getActivation, () => ({ value: activation.get() })),
+    valueOperation(routes.activate, ({ body, query }) => activation.activate(body, query.force)),
+    valueOperation(routes.getActivation, () => activation.get()),
   ]
 }
 
@@ -44,14 +42,14 @@ function createCatalogOperations({ catalog }: ApiContext): Operation[] {
     catalog.models(filter.includes('none') ? 'none' : 'devices')
 
   return [
-    operation(routes.getCatalog, ({ query: { filter, 'filter-models': modelFilter } }) => ({
-      value: selectParts(filter, {
+    valueOperation(routes.getCatalog, ({ query: { filter, 'filter-models': modelFilter } }) =>
+      selectParts(filter, {
         elements: () => catalog.elements(),
         models: () => listModels(modelFilter),
         devices: () => catalog.devices(),
       }),
-    })),
-    operation(routes.getModels, ({ query: { filter } }) => ({ value: { models: listModels(filter) } })),
+    ),
+    valueOperation(routes.getModels, ({ query: { filter } }) => ({ models: listModels(filter) })),
   ]
 }
 
@@ -71,15 +69,16 @@ function createPipelineOperations({ catalog, configuration, runtime }: ApiContex
   const { pipelines } = configuration
   return [
     ...createResourceOperations(routes.pipeline, pipelines),
-    operation(routes.pipelineElements, ({ query: { filter } }) => ({
-      value: selectParts(filter, {
+    valueOperation(routes.pipelineElements, ({ query: { filter } }) =>
+      selectParts(filter, {
         elements: () => catalog.elements(),
         models: () => catalog.models('devices'),
       }),
-    })),
-    operation(routes.pipelineStatistics, ({ params: { id } }) => {
+    ),
+    valueOperation(routes.pipelineStatistics, ({ params: { id } }) => {
+      // Throws if the pipeline is unknown.
       pipelines.get(id)
-      return { value: runtime.pipelineStatistics(id) }
+      return runtime.pipelineStatistics(id)
     }),
     ...createConnectionOperations(routes, configuration, pipeline => pipeline),
   ]
@@ -88,39 +87,37 @@ function createPipelineOperations({ catalog, configuration, runtime }: ApiContex
 /** Exports are the results that other systems read: streams, and channels with their properties. */
 function createExportOperations(context: ApiContext): Operation[] {
   return [
-    operation(routes.getExports, ({ query: { filter } }) => ({
-      value: selectParts(filter, {
+    valueOperation(routes.getExports, ({ query: { filter } }) =>
+      selectParts(filter, {
         streams: () => listStreams(context),
         channels: () => listChannels(context),
       }),
-    })),
-    operation(routes.streamTicket, ({ params: { id } }) => ({ value: issueTicket(context, id) })),
-    operation(routes.channelStatic, async ({ params: { id }, query: { format } }) => ({
-      value: await readStaticMetadata(context, id, format),
-    })),
-    operation(routes.channelProperties, async ({ query: { ids, props, format } }) => ({
-      value: await readChannelProperties(context, ids, props, format),
-    })),
+    ),
+    valueOperation(routes.streamTicket, ({ params: { id } }) => issueTicket(context, id)),
+    valueOperation(routes.channelStatic, ({ params: { id }, query: { format } }) =>
+      readStaticMetadata(context, id, format),
+    ),
+    valueOperation(routes.channelProperties, ({ query: { ids, props, format } }) =>
+      readChannelProperties(context, ids, props, format),
+    ),
   ]
 }
 
 function createModelOperations({ models }: ApiContext): Operation[] {
   const { model } = routes
   return [
-    operation(model.list, () => ({ value: models.list() })),
-    operation(model.get, ({ params: { name } }) => ({ value: models.get(name) })),
-    operation(model.use, async ({ params: { name }, query, body, client }) => ({
-      value: await models.use(name, body, { client, ...query }),
-    })),
-    operation(model.switches, ({ params: { name } }) => ({ value: models.listSwitches(name) })),
-    operation(model.startShadow, async ({ params: { name }, body }) => ({
-      value: await models.startShadow(name, body),
-    })),
-    operation(model.getShadow, ({ params: { name } }) => ({ value: models.getShadow(name) })),
-    operation(model.endShadow, ({ params: { name } }) => ({ value: models.endShadow(name) })),
-    operation(model.acceptShadow, async ({ params: { name }, query, body, client }) => ({
-      value: await models.acceptShadow(name, body, { client, ...query }),
-    })),
+    valueOperation(model.list, () => models.list()),
+    valueOperation(model.get, ({ params: { name } }) => models.get(name)),
+    valueOperation(model.use, ({ params: { name }, query, body, client }) =>
+      models.use(name, body, { client, ...query }),
+    ),
+    valueOperation(model.switches, ({ params: { name } }) => models.listSwitches(name)),
+    valueOperation(model.startShadow, ({ params: { name }, body }) => models.startShadow(name, body)),
+    valueOperation(model.getShadow, ({ params: { name } }) => models.getShadow(name)),
+    valueOperation(model.endShadow, ({ params: { name } }) => models.endShadow(name)),
+    valueOperation(model.acceptShadow, ({ params: { name }, query, body, client }) =>
+      models.acceptShadow(name, body, { client, ...query }),
+    ),
   ]
 }
 
@@ -128,20 +125,20 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
   return [
     operation(routes.plugin.list, plugins.list),
     operation(routes.plugin.get, ({ params: { name } }) => plugins.get(name)),
-    operation(routes.plugin.inspect, async ({ body }) => ({ value: await plugins.inspect(body) })),
-    operation(routes.plugin.grants, ({ params: { name } }) => ({ value: plugins.listGrants(name) })),
+    valueOperation(routes.plugin.inspect, ({ body }) => plugins.inspect(body)),
+    valueOperation(routes.plugin.grants, ({ params: { name } }) => plugins.listGrants(name)),
     operation(routes.plugin.upload, ({ body, query, client, ifMatch }) =>
       plugins.upload(body, { client, ifMatch, acceptsNewPublisher: query['new-publisher'] }),
     ),
     operation(routes.plugin.use, ({ params: { name }, body, client, ifMatch }) =>
       plugins.use(name, body, client, ifMatch),
     ),
-    operation(routes.plugin.switches, ({ params: { name } }) => ({ value: plugins.listSwitches(name) })),
-    operation(routes.plugin.startShadow, async ({ params: { name }, body, client }) => ({
-      value: await plugins.startShadow(name, body, client),
-    })),
-    operation(routes.plugin.getShadow, ({ params: { name } }) => ({ value: plugins.getShadow(name) })),
-    operation(routes.plugin.endShadow, ({ params: { name } }) => ({ value: plugins.endShadow(name) })),
+    valueOperation(routes.plugin.switches, ({ params: { name } }) => plugins.listSwitches(name)),
+    valueOperation(routes.plugin.startShadow, ({ params: { name }, body, client }) =>
+      plugins.startShadow(name, body, client),
+    ),
+    valueOperation(routes.plugin.getShadow, ({ params: { name } }) => plugins.getShadow(name)),
+    valueOperation(routes.plugin.endShadow, ({ params: { name } }) => plugins.endShadow(name)),
     operation(routes.plugin.acceptShadow, ({ params: { name }, body, client }) =>
       plugins.acceptShadow(name, body, client),
     ),
@@ -173,16 +170,14 @@ function createPluginTrustOperations({ pluginTrust }: ApiContext): Operation[] {
 
 function createCameraOperations({ cameras }: ApiContext): Operation[] {
   return [
-    operation(routes.camera.test, async ({ body }) => ({ value: await cameras.test(body) })),
-    operation(routes.camera.discover, async ({ query: { host } }) => ({
-      value: await cameras.discover(host),
-    })),
+    valueOperation(routes.camera.test, ({ body }) => cameras.test(body)),
+    valueOperation(routes.camera.discover, ({ query: { host } }) => cameras.discover(host)),
   ]
 }
 
 function createConsumerOperations({ output }: ApiContext): Operation[] {
   return [
-    operation(routes.consumer.list, () => ({ value: output.listConsumers() })),
+    valueOperation(routes.consumer.list, () => output.listConsumers()),
     operation(routes.consumer.remove, async ({ params: { name } }) => {
       await output.removeConsumer(name)
       return {}
@@ -192,8 +187,8 @@ function createConsumerOperations({ output }: ApiContext): Operation[] {
 
 function createSystemOperations(context: ApiContext): Operation[] {
   return [
-    operation(routes.systemStatistics, async () => ({ value: await context.meter.read() })),
-    operation(routes.engineCondition, async () => ({ value: await readCondition(context) })),
-    operation(routes.about, () => ({ value: describeEngine(context) })),
+    valueOperation(routes.systemStatistics, () => context.meter.read()),
+    valueOperation(routes.engineCondition, () => readCondition(context)),
+    valueOperation(routes.about, () => describeEngine(context)),
   ]
 }

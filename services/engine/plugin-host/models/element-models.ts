@@ -30,8 +30,8 @@ export interface ElementModels {
   /** Runs a model for a frame that the element is processing. Rejects with the reason. */
   infer(call: InferCall): Promise<EncodedResult>
   /**
-   * Wraps the element, so that it can infer for its frames. `process` then resolves only when all inferences for the
-   * frame have ended: until then, the picture of the frame remains in its ring.
+   * Wraps the element, so that it can run models on its frames. Its `process` then resolves only when all inferences for the
+   * frame have ended, because the picture of the frame remains in its ring until then.
    */
   host(element: HostedElement): HostedElement
   close(): void
@@ -54,7 +54,7 @@ export function createElementModels({
 
   async function infer(call: InferCall): Promise<EncodedResult> {
     const model = models.get(call.model) ?? throwUndeclared(call.model)
-    // A value of another type is the number of no frame.
+    // The plugin may send a value of another type, for which no frame is found.
     const n = call.n as number
     const frame = frames.get(n)
     if (!frame)
@@ -136,8 +136,8 @@ class FrameInferences {
   }
 
   /**
-   * Returns the result of an inference. The first one starts the time limit. The signal is aborted when the time is over or the
-   * element is closed: rejects at once then, although the work cannot be stopped.
+   * Returns the result of an inference. The first inference starts the time limit. When the time is over, or the element is
+   * closed, the signal is aborted and this rejects at once, even if the work continues.
    */
   async run<T>(startWork: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#aborting

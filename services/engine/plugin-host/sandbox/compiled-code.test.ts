@@ -47,7 +47,7 @@ it(
     writeFileSync(join(folder, 'probe/wrong.ts'), 'export default {')
     const code = await createCompiledCode(join(folder, 'code'), createLog('test', 'silent'))
     const find = (version: string, entry: string) =>
-      code.findFolder({ plugin: 'probe', version, entry: join(folder, 'probe', entry) })
+      code.requestFolder({ plugin: 'probe', version, entry: join(folder, 'probe', entry) })
     expect(find('1.0.0', 'element.ts')).toBeUndefined()
     await vi.waitUntil(() => find('1.0.0', 'element.ts') === join(folder, 'code/probe/1.0.0'), LIMIT_MS)
     expect(find('2.0.0', 'wrong.ts')).toBe(join(folder, 'code/.sdk'))

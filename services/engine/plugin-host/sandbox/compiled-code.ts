@@ -27,13 +27,13 @@ interface PluginEntry {
  */
 export interface CompiledCode {
   /**
-   * Returns the folder with the compiled code of a version. Until that is ready, this is a folder with the SDK only,
-   * and undefined if that is not ready either. The first call for a version starts its compilation.
+   * Returns the folder with the compiled code of a version. The first call for a version only starts its compilation. Until
+   * the code of the version is ready, returns the folder with the code of the SDK, or undefined if that is not ready either.
    */
-  findFolder(plugin: PluginEntry): string | undefined
+  requestFolder(plugin: PluginEntry): string | undefined
 }
 
-/** Deletes the code that earlier runs of the engine have stored in `folder`: its plugins may have been removed. */
+/** Deletes the code that earlier runs of the engine have stored in `folder`, because its plugins may have been removed. */
 export async function createCompiledCode(folder: string, log: Log): Promise<CompiledCode> {
   await rm(folder, { recursive: true, force: true })
   const requestedFolders = new Set<string>()
@@ -41,7 +41,7 @@ export async function createCompiledCode(folder: string, log: Log): Promise<Comp
   // One compilation at a time: when the engine starts, all plugins are requested at once.
   const compiling = new Mutex()
 
-  /** Compiles the SDK, and the plugin with this entry module, unless that has been requested already. */
+  /** Compiles the SDK and, if there is an `entry`, the plugin with this module, unless that has been requested already. */
   async function compile(codeFolder: string, entry?: string): Promise<void> {
     if (requestedFolders.has(codeFolder)) return
     requestedFolders.add(codeFolder)
@@ -54,7 +54,7 @@ export async function createCompiledCode(folder: string, log: Log): Promise<Comp
   }
 
   return {
-    findFolder({ plugin, version, entry }) {
+    requestFolder({ plugin, version, entry }) {
       if (isPython(entry)) return undefined
       const sdkFolder = join(folder, SDK_FOLDER)
       const pluginFolder = join(folder, plugin, version)

@@ -3,11 +3,11 @@ import { createDescriptorSockets, sendDescriptor } from '@eyrie/kit/descriptors/
 import type { RingLocation } from '../../frames/ring-reader.ts'
 
 /**
- * Sends frame rings to a process as open files that it can only read. It learns neither where rings are stored nor of any
- * other ring.
+ * Sends frame rings, which contain the pictures of a source, to a process. The process receives each ring as an open file that
+ * it can only read. It learns neither where rings are stored nor that there are other rings.
  */
 export class RingSender {
-  /** Descriptor of the socket that the process inherits. */
+  /** Descriptor of the other end of the socket, which the process inherits. */
   readonly inherited: number
   /** Descriptor of the engine's end of the socket. */
   readonly #socket: number
@@ -17,12 +17,14 @@ export class RingSender {
   #isClosed = false
 
   constructor() {
-    ;[this.#socket, this.inherited] = createDescriptorSockets()
+    const [socket, inherited] = createDescriptorSockets()
+    this.#socket = socket
+    this.inherited = inherited
   }
 
   /**
-   * Sends the ring, unless it was sent last. Returns the location under which the process knows it; undefined if the
-   * media service has removed the ring.
+   * Sends a ring, unless it is the one that was sent last. Returns the location under which the process knows the ring;
+   * undefined if the media service has removed it.
    */
   send(ring: RingLocation): RingLocation | undefined {
     const isSent = this.#sent?.path === ring.path && this.#sent.generation === ring.generation

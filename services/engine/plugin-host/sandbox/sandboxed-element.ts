@@ -237,7 +237,7 @@ function receiveMessages(
       if (kind === MESSAGE_KIND.log) {
         const flood = intake.countBytes(body.length, now)
         if (flood) throw new Error(flood)
-        if (!intake.admits(now)) continue
+        if (!intake.countEntry(now)) continue
       }
       const message = parseJson(body)
       if (!isOfKind(message, kind)) throw new Error(FORGED_ANSWER)
@@ -273,7 +273,7 @@ function receiveOutput(output: NodeJS.ReadableStream, remote: RemoteElement, int
     const now = performance.now()
     const flood = intake.countBytes(bytes.length, now)
     if (flood) remote.fail(flood)
-    else if (intake.admits(now)) intake.write('info', {}, bytes.toString().trimEnd())
+    else if (intake.countEntry(now)) intake.write('info', {}, bytes.toString().trimEnd())
   })
   output.on('error', () => {})
 }

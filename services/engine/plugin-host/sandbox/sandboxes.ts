@@ -139,7 +139,7 @@ export async function createSandboxes({
         ...request,
         source,
         isBackground: isShadow,
-        codeFolder: code.findFolder({ ...plugin, entry: source.entry }),
+        codeFolder: code.requestFolder({ ...plugin, entry: source.entry }),
         // A debugger takes time.
         budgetMs: isInspected ? undefined : capabilities?.budget_ms,
         ...(isInspected && {

@@ -34,7 +34,9 @@ export class VideoSink implements Sink {
 
   /** The reason of the first recorder that loses records. */
   get failure(): string | undefined {
-    for (const { recorder } of this.#recordings.values()) if (recorder.failure) return recorder.failure
+    for (const { recorder } of this.#recordings.values()) {
+      if (recorder.failure) return recorder.failure
+    }
     return undefined
   }
 

@@ -22,9 +22,9 @@ describe('log intake', () => {
 
   it('suppresses entries beyond the limit, and reports how many', () => {
     const { logged, intake } = createIntake()
-    const admitted = Array.from({ length: 300 }, () => intake.admits(0)).filter(Boolean)
+    const admitted = Array.from({ length: 300 }, () => intake.countEntry(0)).filter(Boolean)
     expect(admitted).toHaveLength(100)
-    expect(intake.admits(1000)).toBe(true)
+    expect(intake.countEntry(1000)).toBe(true)
     expect(logged).toEqual([
       ['warn', { plugin: 'probe', suppressed: 200 }, 'suppressed log entries of plugin'],
     ])

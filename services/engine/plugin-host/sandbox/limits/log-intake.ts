@@ -27,8 +27,8 @@ export class LogIntake {
     this.#bytes = new TokenBucket(BURST_BYTES, BYTES_PER_SECOND, now)
   }
 
-  /** Counts an entry. Returns whether it may be parsed and written; otherwise it is suppressed. */
-  admits(now: number): boolean {
+  /** Counts an entry that the process has sent. Returns whether it may be parsed and written; otherwise it is suppressed. */
+  countEntry(now: number): boolean {
     if (!this.#entries.take(1, now)) {
       this.#suppressedCount += 1
       return false

@@ -33,15 +33,23 @@ let session: Session | undefined
 socket.on('data', bytes => {
   for (const { body } of decoder.decode(bytes)) receive(JSON.parse(String(body)))
 })
-// `close` follows.
+// The event `close` follows.
 socket.on('error', () => {})
 socket.on('close', () => session?.disconnect())
 
 function receive(message: ToInspector): void {
-  if (message.type === 'connect') connect()
-  // Resumes the main thread if it is paused.
-  else if (message.type === 'disconnect') session?.disconnect()
-  else execute(message.command)
+  switch (message.type) {
+    case 'connect':
+      connect()
+      break
+    case 'disconnect':
+      // Resumes the main thread if it is paused.
+      session?.disconnect()
+      break
+    case 'command':
+      execute(message.command)
+      break
+  }
 }
 
 function connect(): void {

@@ -38,7 +38,7 @@ export function openModelQueue({
   let currentPath: string | undefined
   let isClosed = false
 
-  /** Remembers which ring is read, and notifies the workers when the previous one is not, because they keep it open. */
+  /** Sets the ring that the workers read. They keep the previous ring open until they are notified. */
   function switchRing(path: string | undefined): void {
     const previousPath = currentPath
     currentPath = path

@@ -3,7 +3,7 @@ export const HEALTH_PERIOD_MS = 10 * 60_000
 /** Maximum number of outages that are stored for each version. A version that always fails has one every few seconds. */
 const MAX_OUTAGES = 1000
 
-/** Reports that an element has failed on a channel, or processes frames again. It runs a version of a plugin or a model. */
+/** A failure of an element on a channel, or its recovery. The element runs a version of a plugin or a model. */
 export interface VersionOutcome {
   /** Name of the plugin or model. */
   name: string

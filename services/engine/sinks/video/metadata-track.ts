@@ -6,6 +6,7 @@ import { findBox, parseBoxes } from './mp4-segments.ts'
  * (ISO/IEC 14496-12, 12.3). Each sample is a JSON text: the sample entry is `mett` with the type application/json. A `cdsc`
  * reference links the track to the video track that it describes.
  */
+
 const VIDEO_TRACK = 1
 const METADATA_TRACK = 2
 /** Flags of `trun` (8.8.8): the fields data offset, sample duration and sample size are present. */

@@ -69,7 +69,7 @@ export class Recording {
     this.#origin = unit.dts
     this.#limits = limits
     this.#queue = queue
-    // A picture before the first one, so that `contains` is false for the first one.
+    // Starts just before the first picture, so that `contains` is false for the first picture.
     this.#last = { ...unit, dts: unit.dts - 1, duration: 0 }
     this.#newest = unit.pts
     this.#file = new VideoFile(path, limits.keep)
@@ -85,7 +85,7 @@ export class Recording {
     return this.#newest
   }
 
-  /** Whether the picture, or a later one, has been written. */
+  /** Whether this picture, or a later one in decoding order, has been written. */
   contains(unit: AccessUnit): boolean {
     return unit.dts <= this.#last.dts
   }

@@ -19,7 +19,7 @@ export interface InferenceClient {
    * Undefined until the media service has created it.
    */
   findRing(view: ViewSpec): RingLocation | undefined
-  /** Requests pictures of a view in addition to those that the elements read. */
+  /** Requests pictures of a view in addition to the views that the elements read. */
   requestView?(view: ViewSpec): ViewRequest
   /** Called after the view of a detector has changed. */
   onViewChange?(): void

@@ -25,7 +25,7 @@ export async function isIdentical(installed: KnownPlugin, uploaded: KnownPlugin)
   return installedFiles !== undefined && computeDigest(installedFiles) === computeDigest(uploadedFiles)
 }
 
-/** Throws `EyrieError` (`reference`) if pipelines use a version. `pipelines` are the ids of those that do. */
+/** Throws `EyrieError` (`reference`) if pipelines use a version. `pipelines` contains their ids. */
 export function assertUnused({ name, version }: KnownPlugin, pipelines: readonly number[]): void {
   if (pipelines.length === 0) return
   throw new EyrieError(

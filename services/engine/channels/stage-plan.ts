@@ -87,7 +87,7 @@ function planStage(element: PipelineElement, label: string, context: StageContex
     name,
     // In a thread or a process of its own, even a stateless element processes one frame at a time.
     isStateless: manifest.stateless === true && host === 'inline',
-    open: (openContext, onCost) => {
+    open: async (openContext, onCost) => {
       const environment: ElementEnvironment = {
         ...context,
         onCost: ms => {

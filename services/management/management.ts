@@ -9,7 +9,7 @@ import { createDatabaseSupervisor } from './db/database-supervisor.ts'
 import { describeOutage } from './fleet/status/engine-outage.ts'
 import { toErrorBody } from './http/api/api-errors.ts'
 import { createApp } from './http/app.ts'
-import { readOperatorToken } from './http/auth/operator-routes.ts'
+import { readOrCreateOperatorToken } from './http/auth/operator-routes.ts'
 import { createUpstream } from './http/live/upstream-client.ts'
 import { createIsolationMonitor } from './isolation-monitor.ts'
 import { getInstanceId } from './leases/instance-id.ts'
@@ -111,7 +111,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
       const created = await createOwnBackend()
       backend = created
       // Creates the token at the first start, so that the command line can read it.
-      readOperatorToken(data)
+      readOrCreateOperatorToken(data)
 
       supervisor.ready.then(
         database => startBackend(created, database),

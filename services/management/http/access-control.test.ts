@@ -19,7 +19,7 @@ import { createLocalSessions } from '../users/local-sessions.ts'
 import { createUsers, type Users } from '../users/users.ts'
 import { addAccessControl } from './access-control.ts'
 import { readConsoleCookie, setConsoleCookie, setLocalCookie } from './auth/console-cookie.ts'
-import { readOperatorToken } from './auth/operator-routes.ts'
+import { readOrCreateOperatorToken } from './auth/operator-routes.ts'
 import { createUpstream } from './live/upstream-client.ts'
 import { getVisibleChannels } from './live/visible-channels.ts'
 
@@ -76,7 +76,7 @@ async function serve(host: string, { trusted = '' } = {}) {
   app.get('/live/*', c => c.text('picture'))
   app.get('/', c => c.text('console'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
-  readOperatorToken(data)
+  readOrCreateOperatorToken(data)
   const { passwords } = users
   await ensureFirstAdministrator(management.database, {
     data,

@@ -41,8 +41,8 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
   const { host, data, database, users, localSessions, engine, media, log } = options
   const identify = createIdentifyCaller(users, database)
   const findChannels = (caller: Principal) => findLocalChannels(database(), caller)
-  // Browsers on the appliance itself need no sign-in once they have opened a link.
-  const isOpen = createLocalAccess(localSessions)
+  // A browser on the appliance itself needs no sign-in once the user has opened the link that the command line prints.
+  const mayViewWithoutSignIn = createLocalAccess(localSessions)
 
   app.use(isLoopback(host) ? allowLocalhostOnly : allowSameOriginOnly)
 
@@ -52,7 +52,10 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
 
   app.route('/', createLinkRoutes(localSessions))
   app.route(PROVIDER_SIGN_IN_PATH, createProviderRoutes({ database, users, log }))
-  app.route('/session', createSessionRoutes({ isOpen, localSessions, database, identify, users }))
+  app.route(
+    '/session',
+    createSessionRoutes({ mayViewWithoutSignIn, localSessions, database, identify, users }),
+  )
 
   const resetUserPassword = (email: string) => resetPassword(database(), email, users())
   app.route(
@@ -60,5 +63,5 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
     createOperatorRoutes({ data, database, resetPassword: resetUserPassword, localSessions }),
   )
 
-  app.use('/live/*', createLiveAccess({ isOpen, identify, findChannels, engine }))
+  app.use('/live/*', createLiveAccess({ mayViewWithoutSignIn, identify, findChannels, engine }))
 }

@@ -28,17 +28,18 @@ export function createMetrics(database: () => Database): Metrics {
     registers,
   })
 
-  const queryEngines = shareConcurrentCalls(() => countEngines(database).catch(() => undefined))
+  // An unreachable database makes the scrape incomplete, but must not make it fail.
+  const tryToCountEngines = shareConcurrentCalls(() => countEngines(database).catch(() => undefined))
   addGauge(registry, {
     name: 'eyrie_management_database_up',
     help: 'Whether the database is reachable.',
-    read: async () => ((await queryEngines()) ? 1 : 0),
+    read: async () => ((await tryToCountEngines()) === undefined ? 0 : 1),
   })
   addGauge(registry, {
     name: 'eyrie_management_engines',
     help: 'Engines by their last reported status.',
     labelNames: ['status'],
-    read: async () => (await queryEngines()) ?? [],
+    read: async () => (await tryToCountEngines()) ?? [],
   })
 
   addGauge(registry, {

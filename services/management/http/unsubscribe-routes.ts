@@ -22,8 +22,8 @@ const ONE_CLICK = 'One-Click'
 const MAX_BODY_BYTES = 4 * 1024
 
 /**
- * The page to which digests link. `GET` changes nothing, because programs that check e-mails open links. The token in the
- * address is the only permission.
+ * The page on which a receiver unsubscribes from digests, which are e-mails that summarize alerts. Each digest links to it. The token
+ * in the link is the only permission. `GET` changes nothing, because programs that check e-mails open links.
  */
 export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutesOptions): Hono {
   const app = new Hono()
@@ -38,19 +38,19 @@ export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutes
   app.get('/unsubscribe', async c => {
     const address = findAddress(c)
     if (address === undefined) return showInvalid(c)
-    const isOff = await database().system('unsubscribe', tx => isUnsubscribed(tx, address))
-    return showState(c, address, isOff)
+    const hasUnsubscribed = await database().system('unsubscribe', tx => isUnsubscribed(tx, address))
+    return showState(c, address, hasUnsubscribed)
   })
 
   app.post('/unsubscribe', limitBodySize(MAX_BODY_BYTES), async c => {
     const address = findAddress(c)
     if (address === undefined) return showInvalid(c)
     const form = await c.req.parseBody()
-    const isOff = form['List-Unsubscribe'] === ONE_CLICK || form['digests'] === 'off'
+    const unsubscribes = form['List-Unsubscribe'] === ONE_CLICK || form['digests'] === 'off'
     await database().system('unsubscribe', tx =>
-      isOff ? unsubscribe(tx, address) : resubscribe(tx, address),
+      unsubscribes ? unsubscribe(tx, address) : resubscribe(tx, address),
     )
-    return showState(c, address, isOff)
+    return showState(c, address, unsubscribes)
   })
 
   return app
@@ -59,14 +59,16 @@ export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutes
 const showInvalid = (c: Context) =>
   c.html(createPage(html`<p>This link is incomplete. Use the link in the latest e-mail.</p>`), 400)
 
-function showState(c: Context, address: string, isOff: boolean) {
-  const state = isOff ? `${address} receives no more summaries.` : `${address} receives summaries of alerts.`
+function showState(c: Context, address: string, hasUnsubscribed: boolean) {
+  const state = hasUnsubscribed
+    ? `${address} receives no more summaries.`
+    : `${address} receives summaries of alerts.`
   const note = 'Messages about single alerts are not summaries: the alerts name their receivers.'
   return c.html(
     createPage(html`<p>${state}</p>
       <form method="post">
-        <input type="hidden" name="digests" value="${isOff ? 'on' : 'off'}">
-        <button type="submit">${isOff ? 'Receive summaries again' : 'Stop summaries'}</button>
+        <input type="hidden" name="digests" value="${hasUnsubscribed ? 'on' : 'off'}">
+        <button type="submit">${hasUnsubscribed ? 'Receive summaries again' : 'Stop summaries'}</button>
       </form>
       <p>${note}</p>`),
   )

@@ -29,14 +29,14 @@ export interface OperatorOptions {
  * Returns the token with which the command line on the appliance authenticates. It is stored in the data folder,
  * and created at the first start.
  */
-export function readOperatorToken(data: string): string {
+export function readOrCreateOperatorToken(data: string): string {
   const file = resolve(data, 'secrets/operator-token')
   return readOrCreateSecret(file, () => randomBytes(TOKEN_BYTES).toString('base64url'))
 }
 
 /**
- * Routes that the command line on the appliance calls. It authenticates with a token from a file that only the appliance's
- * system user can read.
+ * Routes for `./eyrie`, the command line on the appliance. It authenticates with a token from a file that only the system
+ * user of the appliance can read.
  */
 export function createOperatorRoutes({
   data,
@@ -47,7 +47,7 @@ export function createOperatorRoutes({
   const app = new Hono()
   app.use(async (c, next) => {
     const token = parseBearerToken(c.req.header('Authorization'))
-    if (!isKnownToken(token, [readOperatorToken(data)]))
+    if (!isKnownToken(token, [readOrCreateOperatorToken(data)]))
       throw new EyrieError('auth', 'send the token in secrets/operator-token of the data folder')
     await next()
   })
@@ -71,7 +71,7 @@ export function createOperatorRoutes({
 
   app.route('/', createOperatorPlacementRoutes(database))
 
-  // The key of a link that opens the console on this appliance without sign-in.
+  // A link with this key opens the console in a browser on this appliance without sign-in.
   app.post('/link', c => c.json({ key: localSessions.createKey() } satisfies ConsoleLink))
 
   return app

@@ -8,7 +8,7 @@ function unexpected(): never {
 
 it('sign-in rejects a body that is too large with 413', async () => {
   const app = createSessionRoutes({
-    isOpen: () => false,
+    mayViewWithoutSignIn: () => false,
     localSessions: { end: unexpected },
     database: unexpected,
     identify: unexpected,

@@ -29,7 +29,7 @@ const MAX_BODY_BYTES = 16 * 1024
 
 export interface SessionRoutesOptions {
   /** Returns whether a request may see live views without sign-in. */
-  isOpen(context: Context): boolean
+  mayViewWithoutSignIn(context: Context): boolean
   localSessions: Pick<LocalSessions, 'end'>
   database(): Database
   identify: IdentifyCaller
@@ -43,7 +43,7 @@ export interface SessionRoutesOptions {
  * The session's refresh token is stored in an `HttpOnly`, `SameSite=Strict` cookie.
  */
 export function createSessionRoutes({
-  isOpen,
+  mayViewWithoutSignIn,
   localSessions,
   database,
   identify,
@@ -57,12 +57,14 @@ export function createSessionRoutes({
 
   app.get('/', async c => {
     const failure = takeSignInFailure(c)
-    const open = isOpen(c)
-    // Sign-in requires the database: this throws `unavailable` while the database is unreachable.
-    if (!open) database()
+    const open = mayViewWithoutSignIn(c)
+    if (!open) assertDatabaseReachable()
     const user = await readUser(c, open)
     return c.json({ open, ...user, ...(failure !== undefined && { failure }) } satisfies SessionStatus)
   })
+
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable, because nobody can sign in without it. */
+  const assertDatabaseReachable = () => void database()
 
   /** Returns the signed-in user, or else with which identity provider a user can sign in. */
   async function readUser(c: Context, open: boolean): Promise<Omit<SessionStatus, 'open' | 'failure'>> {
@@ -72,8 +74,8 @@ export function createSessionRoutes({
       const providerName = await database().system('/session', findProviderName)
       return { user: null, ...(providerName !== undefined && { provider: { name: providerName } }) }
     } catch (error) {
+      // Live views without sign-in work while the database is unreachable, for example while it starts.
       const isStarting = error instanceof EyrieError && error.code === 'unavailable'
-      // Live views without sign-in do not wait for the database.
       if (!open || !isStarting) throw error
       const mayBeSignedIn = readConsoleCookie(c) !== undefined
       return { user: null, ...(mayBeSignedIn && { starting: true }) }

@@ -16,15 +16,16 @@ const TRY_AGAIN_LATER = 1013
  */
 export async function serveFeedWebSocket(context: Context, source: FeedSource): Promise<Response> {
   const handler = serveWebSocket(
-    () => source,
-    openedSource => ({
+    // The request was checked before, so nothing is left to parse.
+    () => undefined,
+    () => ({
       onOpen(_event, client) {
         // On Node, `raw` is a socket of the library ws.
-        void sendFeed(openedSource, client.raw as WebSocket)
+        void sendFeed(source, client.raw as WebSocket)
       },
     }),
   )
-  // The handler responds itself, so that it does not call `next`.
+  // The handler always responds itself and never calls `next`.
   const response = await handler(context, async () => {})
   return response as Response
 }
@@ -56,21 +57,21 @@ async function sendFeed(
   }
 }
 
-/** Sends events. Resolves when they have left this process, or the connection is closed. */
+/** Sends events. Resolves when they have left this process or the connection is closed. Closes it if that takes too long. */
 async function send(socket: WebSocket, batch: readonly FeedEvent[], stallMs: number): Promise<void> {
   if (batch.length === 0) return
   const stallTimer = setTimeout(() => socket.terminate(), stallMs)
-  const ended = Promise.withResolvers<void>()
-  const end = () => ended.resolve()
-  socket.once('close', end)
-  // Events leave in order, so the last one is sent after all others.
+  const sentOrClosed = Promise.withResolvers<void>()
+  const finish = () => sentOrClosed.resolve()
+  socket.once('close', finish)
+  // Events leave in order, so all have been sent when the last one has.
   batch.forEach((event, index) => {
     const isLast = index === batch.length - 1
-    socket.send(JSON.stringify(event), { compress: false }, isLast ? end : undefined)
+    socket.send(JSON.stringify(event), { compress: false }, isLast ? finish : undefined)
   })
-  await ended.promise
+  await sentOrClosed.promise
   clearTimeout(stallTimer)
-  socket.off('close', end)
+  socket.off('close', finish)
 }
 
 /** Ends the connection if the client does not answer a ping before the next one. Returns a function that stops the pings. */

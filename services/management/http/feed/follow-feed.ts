@@ -34,11 +34,11 @@ export interface FollowOptions {
  */
 export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEvent[]> {
   const { feed, database, after, filter, access, signal, heartbeatMs = HEARTBEAT_MS } = options
-  const bounds = await readBounds(database())
-  // The position is from another server, or messages after it have expired.
-  const isLost = after !== undefined && (after < bounds.first || after > bounds.last)
-  let position = after === undefined || isLost ? bounds.last : after
-  yield [toSignal(position, isLost ? 'reset' : 'ready')]
+  const { first, last } = await readBounds(database())
+  // A position out of bounds is from another server, or messages after it have expired.
+  const isUnknownPosition = after !== undefined && (after < first || after > last)
+  let position = after === undefined || isUnknownPosition ? last : after
+  yield [createSignal(isUnknownPosition ? 'reset' : 'ready', position)]
 
   let sentAtMs = Date.now()
   while (!signal.aborted) {
@@ -46,22 +46,30 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
     const isVisible = await access.createFilter()
     const stored = await feed.read(database(), position)
     if (stored === 'expired') {
-      position = (await readBounds(database())).last
-      yield [toSignal(position, 'reset')]
+      const { last: newest } = await readBounds(database())
+      position = newest
+      yield [createSignal('reset', position)]
       continue
     }
+
     position = stored.at(-1)?.position ?? position
     const selected = stored.filter(message => isVisible(message) && isSelected(message, filter))
     const messages = selected.flatMap(message => toFeedMessage(message) ?? [])
     const idleMs = Date.now() - sentAtMs
     if (messages.length > 0 || idleMs >= heartbeatMs) {
       sentAtMs = Date.now()
-      yield messages.length > 0 ? messages : [toSignal(position, 'heartbeat')]
-    } else if (stored.length === 0) await feed.waitForMessages(position, heartbeatMs - idleMs, signal)
+      yield messages.length > 0 ? messages : [createSignal('heartbeat', position)]
+    } else if (stored.length === 0) {
+      await feed.waitForMessages(position, heartbeatMs - idleMs, signal)
+    }
   }
 }
 
-const toSignal = (position: number, kind: 'ready' | 'reset' | 'heartbeat') => ({ id: String(position), kind })
+/** Creates an event about the connection itself. After `reset`, the client must read the current state again. */
+const createSignal = (kind: 'ready' | 'reset' | 'heartbeat', position: number) => ({
+  id: String(position),
+  kind,
+})
 
 function isSelected(
   message: StoredFeedMessage,

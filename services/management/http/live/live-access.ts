@@ -14,7 +14,7 @@ import { setVisibleChannels } from './visible-channels.ts'
 
 export interface LiveAccessOptions {
   /** Returns whether a request may see all live views without sign-in. */
-  isOpen(context: Context): boolean
+  mayViewWithoutSignIn(context: Context): boolean
   identify: IdentifyCaller
   /** Returns the ids that the appliance's own engine has assigned to the channels that a user may see. */
   findChannels(caller: Principal): Promise<ReadonlySet<number>>
@@ -22,12 +22,14 @@ export interface LiveAccessOptions {
 }
 
 /**
- * Middleware that restricts live views and recordings to the channels that the caller may see. A stream is visible if one of its
- * channels is. Events and metadata in its recordings are restricted to the visible channels. A superadmin sees all channels,
- * including channels that exist only on the engine. So does a client that is not signed in, where sign-in is not required.
+ * Middleware that restricts live views and recordings to the channels that the caller may see. A stream is the video of a source,
+ * which one or more channels analyse. It is visible if one of its channels is. Events and metadata in its recordings are restricted
+ * to the visible channels.
+ *
+ * Two callers see all channels, including those that exist only on the engine: a superadmin, and a client that needs no sign-in.
  */
 export function createLiveAccess({
-  isOpen,
+  mayViewWithoutSignIn,
   identify,
   findChannels,
   engine,
@@ -35,13 +37,13 @@ export function createLiveAccess({
   /** Ignores invalid credentials, such as an expired session, where sign-in is not required. */
   const identifyUnlessOpen = (c: Context) =>
     identify(c).catch(error => {
-      if (isOpen(c) && error instanceof EyrieError && error.code === 'auth') return undefined
+      if (mayViewWithoutSignIn(c) && error instanceof EyrieError && error.code === 'auth') return undefined
       throw error
     })
 
   /** Handles a request of a caller who may see only some of the channels. */
   async function handleRestricted(c: Context, next: () => Promise<void>, caller: Principal): Promise<void> {
-    // The path is `/live/{resource}/{item}`.
+    // The path is `/live/{resource}/{item}`. `item` is a stream, or `sources` below `recordings`.
     const [resource, item] = c.req.path.split('/').slice(2)
     if (resource === 'statistics') return next()
 
@@ -71,7 +73,7 @@ export function createLiveAccess({
 
   return async (c, next) => {
     const caller = await identifyUnlessOpen(c)
-    if (!caller && isOpen(c)) return next()
+    if (!caller && mayViewWithoutSignIn(c)) return next()
     if (!caller) throw new EyrieError('auth', 'sign in to see live views')
     assertCanView(caller)
     if (caller.role === 'superadmin') return next()

@@ -24,6 +24,7 @@ const propertiesByChannel = z.record(
 const mediaStreams = z.array(
   z.object({
     id: z.union([z.number(), z.string()]),
+    /** Codec of the sound. */
     sound: z.string().optional(),
     b_frames: z.boolean().optional(),
     ...sourceStatus.pick({ codec: true, attempts: true, next_try_at: true }).shape,
@@ -47,7 +48,13 @@ export async function listLiveChannels(engine: Upstream, media: Upstream): Promi
   ])
   const statisticsByPipeline = await getStatisticsByPipeline(engine, pipelines)
 
-  const reported = { sources, pipelines, statisticsByPipeline, propertiesById, streamsById }
+  const reported: ReportedState = {
+    sources,
+    pipelines,
+    statisticsByPipeline,
+    propertiesById,
+    streamsById,
+  }
   return channels
     .map(channel => toLiveChannel(channel, reported))
     .filter(liveChannel => liveChannel !== undefined)
@@ -91,10 +98,10 @@ function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel |
   }
 }
 
-/** Returns the streams by id, or no streams if the media service is unreachable: channels are listed anyway. */
+/** Returns the streams by id. Returns none if the media service fails, because the channels should be listed nevertheless. */
 async function listStreams(media: Upstream): Promise<Map<number | string, MediaStream>> {
-  const list = await media.get('/streams', mediaStreams).catch(() => [])
-  return new Map(list.map(stream => [stream.id, stream]))
+  const streams = await media.get('/streams', mediaStreams).catch(() => [])
+  return new Map(streams.map(stream => [stream.id, stream]))
 }
 
 function toSourceState(stream: MediaStream | undefined): Omit<LiveChannel['source'], 'id' | 'name'> {

@@ -8,10 +8,10 @@ import { findLocalEngineId } from '../../fleet/registry/local-engine.ts'
 import { assertRole, assertScope } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { findVisibleStreams, type LiveAccessOptions } from './live-access.ts'
-import { toRecordingPath, toTimeQuery } from './recording-routes.ts'
+import { toRecordingPath, toRecordingQuery } from './recording-routes.ts'
 import type { Upstream } from './upstream-client.ts'
 
-export interface RecordingDeletionOptions extends Omit<LiveAccessOptions, 'isOpen'> {
+export interface RecordingDeletionOptions extends Omit<LiveAccessOptions, 'mayViewWithoutSignIn'> {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
   media: Upstream
@@ -41,7 +41,7 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
     }
 
     const request = { method: 'DELETE', headers: new Headers(), body: undefined }
-    const response = await media.fetch(path + toTimeQuery(c), request)
+    const response = await media.fetch(path + toRecordingQuery(c), request)
     const deleted = recordingsDeleted.parse(await response.json())
 
     const { from = null, to = null } = c.req.query()

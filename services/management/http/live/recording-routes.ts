@@ -43,14 +43,18 @@ export function createRecordingRoutes({ engine, media }: RecordingDependencies):
   })
 
   const forward = (c: Context, path: string) => forwardToMedia(media, c, path)
-  app.get('/', c => forward(c, `/recordings${toTimeQuery(c)}`))
-  app.get('/:id', c => forward(c, `${toRecordingPath(c)}${toTimeQuery(c)}`))
-  for (const resource of ['metadata', 'events'])
-    app.get(`/:id/${resource}`, c =>
-      forward(c, `${toRecordingPath(c)}/${resource}${toTimeQuery(c, getVisibleChannels(c))}`),
-    )
-  for (const resource of ['clip.mp4', 'segments'])
-    app.get(`/:id/${resource}`, c => forward(c, `${toRecordingPath(c)}/${resource}${toTimeQuery(c)}`))
+  app.get('/', c => forward(c, `/recordings${toRecordingQuery(c)}`))
+  app.get('/:id', c => forward(c, `${toRecordingPath(c)}${toRecordingQuery(c)}`))
+  for (const resource of ['clip.mp4', 'segments']) {
+    app.get(`/:id/${resource}`, c => forward(c, `${toRecordingPath(c)}/${resource}${toRecordingQuery(c)}`))
+  }
+  // These contain data of channels, of which the caller may see only some.
+  for (const resource of ['metadata', 'events']) {
+    app.get(`/:id/${resource}`, c => {
+      const query = toRecordingQuery(c, getVisibleChannels(c))
+      return forward(c, `${toRecordingPath(c)}/${resource}${query}`)
+    })
+  }
   app.get('/:id/segments/:name', c =>
     forward(c, `${toRecordingPath(c)}/segments/${encodeURIComponent(c.req.param('name'))}`),
   )
@@ -87,10 +91,10 @@ const rangeNotSatisfiable = z.object({ status: z.literal(416), value: z.object({
 const findFullLength = (error: unknown) => rangeNotSatisfiable.safeParse(error).data?.value.bytes
 
 /**
- * Returns the query parameters that select a time range, and channels if they are given. All other parameters of the request,
- * such as a token, are dropped.
+ * Returns the query of a request to the media service: the stream and the time range of the original request, and `channels` if
+ * they are given. Other parameters of the original request, such as a token, are dropped.
  */
-export function toTimeQuery(c: Context, channels?: readonly number[]): string {
+export function toRecordingQuery(c: Context, channels?: readonly number[]): string {
   const query = new URLSearchParams()
   for (const name of ['stream', 'from', 'to']) {
     const value = c.req.query(name)

@@ -21,6 +21,7 @@ const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
 export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono {
   const app = new Hono()
 
+  /** Returns the stream of the requested channel, and a client of its media service that sends the ticket of the caller. */
   async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
     const parsedChannel = z.uuid().safeParse(c.req.param('channel'))
     if (!parsedChannel.success)

@@ -21,17 +21,17 @@ const RESPONSE_HEADERS = [
 
 /**
  * Forwards the requests of WHEP, the protocol for playing a live stream over WebRTC (draft-ietf-wish-whep), to the
- * media service. The video itself flows directly from the media service to the browser. `findStream` returns the id
- * of the requested stream.
+ * media service. The video itself flows directly from the media service to the browser. `getStreamId` returns the id
+ * of the stream that a request is about.
  */
-export function createWhepRoutes(media: Upstream, findStream: (c: Context) => number): Hono {
+export function createWhepRoutes(media: Upstream, getStreamId: (c: Context) => number): Hono {
   const app = new Hono()
   const limitSdp = limitBodySize(MAX_SDP_BYTES, 'SDP')
 
   const forwardToStream = (c: Context) =>
-    forwardToMedia(media, c, `/streams/${findStream(c)}/whep?${pickViewQuery(c)}`)
+    forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep?${pickViewQuery(c)}`)
   const forwardToSession = (c: Context) =>
-    forwardToMedia(media, c, `/streams/${findStream(c)}/whep/${parseSessionId(c)}`)
+    forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep/${parseSessionId(c)}`)
 
   mountRoutes(app, [
     { method: 'options', path: '/{id}/whep', handlers: [forwardToStream] },
@@ -50,7 +50,7 @@ async function forwardToMedia(media: Upstream, c: Context, path: string): Promis
   const response = await media.fetch(path, { method, headers, body })
 
   const responseHeaders = pickHeaders(RESPONSE_HEADERS, response.headers)
-  // `Location` is the path of the new session: it has to lead through these routes.
+  // `Location` is the path of the new session in the media service. The browser must use the path of these routes instead.
   const sessionId = response.headers.get('location')?.split('/').at(-1)
   if (sessionId) responseHeaders.set('location', `${c.req.path}/${sessionId}`)
   return new Response(response.body, { status: response.status, headers: responseHeaders })

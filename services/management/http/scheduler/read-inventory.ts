@@ -40,8 +40,8 @@ const readChannels = (tx: Transaction) =>
       channel_id: channel.channel_id,
       channel_name: channel.channel_name,
       usecase_key: usecase.usecase_key,
-      keys: usecase.usecase_meta_key,
-      custom: usecase.usecase_aggregations,
+      statisticKeys: usecase.usecase_meta_key,
+      customAggregations: usecase.usecase_aggregations,
       source_id: channel.source_id,
       device_name: sql<string>`coalesce(${device.device_name}, ${channel.channel_name})`,
       site_name: site.site_name,
@@ -84,19 +84,23 @@ const readEngines = (tx: Transaction) =>
 
 type ChannelRow = Awaited<ReturnType<typeof readChannels>>[number]
 
-function toPublishedChannel({ keys, custom, ...row }: ChannelRow, counts: FeedCounts): PublishedChannel {
+/** An average of the latest occupancies. It changes as time passes, even without an event that could publish its new value. */
+const MOVING_AVERAGE = 'moving_average_count'
+
+function toPublishedChannel(
+  { statisticKeys, customAggregations, ...row }: ChannelRow,
+  counts: FeedCounts,
+): PublishedChannel {
   const isRunning = row.status === 'running' || row.status === 'degraded'
+  const publishedKeys = statisticKeys.filter(key => key !== MOVING_AVERAGE)
   return {
     ...row,
     is_active: row.is_current && isRunning,
-    // The moving average changes with time alone, so that it has no current value.
-    statistics: listStatistics(
-      [...keys.filter(key => key !== 'moving_average_count'), ...Object.keys(counts)],
-      custom,
-    ),
+    statistics: listStatistics([...publishedKeys, ...Object.keys(counts)], customAggregations),
     counts,
   }
 }
 
-const listStatistics = (keys: readonly string[], custom: Aggregations) =>
-  [...new Set(keys)].map(key => ({ key, aggregation: getAggregation(key, custom) }))
+/** Returns each statistic once, with the way in which its values are combined. */
+const listStatistics = (keys: readonly string[], customAggregations: Aggregations) =>
+  [...new Set(keys)].map(key => ({ key, aggregation: getAggregation(key, customAggregations) }))

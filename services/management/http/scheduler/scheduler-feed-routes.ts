@@ -13,7 +13,7 @@ import type { LiveFeed } from '../../feed/live-feed.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { readInventory } from './read-inventory.ts'
 
-/** How long a request waits for messages. */
+/** Maximum time for which a request waits for messages. */
 const WAIT_MS = 20_000
 
 export interface SchedulerFeedOptions {
@@ -23,12 +23,12 @@ export interface SchedulerFeedOptions {
   services(): { liveFeed: LiveFeed; secrets: Secrets }
 }
 
-/** Routes by which the scheduler follows the live feed. The caller must check its token before. */
+/** Routes by which the scheduler follows the live feed. They check no token: that is done where they are mounted. */
 export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedOptions): Hono {
   const app = new Hono()
 
   /** Returns the first messages after a position, and the position of the last one that was read. */
-  async function read(after: number, kind: string | undefined): Promise<SchedulerFeedBatch> {
+  async function readMessages(after: number, kind: string | undefined): Promise<SchedulerFeedBatch> {
     const stored = await services().liveFeed.read(database(), after)
     if (stored === 'expired') return { position: after, is_expired: true, messages: [] }
     const messages = stored.filter(message => kind === undefined || message.kind === kind).map(toMessage)
@@ -39,14 +39,14 @@ export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedO
     const { after, kind } = parseAs(schedulerFeed.query, c.req.query())
     const { signal } = c.req.raw
     const endsAtMs = Date.now() + WAIT_MS
-    let batch = await read(after, kind)
+    let batch = await readMessages(after, kind)
     // A batch is empty if all its messages are of other kinds.
     while (batch.messages.length === 0 && !batch.is_expired && !signal.aborted) {
       const { stopped } = services().liveFeed
       const remainingMs = endsAtMs - Date.now()
       if (remainingMs <= 0 || stopped.aborted) break
       await services().liveFeed.waitForMessages(batch.position, remainingMs, signal)
-      batch = await read(batch.position, kind)
+      batch = await readMessages(batch.position, kind)
     }
     return c.json(batch)
   })

@@ -67,7 +67,7 @@ function createHandler(
     const input = await readInput(context, route)
     const file = route.fileField ? await readUpload(context, route) : undefined
 
-    // The route determines the types of its call; here it can be any route.
+    // Each route has its own types of input and caller. TypeScript cannot relate them for an unknown route.
     const call = { input, caller, file, context } as Call
     const reply = await handle(call, database()).finally(() => {
       // Called after errors too: a failed operation may have changed something.
@@ -80,9 +80,10 @@ function createHandler(
 /** Wraps replies in the response envelope. */
 function createResponder(route: ManagementRoute): (context: Context, reply: Reply) => Response {
   const serialize = createSerializer(envelope(route.response ?? z.null()))
-  return (context, { value, message = route.summary, created, status = route.status }) => {
+  return (context, { value, message = route.summary, createdId, status = route.status }) => {
     const { readBack } = route
-    if (readBack && created) context.header('Location', `/api/v1${readBack.path}?${readBack.by}=${created}`)
+    if (readBack && createdId)
+      context.header('Location', `/api/v1${readBack.path}?${readBack.by}=${createdId}`)
 
     const response = route.response ? value : null
     const body = serialize({ message, response, response_code: status })

@@ -25,7 +25,7 @@ export interface Call<R extends ManagementRoute = ManagementRoute> {
   /** Undefined only on routes that are open to anyone. */
   caller: R['access'] extends 'anyone' ? Principal | undefined : Principal
   /** The uploaded file, on routes that accept one. */
-  file: File | undefined
+  file: R extends { fileField: string } ? File : undefined
   context: Context
 }
 
@@ -34,8 +34,8 @@ export interface Reply<Value = unknown> {
   /** Replaces the summary of the route. */
   message?: string
   status?: 200 | 201 | 202
-  /** Id of the created record. */
-  created?: string
+  /** Id of the record that was created. The `Location` header of the response points to it. */
+  createdId?: string
 }
 
 /** The value that a route returns. `never` if it returns none. */
@@ -50,8 +50,12 @@ type ResponseValue<R extends ManagementRoute> = R extends { response: infer Sche
 type HandlerResult<R extends ManagementRoute> = R extends { response: infer Schema }
   ? Schema extends z.ZodType
     ? Reply<z.input<Schema>>
-    : Partial<Reply<null>> | undefined
+    : OptionalReply
   : Response
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a reply needs no `return`.
+type OptionalReply = Partial<Reply<null>> | void
+type AnyResult = Partial<Reply> | Response | OptionalReply
 
 /** A route of the API contract and the function that handles its requests. */
 export interface Operation {
@@ -120,7 +124,7 @@ export function defineMultiStepOperation<const R extends ManagementRoute>(
 
 function inTransaction<R extends ManagementRoute>(
   route: R,
-  work: (call: Call<R>, tx: Transaction) => Promise<Partial<Reply> | Response | undefined>,
+  work: (call: Call<R>, tx: Transaction) => Promise<AnyResult>,
   assertAllowed: (call: Call<R>) => void = () => {},
 ): Operation {
   const transactionConfig = isReadOnly(route) ? ({ accessMode: 'read only' } as const) : {}
@@ -162,5 +166,5 @@ async function checkWhileWorking<T>(check: () => Promise<void>, work: () => Prom
   return worked.value
 }
 
-const toReply = (result: Partial<Reply> | Response | undefined): Reply | Response =>
+const toReply = (result: AnyResult): Reply | Response =>
   result instanceof Response ? result : { value: null, ...result }

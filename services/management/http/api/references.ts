@@ -7,7 +7,6 @@ import { definePreparedQuery } from '../../db/prepared-query.ts'
 import * as tables from '../../db/schema/index.ts'
 import { formatTextArray, isInArray } from '../../db/text-array.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
-import { UnchangeableRecordError } from './policy-errors.ts'
 
 /** The column that contains the ids of each kind of record. */
 const ID_COLUMNS: Record<RecordName, PgColumn> = {
@@ -87,15 +86,6 @@ async function findVisibleIds(tx: Transaction, record: RecordName, ids: string[]
   const findRows = visibilityQueries.get(record)!
   const rows = await findRows(tx, { ids: formatTextArray(ids) })
   return new Set(rows.map(({ id }) => id as string))
-}
-
-/**
- * Returns the first row that an update or delete has changed. Throws `UnchangeableRecordError` if no row was changed: the
- * caller may read the record, because `assertReferencesExist` has found it, but may not change it.
- */
-export function assertChanged<Row>([row]: Row[]): Row {
-  if (row === undefined) throw new UnchangeableRecordError()
-  return row
 }
 
 /** Returns all references to records in the input of a route. The schema marks the fields that contain ids of records. */

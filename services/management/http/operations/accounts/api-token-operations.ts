@@ -6,6 +6,7 @@ import { requiredScope } from '../../../rights/access.ts'
 import { generateApiToken } from '../../../users/api-tokens.ts'
 import { hashSecret } from '../../../users/opaque-token.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
+import { getInserted } from '../../api/written-rows.ts'
 
 /**
  * API operations on the caller's API tokens. With such a token, a program calls the API on behalf of a user. Its
@@ -23,23 +24,24 @@ export function apiTokenOperations(now: () => Date): Operation[] {
 
         // Only the hash is stored: this response is the only one that contains the token.
         const token = generateApiToken()
-        const [created] = await tx
-          .insert(apiToken)
-          .values({
-            user_id: caller.user_id,
-            name,
-            scopes,
-            secret_hash: hashSecret(token),
-            expires_at: expiryTime,
-          })
-          .returning()
-        return { value: { ...created!, token } }
+        const created = getInserted(
+          await tx
+            .insert(apiToken)
+            .values({
+              user_id: caller.user_id,
+              name,
+              scopes,
+              secret_hash: hashSecret(token),
+              expires_at: expiryTime,
+            })
+            .returning(),
+        )
+        return { value: { ...created, token } }
       },
     ),
 
     defineOperation(tokenRoutes.delete, async ({ input: { token_id: tokenId } }, tx) => {
       await tx.delete(apiToken).where(eq(apiToken.token_id, tokenId))
-      return undefined
     }),
 
     defineOperation(tokenRoutes.list, async ({ caller }, tx) => {

@@ -1,5 +1,6 @@
 import { pushRoutes } from '@eyrie/contract/management/index'
 import { desc, eq } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
 import { withFullScope } from '../../../db/full-scope.ts'
 import { pushSubscription } from '../../../db/schema/index.ts'
 import {
@@ -11,8 +12,9 @@ import {
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
+import { getInserted } from '../../api/written-rows.ts'
 
-/** Maximum number of browsers of a user. Beyond it, the oldest are deleted: nothing else limits what a user can store. */
+/** Maximum number of browsers of a user, who could otherwise fill the database with subscriptions. */
 const MAX_BROWSERS = 20
 
 /** API operations on the browsers of the caller that receive push messages. */
@@ -37,29 +39,35 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
     if (!isPublicKey(p256dh)) throw fieldError('p256dh', 'is not a public key of the curve P-256')
     // The browser may still be registered for another user.
     await withFullScope(tx, () => tx.delete(pushSubscription).where(eq(pushSubscription.endpoint, endpoint)))
-    const [row] = await tx
-      .insert(pushSubscription)
-      .values({ user_id: userId, endpoint, p256dh, auth, label })
-      .returning()
-    const excess = await tx
-      .select({ push_subscription_id: pushSubscription.push_subscription_id })
-      .from(pushSubscription)
-      .where(eq(pushSubscription.user_id, userId))
-      .orderBy(desc(pushSubscription.push_subscription_id))
-      .offset(MAX_BROWSERS)
-    for (const { push_subscription_id: pushSubscriptionId } of excess)
-      await deleteSubscription(tx, pushSubscriptionId)
-    return { value: toSubscription(row!) }
+    const created = getInserted(
+      await tx
+        .insert(pushSubscription)
+        .values({ user_id: userId, endpoint, p256dh, auth, label })
+        .returning(),
+    )
+    await deleteOldestBrowsers(tx, userId)
+    return { value: toSubscription(created) }
   }),
 
   defineOperation(
     pushRoutes.pushUnsubscribe,
     async ({ input: { push_subscription_id: pushSubscriptionId } }, tx) => {
       await deleteSubscription(tx, pushSubscriptionId)
-      return undefined
     },
   ),
 ]
+
+/** Deletes the oldest subscriptions of a user who has more than the maximum. */
+async function deleteOldestBrowsers(tx: Transaction, userId: string): Promise<void> {
+  const excess = await tx
+    .select({ push_subscription_id: pushSubscription.push_subscription_id })
+    .from(pushSubscription)
+    .where(eq(pushSubscription.user_id, userId))
+    .orderBy(desc(pushSubscription.push_subscription_id))
+    .offset(MAX_BROWSERS)
+  for (const { push_subscription_id: pushSubscriptionId } of excess)
+    await deleteSubscription(tx, pushSubscriptionId)
+}
 
 /** Omits the endpoint and the keys, with which anyone could send messages to the browser. */
 const toSubscription = ({

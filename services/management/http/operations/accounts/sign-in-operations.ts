@@ -85,7 +85,6 @@ export function signInOperations({
             .set({ revoked_at: now() })
             .where(eq(session.session_id, current.session_id))
         })
-        return undefined
       },
     ),
 
@@ -110,7 +109,6 @@ export function signInOperations({
 
     defineOperation(sessionRoutes.revokeSession, async ({ input: { session_id: sessionId } }, tx) => {
       await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, sessionId))
-      return undefined
     }),
   ]
 }

@@ -2,6 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import { type ManagementRoute, totpRoutes } from '@eyrie/contract/management/index'
 import type { Database, Transaction, Work } from '../../../db/database.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
+import type { Principal } from '../../../rights/principal.ts'
 import { lockUser } from '../../../users/admit-user.ts'
 import { hasIdentity } from '../../../users/oidc/identities.ts'
 import type { Passwords } from '../../../users/passwords.ts'
@@ -16,7 +17,7 @@ import {
 import { countRecoveryCodes } from '../../../users/totp/recovery-codes.ts'
 import { assertCanManage, assertUserChanged } from '../../../users/user-authority.ts'
 import { describeUser } from '../../../users/user-queries.ts'
-import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
+import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 import { assertPasswordConfirmed, type Caller } from '../../auth/confirm-caller.ts'
 import { addRetryAfter } from '../../auth/request-client.ts'
@@ -25,6 +26,7 @@ export interface TotpOperationsOptions extends CodeDependencies {
   passwords: Passwords
 }
 
+/** The proof that a request comes from the user: a code of the authenticator app, and the password if the user has one. */
 interface ConfirmedInput {
   current_password?: string | undefined
   code: string
@@ -32,7 +34,7 @@ interface ConfirmedInput {
 
 /** API operations on the authenticator app of a user, whose codes are the second step of a sign-in. */
 export function totpOperations({ passwords, secrets, now }: TotpOperationsOptions): Operation[] {
-  /** Runs a change of the caller's authenticator app, which requires both the password and a code. */
+  /** Runs a change of the caller's own authenticator app, after checking the password and a code. */
   async function runConfirmed<T>(
     database: Database,
     route: ManagementRoute,
@@ -87,27 +89,14 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
     defineMultiStepOperation(totpRoutes.disableTotp, async (call, database) => {
       const { user_id: userId } = call.caller
       await runConfirmed(database, totpRoutes.disableTotp, call, tx => removeAuthenticator(tx, userId))
-      return undefined
     }),
 
     defineMultiStepOperation(totpRoutes.resetTotp, async ({ input, caller, context }, database) => {
       const { path } = totpRoutes.resetTotp
       const { user_id: userId, current_password: currentPassword } = input
-      if (userId === caller.user_id)
-        throw fieldError(
-          'user_id',
-          `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`,
-          {
-            code: 'conflict',
-          },
-        )
-      const assertAllowed = async (tx: Transaction) => {
-        await assertReferencesExist(tx, totpRoutes.resetTotp, input)
-        assertCanManage(caller, await describeUser(tx, userId))
-        // Only users whom the caller may change can be locked.
-        const lockedUser = await lockUser(tx, userId)
-        assertUserChanged(lockedUser ? [lockedUser] : [])
-      }
+      if (userId === caller.user_id) throw fieldError('user_id', IS_OWN_APP, { code: 'conflict' })
+
+      const assertAllowed = (tx: Transaction) => assertCanReset(tx, caller, input)
       // Checked before the password, so that an unauthorized caller learns the reason, and again when the app is removed.
       await database.as(caller, path, assertAllowed)
       await assertPasswordConfirmed(database, { caller, context }, currentPassword, { passwords, now })
@@ -115,7 +104,21 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
         await assertAllowed(tx)
         await removeAuthenticator(tx, userId)
       })
-      return undefined
     }),
   ]
+}
+
+const IS_OWN_APP = `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`
+
+/** Throws `EyrieError` if the caller may not remove the authenticator app of another user. */
+async function assertCanReset(
+  tx: Transaction,
+  caller: Principal,
+  input: Input<typeof totpRoutes.resetTotp>,
+): Promise<void> {
+  await assertReferencesExist(tx, totpRoutes.resetTotp, input)
+  assertCanManage(caller, await describeUser(tx, input.user_id))
+  // Only users whom the caller may change can be locked.
+  const lockedUser = await lockUser(tx, input.user_id)
+  assertUserChanged(lockedUser ? [lockedUser] : [])
 }

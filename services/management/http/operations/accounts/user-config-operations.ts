@@ -17,12 +17,20 @@ import { defineOperation, type Input, type Operation } from '../../api/operation
 
 type Config = Input<typeof userRoutes.updateConfig>['user_config']
 
-/** The kinds of records that can be assigned to a user: the field of the API, and the table of assignments with its id column. */
+/**
+ * The kinds of records that can be assigned to a user. `field` is the field of the API, and `table` contains the assignments, with the
+ * id of the assigned record in the column `idColumn`.
+ */
 const ASSIGNMENTS = [
-  { field: 'customer_ids', key: 'customer_id', table: userCustomer, id: userCustomer.customer_id },
-  { field: 'site_ids', key: 'site_id', table: userSite, id: userSite.site_id },
-  { field: 'channel_ids', key: 'channel_id', table: userChannel, id: userChannel.channel_id },
-  { field: 'usecase_ids', key: 'usecase_id', table: userUsecase, id: userUsecase.usecase_id },
+  {
+    field: 'customer_ids',
+    table: userCustomer,
+    idName: 'customer_id',
+    idColumn: userCustomer.customer_id,
+  },
+  { field: 'site_ids', table: userSite, idName: 'site_id', idColumn: userSite.site_id },
+  { field: 'channel_ids', table: userChannel, idName: 'channel_id', idColumn: userChannel.channel_id },
+  { field: 'usecase_ids', table: userUsecase, idName: 'usecase_id', idColumn: userUsecase.usecase_id },
 ] as const
 
 /** API operations on the configuration of a user: role, assigned records, and the layout of the console. */
@@ -43,8 +51,11 @@ export const userConfigOperations: Operation[] = [
       if (!isOwnLayout) assertCanManage(caller, target)
 
       // Omitted fields remain unchanged.
-      const { role_id: roleId = target.role_id, organization_id = target.organization_id } = config
-      const { ui_config = target.ui_config } = config
+      const {
+        role_id: roleId = target.role_id,
+        organization_id = target.organization_id,
+        ui_config = target.ui_config,
+      } = config
       await assertCanAssign(tx, caller, target, { role_id: roleId, organization_id })
       if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
@@ -55,7 +66,6 @@ export const userConfigOperations: Operation[] = [
         .returning({ user_id: user.user_id })
       assertUserChanged(updatedRows)
       await updateAssignments(tx, target, config)
-      return undefined
     },
     ({ input, caller }) => assertCanChange(caller, input.user_id),
   ),
@@ -82,21 +92,22 @@ const normalizeIds = (ids: UserConfig[(typeof RIGHTS_FIELDS)[number]] | undefine
  */
 async function updateAssignments(tx: Transaction, target: DescribedUser, config: Config): Promise<void> {
   const { user_id: userId } = target
-  for (const { field, key, table } of ASSIGNMENTS) {
-    const added = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
-    const rows = added.map(id => ({ user_id: userId, [key]: id }))
-    // The cast is needed, because TypeScript cannot infer which of the tables has the column `key`.
-    if (rows.length > 0)
-      await tx
-        .insert(table as PgTable)
-        .values(rows)
-        .onConflictDoNothing()
+  for (const { field, table, idName } of ASSIGNMENTS) {
+    const addedIds = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
+    if (addedIds.length === 0) continue
+    const rows = addedIds.map(id => ({ user_id: userId, [idName]: id }))
+    // The cast is needed, because TypeScript cannot infer which of the tables has the column `idName`.
+    await tx
+      .insert(table as PgTable)
+      .values(rows)
+      .onConflictDoNothing()
   }
 
-  for (const { field, table, id } of ASSIGNMENTS) {
-    const remaining = config[field]
+  for (const { field, table, idColumn } of ASSIGNMENTS) {
+    const configuredIds = config[field]
+    if (!configuredIds) continue
     // All tables have the column `user_id`.
-    if (remaining)
-      await tx.delete(table).where(and(eq(table.user_id as PgColumn, userId), notInArray(id, remaining)))
+    const ofUser = eq(table.user_id as PgColumn, userId)
+    await tx.delete(table).where(and(ofUser, notInArray(idColumn, configuredIds)))
   }
 }

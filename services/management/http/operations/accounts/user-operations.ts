@@ -70,7 +70,6 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
         .where(eq(user.user_id, userId))
         .returning({ user_id: user.user_id })
       assertUserChanged(deletedRows)
-      return undefined
     }),
 
     defineOperation(

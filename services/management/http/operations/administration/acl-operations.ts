@@ -30,7 +30,7 @@ export const aclOperations: Operation[] = [
   }),
 
   defineMultiStepOperation(aclRoutes.upload, async ({ file, caller }, database) => {
-    const rows = await parseRows(Buffer.from(await file!.arrayBuffer()))
+    const rows = await parseRows(Buffer.from(await file.arrayBuffer()))
     const { modules, components } = parseModules(rows, ROLES)
 
     await database.as(caller, aclRoutes.upload.path, async tx => {
@@ -41,7 +41,6 @@ export const aclOperations: Operation[] = [
       if (modules.length > 0) await tx.insert(uiModule).values(addPositions(modules))
       if (components.length > 0) await tx.insert(uiComponent).values(addPositions(components))
     })
-    return undefined
   }),
 ]
 

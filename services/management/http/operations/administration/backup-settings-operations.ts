@@ -9,6 +9,5 @@ export const backupSettingsOperations = (secrets: Secrets): Operation[] => [
 
   defineOperation(backupRoutes.updateBackup, async ({ input }, tx) => {
     await updateBackupSettings(tx, input, secrets)
-    return undefined
   }),
 ]

@@ -1,8 +1,10 @@
 import { deliverySettingsRoutes, mqttRoutes } from '@eyrie/contract/management/index'
+import type { Transaction } from '../../../db/database.ts'
 import {
   mqttKind,
   readDeliverySettings,
   readRedactedSettings,
+  type SettingsKind,
   smsKind,
   smtpKind,
   updateDeliverySettings,
@@ -16,41 +18,38 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
  * API operations on the settings for the delivery of SMS, e-mails and MQTT messages. The settings apply to all organizations, so
  * only a superadmin may read the secrets.
  */
-export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
-  defineOperation(deliverySettingsRoutes.getSms, async ({ input, caller }, tx) => ({
-    value: canReadSecrets(input, caller)
-      ? await readDeliverySettings(tx, smsKind, secrets)
-      : await readRedactedSettings(tx, smsKind),
-  })),
+export function deliverySettingsOperations(secrets: Secrets): Operation[] {
+  /** Returns settings with their secrets if the caller asks for these and may read them, otherwise with placeholders. */
+  const readSettings = <Settings extends object>(
+    tx: Transaction,
+    kind: SettingsKind<Settings>,
+    { input, caller }: { input: { is_secret: boolean }; caller: Principal },
+  ): Promise<Settings> =>
+    input.is_secret && caller.role === 'superadmin'
+      ? readDeliverySettings(tx, kind, secrets)
+      : readRedactedSettings(tx, kind)
 
-  defineOperation(deliverySettingsRoutes.getSmtp, async ({ input, caller }, tx) => ({
-    value: canReadSecrets(input, caller)
-      ? await readDeliverySettings(tx, smtpKind, secrets)
-      : await readRedactedSettings(tx, smtpKind),
-  })),
+  return [
+    defineOperation(deliverySettingsRoutes.getSms, async (call, tx) => ({ value: await readSettings(tx, smsKind, call) })),
 
-  defineOperation(mqttRoutes.getMqtt, async (_call, tx) => ({
-    value: await readRedactedSettings(tx, mqttKind),
-  })),
+    defineOperation(deliverySettingsRoutes.getSmtp, async (call, tx) => ({
+      value: await readSettings(tx, smtpKind, call),
+    })),
 
-  defineOperation(deliverySettingsRoutes.updateSms, async ({ input }, tx) => {
-    await updateDeliverySettings(tx, smsKind, input, secrets)
-    return undefined
-  }),
+    defineOperation(mqttRoutes.getMqtt, async (_, tx) => ({ value: await readRedactedSettings(tx, mqttKind) })),
 
-  defineOperation(deliverySettingsRoutes.updateSmtp, async ({ input }, tx) => {
-    await updateDeliverySettings(tx, smtpKind, input, secrets)
-    return undefined
-  }),
+    defineOperation(deliverySettingsRoutes.updateSms, async ({ input }, tx) => {
+      await updateDeliverySettings(tx, smsKind, input, secrets)
+    }),
 
-  defineOperation(mqttRoutes.updateMqtt, async ({ input }, tx) => {
-    await updateDeliverySettings(tx, mqttKind, input, secrets)
-    // The scheduler connects with the new settings.
-    await announceInventory(tx)
-    return undefined
-  }),
-]
+    defineOperation(deliverySettingsRoutes.updateSmtp, async ({ input }, tx) => {
+      await updateDeliverySettings(tx, smtpKind, input, secrets)
+    }),
 
-/** Returns whether the response contains the secrets: the caller has asked for them and may read them. */
-const canReadSecrets = ({ is_secret }: { is_secret: boolean }, { role }: Principal) =>
-  is_secret && role === 'superadmin'
+    defineOperation(mqttRoutes.updateMqtt, async ({ input }, tx) => {
+      await updateDeliverySettings(tx, mqttKind, input, secrets)
+      // The scheduler connects with the new settings.
+      await announceInventory(tx)
+    }),
+  ]
+}

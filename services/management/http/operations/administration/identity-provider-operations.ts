@@ -11,6 +11,5 @@ export const identityProviderOperations = (secrets: Secrets): Operation[] => [
 
   defineOperation(identityProviderRoutes.updateOidc, async ({ input }, tx) => {
     await updateProvider(tx, input, secrets)
-    return undefined
   }),
 ]

@@ -14,7 +14,7 @@ const UPLOADED_TYPE = 'image'
 /** API operations for the upload and download of images. Uploaded images are re-encoded as JPEG. */
 export const imageOperations = (store: ImageStore): Operation[] => [
   defineMultiStepOperation(imageRoutes.upload, async ({ file, caller, context }, database) => {
-    const jpeg = await reencodeJpeg(new Uint8Array(await file!.arrayBuffer()))
+    const jpeg = await reencodeJpeg(new Uint8Array(await file.arrayBuffer()))
     const imageId = v7()
     const path = `${imageId}.jpg`
     const sha256 = createHash('sha256').update(jpeg).digest('hex')
@@ -34,7 +34,6 @@ export const imageOperations = (store: ImageStore): Operation[] => [
     })
 
     context.header('Location', `/api/v1${imageRoutes.secure.path}?path=${path}&type=${UPLOADED_TYPE}`)
-    return undefined
   }),
 
   defineMultiStepOperation(

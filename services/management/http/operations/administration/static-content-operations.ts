@@ -2,7 +2,7 @@ import { staticContentRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns } from 'drizzle-orm'
 import { source, staticContent } from '../../../db/schema/index.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 /**
  * API operations on static content: JSON data that clients attach to a source. Each operation runs in one
@@ -11,25 +11,23 @@ import { assertChanged } from '../../api/references.ts'
  */
 export const staticContentOperations = [
   defineOperation(staticContentRoutes.create, async ({ input }, tx) => {
-    const [created] = await tx.insert(staticContent).values(input).returning()
-    return { created: created!.static_content_id }
+    const created = getInserted(await tx.insert(staticContent).values(input).returning())
+    return { createdId: created.static_content_id }
   }),
 
   defineOperation(
     staticContentRoutes.update,
     async ({ input: { static_content_id: staticContentId, ...fields } }, tx) => {
-      const hasId = eq(staticContent.static_content_id, staticContentId)
-      assertChanged(await tx.update(staticContent).set(fields).where(hasId).returning())
-      return undefined
+      const condition = eq(staticContent.static_content_id, staticContentId)
+      assertChanged(await tx.update(staticContent).set(fields).where(condition).returning())
     },
   ),
 
   defineOperation(
     staticContentRoutes.delete,
     async ({ input: { static_content_id: staticContentId } }, tx) => {
-      const hasId = eq(staticContent.static_content_id, staticContentId)
-      assertChanged(await tx.delete(staticContent).where(hasId).returning())
-      return undefined
+      const condition = eq(staticContent.static_content_id, staticContentId)
+      assertChanged(await tx.delete(staticContent).where(condition).returning())
     },
   ),
 

@@ -30,7 +30,7 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
       .where(
         and(
           systemAlertKind ? eq(systemAlert.kind, systemAlertKind) : undefined,
-          systemAlertState ? stateConditions[systemAlertState] : undefined,
+          systemAlertState ? STATE_CONDITIONS[systemAlertState] : undefined,
           siteId ? eq(source.site_id, siteId) : undefined,
           engineId ? eq(systemAlert.engine_id, engineId) : undefined,
           sourceId ? eq(systemAlert.source_id, sourceId) : undefined,
@@ -45,9 +45,10 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
   defineOperation(
     systemAlertRoutes.acknowledge,
     async ({ input: { system_alert_id: systemAlertId }, caller }, tx) => {
+      // Throws if the alert does not exist.
       await findAlert(tx, systemAlertId)
-      const row = await acknowledgeAlert(tx, systemAlertId, caller.user_id, now())
-      if (!row) throw new UnchangeableRecordError()
+      const acknowledged = await acknowledgeAlert(tx, systemAlertId, caller.user_id, now())
+      if (!acknowledged) throw new UnchangeableRecordError()
       return { value: await findAlert(tx, systemAlertId) }
     },
   ),
@@ -58,11 +59,10 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
 
   defineOperation(systemAlertRoutes.updateSettings, async ({ input }, tx) => {
     await updateSystemAlertSettings(tx, input, secrets)
-    return undefined
   }),
 ]
 
-const stateConditions = { open: isNull(systemAlert.ended_at), closed: isNotNull(systemAlert.ended_at) }
+const STATE_CONDITIONS = { open: isNull(systemAlert.ended_at), closed: isNotNull(systemAlert.ended_at) }
 
 const selectAlerts = (tx: Transaction) =>
   tx
@@ -71,6 +71,7 @@ const selectAlerts = (tx: Transaction) =>
     .leftJoin(source, eq(source.source_id, systemAlert.source_id))
     .$dynamic()
 
+/** Returns a system alert as the API shows it. Throws `EyrieError` (`id`) if it does not exist or is invisible to the caller. */
 async function findAlert(tx: Transaction, systemAlertId: string) {
   const [row] = await selectAlerts(tx).where(eq(systemAlert.system_alert_id, systemAlertId))
   if (!row) throw missingRecords([{ field: 'system_alert_id', record: 'system_alert' }])

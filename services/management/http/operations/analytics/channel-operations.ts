@@ -13,7 +13,8 @@ import {
   defineOperation,
   type Operation,
 } from '../../api/operation.ts'
-import { assertChanged, assertReferencesExist } from '../../api/references.ts'
+import { assertReferencesExist } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 interface ChannelDependencies {
   secrets: Secrets
@@ -30,22 +31,23 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
   defineOperation(channelRoutes.create, async ({ input: { usecase_key: usecaseKey, ...fields } }, tx) => {
     const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
     const usecaseId = await findUsecaseId(tx, usecaseKey)
-    const [created] = await tx
-      .insert(channel)
-      .values({ ...fields, ...location, usecase_id: usecaseId })
-      .returning()
-    const { channel_id: channelId } = created!
-    return { value: { channel_id: channelId }, created: channelId }
+    const created = getInserted(
+      await tx
+        .insert(channel)
+        .values({ ...fields, ...location, usecase_id: usecaseId })
+        .returning(),
+    )
+    const { channel_id: channelId } = created
+    return { value: { channel_id: channelId }, createdId: channelId }
   }),
 
   defineOperation(
     channelRoutes.update,
     async ({ input: { channel_id: channelId, usecase_key: usecaseKey, ...fields } }, tx) => {
-      // The API has checked that the channel exists.
-      const [current] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
-      const { source_id: sourceId = current!.source_id, pipeline_id: pipelineId = current!.pipeline_id } =
+      const current = await getChannel(tx, channelId)
+      const { source_id: sourceId = current.source_id, pipeline_id: pipelineId = current.pipeline_id } =
         fields
-      const isReconnected = sourceId !== current!.source_id || pipelineId !== current!.pipeline_id
+      const isReconnected = sourceId !== current.source_id || pipelineId !== current.pipeline_id
 
       const values: Partial<typeof channel.$inferInsert> = { channel_id: channelId, ...fields }
       if (isReconnected) {
@@ -55,13 +57,11 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
       }
       if (usecaseKey !== undefined) values.usecase_id = await findUsecaseId(tx, usecaseKey)
       assertChanged(await tx.update(channel).set(values).where(eq(channel.channel_id, channelId)).returning())
-      return undefined
     },
   ),
 
   defineOperation(channelRoutes.delete, async ({ input: { channel_id: channelId } }, tx) => {
     assertChanged(await tx.delete(channel).where(eq(channel.channel_id, channelId)).returning())
-    return undefined
   }),
 
   defineLookup(channelRoutes.get, async ({ input: { channel_id: channelId } }, tx) => {
@@ -70,9 +70,9 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
   }),
 
   defineOperation(channelRoutes.list, async ({ input: { site_id: siteId, source_id: sourceId } }, tx) => {
-    const isAtSite = siteId ? eq(channel.site_id, siteId) : undefined
-    const hasSource = sourceId ? eq(channel.source_id, sourceId) : undefined
-    return { value: await findSourceChannels(tx, and(isAtSite, hasSource)) }
+    const siteCondition = siteId ? eq(channel.site_id, siteId) : undefined
+    const sourceCondition = sourceId ? eq(channel.source_id, sourceId) : undefined
+    return { value: await findSourceChannels(tx, and(siteCondition, sourceCondition)) }
   }),
 
   defineOperation(usecaseRoutes.list, async (_, tx) => ({
@@ -88,19 +88,22 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
 
     const { protocol, host } = getRequestClient(context)
     // HTTP/1.0 does not require a host.
-    const base = host ? `${protocol}://${host}` : context.req.url
-    const createViewUrl = (format: string) => {
-      const url = new URL(`/media/${channelId}/${format}`, base)
-      url.searchParams.set('ticket', ticket)
-      return url
-    }
-    const fmp4 = createViewUrl('fmp4')
-    const whep = createViewUrl('whep')
-    const ws = createViewUrl('ws')
-    ws.protocol = ws.protocol === 'https:' ? 'wss:' : 'ws:'
-    return { value: { ticket, expires_in, fmp4: fmp4.href, ws: ws.href, whep: whep.href } }
+    const baseUrl = host ? `${protocol}://${host}` : context.req.url
+    return { value: { ticket, expires_in, ...createViewUrls(baseUrl, channelId, ticket) } }
   }),
 ]
+
+/** Returns the URLs of the live view of a channel in each format. The ticket in the URLs authorizes the view. */
+function createViewUrls(baseUrl: string, channelId: string, ticket: string) {
+  const createUrl = (format: string) => {
+    const url = new URL(`/media/${channelId}/${format}`, baseUrl)
+    url.searchParams.set('ticket', ticket)
+    return url
+  }
+  const webSocketUrl = createUrl('ws')
+  webSocketUrl.protocol = webSocketUrl.protocol === 'https:' ? 'wss:' : 'ws:'
+  return { fmp4: createUrl('fmp4').href, ws: webSocketUrl.href, whep: createUrl('whep').href }
+}
 
 /**
  * Returns the columns of a channel that follow from its source. A pipeline without an organization is assigned to the organization of
@@ -108,33 +111,39 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
  * source that is pinned to its engine.
  */
 async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: string) {
-  // The API has checked that the source and the pipeline exist.
   const {
     engine_id: engineId,
     site_id,
     organization_id: organizationId,
     placement,
-  } = (await findSource(tx, sourceId))!
-  const pipelineRow = (await findPipeline(tx, pipelineId))!
+  } = await getSource(tx, sourceId)
+  const pipelineRow = await getPipeline(tx, pipelineId)
 
-  // Management creates the pipeline on every engine on which it places a source.
+  // For a source that is not pinned, management creates the pipeline on the engine of the source.
   if (placement === 'pinned' && pipelineRow.engine_id !== engineId) {
     const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
-  if (pipelineRow.organization_id === null)
+  if (pipelineRow.organization_id === null) {
     await tx
       .update(pipeline)
       .set({ organization_id: organizationId })
       .where(eq(pipeline.pipeline_id, pipelineId))
-  else if (pipelineRow.organization_id !== organizationId) {
+  } else if (pipelineRow.organization_id !== organizationId) {
     const reason = 'belongs to another organization than the source: create a pipeline for this organization'
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
   return { engine_id: engineId, site_id }
 }
 
-async function findSource(tx: Transaction, sourceId: string) {
+// The API has checked that the records which these functions read exist.
+
+async function getChannel(tx: Transaction, channelId: string) {
+  const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
+  return row!
+}
+
+async function getSource(tx: Transaction, sourceId: string) {
   const [row] = await tx
     .select({
       engine_id: source.engine_id,
@@ -145,16 +154,16 @@ async function findSource(tx: Transaction, sourceId: string) {
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
     .where(eq(source.source_id, sourceId))
-  return row
+  return row!
 }
 
-async function findPipeline(tx: Transaction, pipelineId: string) {
+async function getPipeline(tx: Transaction, pipelineId: string) {
   const { engine_id, organization_id } = pipeline
   const [row] = await tx
     .select({ engine_id, organization_id })
     .from(pipeline)
     .where(eq(pipeline.pipeline_id, pipelineId))
-  return row
+  return row!
 }
 
 /** Returns the id of a usecase. Throws `EyrieError` (`id`) if the usecase does not exist. */

@@ -13,7 +13,8 @@ import { assertRole } from '../../../rights/access.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
-import { assertChanged, assertReferencesExist } from '../../api/references.ts'
+import { assertReferencesExist } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 export interface EngineOperationsOptions {
   secrets: Secrets
@@ -33,12 +34,14 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
       engineRoutes.create,
       async ({ input: { site_ids: siteIds = [], engine_key: engineKey = '', ...fields } }, tx) => {
         const organizationId = await findOwnerOrganization(tx, siteIds)
-        const [created] = await tx
-          .insert(engine)
-          .values({ ...fields, organization_id: organizationId, engine_key: secrets.encrypt(engineKey) })
-          .returning()
-        await setSites(tx, created!.engine_id, siteIds)
-        return { created: created!.engine_id }
+        const created = getInserted(
+          await tx
+            .insert(engine)
+            .values({ ...fields, organization_id: organizationId, engine_key: secrets.encrypt(engineKey) })
+            .returning(),
+        )
+        await setSites(tx, created.engine_id, siteIds)
+        return { createdId: created.engine_id }
       },
     ),
 
@@ -50,12 +53,10 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
       const values = { ...fields, ...encryptedKey, engine_updated_at: new Date() }
       assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engineId)).returning())
       if (siteIds) await setSites(tx, engineId, siteIds)
-      return undefined
     }),
 
     defineOperation(engineRoutes.delete, async ({ input: { engine_id: engineId } }, tx) => {
       assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engineId)).returning())
-      return undefined
     }),
 
     defineMultiStepOperation(engineRoutes.repair, async ({ input, caller }, database) => {
@@ -76,8 +77,8 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
     }),
 
     defineOperation(engineRoutes.list, async ({ input: { site_ids: siteIds } }, tx) => {
-      const isAtSites = siteIds.length > 0 ? exists(selectSites(tx, siteIds)) : undefined
-      return { value: await findEngines(tx, isAtSites) }
+      const siteCondition = siteIds.length > 0 ? exists(selectSites(tx, siteIds)) : undefined
+      return { value: await findEngines(tx, siteCondition) }
     }),
 
     defineOperation(engineRoutes.stats, async ({ input: { engine_id: engineId } }, tx) => ({

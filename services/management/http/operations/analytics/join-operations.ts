@@ -3,7 +3,7 @@ import { getRequestClient } from '@eyrie/kit'
 import { createJoinToken, deleteJoinToken, listJoinTokens } from '../../../fleet/registry/join-tokens.ts'
 import { type JoinOptions, joinEngine } from '../../../fleet/registry/joined-engines.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /** API operations by which engines register themselves, and on the tokens that allow it. */
 export const joinOperations = (options: JoinOptions): Operation[] => [
@@ -24,6 +24,5 @@ export const joinOperations = (options: JoinOptions): Operation[] => [
 
   defineOperation(engineRoutes.deleteJoinToken, async ({ input: { join_token_id: joinTokenId } }, tx) => {
     assertChanged(await deleteJoinToken(tx, joinTokenId))
-    return undefined
   }),
 ]

@@ -9,7 +9,7 @@ import { findPipelines, findWhollyVisible } from '../../../inventory/pipelines.t
 import { findInvalidKeys, findReferencedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 /** Maximum number of sources in the configuration of a pipeline: more than an engine can read. */
 const MAX_SOURCES = 1000
@@ -26,11 +26,13 @@ export const pipelineOperations = [
   defineOperation(pipelineRoutes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
     await assertReferencedRecordsExist(tx, fields)
     const organizationId = await findOwnerOrganization(tx, caller, fields)
-    const [created] = await tx
-      .insert(pipeline)
-      .values({ ...fields, organization_id: organizationId })
-      .returning()
-    return { created: created!.pipeline_id }
+    const created = getInserted(
+      await tx
+        .insert(pipeline)
+        .values({ ...fields, organization_id: organizationId })
+        .returning(),
+    )
+    return { createdId: created.pipeline_id }
   }),
 
   defineOperation(
@@ -43,15 +45,13 @@ export const pipelineOperations = [
       // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to another engine loses it.
       const pipelineSid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
       const values = { ...fields, pipeline_sid: pipelineSid }
-      const hasId = eq(pipeline.pipeline_id, pipelineId)
-      assertChanged(await tx.update(pipeline).set(values).where(hasId).returning())
-      return undefined
+      const condition = eq(pipeline.pipeline_id, pipelineId)
+      assertChanged(await tx.update(pipeline).set(values).where(condition).returning())
     },
   ),
 
   defineOperation(pipelineRoutes.delete, async ({ input: { pipeline_id: pipelineId } }, tx) => {
     assertChanged(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipelineId)).returning())
-    return undefined
   }),
 
   defineLookup(pipelineRoutes.get, async ({ input: { pipeline_id: pipelineId } }, tx) => {

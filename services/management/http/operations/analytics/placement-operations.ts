@@ -11,7 +11,7 @@ import { readOverview } from '../../../placement/read-overview.ts'
 import { readPlacementState } from '../../../placement/read-placement-state.ts'
 import { readOffer, withdrawOffer } from '../../../system-alerts/placement-offer.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /**
  * API operations on placement, which decides on which engine a source and its channels run. `assertChanged` throws if the caller
@@ -38,12 +38,10 @@ export const placementOperations = [
 
   defineOperation(placementRoutes.updateSite, async ({ input }, tx) => {
     assertChanged(await updateSitePlacement(tx, input))
-    return undefined
   }),
 
   defineOperation(placementRoutes.updateSource, async ({ input }, tx) => {
     assertChanged(await updateSourcePlacement(tx, input))
-    return undefined
   }),
 
   defineOperation(placementRoutes.overview, async (_, tx) => ({ value: await readOverview(tx) })),
@@ -55,6 +53,5 @@ export const placementOperations = [
   defineOperation(placementRoutes.apply, async ({ input: { moves } }, tx) => {
     await applyMoves(tx, moves)
     await withdrawOffer(tx)
-    return undefined
   }),
 ]

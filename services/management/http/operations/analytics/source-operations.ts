@@ -9,7 +9,7 @@ import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { placeNewSource } from '../../../placement/place-new-source.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 /**
  * API operations on sources, which are the streams of devices that engines read. `source_id` identifies a source
@@ -18,13 +18,15 @@ import { assertChanged } from '../../api/references.ts'
 export const sourceOperations = [
   defineOperation(sourceRoutes.create, async ({ input }, tx) => {
     const siteId = await findSiteId(tx, input.device_id)
-    const [created] = await tx
-      .insert(source)
-      .values({ ...input, site_id: siteId })
-      .returning()
-    const { source_id: sourceId, engine_id: engineId } = created!
+    const created = getInserted(
+      await tx
+        .insert(source)
+        .values({ ...input, site_id: siteId })
+        .returning(),
+    )
+    const { source_id: sourceId, engine_id: engineId } = created
     await withFullScope(tx, () => placeNewSource(tx, sourceId, engineId))
-    return { created: sourceId }
+    return { createdId: sourceId }
   }),
 
   defineOperation(sourceRoutes.update, async ({ input: { source_id: sourceId, ...fields } }, tx) => {
@@ -34,14 +36,12 @@ export const sourceOperations = [
     const sourceSid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
     const values = { ...fields, site_id: siteId, source_sid: sourceSid }
     assertChanged(await tx.update(source).set(values).where(eq(source.source_id, sourceId)).returning())
-    return undefined
   }),
 
   defineOperation(sourceRoutes.delete, async ({ input: { source_id: sourceId } }, tx) => {
     assertChanged(await tx.delete(source).where(eq(source.source_id, sourceId)).returning())
     // The elements of pipelines may have settings for this source.
     await removeSourceFromConfigs(tx, sourceId)
-    return undefined
   }),
 
   defineLookup(sourceRoutes.get, async ({ input: { source_id: sourceId } }, tx) => {
@@ -54,9 +54,11 @@ export const sourceOperations = [
   })),
 
   defineOperation(sourceRoutes.mapping, async ({ input: { is_default: isDefault, site_id: siteId } }, tx) => {
-    const matchesRequest = siteId ? eq(site.site_id, siteId) : eq(customer.is_default, isDefault)
-    const firstSite = await findFirstSite(tx, matchesRequest)
+    // Without `site_id`, the request is about the first site of a default customer or, if `is_default` is false, of another one.
+    const condition = siteId ? eq(site.site_id, siteId) : eq(customer.is_default, isDefault)
+    const firstSite = await findFirstSite(tx, condition)
     const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
+    // The sources of a site may be on several engines, but the response names only one.
     const busiestEngine = await findBusiestEngine(tx, sources)
 
     return {
@@ -108,7 +110,7 @@ async function findSiteId(tx: Transaction, deviceId: string): Promise<string> {
   return deviceRow.site_id
 }
 
-/** Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engineId`: they would have to move too. */
+/** Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engineId`, because they do not move with it. */
 async function assertMovable(tx: Transaction, sourceId: string, engineId: string): Promise<void> {
   const [otherChannel] = await tx
     .select({ channel_id: channel.channel_id })

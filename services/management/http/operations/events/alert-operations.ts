@@ -6,7 +6,7 @@ import { alert, alertState, channel, usecase } from '../../../db/schema/index.ts
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { assertStatisticKeys } from '../../../inventory/usecases.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 type AlertRow = typeof alert.$inferSelect
 
@@ -17,8 +17,7 @@ const toAlert = (row: AlertRow) => row as AlertRow & Alert
 
 /**
  * API operations on alerts. An alert is a condition on a statistic of a channel. While it holds, the alert triggers
- * notifications. The database does not change alerts that the caller may only read: `assertChanged` then throws. Alerts are named
- * by their id alone, except in requests to enable or disable an alert, which also name its channel.
+ * notifications. `assertChanged` throws if the caller may read an alert but not change it.
  */
 export const alertOperations = [
   defineOperation(alertRoutes.listActive, async ({ input: { channel_id: channelId } }, tx) => {
@@ -28,13 +27,12 @@ export const alertOperations = [
 
   defineOperation(alertRoutes.create, async ({ input }, tx) => {
     await assertThresholdKey(tx, input)
-    const [created] = await tx.insert(alert).values(input).returning()
-    return { created: created!.alert_id }
+    const created = getInserted(await tx.insert(alert).values(input).returning())
+    return { createdId: created.alert_id }
   }),
 
   defineOperation(alertRoutes.delete, async ({ input: { alert_id: alertId } }, tx) => {
     assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alertId)).returning())
-    return undefined
   }),
 
   defineOperation(alertRoutes.disable, async ({ input }, tx) => ({
@@ -71,24 +69,22 @@ async function listAlerts(tx: Transaction, channelId: string) {
   return rows.map(toAlert)
 }
 
-/** Enables or disables an alert. Throws `EyrieError` (`id`) if the channel has no such alert. */
+/** Enables or disables an alert, which these requests name together with its channel. Throws `EyrieError` (`id`) if the channel has no such alert. */
 async function setActive(
   tx: Transaction,
   { alert_id: alertId, channel_id: channelId }: { alert_id: string; channel_id: string },
   isActive: boolean,
 ) {
-  const matchesAlert = and(eq(alert.alert_id, alertId), eq(alert.channel_id, channelId))
-  const [current] = await tx.select().from(alert).where(matchesAlert)
+  const condition = and(eq(alert.alert_id, alertId), eq(alert.channel_id, channelId))
+  const [current] = await tx.select().from(alert).where(condition)
   if (!current) throw missingRecords([{ field: 'alert_id', record: 'alert on this channel' }])
   if (current.is_active === isActive) return toAlert(current)
-  const row = assertChanged(
-    await tx.update(alert).set({ is_active: isActive }).where(matchesAlert).returning(),
-  )
+  const row = assertChanged(await tx.update(alert).set({ is_active: isActive }).where(condition).returning())
   await resetState(tx, alertId)
   return toAlert(row)
 }
 
-/** Deletes the result of the last evaluation (whether the condition holds, and when) after the alert has changed. */
+/** Deletes the result of the last evaluation of an alert that has changed: whether its condition holds, and when it was evaluated. */
 const resetState = (tx: Transaction, alertId: string) =>
   tx.update(alertState).set({ holds: null, looked_at: null }).where(eq(alertState.alert_id, alertId))
 
@@ -100,6 +96,7 @@ async function assertThresholdKey(
   tx: Transaction,
   fields: Pick<AlertRow, 'channel_id' | 'alert_threshold_key'>,
 ) {
+  // The API has checked that the channel exists.
   const [row] = await tx
     .select({ customAggregations: usecase.usecase_aggregations })
     .from(channel)

@@ -7,7 +7,8 @@ import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
 import { explainDenial } from '../../api/policy-errors.ts'
-import { assertChanged, assertReferencesExist } from '../../api/references.ts'
+import { assertReferencesExist } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 const MAX_LISTED_EVENTS = 100
 
@@ -23,13 +24,15 @@ export const calendarOperations = (now: () => Date) => [
     const calendarId = await transact(async tx => {
       await assertValidOwner(tx, input)
       const { site_id = null } = input
-      const [created] = await tx
-        .insert(calendar)
-        .values({ ...input, site_id, ...parsed })
-        .returning({ calendar_id: calendar.calendar_id })
-      return created!.calendar_id
+      const created = getInserted(
+        await tx
+          .insert(calendar)
+          .values({ ...input, site_id, ...parsed })
+          .returning({ calendar_id: calendar.calendar_id }),
+      )
+      return created.calendar_id
     })
-    return { created: calendarId }
+    return { createdId: calendarId }
   }),
 
   defineMultiStepOperation(calendarRoutes.update, async ({ input, caller }, database) => {
@@ -51,7 +54,6 @@ export const calendarOperations = (now: () => Date) => [
 
   defineOperation(calendarRoutes.delete, async ({ input: { calendar_id: calendarId } }, tx) => {
     assertChanged(await tx.delete(calendar).where(eq(calendar.calendar_id, calendarId)).returning())
-    return undefined
   }),
 
   defineLookup(calendarRoutes.get, async ({ input: { calendar_id: calendarId } }, tx) => {

@@ -66,7 +66,6 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
 
   defineOperation(deliveryRoutes.unsubscribedDelete, async ({ input: { address } }, tx) => {
     if (!(await resubscribe(tx, address))) throw fieldError('address', 'has not unsubscribed')
-    return undefined
   }),
 
   defineOperation(deliveryRoutes.retry, async ({ input: { delivery_id: deliveryId } }, tx) => {
@@ -87,7 +86,7 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
       const test = await createTestDelivery(tx, alertId, actionIndex, now())
       if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
       const [deliveryId] = await storeDeliveries(tx, [test])
-      return { created: deliveryId! }
+      return { createdId: deliveryId! }
     },
   ),
 ]

@@ -21,14 +21,14 @@ import { defineOperation } from '../../api/operation.ts'
 /**
  * API operations that read events and statistics. The events of a channel are what its engine has detected.
  * Statistics aggregate them over a period: some exist for every usecase, others (`customAggregations`) only for
- * one. `now` returns epoch ms. Depending on the route, the usecase key is in the field `usecase` or `usecase_key`;
- * errors about the usecase name this field.
+ * one. Depending on the route, the usecase key is in the field `usecase` or `usecase_key`; errors about the usecase
+ * name this field. `nowMs` returns epoch ms.
  */
-export const eventOperations = (now: () => number) => [
+export const eventOperations = (nowMs: () => number) => [
   defineOperation(eventRoutes.range, async ({ input }, tx) => {
     const { usecase: usecaseKey, channel_id: channelId, usecase_meta_key: keys, details } = input
     const { event_offset: eventOffset, event_limit: eventLimit, agg_frequency: aggFrequency } = input
-    const period = parsePeriod(input.start, input.end, now())
+    const period = parsePeriod(input.start, input.end, nowMs())
     const {
       usecaseKeys,
       customAggregations,
@@ -67,25 +67,28 @@ export const eventOperations = (now: () => number) => [
 
   defineOperation(eventRoutes.channelStats, async ({ input }, tx) => {
     const { usecase: usecaseKey, usecase_meta_key: keys, channel_id: channelId, frequency } = input
-    const usecaseChannel = await findChannelOfUsecase(tx, channelId, usecaseKey, 'usecase')
-    const { usecaseKeys, customAggregations } = usecaseChannel
+    const { usecaseKeys, customAggregations } = await findChannelOfUsecase(
+      tx,
+      channelId,
+      usecaseKey,
+      'usecase',
+    )
     assertSelectedKeys(keys, customAggregations)
     const selection = { keys, usecaseKeys, customAggregations }
-    const period = parseLookBack(now(), frequency)
-    const stats = await getChannelStats(tx, channelId, { selection, period, details: true })
-    return { value: stats }
+    const period = parseLookBack(nowMs(), frequency)
+    return { value: await getChannelStats(tx, channelId, { selection, period, details: true }) }
   }),
 
   defineOperation(eventRoutes.usecaseStatsByQuery, async ({ input }, tx) => {
     const { usecase: usecaseKey, usecase_meta_key: keys, frequency, details } = input
-    const period = parseLookBack(now(), frequency)
+    const period = parseLookBack(nowMs(), frequency)
     const stats = await getUsecaseStats(tx, usecaseKey, 'usecase', { keys, period, details })
     return { value: { ...stats, usecase_total_stats: toQueryTotals(stats.usecase_total_stats) } }
   }),
 
   defineOperation(eventRoutes.usecaseStats, async ({ input }, tx) => {
     const { usecase_key: usecaseKey, usecase_meta_key: keys, frequency, details } = input
-    const period = parseLookBack(now(), frequency)
+    const period = parseLookBack(nowMs(), frequency)
     const stats = await getUsecaseStats(tx, usecaseKey, 'usecase_key', { keys, period, details })
     return { value: stats }
   }),
@@ -99,7 +102,7 @@ export const eventOperations = (now: () => number) => [
       details,
     } = input
     const timeZone = await readChannelTimeZone(tx, channelId)
-    const period = parseReportPeriod(startDate, endDate, now(), timeZone)
+    const period = parseReportPeriod(startDate, endDate, nowMs(), timeZone)
     const usecaseChannel = await findChannelOfUsecase(tx, channelId, usecaseKey, 'usecase_key')
     const { usecaseKeys, customAggregations } = usecaseChannel
     const keys = [...BUILT_IN_STATISTIC_KEYS, ...Object.keys(customAggregations)]
@@ -112,6 +115,7 @@ export const eventOperations = (now: () => number) => [
 /** Returns the statistics of one channel, which must exist. */
 async function getChannelStats(tx: Transaction, channelId: string, options: ChannelStatsOptions) {
   const { channels } = await readChannelStats(tx, eq(channel.channel_id, channelId), options)
+  // The caller has checked that the channel exists.
   return channels[0]!
 }
 
@@ -125,16 +129,15 @@ async function getUsecaseStats(
   field: string,
   { keys, ...options }: Omit<ChannelStatsOptions, 'selection'> & { keys: readonly string[] },
 ) {
-  const foundUsecase = await findUsecase(tx, usecaseKey, field)
   const {
     usecase_id: usecaseId,
-    usecase_meta_key: usecaseMetaKey,
+    usecase_meta_key: usecaseKeys,
     usecase_aggregations: customAggregations,
-  } = foundUsecase
+  } = await findUsecase(tx, usecaseKey, field)
   assertSelectedKeys(keys, customAggregations)
   const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecaseId), {
     ...options,
-    selection: { keys, usecaseKeys: usecaseMetaKey, customAggregations },
+    selection: { keys, usecaseKeys, customAggregations },
   })
 
   const sumOfChannels = (key: 'channel_total_alert' | 'channel_total_notification') =>

@@ -23,7 +23,10 @@ export interface FeedOperationsOptions {
   log: Log
 }
 
-/** The API operation that sends what happens while a client is connected. */
+/**
+ * The API operation that sends the live feed: events of the records that the caller may see, as long as the client is connected. It
+ * sends them over a WebSocket if the client asks for one, otherwise as server-sent events.
+ */
 export const feedOperations = ({ feed, identify, database, log }: FeedOperationsOptions) => [
   defineMultiStepOperation(route, async ({ input, caller, context }) => {
     await database().as(caller, route.path, tx => assertReferencesExist(tx, route, input))
@@ -39,7 +42,7 @@ export const feedOperations = ({ feed, identify, database, log }: FeedOperations
   }),
 ]
 
-/** Checks the credentials of an open connection as if it was opened now. */
+/** Checks the credentials of an open connection again, because the session or the rights of the caller may have ended. */
 async function identifyAgain(context: Context, identify: IdentifyCaller): Promise<Principal> {
   const caller = await identify(context, route)
   authorize(route, caller)
@@ -47,5 +50,8 @@ async function identifyAgain(context: Context, identify: IdentifyCaller): Promis
   return caller
 }
 
-/** Returns -1, which is never stored, for the id of another server. */
-const toPosition = (id: string) => (/^\d{1,16}$/.test(id) ? Number(id) : -1)
+/** A position that no message has. The feed then starts with `reset`. */
+const UNKNOWN_POSITION = -1
+
+/** Returns the position of the message with an id. Another server may have assigned the id in a form of its own. */
+const toPosition = (id: string) => (/^\d{1,16}$/.test(id) ? Number(id) : UNKNOWN_POSITION)

@@ -19,10 +19,10 @@ const MAX_PICTURE_BYTES = 16 * 1024 * 1024
 
 /**
  * API operations that read notifications and their pictures. A notification is the stored result of an alert that
- * fired. `now` returns epoch ms. Depending on the route, the usecase key is in the field `usecase` or `stream_key`;
- * errors about the usecase name this field.
+ * fired. Depending on the route, the usecase key is in the field `usecase` or `stream_key`; errors about the usecase
+ * name this field. `nowMs` returns epoch ms.
  */
-export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now: () => number) => [
+export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, nowMs: () => number) => [
   defineOperation(notificationRoutes.gallery, async ({ input }, tx) => {
     const {
       stream_key: streamKey,
@@ -30,20 +30,20 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
       notification_offset: notificationOffset,
       notification_limit: notificationLimit,
     } = input
-    const period = parsePeriod(input.start, input.end, now())
+    const period = parsePeriod(input.start, input.end, nowMs())
     const { usecase_key } = await findChannelOfUsecase(tx, channelId, streamKey, 'stream_key')
-    const isInGallery = and(isWithin(channelId, period), isNotNull(notification.picture))
-    const rows = await selectNewestFirst(tx, isInGallery).limit(notificationLimit).offset(notificationOffset)
+    const inGallery = and(inPeriod(channelId, period), isNotNull(notification.picture))
+    const rows = await selectNewestFirst(tx, inGallery).limit(notificationLimit).offset(notificationOffset)
     return { value: { channel_id: channelId, usecase_key, gallery: await loadPictures(rows, pictures) } }
   }),
 
   defineOperation(
     notificationRoutes.galleryImage,
     async ({ input: { channel_id: channelId, notification_uuid: notificationUuid } }, tx) => {
-      const hasPicture = and(eq(notification.channel_id, channelId), isNotNull(notification.picture))
+      const withPicture = and(eq(notification.channel_id, channelId), isNotNull(notification.picture))
       const rows = notificationUuid
         ? [await findNotification(tx, channelId, notificationUuid)]
-        : await selectNewestFirst(tx, hasPicture).limit(1)
+        : await selectNewestFirst(tx, withPicture).limit(1)
       const usecaseKey = await findUsecaseKey(tx, channelId)
       return {
         value: {
@@ -76,9 +76,9 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
       notification_offset: notificationOffset,
       notification_limit: notificationLimit,
     } = input
-    const { start, end, ...period } = parsePeriod(input.start, input.end, now())
+    const { start, end, ...period } = parsePeriod(input.start, input.end, nowMs())
     const { usecase_key } = await findChannelOfUsecase(tx, channelId, usecase, 'usecase')
-    const rows = await selectNewestFirst(tx, isWithin(channelId, period))
+    const rows = await selectNewestFirst(tx, inPeriod(channelId, period))
       .limit(notificationLimit)
       .offset(notificationOffset)
     return {
@@ -95,7 +95,8 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
   ),
 ]
 
-const isWithin = (channelId: string, { from, to }: Period) =>
+/** The condition that a notification is on a channel, and was sent within a period. */
+const inPeriod = (channelId: string, { from, to }: Period) =>
   and(
     eq(notification.channel_id, channelId),
     gte(notification.notification_time, new Date(from)),
@@ -138,7 +139,7 @@ const toImageUrl = ({ picture, channel_id, notification_uuid }: NotificationRow)
     ? ''
     : `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
 
-/** Returns the stored pictures of notifications, up to the size limit. The first picture is returned at any size. */
+/** Returns the stored pictures of notifications, up to the size limit. The first picture is returned whatever its size. */
 async function loadPictures(rows: readonly NotificationRow[], pictures: Pick<PictureStore, 'read'>) {
   const loaded: { image: number[]; image_url: string; time_stamp: Date; uuid: string }[] = []
   let totalBytes = 0

@@ -9,11 +9,11 @@ import { addPreviousPeriod, findLastPeriod } from '../../../reports/report-perio
 import { defineMultiStepOperation, type Input } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
-/** The API operation that returns a report as a file. `now` returns epoch ms. */
-export const reportOperations = (now: () => number) => [
+/** The API operation that returns a report as a file. `nowMs` returns epoch ms. */
+export const reportOperations = (nowMs: () => number) => [
   defineMultiStepOperation(reportRoutes.export, async ({ input, caller, context }, database) => {
     const { path } = reportRoutes.export
-    const report = await database.as(caller, path, tx => createRequestedReport(tx, input, now()), {
+    const report = await database.as(caller, path, tx => createRequestedReport(tx, input, nowMs()), {
       accessMode: 'read only',
     })
     const format = input.report_format

@@ -12,63 +12,64 @@ import {
 } from '../../../reports/scheduled/send-reports.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
-import { assertChanged, assertReferencesExist } from '../../api/references.ts'
+import { assertReferencesExist } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
-/** API operations on scheduled reports. `now` returns epoch ms. */
-export const reportScheduleOperations = (now: () => number) => [
+/** API operations on scheduled reports. `nowMs` returns epoch ms. */
+export const reportScheduleOperations = (nowMs: () => number) => [
   defineOperation(reportScheduleRoutes.create, async ({ input, caller }, tx) => {
     await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
-    const lastDay = await findLastPastDay(tx, input, now())
-    const [created] = await tx
-      .insert(reportSchedule)
-      .values({ ...input, ...toOwner(caller, now()), last_day: lastDay })
-      .returning({ report_schedule_id: reportSchedule.report_schedule_id })
-    return { created: created!.report_schedule_id }
+    const lastDay = await findInitialLastDay(tx, input, nowMs())
+    const created = getInserted(
+      await tx
+        .insert(reportSchedule)
+        .values({ ...input, ...toOwner(caller, nowMs()), last_day: lastDay })
+        .returning({ report_schedule_id: reportSchedule.report_schedule_id }),
+    )
+    return { createdId: created.report_schedule_id }
   }),
 
   defineOperation(
     reportScheduleRoutes.update,
     async ({ input: { report_schedule_id: reportScheduleId, ...input }, caller }, tx) => {
       await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
-      const hasId = eq(reportSchedule.report_schedule_id, reportScheduleId)
-      const [before] = await tx.select().from(reportSchedule).where(hasId).for('update')
-      // Without rights to change the schedule, no row is selected, and `assertChanged` throws.
-      const lastDay = before && (await findLastDayAfterUpdate(tx, before, input, now()))
+      const condition = eq(reportSchedule.report_schedule_id, reportScheduleId)
+      const [before] = await tx.select().from(reportSchedule).where(condition).for('update')
+      // `for update` selects no row that the caller may not change. `assertChanged` then throws.
+      const lastDay = before && (await findLastDayAfterUpdate(tx, before, input, nowMs()))
       assertChanged(
         await tx
           .update(reportSchedule)
-          .set({ ...input, ...toOwner(caller, now()), last_day: lastDay, report_problem: '' })
-          .where(hasId)
+          .set({ ...input, ...toOwner(caller, nowMs()), last_day: lastDay, report_problem: '' })
+          .where(condition)
           .returning(),
       )
-      return undefined
     },
   ),
 
   defineOperation(
     reportScheduleRoutes.delete,
     async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
-      const hasId = eq(reportSchedule.report_schedule_id, reportScheduleId)
-      assertChanged(await tx.delete(reportSchedule).where(hasId).returning())
-      return undefined
+      const condition = eq(reportSchedule.report_schedule_id, reportScheduleId)
+      assertChanged(await tx.delete(reportSchedule).where(condition).returning())
     },
   ),
 
   defineLookup(reportScheduleRoutes.get, async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
     const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, reportScheduleId))
-    return row && toReportSchedule(row, now())
+    return row && toReportSchedule(row, nowMs())
   }),
 
   defineOperation(reportScheduleRoutes.list, async ({ input: { site_id: siteId } }, tx) => {
     const rows = await readSchedules(tx, eq(reportSchedule.site_id, siteId))
-    return { value: rows.map(row => toReportSchedule(row, now())) }
+    return { value: rows.map(row => toReportSchedule(row, nowMs())) }
   }),
 
   defineMultiStepOperation(reportScheduleRoutes.send, async ({ input, caller }, database) => {
     await database.as(caller, reportScheduleRoutes.send.path, tx =>
       assertReferencesExist(tx, reportScheduleRoutes.send, input),
     )
-    return { created: await sendReportNow(database, input.report_schedule_id, now()) }
+    return { createdId: await sendReportNow(database, input.report_schedule_id, nowMs()) }
   }),
 ]
 
@@ -85,10 +86,10 @@ type ScheduleTimes = Pick<
 >
 
 /**
- * Returns the last day of the last period for which a report is already due. It becomes the `last_day` of a new schedule, which is the
- * last day that counts as reported. The first report is therefore about the current day, week or month.
+ * Returns the `last_day` of a new schedule: the last day that counts as reported. It is the end of the last period for which a report
+ * would be due by now, so that the first report is about the current day, week or month.
  */
-async function findLastPastDay(
+async function findInitialLastDay(
   tx: Transaction,
   { site_id: siteId, report_every: reportEvery, report_time: reportTime }: ScheduleTimes,
   nowMs: number,
@@ -98,7 +99,7 @@ async function findLastPastDay(
   return findLastDueDay({ every: reportEvery, time: reportTime, timeZone: siteRow!.site_timezone }, nowMs)
 }
 
-/** Returns the `last_day` of an updated schedule. If it was inactive or had other periods, no past period is reported. */
+/** Returns the `last_day` of an updated schedule. If the schedule was inactive or had other periods, past periods are not reported. */
 async function findLastDayAfterUpdate(
   tx: Transaction,
   before: typeof reportSchedule.$inferSelect,
@@ -106,8 +107,8 @@ async function findLastDayAfterUpdate(
   nowMs: number,
 ): Promise<string> {
   if (before.is_active && before.report_every === input.report_every) return before.last_day
-  const lastPastDay = await findLastPastDay(tx, input, nowMs)
-  return lastPastDay > before.last_day ? lastPastDay : before.last_day
+  const initialLastDay = await findInitialLastDay(tx, input, nowMs)
+  return initialLastDay > before.last_day ? initialLastDay : before.last_day
 }
 
 const toReportSchedule = (row: ScheduledReport, nowMs: number): ReportSchedule => ({

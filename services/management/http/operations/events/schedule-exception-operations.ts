@@ -4,24 +4,22 @@ import type { Transaction } from '../../../db/database.ts'
 import { calendar, channel, schedule, scheduleException, site } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged } from '../../api/written-rows.ts'
+
+const ALREADY_EXISTS = 'the schedule has an exception with this calendar already'
 
 /** API operations on exceptions of schedules. `assertChanged` throws if the caller may read an exception but not change it. */
 export const scheduleExceptionOperations = [
   defineOperation(scheduleExceptionRoutes.create, async ({ input }, tx) => {
     await assertCalendarOfSite(tx, input)
-    const rows = await tx.insert(scheduleException).values(input).onConflictDoNothing().returning()
-    if (rows.length === 0)
-      throw fieldError('calendar_id', 'the schedule has an exception with this calendar already', {
-        code: 'conflict',
-      })
-    return { created: rows[0]!.exception_id }
+    const [created] = await tx.insert(scheduleException).values(input).onConflictDoNothing().returning()
+    if (!created) throw fieldError('calendar_id', ALREADY_EXISTS, { code: 'conflict' })
+    return { createdId: created.exception_id }
   }),
 
   defineOperation(scheduleExceptionRoutes.delete, async ({ input: { exception_id: exceptionId } }, tx) => {
-    const hasId = eq(scheduleException.exception_id, exceptionId)
-    assertChanged(await tx.delete(scheduleException).where(hasId).returning())
-    return undefined
+    const condition = eq(scheduleException.exception_id, exceptionId)
+    assertChanged(await tx.delete(scheduleException).where(condition).returning())
   }),
 
   defineLookup(scheduleExceptionRoutes.get, async ({ input: { exception_id: exceptionId } }, tx) => {

@@ -1,4 +1,5 @@
 import { type Schedule, scheduleRoutes } from '@eyrie/contract/management/schedule'
+import type { ArmedState } from '@eyrie/kit/schedules/armed-timeline'
 import { asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { alert, schedule } from '../../../db/schema/index.ts'
@@ -6,7 +7,8 @@ import { fieldError } from '../../../errors/field-errors.ts'
 import { loadTimelines } from '../../../schedules/armed-alerts.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation } from '../../api/operation.ts'
-import { assertChanged, assertReferencesExist } from '../../api/references.ts'
+import { assertReferencesExist } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 type ScheduleRow = typeof schedule.$inferSelect
 
@@ -15,17 +17,17 @@ const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
 
 /**
  * API operations on schedules. A schedule contains the times at which an alert of a channel is armed, which means that it can fire.
- * `assertChanged` throws if the caller may read a schedule but not change it.
+ * `assertChanged` throws if the caller may read a schedule but not change it. `nowMs` returns epoch ms.
  */
-export const scheduleOperations = (now: () => number) => [
+export const scheduleOperations = (nowMs: () => number) => [
   defineOperation(
     scheduleRoutes.create,
     async ({ input: { schedule_occurrence: scheduleOccurrence, ...fields } }, tx) => {
       await assertAlertOnChannel(tx, fields)
       const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
       const values = { ...fields, schedule_occurrence: occurrences }
-      const [created] = await tx.insert(schedule).values(values).returning()
-      return { created: created!.schedule_id }
+      const created = getInserted(await tx.insert(schedule).values(values).returning())
+      return { createdId: created.schedule_id }
     },
   ),
 
@@ -49,7 +51,6 @@ export const scheduleOperations = (now: () => number) => [
 
   defineOperation(scheduleRoutes.delete, async ({ input: { schedule_id: scheduleId } }, tx) => {
     assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, scheduleId)).returning())
-    return undefined
   }),
 
   defineLookup(scheduleRoutes.get, async ({ input: { schedule_id: scheduleId } }, tx) => {
@@ -89,26 +90,35 @@ export const scheduleOperations = (now: () => number) => [
     // Read with all rights, because the caller may not see the site and the calendars on which the state depends.
     const alertIds = alerts.map(({ alert_id }) => alert_id)
     const timelines = await database.system('schedules', tx => loadTimelines(tx, alertIds))
-    const nowMs = now()
-    const states = alerts.map(({ alert_id: alertId, alert_name, is_active }) => {
-      const state = timelines.get(alertId)?.stateAt(nowMs)
-      const armedBy = schedules
-        .filter(({ schedule_id }) => state?.scheduleIds.includes(schedule_id))
-        .map(({ schedule_id, schedule_name }) => ({ schedule_id, schedule_name }))
-      const nextChangeAt = state?.nextChange === undefined ? null : new Date(state.nextChange)
-      // An alert without active schedules is always armed.
-      return {
-        alert_id: alertId,
-        alert_name,
-        is_active,
-        is_armed: state?.isArmed ?? true,
-        armed_by: armedBy,
-        next_change_at: nextChangeAt,
-      }
+    const instant = nowMs()
+    const states = alerts.map(row => {
+      const armedState = timelines.get(row.alert_id)?.stateAt(instant)
+      return toAlertState(row, armedState, schedules)
     })
     return { value: states }
   }),
 ]
+
+/** Describes whether an alert is armed, by which schedules, and until when. */
+function toAlertState(
+  { alert_id, alert_name, is_active }: typeof alert.$inferSelect,
+  armedState: ArmedState | undefined,
+  schedules: readonly ScheduleRow[],
+) {
+  const armedBy = schedules
+    .filter(({ schedule_id }) => armedState?.scheduleIds.includes(schedule_id))
+    .map(({ schedule_id, schedule_name }) => ({ schedule_id, schedule_name }))
+  const nextChangeAt = armedState?.nextChange === undefined ? null : new Date(armedState.nextChange)
+  return {
+    alert_id,
+    alert_name,
+    is_active,
+    // An alert without active schedules is always armed.
+    is_armed: armedState?.isArmed ?? true,
+    armed_by: armedBy,
+    next_change_at: nextChangeAt,
+  }
+}
 
 /** Enables or disables a schedule. */
 async function setActive(
@@ -116,9 +126,9 @@ async function setActive(
   { schedule_id: scheduleId }: { schedule_id: string },
   isActive: boolean,
 ) {
-  const hasId = eq(schedule.schedule_id, scheduleId)
+  const condition = eq(schedule.schedule_id, scheduleId)
   return toSchedule(
-    assertChanged(await tx.update(schedule).set({ is_active: isActive }).where(hasId).returning()),
+    assertChanged(await tx.update(schedule).set({ is_active: isActive }).where(condition).returning()),
   )
 }
 

@@ -8,9 +8,11 @@ import { findSitesWithDevices } from '../../../inventory/sites.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
-/** A view gets status 202 if the state of one of its engines is older than this. */
+/** The `type` of a view that groups devices by site. The other type groups channels by usecase. */
+const VIEW_BY_SITE = '1'
+/** The response to a view has the status 202 if one of its engines has reported no state for this long. */
 const MAX_STATE_AGE = sql`interval '10 seconds'`
 
 /**
@@ -22,14 +24,14 @@ export const customerOperations = [
   defineOperation(
     customerRoutes.create,
     async ({ input: { customer_sites: customerSites, ...fields } }, tx) => {
-      const [created] = await tx.insert(customer).values(fields).returning()
-      const { customer_id: customerId, organization_id } = created!
+      const created = getInserted(await tx.insert(customer).values(fields).returning())
+      const { customer_id: customerId, organization_id } = created
       await moveSites(tx, customerSites, {
         customer_id: customerId,
         organization_id,
         field: 'customer_sites',
       })
-      return { created: customerId }
+      return { createdId: customerId }
     },
   ),
 
@@ -47,7 +49,6 @@ export const customerOperations = [
           field: 'customer_sites',
         })
       }
-      return undefined
     },
   ),
 
@@ -55,21 +56,21 @@ export const customerOperations = [
     const { is_default: isDefault } = assertChanged(
       await tx.delete(customer).where(eq(customer.customer_id, customerId)).returning(),
     )
+    // The error rolls the deletion back.
     if (isDefault)
       throw new EyrieError(
         'reference',
         'the default customer cannot be deleted: delete its organization instead',
       )
-    return undefined
   }),
 
   defineOperation(
     customerRoutes.assignSites,
     async ({ input: { customer_id: customerId, site_ids: siteIds } }, tx) => {
+      // The API has checked that the customer exists.
       const [row] = await findCustomers(tx, eq(customer.customer_id, customerId))
       const { organization_id } = row!
       await moveSites(tx, siteIds, { customer_id: customerId, organization_id, field: 'site_ids' })
-      return undefined
     },
   ),
 
@@ -79,7 +80,6 @@ export const customerOperations = [
       const releasedIds = await releaseSites(tx, customerId, inArray(site.site_id, siteIds))
       const missing = siteIds.filter(id => !releasedIds.includes(id.toLowerCase()))
       if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
-      return undefined
     },
   ),
 
@@ -87,16 +87,18 @@ export const customerOperations = [
   defineOperation(customerRoutes.assign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
     const rows = customerIds.map(customerId => ({ user_id, customer_id: customerId }))
     if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
-    return undefined
   }),
 
   defineOperation(
     customerRoutes.unassign,
     async ({ input: { user_id: userId, customer_id: customerIds } }, tx) => {
-      const isAffected = and(eq(userCustomer.user_id, userId), inArray(userCustomer.customer_id, customerIds))
-      await tx.delete(userCustomer).where(isAffected)
-      assertUnassigned(await tx.select().from(userCustomer).where(isAffected))
-      return undefined
+      const assignments = and(
+        eq(userCustomer.user_id, userId),
+        inArray(userCustomer.customer_id, customerIds),
+      )
+      await tx.delete(userCustomer).where(assignments)
+      // The database does not delete assignments that the caller may only read.
+      assertUnassigned(await tx.select().from(userCustomer).where(assignments))
     },
   ),
 
@@ -108,19 +110,18 @@ export const customerOperations = [
   defineOperation(
     customerRoutes.list,
     async ({ input: { organization_id: organizationId, is_default: isDefault } }, tx) => {
-      const isInOrganization = eq(customer.organization_id, organizationId)
-      const condition = isDefault ? isInOrganization : and(isInOrganization, eq(customer.is_default, false))
+      const inOrganization = eq(customer.organization_id, organizationId)
+      const condition = isDefault ? inOrganization : and(inOrganization, eq(customer.is_default, false))
       return { value: await findCustomers(tx, condition) }
     },
   ),
 
   defineOperation(customerRoutes.view, async ({ input: { customer_id: customerId, type } }, tx) => {
-    const isViewBySite = type === '1'
-    const [value, isOutdated] = await Promise.all([
-      isViewBySite ? viewBySite(tx, customerId) : viewByUsecase(tx, customerId),
+    const [value, isStale] = await Promise.all([
+      type === VIEW_BY_SITE ? viewBySite(tx, customerId) : viewByUsecase(tx, customerId),
       hasStaleEngine(tx, customerId),
     ])
-    return { value, ...(isOutdated && { status: 202 as const }) }
+    return { value, ...(isStale && { status: 202 as const }) }
   }),
 ]
 

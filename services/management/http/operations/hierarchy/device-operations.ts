@@ -10,7 +10,7 @@ import { findDevice, findDevicesOfSites } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 /**
  * API operations on devices, such as cameras, and their streams. Responses contain a placeholder instead of the
@@ -27,13 +27,15 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     defineOperation(
       deviceRoutes.create,
       async ({ input: { device_streams: deviceStreams = [], ...fields } }, tx) => {
-        const [created] = await tx
-          .insert(device)
-          .values({ ...fields, transaction_id: randomUUID() })
-          .returning()
-        const { device_id: deviceId } = created!
+        const created = getInserted(
+          await tx
+            .insert(device)
+            .values({ ...fields, transaction_id: randomUUID() })
+            .returning(),
+        )
+        const { device_id: deviceId } = created
         await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
-        return { value: { device_id: deviceId }, created: deviceId }
+        return { value: { device_id: deviceId }, createdId: deviceId }
       },
     ),
 
@@ -43,13 +45,11 @@ export function deviceOperations(secrets: Secrets): Operation[] {
         const values = { ...fields, transaction_id: randomUUID() }
         assertChanged(await tx.update(device).set(values).where(eq(device.device_id, deviceId)).returning())
         if (deviceStreams) await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
-        return undefined
       },
     ),
 
     defineOperation(deviceRoutes.delete, async ({ input: { device_id: deviceId } }, tx) => {
       assertChanged(await tx.delete(device).where(eq(device.device_id, deviceId)).returning())
-      return undefined
     }),
 
     // Both routes return the same data.

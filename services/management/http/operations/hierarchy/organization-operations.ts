@@ -9,7 +9,8 @@ import {
   defineOperation,
   type Operation,
 } from '../../api/operation.ts'
-import { assertChanged, assertReferencesExist } from '../../api/references.ts'
+import { assertReferencesExist } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 /**
  * API operations on organizations, which own all other records. `assertChanged` throws if the caller may read an
@@ -17,18 +18,17 @@ import { assertChanged, assertReferencesExist } from '../../api/references.ts'
  */
 export const organizationOperations = (images: ImageStore): Operation[] => [
   defineOperation(organizationRoutes.create, async ({ input }, tx) => {
-    const [created] = await tx.insert(organization).values(input).returning()
-    const { organization_id: organizationId } = created!
+    const created = getInserted(await tx.insert(organization).values(input).returning())
+    const { organization_id: organizationId } = created
     await tx.insert(customer).values(createDefaultCustomer(organizationId))
-    return { created: organizationId }
+    return { createdId: organizationId }
   }),
 
   defineOperation(
     organizationRoutes.update,
     async ({ input: { organization_id: organizationId, ...fields } }, tx) => {
-      const hasId = eq(organization.organization_id, organizationId)
-      assertChanged(await tx.update(organization).set(fields).where(hasId).returning())
-      return undefined
+      const condition = eq(organization.organization_id, organizationId)
+      assertChanged(await tx.update(organization).set(fields).where(condition).returning())
     },
   ),
 
@@ -45,7 +45,6 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
 
     // Files are deleted after the commit, because Postgres may reject the deletion.
     for (const { path } of deletedImages) await images.remove(path)
-    return undefined
   }),
 
   defineLookup(organizationRoutes.get, async ({ input: { organization_id: organizationId } }, tx) => {

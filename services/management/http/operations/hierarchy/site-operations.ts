@@ -6,7 +6,7 @@ import { missingRecords } from '../../../errors/field-errors.ts'
 import { findSites, findSitesWithDevices } from '../../../inventory/sites.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 /**
  * API operations on the sites of a customer, and the users to whom they are assigned. Each runs in one transaction,
@@ -14,35 +14,32 @@ import { assertChanged } from '../../api/references.ts'
  */
 export const siteOperations = [
   defineOperation(siteRoutes.create, async ({ input }, tx) => {
-    const [created] = await tx.insert(site).values(input).returning()
-    return { created: created!.site_id }
+    const created = getInserted(await tx.insert(site).values(input).returning())
+    return { createdId: created.site_id }
   }),
 
   defineOperation(siteRoutes.update, async ({ input: { site_id: siteId, ...fields } }, tx) => {
     assertChanged(await tx.update(site).set(fields).where(eq(site.site_id, siteId)).returning())
-    return undefined
   }),
 
   defineOperation(siteRoutes.delete, async ({ input: { site_id: siteId } }, tx) => {
     assertChanged(await tx.delete(site).where(eq(site.site_id, siteId)).returning())
-    return undefined
   }),
 
   // `assign` and `unassign` have a list of ids in the field `site_id`.
   defineOperation(siteRoutes.assign, async ({ input: { user_id, site_id: siteIds } }, tx) => {
     const rows = siteIds.map(siteId => ({ user_id, site_id: siteId }))
     if (rows.length > 0) await tx.insert(userSite).values(rows).onConflictDoNothing()
-    return undefined
   }),
 
   defineOperation(
     siteRoutes.unassign,
     async ({ input: { user_id: userId, site_id: siteIds, customer_id: customerId } }, tx) => {
       if (customerId) await assertSitesOfCustomer(tx, customerId, siteIds)
-      const isAffected = and(eq(userSite.user_id, userId), inArray(userSite.site_id, siteIds))
-      await tx.delete(userSite).where(isAffected)
-      assertUnassigned(await tx.select().from(userSite).where(isAffected))
-      return undefined
+      const assignments = and(eq(userSite.user_id, userId), inArray(userSite.site_id, siteIds))
+      await tx.delete(userSite).where(assignments)
+      // The database does not delete assignments that the caller may only read.
+      assertUnassigned(await tx.select().from(userSite).where(assignments))
     },
   ),
 

@@ -5,12 +5,12 @@ import type { Transaction } from '../../../db/database.ts'
 import { channel, incident } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 import { readIncidents, STATE_CONDITIONS } from './incident-response.ts'
 
 /**
- * API operations on incidents. An incident groups the notifications of an alert while its condition holds, and says who has taken care
- * of it. `assertChanged` throws if the caller may read an incident but not change it.
+ * API operations on incidents. An incident groups the notifications that an alert sends while its condition holds. Users acknowledge
+ * and resolve it. `assertChanged` throws if the caller may read an incident but not change it.
  */
 export const incidentOperations = (now: () => Date): Operation[] => [
   defineOperation(incidentRoutes.list, async ({ input }, tx) => {
@@ -31,7 +31,7 @@ export const incidentOperations = (now: () => Date): Operation[] => [
       channelId === undefined ? undefined : eq(incident.channel_id, channelId),
       alertId === undefined ? undefined : eq(incident.alert_id, alertId),
       incidentState && STATE_CONDITIONS[incidentState],
-      start === undefined ? undefined : lastsUntil(toTime(start)),
+      start === undefined ? undefined : createNotEndedCondition(toTime(start)),
       end === undefined ? undefined : lt(incident.started_at, toTime(end)),
     )
     return { value: await readIncidents(tx, condition, { limit: incidentLimit, offset: incidentOffset }) }
@@ -42,30 +42,30 @@ export const incidentOperations = (now: () => Date): Operation[] => [
   ),
 
   defineOperation(incidentRoutes.acknowledge, async ({ input: { incident_id: incidentId }, caller }, tx) => {
-    await updateIncident(tx, incidentId, acknowledgeBy(caller.actor, now()))
+    await updateIncident(tx, incidentId, createAcknowledgement(caller.actor, now()))
     return { value: await getIncident(tx, incidentId) }
   }),
 
   defineOperation(incidentRoutes.resolve, async ({ input: { incident_id: incidentId }, caller }, tx) => {
-    await updateIncident(tx, incidentId, resolveBy(caller.actor, now()))
+    await updateIncident(tx, incidentId, createResolution(caller.actor, now()))
     return { value: await getIncident(tx, incidentId) }
   }),
 ]
 
-/** Returns the SQL condition that an incident is open, or ended at this time or later. */
-const lastsUntil = (time: Date): SQL | undefined =>
+/** Returns the SQL condition that an incident has not ended before this time. */
+const createNotEndedCondition = (time: Date): SQL | undefined =>
   or(sql`${incident.ended_at} is null`, sql`${incident.ended_at} >= ${time.toISOString()}::timestamptz`)
 
-/** Columns of an incident that a user acknowledges. The first user who has acknowledged it remains. */
-const acknowledgeBy = (actor: string, time: Date) => ({
+/** Returns the columns of an incident that a user acknowledges. If another user has done so before, that user remains. */
+const createAcknowledgement = (actor: string, time: Date) => ({
   acknowledged_by: sql`case when acknowledged_at is null then ${actor} else acknowledged_by end`,
   acknowledged_at: sql`coalesce(acknowledged_at, ${time.toISOString()}::timestamptz)`,
   escalates_at: null,
 })
 
-/** Columns of an incident that a user resolves. This also acknowledges it. The first user who has resolved it remains. */
-const resolveBy = (actor: string, time: Date) => ({
-  ...acknowledgeBy(actor, time),
+/** Returns the columns of an incident that a user resolves, which also acknowledges it. The first user who has resolved it remains. */
+const createResolution = (actor: string, time: Date) => ({
+  ...createAcknowledgement(actor, time),
   resolved_by: sql`case when resolved_at is null then ${actor} else resolved_by end`,
   resolved_at: sql`coalesce(resolved_at, ${time.toISOString()}::timestamptz)`,
 })

@@ -12,7 +12,7 @@ export async function readIncidents(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<Incident[]> {
   const rows = await tx
-    .select(columns)
+    .select(INCIDENT_COLUMNS)
     .from(incident)
     .innerJoin(channel, eq(channel.channel_id, incident.channel_id))
     .innerJoin(source, eq(source.source_id, channel.source_id))
@@ -25,25 +25,26 @@ export async function readIncidents(
   return rows.map(row => toIncident({ ...row, ...otherIllustrations.get(row.incident_id) }))
 }
 
+const UNRESOLVED = sql`${incident.ended_at} is null and ${incident.resolved_at} is null`
+
 /** The SQL conditions for the states of incidents. `findState` applies the same rules to a row. */
 export const STATE_CONDITIONS: Record<IncidentState, SQL> = {
-  open: sql`${incident.ended_at} is null and ${incident.resolved_at} is null and ${incident.acknowledged_at} is null`,
-  acknowledged: sql`${incident.ended_at} is null and ${incident.resolved_at} is null and ${incident.acknowledged_at} is not null`,
-  resolved: sql`(${incident.ended_at} is not null or ${incident.resolved_at} is not null)`,
+  open: sql`${UNRESOLVED} and ${incident.acknowledged_at} is null`,
+  acknowledged: sql`${UNRESOLVED} and ${incident.acknowledged_at} is not null`,
+  resolved: sql`not (${UNRESOLVED})`,
 }
 
-/** The stream with the recording of an incident. Management can read only the recordings of the appliance's own engine. */
-const clipStream = sql<
-  number | null
->`case when ${channel.engine_id} = local_engine_id() then ${source.source_sid} end`
-
-const { notification_uuid, picture, bbox } = getTableColumns(notification)
-const columns = {
+const INCIDENT_COLUMNS = {
   ...getTableColumns(incident),
-  ...{ notification_uuid, picture, bbox },
+  notification_uuid: notification.notification_uuid,
+  picture: notification.picture,
+  bbox: notification.bbox,
   channel_name: channel.channel_name,
   site_id: channel.site_id,
-  clipStream,
+  // The stream with the recording. Management can read only the recordings of the appliance's own engine.
+  clipStream: sql<
+    number | null
+  >`case when ${channel.engine_id} = local_engine_id() then ${source.source_sid} end`,
 }
 
 type IncidentRow = typeof incident.$inferSelect &

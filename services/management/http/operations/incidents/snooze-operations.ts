@@ -6,33 +6,34 @@ import type { Transaction } from '../../../db/database.ts'
 import { alert, channel, incident, snooze } from '../../../db/schema/index.ts'
 import { activeCondition } from '../../../incidents/active-snoozes.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { assertChanged, getInserted } from '../../api/written-rows.ts'
 
 const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
   hour: 3_600_000,
   day: 86_400_000,
 }
 
-/** The SQL of `activeCondition` requires this name of the table. */
+/** The table under the name that `activeCondition` uses in its SQL. */
 const s = alias(snooze, 's')
 
-/** API operations on snoozes. While a snooze of an alert, its channel or its site is active, the alert informs no one. */
+/** API operations on snoozes. While a snooze of an alert, of its channel or of its site is active, nobody is informed of the alert. */
 export const snoozeOperations = (now: () => Date): Operation[] => [
   defineOperation(snoozeRoutes.create, async ({ input, caller }, tx) => {
     const { duration, reason } = input
     const scope = await findScope(tx, input)
     if (duration === 'resolved') await assertOpenIncident(tx, scope)
     const until = duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
-    const [created] = await tx
-      .insert(snooze)
-      .values({ ...scope, until, reason, created_by: caller.actor })
-      .returning({ snooze_id: snooze.snooze_id })
-    return { created: created!.snooze_id }
+    const created = getInserted(
+      await tx
+        .insert(snooze)
+        .values({ ...scope, until, reason, created_by: caller.actor })
+        .returning({ snooze_id: snooze.snooze_id }),
+    )
+    return { createdId: created.snooze_id }
   }),
 
   defineOperation(snoozeRoutes.delete, async ({ input: { snooze_id: snoozeId } }, tx) => {
     assertChanged(await tx.delete(snooze).where(eq(snooze.snooze_id, snoozeId)).returning())
-    return undefined
   }),
 
   defineLookup(snoozeRoutes.get, async ({ input: { snooze_id: snoozeId } }, tx) => {
@@ -61,13 +62,14 @@ interface Scope {
   alert_id: string | null
 }
 
+/** The fields of a request that name the record to snooze. */
 interface RequestedScope {
   site_id?: string | undefined
   channel_id?: string | undefined
   alert_id?: string | undefined
 }
 
-/** Returns the scope of a request, which names exactly one existing record: a site, a channel or an alert. */
+/** Returns the scope of a request. The API has checked that the request names one record, and that the record exists. */
 async function findScope(
   tx: Transaction,
   { site_id: siteId, channel_id: channelId, alert_id: alertId }: RequestedScope,

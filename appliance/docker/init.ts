@@ -1,11 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tryParseJson } from '@eyrie/contract/parse'
-import { extractSecrets, readEnvironment, readSettings } from '@eyrie/kit'
-import { z } from 'zod'
+import { type Environment, extractSecrets, readEnvironment, readSettings } from '@eyrie/kit'
 import { listOwnedFolders } from '../accounts/data-ownership.ts'
 import { applyOwners, shareFile } from '../accounts/owners.ts'
-import { findServiceAccounts } from '../accounts/service-accounts.ts'
+import { findServiceAccounts, type ServiceAccounts } from '../accounts/service-accounts.ts'
 import { createPrinter, createServiceLog } from '../process/service-log.ts'
 import { provideModel } from '../quickstart/quickstart-model.ts'
 import { readState } from '../quickstart/quickstart-state.ts'
@@ -14,8 +13,14 @@ import { prepareMediaFolders } from '../supervisor/media-folders.ts'
 import { getOrCreateTokens } from '../supervisor/service-secrets.ts'
 import { addPublishedAddress } from './container-settings.ts'
 import { writeCredentials } from './credentials.ts'
-import { readGivenSecrets } from './given-secrets.ts'
-import { describeRingProblem, measureFileSystem, parseSize } from './ring-check.ts'
+import { type GivenSecrets, readGivenSecrets } from './given-secrets.ts'
+import {
+  countConfiguredChannels,
+  describeRingProblem,
+  measureFileSystem,
+  parseSize,
+  type RingMemory,
+} from './ring-check.ts'
 
 // The first step of docker compose up, which runs once, as root, before any service starts. Like the supervisor on a machine without
 // containers, it creates folders and secrets, gives each service its own, and reports settings with which the services would fail.
@@ -35,57 +40,57 @@ try {
   process.exitCode = 1
 }
 
+/** Prepares everything in order: each step needs the results of the steps before it. */
 async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
   const given = readGivenSecrets(GIVEN_SECRETS)
-  const isTlsExpected = Boolean(variables.EYRIE_TLS_HOST)
-  if (isTlsExpected !== (given.certificate !== undefined))
-    throw new Error(
-      'TLS needs both: the files tls.crt and tls.key in the folder of secrets, and EYRIE_TLS_HOST in .env, the name in the certificate',
-    )
+  assertTlsComplete(given, variables)
   const secrets = { ...extractSecrets(variables), ...given.secrets }
   const environment = readEnvironment({ ...variables, ...given.certificate, ...secrets })
-  const { data, ring } = environment
+  const { data } = environment
   const accounts = findServiceAccounts()
   if ('missing' in accounts) throw new Error(`this image has no user ${accounts.missing}`)
-
-  const memory = {
-    channels: Number(variables.EYRIE_CHANNELS),
-    bytes: measureFileSystem(ring),
-    configuredChannels: countConfiguredChannels(data),
-    mediaBytes: parseSize('EYRIE_MEDIA_MEMORY', variables.EYRIE_MEDIA_MEMORY ?? ''),
-  }
+  const memory = readRingMemory(environment, variables)
   const problem = describeRingProblem(memory)
   if (problem) throw new Error(problem)
 
   writeSettings(data, variables)
   const { MODEL, SOURCE } = variables
   if (MODEL) await provideModel(MODEL, false, data, (message, fields) => log.info('init', message, fields))
-
   prepareMediaFolders(environment)
-  requestScene(data, !(given.source || SOURCE) && (readState(data)?.scene ?? true))
+  const hasOwnVideo = Boolean(given.source || SOURCE)
+  requestScene(data, !hasOwnVideo && (readState(data)?.scene ?? true))
+
   const tokens = getOrCreateTokens(environment)
   if (variables.EYRIE_ENGINES === 'join')
     tokens.join = environment.joinToken ?? getOrCreateSecret(data, 'join-token')
   writeCredentials(CREDENTIALS, environment, tokens, accounts)
+  giveDataToServices(data, accounts)
+  log.info('init', 'prepared the data folder', { channels: memory.channels, ring_mib: memory.bytes >> 20 })
+}
+
+/** Throws an `Error` if only one of the certificate and its host name is configured. */
+function assertTlsComplete({ certificate }: GivenSecrets, { EYRIE_TLS_HOST }: NodeJS.ProcessEnv): void {
+  if (Boolean(EYRIE_TLS_HOST) === (certificate !== undefined)) return
+  throw new Error(
+    'TLS needs both: the files tls.crt and tls.key in the folder of secrets, and EYRIE_TLS_HOST in .env, the name in the certificate',
+  )
+}
+
+function readRingMemory({ data, ring }: Environment, variables: NodeJS.ProcessEnv): RingMemory {
+  return {
+    channels: Number(variables.EYRIE_CHANNELS),
+    bytes: measureFileSystem(ring),
+    configuredChannels: countConfiguredChannels(data),
+    mediaBytes: parseSize('EYRIE_MEDIA_MEMORY', variables.EYRIE_MEDIA_MEMORY ?? ''),
+  }
+}
+
+/** Gives the files in the data folder to the users of the services. */
+function giveDataToServices(data: string, accounts: ServiceAccounts): void {
   const shared = { uid: 0, gid: accounts.media.gid }
   for (const { path, reason } of applyOwners(listOwnedFolders(data, { shared, roles: accounts })))
     log.warn('init', 'failed to change owner', { path, reason })
   shareFile(join(data, 'eyrie.json'), shared, 0o640)
-  log.info('init', 'prepared the data folder', { channels: memory.channels, ring_mib: memory.bytes >> 20 })
-}
-
-const configuration = z.looseObject({ pipelines: z.array(z.looseObject({ sources: z.array(z.number()) })) })
-
-/** Returns the number of configured channels, of which a pipeline has one for each of its sources. */
-function countConfiguredChannels(data: string): number {
-  try {
-    const { pipelines } = configuration.parse(
-      tryParseJson(readFileSync(join(data, 'engine/configuration.json'), 'utf8')),
-    )
-    return pipelines.reduce((sum, { sources }) => sum + sources.length, 0)
-  } catch {
-    return 0 // Before the first start.
-  }
 }
 
 /** Copies the settings of the operator to the data folder, and adds the address of this machine. Throws an `Error` if one is invalid. */

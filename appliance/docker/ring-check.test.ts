@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { describeRingProblem, parseSize } from './ring-check.ts'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { countConfiguredChannels, describeRingProblem, parseSize } from './ring-check.ts'
 
 const MIB = 1 << 20
 const enough = { channels: 16, bytes: 160 * MIB, configuredChannels: 16, mediaBytes: 2048 * MIB }
@@ -15,6 +18,31 @@ describe('describeRingProblem', () => {
     [{ mediaBytes: 512 * MIB }, /EYRIE_CHANNELS=16 needs 704\.6 MB: set EYRIE_MEDIA_MEMORY=672m/],
   ])('names what to change for %o', (change, problem) => {
     expect(describeRingProblem({ ...enough, ...change })).toMatch(problem)
+  })
+})
+
+describe('countConfiguredChannels', () => {
+  function createDataFolder(configuration?: string): string {
+    const data = mkdtempSync(join(tmpdir(), 'ring-check-'))
+    onTestFinished(() => rmSync(data, { recursive: true }))
+    mkdirSync(join(data, 'engine'))
+    if (configuration !== undefined) writeFileSync(join(data, 'engine/configuration.json'), configuration)
+    return data
+  }
+
+  it('counts the sources of all pipelines', () => {
+    const pipelines = [
+      { id: 1, sources: [1, 2] },
+      { id: 2, sources: [2] },
+    ]
+    expect(countConfiguredChannels(createDataFolder(JSON.stringify({ version: 2, pipelines })))).toBe(3)
+  })
+
+  it.each([
+    ['a missing configuration', undefined],
+    ['a damaged configuration', '{"pipelines": ['],
+  ])('returns 0 for %s', (_, configuration) => {
+    expect(countConfiguredChannels(createDataFolder(configuration))).toBe(0)
   })
 })
 

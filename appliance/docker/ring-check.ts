@@ -1,5 +1,8 @@
-import { statfsSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
 import { formatBytes } from '@eyrie/contract/format-bytes'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { z } from 'zod'
 
 /** Shared memory of one channel: half a second of pictures for a model of usual size. compose.yaml contains the same number. */
 export const RING_BYTES_PER_CHANNEL = 10 << 20
@@ -21,9 +24,7 @@ export interface RingMemory {
   mediaBytes: number
 }
 
-/**
- * Returns why the memory for decoded pictures is too small, and what to do about it, or undefined.
- */
+/** Returns why the memory for decoded pictures is too small, and what to do about it. Undefined if it is sufficient. */
 export function describeRingProblem(memory: RingMemory): string | undefined {
   const { channels, bytes, configuredChannels, mediaBytes } = memory
   if (configuredChannels > channels)
@@ -31,10 +32,26 @@ export function describeRingProblem(memory: RingMemory): string | undefined {
   const needed = channels * RING_BYTES_PER_CHANNEL
   if (bytes < needed)
     return `the volume for decoded pictures has ${formatBytes(bytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(needed)}: ${RECREATE}`
-  const limit = needed + MEDIA_BASE_BYTES
-  if (mediaBytes < limit)
-    return `EYRIE_MEDIA_MEMORY permits media ${formatBytes(mediaBytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(limit)}: set EYRIE_MEDIA_MEMORY=${Math.ceil(limit / (1 << 20))}m or more in .env`
+  const neededByMedia = needed + MEDIA_BASE_BYTES
+  if (mediaBytes < neededByMedia) {
+    const mebibytes = Math.ceil(neededByMedia / (1 << 20))
+    return `EYRIE_MEDIA_MEMORY permits media ${formatBytes(mediaBytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(neededByMedia)}: set EYRIE_MEDIA_MEMORY=${mebibytes}m or more in .env`
+  }
   return undefined
+}
+
+const configuration = z.looseObject({ pipelines: z.array(z.looseObject({ sources: z.array(z.number()) })) })
+
+/**
+ * Returns the number of channels in the configuration of the engine, of which a pipeline has one for each of its sources. Returns 0
+ * before the first start, and for a damaged configuration, which the engine reports.
+ */
+export function countConfiguredChannels(data: string): number {
+  const file = join(data, 'engine/configuration.json')
+  if (!existsSync(file)) return 0
+  const parsed = configuration.safeParse(tryParseJson(readFileSync(file, 'utf8')))
+  const pipelines = parsed.data?.pipelines ?? []
+  return pipelines.reduce((sum, { sources }) => sum + sources.length, 0)
 }
 
 /** Returns the size of a file system in bytes. */

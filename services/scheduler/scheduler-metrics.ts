@@ -8,7 +8,7 @@ import type { Outcome } from './senders/sender.ts'
 export interface SchedulerMetrics {
   registry: Registry
   countOutcome(type: string, outcome: Outcome): void
-  /** Counts the runs that have ended since the last call, also runs that the scheduler has not started. */
+  /** Counts the runs that have ended since the last call, including runs that the scheduler has not started. */
   updateJobs(jobs: readonly Job[]): void
 }
 

@@ -32,7 +32,7 @@ export function createScheduler({ environment, log }: Dependencies): Service {
   const schedules = createScheduleRunner({ management, now: Date.now, log })
   const dispatcher = createDispatcher({
     management,
-    senders: createSenders(environment, { publicUrl: publicUrl, maxSmsSegments: smsMaxSegments }),
+    senders: createSenders(environment, { publicUrl, maxSmsSegments: smsMaxSegments }),
     timeoutMs: timeoutS * 1000,
     log,
     onOutcome: ({ type }, outcome) => metrics.countOutcome(type, outcome),

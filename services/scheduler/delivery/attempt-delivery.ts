@@ -40,7 +40,7 @@ export async function attemptDelivery(
   }
 }
 
-/** If the connections to several addresses have failed, the message is empty and `errors` contains the reasons. */
+/** Returns the reason of an error. If a host has several addresses and none accepts a connection, `errors` contains the reasons. */
 function describeError(error: Error | AggregateError): string {
   if (error.message || !('errors' in error)) return error.message
   return error.errors.map((cause: Error) => cause.message).join('; ')

@@ -78,7 +78,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       limit: CONCURRENCY - inFlight.size,
       lease_s: (timeoutMs + REPORT_MARGIN_MS) / 1000,
       target_limit: TARGET_CONCURRENCY,
-      target_limits: targets.limits(),
+      target_limits: targets.getLimits(),
     })
     // Deliveries that were claimed while the service stops become due again when their lease ends.
     if (signal.aborted) return 0
@@ -86,7 +86,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (const delivery of deliveries) startSending(delivery, settings)
     // There may be more due deliveries than one claim returns.
     if (deliveries.length > 0) return 0
-    return Math.min(nextDueMs ?? MAX_IDLE_MS, targets.nextProbeMs() ?? MAX_IDLE_MS, MAX_IDLE_MS)
+    return Math.min(nextDueMs ?? MAX_IDLE_MS, targets.getNextProbeMs() ?? MAX_IDLE_MS, MAX_IDLE_MS)
   }
 
   /** Claims once if the concurrency permits it, and waits until another claim is useful. */

@@ -10,12 +10,12 @@ const IDLE_MS = 3_600_000
 export interface Targets {
   /** Must be called when an attempt begins. */
   begin(target: string): void
-  /** Must be called with the outcome of the attempt. Returns whether the target counts as down since then. */
+  /** Must be called with the outcome of the attempt. Returns whether this outcome has changed the target from up to down. */
   finish(target: string, outcome: Outcome): boolean
   /** Returns how many more messages may be sent to each target. For targets that are not listed, it is `TARGET_CONCURRENCY`. */
-  limits(): Record<string, number>
-  /** Returns the time in ms until the next attempt to reach a target that is down; undefined if none is down. */
-  nextProbeMs(): number | undefined
+  getLimits(): Record<string, number>
+  /** Returns the time in ms until a target that is down may be tried again; undefined if none is down. */
+  getNextProbeMs(): number | undefined
   /** Returns the number of targets that are down. */
   countDown(): number
 }
@@ -24,7 +24,7 @@ interface Target {
   /** Number of messages that are being sent. */
   inFlight: number
   /** Start of the last attempt, in ms since 1970. */
-  usedAt: number
+  lastUsedAt: number
   /** Open while the target counts as down. */
   breaker: CircuitBreaker
 }
@@ -34,7 +34,7 @@ export function createTargets(now: () => number, random?: () => number): Targets
   const targets = new Map<string, Target>()
 
   /** Returns how many more messages may be sent to a target. */
-  function getLimit({ inFlight, breaker }: Target): number {
+  function findLimit({ inFlight, breaker }: Target): number {
     switch (breaker.state()) {
       case 'closed':
         return TARGET_CONCURRENCY - inFlight
@@ -46,8 +46,8 @@ export function createTargets(now: () => number, random?: () => number): Targets
   }
 
   function removeIdle() {
-    for (const [name, { inFlight, usedAt }] of targets) {
-      const isIdle = inFlight === 0 && now() - usedAt > IDLE_MS
+    for (const [name, { inFlight, lastUsedAt }] of targets) {
+      const isIdle = inFlight === 0 && now() - lastUsedAt > IDLE_MS
       if (isIdle) targets.delete(name)
     }
   }
@@ -56,14 +56,15 @@ export function createTargets(now: () => number, random?: () => number): Targets
     begin(name) {
       const target = targets.get(name) ?? {
         inFlight: 0,
-        usedAt: 0,
+        lastUsedAt: 0,
         breaker: createCircuitBreaker(now, random),
       }
       target.inFlight++
-      target.usedAt = now()
+      target.lastUsedAt = now()
       targets.set(name, target)
     },
     finish(name, outcome) {
+      // `begin` has added the target.
       const target = targets.get(name)!
       target.inFlight--
       const { breaker } = target
@@ -80,12 +81,12 @@ export function createTargets(now: () => number, random?: () => number): Targets
       return false
     },
 
-    limits() {
+    getLimits() {
       removeIdle()
-      return Object.fromEntries(Array.from(targets, ([name, target]) => [name, getLimit(target)]))
+      return Object.fromEntries(Array.from(targets, ([name, target]) => [name, findLimit(target)]))
     },
 
-    nextProbeMs() {
+    getNextProbeMs() {
       const open = [...targets.values()].filter(({ breaker }) => breaker.state() === 'open')
       if (open.length === 0) return undefined
       return Math.min(...open.map(({ breaker }) => breaker.openUntil)) - now()

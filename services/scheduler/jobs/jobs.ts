@@ -8,14 +8,14 @@ import { findNextRun } from './job-schedule.ts'
 import { holdRun, THREAD_LIMITS } from './job-thread.ts'
 import { type RequestRun, runJob } from './run-job.ts'
 
-/** Time between two readings of the jobs, which other processes may run as well. */
+/** Time between two readings of the jobs. They change without this process too: management runs a job when a user asks for it. */
 const SYNC_INTERVAL_MS = 60_000
-/** Delay before a job is started again whose run had no result. */
+/** Delay before a job is started again if its last run ended without a result. */
 const RETRY_MS = 60_000
 const UNAVAILABLE_BACKOFF = { initialMs: 500, maxMs: 30_000 }
-/** Time between the starts of overdue jobs, so that not all threads exist at the same time. */
+/** Time between the starts of overdue jobs, so that their threads do not all exist at the same time. */
 const OVERDUE_INTERVAL_MS = 1_000
-/** bree ignores a start time that has passed. */
+/** Start times are at least this far in the future, because bree ignores a start time that has passed. */
 const MIN_DELAY_MS = 20
 /** Time after the limit of a run in which its result can still arrive. */
 const REPORT_MARGIN_S = 120
@@ -30,7 +30,10 @@ export interface JobsOptions {
   log: Log
 }
 
-/** Starts the jobs of the appliance, such as backups, at their times. bree sets the timers, and management does the work. */
+/**
+ * Starts the jobs of the appliance, such as backups, at their times. Management does the work. The library bree sets the timers, and
+ * starts a thread for each run. The thread itself does nothing: it exists until the run in management has ended.
+ */
 export interface Jobs {
   start(): void
   stop(): Promise<void>
@@ -56,14 +59,14 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
     const now = Date.now()
     let earliestStart = now + MIN_DELAY_MS
     const changed: PlannedJob[] = []
-    for (const job of jobs) {
+    // The next run of a running job is planned when this run has ended.
+    const idleJobs = jobs.filter(job => !runs.has(job.job_name) && job.job_state !== 'running')
+    for (const job of idleJobs) {
       const { job_name: jobName } = job
-      // The next run is planned when this run has ended.
-      if (runs.has(jobName) || job.job_state === 'running') continue
-
       const dueAt = findNextRun(settings[jobName], job, now, Math.random)
       const startAt = dueAt && Math.max(dueAt, retryAt.get(jobName) ?? 0, earliestStart)
-      if (startAt === earliestStart) earliestStart += OVERDUE_INTERVAL_MS
+      const isOverdue = startAt === earliestStart
+      if (isOverdue) earliestStart += OVERDUE_INTERVAL_MS
       await setTimer(jobName, startAt)
 
       const nextRunAt = dueAt === undefined ? null : new Date(dueAt).toISOString()
@@ -80,6 +83,7 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
     bree.removeSafeTimer('timeouts', name)
     if (startAt === undefined) return
 
+    // bree has all jobs by their names.
     const job = bree.config.jobs.find(candidate => candidate.name === name)!
     job.date = new Date(Math.max(startAt, Date.now() + MIN_DELAY_MS))
     await bree.start(name)
@@ -99,6 +103,7 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
         closeWorkerAfterMs: (settings[name].limit_s + REPORT_MARGIN_S) * 1000,
       })),
       logger: { info() {}, warn: logUnexpected, error: logUnexpected },
+      // The thread sends a message as soon as it exists.
       workerMessageHandler: ({ name }) => void run(name as JobName),
       errorHandler(error, { name }) {
         if (!signal.aborted) handleFailure(name as JobName, error as Error)
@@ -114,7 +119,7 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
     return created
   }
 
-  /** Runs a job whose thread has started, and ends the thread. */
+  /** Lets management run a job whose thread has started. Ends the thread after the run. */
   async function run(name: JobName): Promise<void> {
     const threadEnded = runs.get(name)?.signal ?? signal
     try {

@@ -25,8 +25,8 @@ export interface SessionOptions {
 }
 
 /**
- * Publishes on a connection until `signal` is aborted: first that the appliance is online and all states, then messages as they are
- * queued. Rejects when the connection is lost.
+ * Publishes on a connection until `signal` is aborted. First publishes that the appliance is online, and all states. Then publishes
+ * messages as they are queued. Rejects when the connection is lost.
  */
 export async function runBrokerSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
   const { connection, settings, queue } = options

@@ -37,11 +37,11 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
   let following: Promise<void> | undefined
   /** Number of events that earlier publishers have dropped. */
   let droppedBefore = 0
-  /** Position in the feed after which messages must be read; undefined before the first inventory. */
+  /** Position in the feed after which messages must be read; undefined until the inventory has been read. */
   let position: number | undefined
   let isInventoryOutdated = true
 
-  /** Stops and starts the publisher as the settings require, and publishes the inventory. */
+  /** Starts, replaces or stops the publisher as the settings require. Then publishes the records of the inventory. */
   async function applyInventory(inventory: SchedulerInventory): Promise<void> {
     const { settings } = inventory
     if (publisher && !isDeepStrictEqual(publisher.settings, settings)) {
@@ -59,7 +59,7 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
   async function followFeed(): Promise<void> {
     if (isInventoryOutdated) {
       const inventory = await management.readInventory(signal)
-      // Messages before the inventory may be events, which must not be skipped.
+      // A known position remains: there may be events between it and the inventory, which must not be skipped.
       position ??= inventory.position
       await applyInventory(inventory)
       isInventoryOutdated = false
@@ -67,15 +67,13 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
 
     // Without a publisher, only changes of the settings matter.
     const kind = publisher ? undefined : 'inventory'
-    const {
-      messages,
-      is_expired: isExpired,
-      position: next,
-    } = await management.readFeed(position!, kind, signal)
+    // The first inventory has set the position.
+    const batch = await management.readFeed(position!, kind, signal)
+    const { messages, is_expired: isExpired } = batch
     for (const message of messages) publisher?.records.applyMessage(message)
 
     isInventoryOutdated = isExpired || messages.some(message => message.kind === 'inventory')
-    position = isExpired ? undefined : next
+    position = isExpired ? undefined : batch.position
   }
 
   return {

@@ -31,7 +31,7 @@ export interface PublishQueue {
   republish(): void
   /** Removes and returns up to `limit` messages: events first, in order. */
   take(limit: number): Publication[]
-  /** Returns messages that could not be published to the queue. A newer state of the same topic has priority. */
+  /** Adds messages again that could not be published. If a state has changed since then, the newer one is published. */
   putBack(publications: readonly Publication[]): void
   /** Resolves when the queue contains a message, or when `signal` is aborted. */
   waitForPublications(signal: AbortSignal): Promise<void>

@@ -30,8 +30,8 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
   const setState = (topic: string, value: object) => queue.setState(topic, JSON.stringify(value))
   const addEvent = (topic: string, value: object) => queue.addEvent(topic, JSON.stringify(value))
 
-  /** Whether a message has a newer state than the inventory. */
-  const isNew = ({ position }: SchedulerFeedMessage) => position > inventoryPosition
+  /** Returns whether a message is newer than the inventory, which already contains the state in an older one. */
+  const isNewerThanInventory = ({ position }: SchedulerFeedMessage) => position > inventoryPosition
 
   function publishCounts(channel: PublishedChannel) {
     setState(topics.counts(channel.channel_id), toCounts(channel))
@@ -49,7 +49,7 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
     queue.setState(topics.alertState(alertId), isFiring ? 'ON' : 'OFF')
   }
 
-  /** Adds counts to a channel. The next inventory describes statistics that are still unknown. */
+  /** Adds counts to a channel. A count of a new statistic is published once the next inventory lists the statistic. */
   function applyCounts(channel: PublishedChannel, counts: FeedCounts) {
     channel.counts = { ...channel.counts, ...counts }
     publishCounts(channel)
@@ -75,13 +75,13 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
         if (hasPictures) queue.setState(topics.picture(channelId), { picture: String(data.attachment) })
         return
       case 'count':
-        if (isNew(message)) applyCounts(channel, feedCounts.parse(data.counts))
+        if (isNewerThanInventory(message)) applyCounts(channel, feedCounts.parse(data.counts))
         return
       case 'alert_state':
-        if (isNew(message)) publishAlert(String(data.alert_id), data.is_firing === true)
+        if (isNewerThanInventory(message)) publishAlert(String(data.alert_id), data.is_firing === true)
         return
       case 'channel_state':
-        if (isNew(message)) applyChannelState(channel, data)
+        if (isNewerThanInventory(message)) applyChannelState(channel, data)
     }
   }
 
@@ -126,7 +126,8 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
         publishEngine(engineId, { engine_status, engine_reason })
 
       const currentTopics = new Set([...listTopics(inventory), ...discoveryConfigs.map(({ topic }) => topic)])
-      for (const topic of queue.listStates()) if (!currentTopics.has(topic)) queue.removeState(topic)
+      const staleTopics = queue.listStates().filter(topic => !currentTopics.has(topic))
+      for (const topic of staleTopics) queue.removeState(topic)
     },
 
     applyMessage(message) {
@@ -135,7 +136,8 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       if (channel) applyChannelMessage(channel, message)
       if (kind === 'system_alert') addEvent(topics.systemAlert, toSystemAlert(message))
       if (kind === 'source_state' && sourceId !== null) setState(topics.sourceState(sourceId), data)
-      if (kind === 'engine_state' && engineId !== null && isNew(message)) publishEngine(engineId, data)
+      if (kind === 'engine_state' && engineId !== null && isNewerThanInventory(message))
+        publishEngine(engineId, data)
     },
 
     removeStale(topic) {

@@ -5,7 +5,7 @@ import type { ManagementClient } from '../management-client/management-client.ts
 
 /** Maximum time between two reports. States remain valid for longer, so that they do not expire before the next report. */
 const MAX_IDLE_MS = 3_600_000
-/** Maximum time between two readings of the clock, which may be set while the process sleeps. */
+/** Maximum time between two readings of the clock, because the clock may be set while the process sleeps. */
 const MAX_SLEEP_MS = 30_000
 /** Maximum number of states in a request. */
 const BATCH_SIZE = 1_000

@@ -11,10 +11,14 @@ const NO_MATCHING_SUBSCRIBERS = 16
 /** Unavailable, busy, shutting down, too many messages or connections. All other codes concern the user or this message. */
 const OVERLOADED = [3, 136, 137, 139, 150, 151, 159]
 
-/** The attempt is limited by its signal, so the timeout of the library is set to the maximum of a timer. */
+/** Versions of MQTT, as the protocol numbers them. */
+const MQTT_5 = 5
+const MQTT_3_1_1 = 4
+
+/** The signal of an attempt limits its time, so the timeout of the library is set to the maximum of a timer. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1
 
-/** The error of a broker that has refused the connection or the message has a numeric code. Errors of the network have a text. */
+/** An error of the MQTT library. `code` is a number if the broker has refused the connection or the message, otherwise a text. */
 interface MqttError extends Error {
   code?: number | string
 }
@@ -31,9 +35,9 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
       const address = parseMqttAddress(action)
       const picture = action.action_picture === 'inline' ? await readPicture() : undefined
       const body = createMessageBody(delivery, { publicUrl, picture })
-      return await publish(attempt, address, body, egress, 5).catch(error => {
+      return await publish(attempt, address, body, egress, MQTT_5).catch(error => {
         if (!UNSUPPORTED_VERSION.includes(Number(error.code))) throw error
-        return publish(attempt, address, body, egress, 4)
+        return publish(attempt, address, body, egress, MQTT_3_1_1)
       })
     } catch (error) {
       if (error instanceof InvalidActionError || error instanceof EgressDeniedError)
@@ -46,13 +50,13 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
   }
 }
 
-/** Publishes with version 5 or 3.1.1 of the protocol, which has the number 4. */
+/** Publishes with one version of the protocol. Resolves when the broker has confirmed the message. */
 async function publish(
   { delivery, signal }: Attempt,
   { host, port, isSecure, username, password, topic }: MqttAddress,
   body: MessageBody,
   egress: Egress,
-  protocolVersion: 4 | 5,
+  protocolVersion: typeof MQTT_5 | typeof MQTT_3_1_1,
 ): Promise<Outcome> {
   const tls = isSecure ? { tls: { rejectUnauthorized: true } } : {}
   const openStream = () => egress.connect({ host, port }, { signal, ...tls })
@@ -64,7 +68,7 @@ async function publish(
     const properties = { contentType: body.type, userProperties: { id: delivery.delivery_id } }
     const confirmation = client.publishAsync(topic, body.content, {
       qos: 1,
-      ...(protocolVersion === 5 && { properties }),
+      ...(protocolVersion === MQTT_5 && { properties }),
     })
     const packet = await unlessAborted(confirmation, AbortSignal.any([signal, lost.signal]))
     return { state: 'sent', reason: describeConfirmation(packet) }

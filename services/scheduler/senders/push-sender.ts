@@ -18,8 +18,8 @@ const MAX_BODY_LENGTH = 300
 const MAX_LINK_LENGTH = 1000
 
 /**
- * Creates a sender that sends messages to browsers by their push services (RFC 8030). `publicUrl` is the address of the console, by
- * which a push service can find the operator of the appliance.
+ * Creates a sender that sends messages to browsers by their push services (RFC 8030). `publicUrl` is the address of the console. It
+ * tells a push service whom to contact about the messages.
  */
 export function createPushSender(egress: Egress, publicUrl: string | undefined): Sender {
   return async ({ delivery, settings, signal }) => {

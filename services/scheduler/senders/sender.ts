@@ -39,12 +39,12 @@ export interface Attempt {
 /** Sends messages of one type. May reject: every error counts as an attempt that failed because the target is down. */
 export type Sender = (attempt: Attempt) => Promise<Outcome>
 
-/** Returns the outcome if settings are missing or invalid: until a superadmin has corrected them, every message would fail. */
+/** Returns the outcome for missing or invalid settings. The target counts as down, because every message would fail. */
 export const createNotConfigured = (reason: string): Outcome => ({
   state: 'failed',
   reason,
   isTargetDown: true,
 })
 
-/** Text that a receiver has sent, in one line and short enough to be stored. */
+/** Returns text that a receiver has sent in one line, and short enough to be stored. */
 export const quote = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300).toWellFormed()

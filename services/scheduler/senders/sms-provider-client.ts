@@ -27,7 +27,7 @@ export interface ProviderError extends Error {
   code?: number | string
 }
 
-/** Answers are small objects. */
+/** Limit of an answer, which is usually a small object. */
 const MAX_ANSWER_BYTES = 64 << 10
 
 /** Creates a client whose requests go through the egress to `baseUrl`, which has the interface of Twilio. */
@@ -87,7 +87,7 @@ interface HttpRequest {
   data?: Record<string, string>
 }
 
-/** Parses an answer. The library expects an object, but proxies answer with pages, so these become the `message` of one. */
+/** Parses an answer. The library expects an object. A text, such as the error page of a proxy, becomes the `message` of an object. */
 function parseAnswer(text: string, status: number): object {
   try {
     const answer: unknown = JSON.parse(text)

@@ -8,10 +8,8 @@ import { z } from 'zod'
 import { WITHOUT_INSPECTOR } from './node-options.ts'
 import type { SecretVariables } from './secret-variables.ts'
 
-/**
- * Backups that management requests. A program writes them, and the supervisor starts it, because only the supervisor may read the
- * files of all services. Without a supervisor, management starts the program itself.
- */
+// Backups that management requests. A program writes them, and the supervisor starts it, because only the supervisor may read the
+// files of all services. Without a supervisor, management starts the program itself.
 
 const PROGRAM = resolve(import.meta.dirname, '../management/upkeep/main.ts')
 /** The descriptor from which the program reads secrets: the first one after stdin, stdout and stderr. */
@@ -74,7 +72,7 @@ export async function runBackupProgram(options: BackupProgramOptions): Promise<v
   }
 }
 
-/** Writes to a pipe of a program; there is none if the program could not be started. */
+/** Writes to a pipe of a program. The pipe is null if the program could not be started. */
 function writeToPipe(pipe: Writable | null, content: string): void {
   // A program that ends early closes the pipe. The caller reports how the program has ended instead.
   pipe?.on('error', () => {})

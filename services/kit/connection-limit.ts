@@ -16,7 +16,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = { perClient: 1024, shared: 81
 
 /**
  * Closes new connections of a client that has too many already, so that a single client cannot use up the file descriptors
- * of the service. `onLimit` is called with the client whenever it reaches the limit again.
+ * of the service. Calls `onLimit` with a client that reaches its limit, and again only after it has had far fewer connections.
  */
 export function limitConnections(
   server: Server,
@@ -46,6 +46,7 @@ export function limitConnections(
 
     countByClient.set(client, count + 1)
     socket.once('close', () => {
+      // The client has at least the connection that closes.
       const remaining = countByClient.get(client)! - 1
       if (remaining > 0) countByClient.set(client, remaining)
       else countByClient.delete(client)

@@ -23,7 +23,7 @@ export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN
   let alarm: string | undefined
 
   async function check(): Promise<void> {
-    const space = await measure(folder)
+    const space = await readSpace(folder)
     const problem = describeShortage(space, minFreeBytes)
     const fields = { folder, free_bytes: space.freeBytes }
     if (problem && !alarm) log.error(fields, 'too little free disk space')
@@ -52,7 +52,8 @@ export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN
 /** Resolves to the space of the disk of a folder; undefined if it cannot be measured. */
 export const measureDisk = (
   folder: string,
-): Promise<Pick<DiskSpace, 'freeBytes' | 'totalBytes'> | undefined> => measure(folder).catch(() => undefined)
+): Promise<Pick<DiskSpace, 'freeBytes' | 'totalBytes'> | undefined> =>
+  readSpace(folder).catch(() => undefined)
 
 interface DiskSpace {
   freeBytes: number
@@ -61,7 +62,7 @@ interface DiskSpace {
   hasFreeFiles: boolean
 }
 
-async function measure(folder: string): Promise<DiskSpace> {
+async function readSpace(folder: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize, files, ffree } = await statfs(folder)
   // File systems without a limit report 0 of 0 files.
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, hasFreeFiles: files === 0 || ffree > 0 }

@@ -110,7 +110,7 @@ function withIdentifiedClients(app: Pick<Hono, 'fetch'>, trusted: TrustedProxies
   }
 }
 
-/** A server may ignore upgrades to other protocols (RFC 9110, section 7.8). */
+/** Returns whether a request is handled as an upgrade. A server may ignore upgrades to other protocols (RFC 9110, section 7.8). */
 function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }

@@ -2,13 +2,15 @@ import { constants, type Stats } from 'node:fs'
 import { lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Mode of a folder that root creates for services with users of their own, which have a common group. */
+/** Mode of a folder that root creates for services that run as different users of one group. */
 const SHARED_MODE = 0o770
 
 /**
- * Creates a folder for decoded frames that only this user can enter. An existing folder is accepted if this user has created it, or
- * root for the group of this user. The parent may be writable for everybody, as /dev/shm is, and a user who owns the folder could
- * read and change every frame. Throws an `Error` with the reason if another user could have created the folder, or could replace it.
+ * Creates a folder for decoded frames that only this user can enter. Accepts an existing folder if this user has created it, or if
+ * root has created it for the group of this user.
+ *
+ * The parent may be writable for everybody, as /dev/shm is. A user who owns the folder could read and change every frame. Throws an
+ * `Error` with the reason if another user could have created the folder, or could replace it.
  */
 export async function createPrivateFolder(folder: string): Promise<void> {
   if (!(await createFolder(folder))) await assertPrivate(folder)

@@ -46,7 +46,7 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
     await service.start()
     const server = await listen(service, host, port, { tls, trustedProxies, log })
     log.info({ host, port: server.port }, 'listening')
-    // Node does this at exit only, which a process that is killed does not reach.
+    // Node would write the cache only at exit, which a process that is killed does not reach.
     flushCompileCache()
 
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])

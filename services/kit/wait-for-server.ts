@@ -19,9 +19,9 @@ export interface RetryPause {
 }
 
 /**
- * Waits for the next attempt to use a server: until `sleep` has ended or, if the server is unreachable, until it accepts
- * connections again. This detects a host that was switched on, or a network that works again, within about a second, however
- * long the back-off is. Resolves to whether the server has returned.
+ * Waits until the next attempt to use a server: until `sleep` has ended or, if the server is unreachable, until it accepts
+ * connections again. A host that was switched on, or a network that works again, is therefore used within about a second, however
+ * long the back-off is. Resolves to whether the server has become reachable again.
  */
 export async function waitForServer({ address, egress, sleep, signal }: RetryPause): Promise<boolean> {
   const pause = new AbortController()

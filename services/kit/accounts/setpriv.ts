@@ -15,8 +15,8 @@ export interface Privileges {
 }
 
 /**
- * Makes access(2), on which programs such as initdb rely, respect the capabilities of users other than root. It also makes the
- * kernel keep capabilities when the user changes, but setpriv removes them.
+ * An option of setpriv that makes access(2), on which programs such as initdb rely, respect the capabilities of users other than
+ * root. It would also let a program keep the capabilities of root when the user changes. The other options remove these.
  */
 export const RESPECT_CAPABILITIES = '--securebits=+no_setuid_fixup'
 
@@ -43,7 +43,10 @@ export function createSetprivCommand({
   ]
 }
 
-/** Shell scripts that print the first argument that is a closed path. `read` is for folders to enter and files to read. */
+/**
+ * Shell scripts that print the first of their arguments that is a closed path, which is one that the user of the script cannot use.
+ * `read` checks that folders can be entered and files can be read.
+ */
 const FIND_CLOSED_PATH = {
   read: `for path; do
     if test -d "$path"; then test -x "$path"; else test -r "$path"; fi || { printf '%s\\n' "$path"; break; }
@@ -52,8 +55,8 @@ const FIND_CLOSED_PATH = {
 }
 
 /**
- * Returns the first of these paths that a program with these privileges cannot use; undefined if it can use all of them. Throws
- * an `Error` with the reason if no program can be started with the privileges.
+ * Returns the first of these paths that a program with these privileges cannot read or write; undefined if it can use all of them.
+ * Throws an `Error` with the reason if no program can be started with the privileges.
  */
 export async function findClosedPath(
   privileges: Privileges,

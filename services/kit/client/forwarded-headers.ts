@@ -22,18 +22,18 @@ export const listForwardingHeaders = (headers: IncomingHttpHeaders): string[] =>
 export function parseForwardedHeaders(headers: IncomingHttpHeaders): ForwardedRequest {
   const forwarded = readForwarded(headers)
   const xForwarded = readXForwarded(headers)
-  // A proxy that sets one of these headers passes the other one on as its client has sent it.
+  // The proxy sets one of these headers. The other one is from its client, who may have invented it.
   if (forwarded.nodes.length > 0 && xForwarded.nodes.length > 0)
-    throw misconfigured(
+    throw createProxyError(
       'sends both X-Forwarded-For and Forwarded: remove the one that it does not set itself',
     )
 
   const { nodes, protocol, host } = forwarded.nodes.length > 0 ? forwarded : xForwarded
-  if (nodes.length === 0) throw misconfigured('does not send the address of its client in X-Forwarded-For')
+  if (nodes.length === 0) throw createProxyError('does not send the address of its client in X-Forwarded-For')
   return { addresses: nodes.map(parseNode), protocol: parseProtocol(protocol), host }
 }
 
-/** The unparsed values of the headers. Of several proxies, the nearest one comes last, and its protocol and host are read. */
+/** The unparsed values of the headers. After several proxies, the protocol and the host are those of the nearest one, which comes last. */
 interface HeaderValues {
   /** The client and the proxies on the way, each as an address that may have a port. */
   nodes: string[]
@@ -75,7 +75,7 @@ function parseNode(node: string): string {
   if (isIP(node)) return node
   const [, ipv6, ipv4] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(node) ?? []
   const address = ipv6 ?? ipv4 ?? ''
-  // Not an error yet: what comes before the address of the client is not from the proxy.
+  // An invalid node is an error only if it is the client. Nodes before it are not from the proxy, and are ignored.
   return isIP(address) ? address : node
 }
 
@@ -86,5 +86,5 @@ function parseProtocol(protocol: string | undefined): ForwardedRequest['protocol
 }
 
 /** Creates the error of a trusted proxy that is configured wrongly. */
-export const misconfigured = (problem: string) =>
+export const createProxyError = (problem: string) =>
   new EyrieError('proxy', `the trusted proxy ${problem}; docs/guide/proxy.md has tested configurations`)

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { EyrieError } from '@eyrie/contract/errors'
 import type { Context } from 'hono'
-import { listForwardingHeaders, misconfigured, parseForwardedHeaders } from './forwarded-headers.ts'
+import { createProxyError, listForwardingHeaders, parseForwardedHeaders } from './forwarded-headers.ts'
 import { isLoopbackAddress, toPlainAddress } from './plain-address.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
@@ -23,9 +23,8 @@ export interface RequestClient {
 const clients = new WeakMap<IncomingMessage, RequestClient>()
 
 /**
- * Determines the client of a request, which `getRequestClient` returns from then on. Throws `EyrieError` (`proxy`) if the request
- * was forwarded by a proxy that is not trusted: what it reports may be invented, and what it does not report would make
- * its clients look like this machine.
+ * Determines the client of a request, which `getRequestClient` returns from then on. Throws `EyrieError` (`proxy`) if a proxy that is
+ * not trusted has forwarded the request. Such a proxy may invent clients, and its clients would otherwise look like this machine.
  */
 export function identifyClient(incoming: IncomingMessage, trusted: TrustedProxies): void {
   clients.set(incoming, findClient(incoming, trusted))
@@ -48,10 +47,10 @@ function findClient({ headers, socket }: IncomingMessage, trusted: TrustedProxie
   const peer = createDirectClient(socket, headers.host ?? '')
   const forwardingHeaders = listForwardingHeaders(headers)
   if (forwardingHeaders.length === 0) return peer
-  if (!trusted.includes(peer.address)) throw untrusted(peer.address, forwardingHeaders)
+  if (!trusted.includes(peer.address)) throw createUntrustedError(peer.address, forwardingHeaders)
 
   const { addresses, protocol = peer.protocol, host = peer.host } = parseForwardedHeaders(headers)
-  if (!URL.canParse(`http://${host}`)) throw misconfigured(`names the host "${host}", which is not valid`)
+  if (!URL.canParse(`http://${host}`)) throw createProxyError(`names the host "${host}", which is not valid`)
   return {
     address: findFirstUntrusted(addresses, trusted),
     protocol,
@@ -75,15 +74,15 @@ function createDirectClient(
   return { address, protocol: encrypted ? 'https' : 'http', host, isForwarded: false, isLocal }
 }
 
-/** Goes from the nearest proxy back to the client. Addresses before the client's are what the client has claimed. */
+/** Returns the client: the last address that is not a trusted proxy. The addresses before it are only what the client has claimed. */
 function findFirstUntrusted(addresses: readonly string[], trusted: TrustedProxies): string {
   const address = addresses.findLast(candidate => !trusted.includes(candidate)) ?? addresses[0] ?? ''
-  if (!isIP(address)) throw misconfigured(`names its client "${address}", which is no IP address`)
+  if (!isIP(address)) throw createProxyError(`names its client "${address}", which is no IP address`)
   return toPlainAddress(address)
 }
 
 /** Creates the error of a forwarded request that does not come from a trusted proxy. */
-const untrusted = (peer: string, headers: readonly string[]) =>
+const createUntrustedError = (peer: string, headers: readonly string[]) =>
   new EyrieError(
     'proxy',
     `${peer || 'the client'} is no trusted proxy, and has sent the header ${headers.join(', ')}: set EYRIE_TRUSTED_PROXIES to the address of your proxy, or remove the header`,

@@ -83,6 +83,7 @@ function toStream(response: IncomingMessage): ReadableStream<Uint8Array> {
   return Readable.toWeb(response, { strategy }) as ReadableStream<Uint8Array>
 }
 
+/** Converts the raw headers of Node, in which names and values alternate. */
 function toHeaders(rawHeaders: readonly string[]): Headers {
   const headers = new Headers()
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!)

@@ -15,24 +15,27 @@ export class EgressDeniedError extends Error {
   override readonly name = 'EgressDeniedError'
 }
 
+/** Addresses at which no server of any purpose may be. */
+const NEVER: readonly AddressKind[] = ['link-local', 'metadata', 'multicast']
+
 /** The kinds of addresses to which no connection is opened. */
 const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {
   // The engine on this machine is an exception, because the environment names it.
-  engine: ['loopback', 'link-local', 'metadata', 'multicast'],
+  engine: [...NEVER, 'loopback'],
   // Gateways such as go2rtc, and programs that read results, often run on the same machine.
-  camera: ['link-local', 'metadata', 'multicast'],
-  sink: ['link-local', 'metadata', 'multicast'],
+  camera: NEVER,
+  sink: NEVER,
   // The address is a setting of the console. It must not lead to other servers in the network of the appliance.
-  identity: ['loopback', 'link-local', 'metadata', 'multicast', 'private'],
+  identity: [...NEVER, 'loopback', 'private'],
   // Managers enter these addresses, and the answers are shown to them.
-  webhook: ['loopback', 'private', 'link-local', 'metadata', 'multicast'],
+  webhook: [...NEVER, 'loopback', 'private'],
   // The author of the plugin has chosen these addresses.
-  plugin: ['loopback', 'private', 'link-local', 'metadata', 'multicast'],
+  plugin: [...NEVER, 'loopback', 'private'],
   // The superadmin enters the addresses of these servers, which are often in the network of the appliance.
-  mail: ['link-local', 'metadata', 'multicast'],
-  sms: ['link-local', 'metadata', 'multicast'],
-  broker: ['link-local', 'metadata', 'multicast'],
-  backup: ['link-local', 'metadata', 'multicast'],
+  mail: NEVER,
+  sms: NEVER,
+  broker: NEVER,
+  backup: NEVER,
 }
 
 /** What is at the other end of a connection, for error messages. */
@@ -61,7 +64,7 @@ export function createEgressPolicy(purpose: EgressPurpose, environment: EgressEn
   function isExcepted(address: string, port: number, isOwnService: boolean): boolean {
     return exceptions.some(exception => {
       if (!isInSubnets(exception.subnet, address)) return false
-      // An exception without a port is about a network. It does not open the services of the appliance.
+      // An exception without a port is about a network. It does not permit connections to the services of this appliance.
       return exception.port === undefined ? !isOwnService : exception.port === port
     })
   }

@@ -2,29 +2,27 @@ import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { addSubnet } from './address-kind.ts'
 
-/**
- * Why a connection is opened:
- * - `engine`: management connects to a registered engine
- * - `camera`: media receives from a camera, a gateway, another appliance or a program
- * - `sink`: the engine sends results to a program or a database
- * - `identity`: management asks the identity provider who has signed in
- * - `webhook`: the scheduler sends to an address that an alert or a browser names: a web server, a broker, a push service
- * - `mail`: the scheduler sends e-mails by the mail server of the settings
- * - `sms`: the scheduler sends SMS by the provider of the settings
- * - `broker`: the scheduler publishes to the MQTT broker of the settings
- * - `plugin`: an element of an uploaded plugin sends a request to a server that its manifest declares
- * - `backup`: management stores backups in the storage of the settings
- */
+/** Why a connection is opened. */
 export const EGRESS_PURPOSES = [
+  /** Management connects to a registered engine. */
   'engine',
+  /** Media receives from a camera, a gateway, another appliance or a program. */
   'camera',
+  /** The engine sends results to a program or a database. */
   'sink',
+  /** Management asks the identity provider who has signed in. */
   'identity',
+  /** The scheduler sends to an address that an alert or a browser names: a web server, a broker, a push service. */
   'webhook',
+  /** The scheduler sends e-mails by the mail server of the settings. */
   'mail',
+  /** The scheduler sends SMS by the provider of the settings. */
   'sms',
+  /** The scheduler publishes to the MQTT broker of the settings. */
   'broker',
+  /** An element of an uploaded plugin sends a request to a server that its manifest declares. */
   'plugin',
+  /** Management stores backups in the storage of the settings. */
   'backup',
 ] as const
 export type EgressPurpose = (typeof EGRESS_PURPOSES)[number]
@@ -52,6 +50,7 @@ export const egressExceptions = z.string().transform((text, context) => {
 })
 
 function parseException(entry: string): EgressException | undefined {
+  // The groups are the purpose, the address as IPv6 in brackets or as IPv4, the length of the prefix, and the port.
   const match = /^(\w+)=(?:\[([\da-f:.]+)\]|([\d.]+))(?:\/(\d{1,3}))?(?::(\d{1,5}))?$/i.exec(entry)
   const [, name, ipv6, ipv4, prefix, port] = match ?? []
   const purpose = EGRESS_PURPOSES.find(known => known === name)

@@ -32,7 +32,7 @@ export interface LaunchOptions {
 }
 
 export interface LaunchCommandOptions {
-  /** The program inherits the descriptors below this number. */
+  /** The program inherits the descriptors below this number. All others are closed. */
   inherit: number
   /** Descriptor to which the launcher writes its report. */
   reportTo?: number
@@ -61,7 +61,7 @@ export function toLaunchCommand(
 ): [program: string, ...args: string[]] {
   return [
     LAUNCHER,
-    // First, so that errors in the other options are reported.
+    // First, so that the launcher already knows where to report errors in the other options.
     ...(reportTo === undefined ? [] : [`--report=${reportTo}`]),
     ...toOptions(policy),
     `--parent=${parent}`,
@@ -75,7 +75,7 @@ export function toLaunchCommand(
 
 /**
  * Starts a program that can use only what the policy grants. It gets no environment variables, and runs in the root folder,
- * which it cannot list. Boundaries that the kernel lacks are reported, and the program starts nevertheless.
+ * which it cannot list. If the kernel does not support a boundary, the program starts without it, and the report says so.
  */
 export function launch(
   command: readonly [program: string, ...args: string[]],
@@ -83,7 +83,9 @@ export function launch(
   { output, signal, timeoutMs, descriptors = ['ipc'] }: LaunchOptions,
 ): LaunchedProcess {
   const inherit = STANDARD_DESCRIPTORS + descriptors.length
-  const [launcher, ...args] = toLaunchCommand(command, policy, { inherit, reportTo: inherit })
+  // The report has the next descriptor, which the program does not inherit.
+  const reportTo = inherit
+  const [launcher, ...args] = toLaunchCommand(command, policy, { inherit, reportTo })
   const child = spawn(launcher, args, {
     cwd: '/',
     env: {},
@@ -92,7 +94,7 @@ export function launch(
     ...(signal && { signal }),
     ...(timeoutMs !== undefined && { timeout: timeoutMs }),
   })
-  return { child, report: readReport(child, inherit) }
+  return { child, report: readReport(child, reportTo) }
 }
 
 /** Starts a Node module, as `launch` does. The policy must grant the module and everything that it imports. */

@@ -1,5 +1,6 @@
 import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 
+/** What a message contains in addition to the delivery. */
 export interface BodyContext {
   /** Address at which people reach the console. */
   publicUrl: string | undefined

@@ -84,7 +84,7 @@ export function toSmsText(text: string, maxSegments: number): string {
 
 const TYPOGRAPHIC_CHARACTER = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
-/** Returns the text itself if it fits, otherwise its longest beginning that fits together with the ellipsis, found by bisection. */
+/** Returns the text itself if it fits. Otherwise finds, by bisection, its longest beginning that fits together with the ellipsis. */
 function shorten(complete: string, maxSegments: number, ellipsis: string): string {
   const fits = (candidate: string) => measureSms(candidate).segments <= maxSegments
   if (fits(complete)) return complete

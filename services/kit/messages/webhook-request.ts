@@ -75,17 +75,23 @@ function createAuthorization(action: AlertAction): Record<string, string> {
   return { authorization: `Bearer ${actionAccessToken}` }
 }
 
+/** The name and the value of a header (RFC 9110, section 5). */
+const HEADER_LINE = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/
+/** Control characters other than a tab, and characters that do not fit in a byte. */
+const INVALID_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+
 /** Parses headers, one per line. Names become lower-case. */
 function parseHeaders(text: string): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const line of text.split(/\r?\n/).filter(line => line.trim() !== '')) {
-    const [, name = '', value = ''] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/.exec(line) ?? []
-    const key = name.toLowerCase()
-    if (key === '' || /[^\t\x20-\x7e\x80-\xff]/.test(value))
+  const lines = text.split(/\r?\n/).filter(line => line.trim() !== '')
+  for (const line of lines) {
+    const [, originalName = '', value = ''] = HEADER_LINE.exec(line) ?? []
+    const name = originalName.toLowerCase()
+    if (name === '' || INVALID_IN_VALUE.test(value))
       throw new InvalidActionError('action_header has a line that is not a header: use Name: value')
-    if (RESERVED_HEADERS.includes(key))
-      throw new InvalidActionError(`action_header must not set ${key}: the connection does`)
-    headers[key] = value
+    if (RESERVED_HEADERS.includes(name))
+      throw new InvalidActionError(`action_header must not set ${name}: the connection does`)
+    headers[name] = value
   }
   return headers
 }

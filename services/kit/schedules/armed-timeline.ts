@@ -19,6 +19,7 @@ export interface ArmedState {
   nextChange: number | undefined
 }
 
+/** When an alert is armed. Instants are epoch ms. */
 export interface ArmedTimeline {
   isArmedAt(instant: number): boolean
   stateAt(instant: number): ArmedState
@@ -75,7 +76,7 @@ function createScheduleTimeline(rule: ScheduleRule, zone: TimeZone): Timeline {
   )
 }
 
-/** Converts an event, whose times are in UTC, or are dates or local times of the site. */
+/** Converts an event to a period. Its start and end are in UTC, or else dates or local times of the site. */
 function toPeriod({ start, end }: CalendarEvent, zone: TimeZone): Period {
   const isUtc = start.endsWith('Z')
   if (isUtc) return { start: Date.parse(start), end: Date.parse(end) }

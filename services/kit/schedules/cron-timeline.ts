@@ -3,10 +3,10 @@ import { DAY_MS, MINUTE_MS, type TimeZone } from './time-zone.ts'
 import type { Timeline } from './timeline.ts'
 import type { Occurrence } from './window-timeline.ts'
 
-/** Longest time between two days that match: 29 February, across a year such as 2100. */
-const MAX_DAYS = 8 * 366
+/** Days to search for an event. The rarest day, 29 February, is eight years apart across a year such as 2100. */
+const MAX_SEARCHED_DAYS = 8 * 366
 /** After this many events without a change, the state is considered constant. */
-const MAX_EVENTS = 50_000
+const MAX_SEARCHED_EVENTS = 50_000
 const MAX_CACHED_DAYS = 64
 
 /** A cron expression that arms or disarms. Days are numbered from 1 January 1970. */
@@ -19,23 +19,24 @@ interface CronRule {
   isFixedTime: boolean
 }
 
+/** One of the times that a cron expression names. */
 interface CronEvent {
-  /** The instant of the event, in epoch ms. */
-  at: number
-  /** The time in the cron expression. The clock does not show it at `at` if it skips this time. */
+  /** In epoch ms. */
+  instant: number
+  /** The time in the expression, as in `TimeZone`. If the clock skips this time, it shows a later one at `instant`. */
   wall: number
   arms: boolean
 }
 
 /**
- * The times of a schedule of type `cron`: it holds if the latest event of all its occurrences activates. As with cron(8), a
- * fixed time that the clock skips counts at the moment of the change, and one that is repeated counts the first time.
+ * Creates the timeline of a schedule of type `cron`, which holds while the latest event of its occurrences is one that arms. As with
+ * cron(8), a fixed time that the clock skips counts at the moment of the change, and one that the clock repeats counts only once.
  * Expressions with a wildcard or a step follow the clock.
  */
 export function createCronTimeline(occurrences: readonly Occurrence[], zone: TimeZone): Timeline {
   const rules = occurrences.flatMap(({ occurrence_activate_cron, occurrence_deactivate_cron }) => [
-    ...parseRule(occurrence_activate_cron, true),
-    ...parseRule(occurrence_deactivate_cron, false),
+    ...parseRules(occurrence_activate_cron, true),
+    ...parseRules(occurrence_deactivate_cron, false),
   ])
   const dayOf = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS)
   const cache = new Map<number, CronEvent[]>()
@@ -50,14 +51,14 @@ export function createCronTimeline(occurrences: readonly Occurrence[], zone: Tim
   }
 
   const findLatest = (day: number, instant: number): CronEvent | undefined =>
-    listEvents(day).findLast(({ at }) => at <= instant)
+    listEvents(day).findLast(event => event.instant <= instant)
 
   function holdsAt(instant: number): boolean {
     const today = dayOf(instant)
-    for (let day = today + 1; day > today - MAX_DAYS; day -= 1) {
+    for (let day = today + 1; day > today - MAX_SEARCHED_DAYS; day -= 1) {
       const latest = findLatest(day, instant)
       if (!latest) continue
-      // A clock that is put back at midnight mixes two days.
+      // If the clock is put back at midnight, an event of the previous day may come later.
       const earlier = findLatest(day - 1, instant)
       return (earlier && compareEvents(earlier, latest) > 0 ? earlier : latest).arms
     }
@@ -73,16 +74,20 @@ export function createCronTimeline(occurrences: readonly Occurrence[], zone: Tim
       /** All events up to this instant have been examined. */
       let examinedUntil = instant
       let examinedCount = 0
-      for (let day = today - 1; day < today + MAX_DAYS && examinedCount < MAX_EVENTS; day += 1) {
-        const end = listEvents(day).at(-1)?.at
+      for (
+        let day = today - 1;
+        day < today + MAX_SEARCHED_DAYS && examinedCount < MAX_SEARCHED_EVENTS;
+        day += 1
+      ) {
+        const end = listEvents(day).at(-1)?.instant
         if (end === undefined || end <= examinedUntil) continue
         const start = examinedUntil
-        // The next day, too, because a clock that is put back at midnight mixes two days.
+        // If the clock is put back at midnight, events of the next day may come earlier.
         const events = [...listEvents(day), ...listEvents(day + 1)]
-          .filter(({ at }) => at > start && at <= end)
+          .filter(event => event.instant > start && event.instant <= end)
           .sort(compareEvents)
         const change = findChange(events, isArmed)
-        if (change) return change.at
+        if (change) return change.instant
         examinedUntil = end
         examinedCount += events.length
       }
@@ -100,12 +105,12 @@ function createEvents(rules: readonly CronRule[], day: number, zone: TimeZone): 
     const fixedTime = matching.filter(rule => rule.arms === arms && rule.isFixedTime)
     for (const time of listTimes(fixedTime)) {
       const wall = midnight + time
-      events.push({ at: zone.firstInstant(wall), wall, arms })
+      events.push({ instant: zone.firstInstant(wall), wall, arms })
     }
     const wildcard = matching.filter(rule => rule.arms === arms && !rule.isFixedTime)
     for (const time of listTimes(wildcard)) {
       const wall = midnight + time
-      for (const at of zone.instantsShowing(wall)) events.push({ at, wall, arms })
+      for (const instant of zone.instantsShowing(wall)) events.push({ instant, wall, arms })
     }
   }
   return events.sort(compareEvents)
@@ -116,14 +121,14 @@ const listTimes = (rules: readonly CronRule[]): Set<number> => new Set(rules.fla
 
 /** Orders events by time. Of events at one instant, the later wall time counts, and of equal ones the event that arms. */
 const compareEvents = (a: CronEvent, b: CronEvent) =>
-  a.at - b.at || a.wall - b.wall || Number(a.arms) - Number(b.arms)
+  a.instant - b.instant || a.wall - b.wall || Number(a.arms) - Number(b.arms)
 
 /** Returns the first event that changes the state. Of events at one instant, the last one counts. */
 const findChange = (events: readonly CronEvent[], isArmed: boolean): CronEvent | undefined =>
-  events.find(({ at, arms }, index) => arms !== isArmed && events[index + 1]?.at !== at)
+  events.find(({ instant, arms }, index) => arms !== isArmed && events[index + 1]?.instant !== instant)
 
-/** Parses a cron expression; none if it is empty. */
-function parseRule(expression: string, arms: boolean): CronRule[] {
+/** Parses a cron expression. Returns no rule for an empty one. */
+function parseRules(expression: string, arms: boolean): CronRule[] {
   if (expression === '') return []
   const pattern = new CronPattern(expression.trim().split(/\s+/).join(' '), undefined, {
     mode: '5-part',
@@ -140,7 +145,10 @@ function parseRule(expression: string, arms: boolean): CronRule[] {
 const listIndexes = (flags: readonly number[]): number[] =>
   flags.flatMap((flag, index) => (flag ? [index] : []))
 
-/** Days of the month and of the week that are both restricted are alternatives, as with cron(8). */
+/**
+ * Returns whether a day matches an expression. If it restricts both the day of the month and the day of the week, one of them is
+ * sufficient, as with cron(8).
+ */
 function createDayMatcher(pattern: CronPattern): (day: number) => boolean {
   const { day: days, month: months, dayOfWeek: weekdays, starDOM, starDOW } = pattern
   return day => {

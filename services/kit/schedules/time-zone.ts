@@ -1,6 +1,8 @@
 /**
- * Conversion between instants and the clock of a time zone, with the zone data of the JavaScript engine. Instants are epoch ms.
- * A wall time is what the clock shows, written as the epoch ms at which a clock in UTC shows the same.
+ * Converts between instants and the clock of a time zone, with the zone data of the JavaScript engine. Instants are epoch ms. A wall
+ * time is what the clock shows, written as the epoch ms at which a clock in UTC shows the same.
+ *
+ * A clock that is put forward skips wall times, and a clock that is put back repeats some.
  */
 export interface TimeZone {
   toWall(instant: number): number
@@ -22,8 +24,7 @@ const MAX_CACHED_DAYS = 10_000
 
 /** A change of the offset from UTC. Offsets are in ms. */
 interface OffsetChange {
-  /** The instant of the change. */
-  at: number
+  changedAt: number
   before: number
   after: number
 }
@@ -39,9 +40,10 @@ export function getTimeZone(name: string): TimeZone {
 
 function createTimeZone(name: string): TimeZone {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
-  /** The offset at the beginning of each day of UTC, and its change within the day. By the number of the day since 1970. */
+  /** For each day of UTC, by its number since 1970: the offset at its beginning, and the change of the offset on this day, if any. */
   const days = new Map<number, { offset: number; change: OffsetChange | undefined }>()
 
+  /** Returns the offset from UTC in ms, as the JavaScript engine formats it, such as `GMT+05:30`. */
   function readOffset(instant: number): number {
     const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(instant))
     const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = match ?? []
@@ -69,10 +71,10 @@ function createTimeZone(name: string): TimeZone {
       if (readOffset(middle * 1000) === before) from = middle
       else to = middle
     }
-    return { at: to * 1000, before, after }
+    return { changedAt: to * 1000, before, after }
   }
 
-  /** Returns the offsets around a wall time. If the offset does not change there, the change is at minus infinity. */
+  /** Returns the offsets before and after the change near a wall time. Without one, the change is at minus infinity. */
   function findOffsets(wall: number): OffsetChange {
     const firstDay = Math.floor((wall - MAX_AHEAD_MS) / DAY_MS)
     const lastDay = Math.floor((wall + MAX_BEHIND_MS) / DAY_MS)
@@ -81,27 +83,27 @@ function createTimeZone(name: string): TimeZone {
       if (change) return change
     }
     const { offset } = readDay(lastDay)
-    return { at: Number.NEGATIVE_INFINITY, before: offset, after: offset }
+    return { changedAt: Number.NEGATIVE_INFINITY, before: offset, after: offset }
   }
 
   return {
     toWall(instant) {
       const { offset, change } = readDay(Math.floor(instant / DAY_MS))
-      return instant + (change && instant >= change.at ? change.after : offset)
+      return instant + (change && instant >= change.changedAt ? change.after : offset)
     },
     firstInstant(wall) {
-      const { at, before, after } = findOffsets(wall)
-      return wall - before < at ? wall - before : Math.max(at, wall - after)
+      const { changedAt, before, after } = findOffsets(wall)
+      return wall - before < changedAt ? wall - before : Math.max(changedAt, wall - after)
     },
     endInstant(wall) {
-      const { at, before, after } = findOffsets(wall)
-      return wall - after > at ? wall - after : Math.min(at, wall - before)
+      const { changedAt, before, after } = findOffsets(wall)
+      return wall - after > changedAt ? wall - after : Math.min(changedAt, wall - before)
     },
     instantsShowing(wall) {
-      const { at, before, after } = findOffsets(wall)
+      const { changedAt, before, after } = findOffsets(wall)
       const instants = []
-      if (wall - before < at) instants.push(wall - before)
-      if (wall - after >= at) instants.push(wall - after)
+      if (wall - before < changedAt) instants.push(wall - before)
+      if (wall - after >= changedAt) instants.push(wall - after)
       return instants
     },
   }

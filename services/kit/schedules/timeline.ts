@@ -8,7 +8,7 @@ export interface Timeline {
 /** After this many changes of its parts, a combined condition that has not changed is considered constant. */
 const MAX_PART_CHANGES = 1_000
 
-/** Creates the timeline of a condition that changes only when one of its parts does. `holdsAt` combines the parts. */
+/** Creates the timeline of a condition that changes only when one of its parts does. `holdsAt` returns whether it holds. */
 export function combineTimelines(
   parts: readonly Timeline[],
   holdsAt: (instant: number) => boolean,
@@ -22,9 +22,10 @@ export function combineTimelines(
         const earliest = Math.min(...changes)
         if (!Number.isFinite(earliest)) return undefined
         if (holdsAt(earliest) !== current) return earliest
-        for (const [index, part] of parts.entries())
-          if (changes[index]! <= earliest)
-            changes[index] = part.nextChange(earliest) ?? Number.POSITIVE_INFINITY
+        for (const [index, part] of parts.entries()) {
+          const hasPassed = changes[index]! <= earliest
+          if (hasPassed) changes[index] = part.nextChange(earliest) ?? Number.POSITIVE_INFINITY
+        }
       }
       return undefined
     },

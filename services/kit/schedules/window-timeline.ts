@@ -6,7 +6,7 @@ export type Occurrence = Schedule['schedule_occurrence'][number]
 
 /** The names of weekdays, in the order of `Date.getUTCDay`. */
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-/** Windows that follow each other without a gap for this long are considered endless. */
+/** If windows follow each other without a gap for this long, they are considered endless. */
 const HORIZON_DAYS = 400
 const NO_LIMITS: Period = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY }
 
@@ -15,15 +15,15 @@ interface DailyWindow {
   isOnWeekday: (weekday: number) => boolean
   /** Time since midnight on the clock. */
   startMs: number
-  /** Greater than `startMs`. After the next midnight, the window ends on the following day. */
+  /** Greater than `startMs`. More than a day if the window ends on the day after its start. */
   endMs: number
   /** The window exists only between these instants. */
   limits: Period
 }
 
 /**
- * The times of an occurrence of type `window`. A window belongs to the day on which it starts. It lasts from the first moment at
- * which the clock shows the start or a later time, until the last one at which it shows a time before the end.
+ * Creates the timeline of an occurrence of type `window`. A window belongs to the day on which it starts. It lasts from the first
+ * moment at which the clock shows the start or a later time, until the last one at which it shows a time before the end.
  */
 export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Timeline {
   const { occurrence_constraint: days, occurrence_is_allday: isAllDay } = occurrence
@@ -36,7 +36,7 @@ export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Ti
     return createDailyTimeline({ isOnWeekday, startMs, endMs: lastMs, limits: NO_LIMITS }, zone)
   }
 
-  // Without times of day, the times are dates with times, between which whole days are armed.
+  // The start and the end may also be dates with times. The window then lasts all day, on the days between them.
   const limits = readLimits(occurrence)
   const wholeDays = { isOnWeekday, startMs: 0, endMs: DAY_MS }
   if (isAllDay) return createDailyTimeline({ ...wholeDays, limits: roundToDays(limits, zone) }, zone)
@@ -57,7 +57,7 @@ function parseWeekdays(constraint: string): (weekday: number) => boolean {
   return weekday => names.includes(WEEKDAYS[weekday]!)
 }
 
-/** Returns the period of a window with RFC 3339 times. A missing time is no limit. */
+/** Returns the period between the start and the end, if these are dates with times (RFC 3339). A missing one is no limit. */
 function readLimits({ occurrence_start_time: start, occurrence_end_time: end }: Occurrence): Period {
   const parse = (text: string, limit: number) => (/^\d{4}-/.test(text) ? Date.parse(text) : limit)
   return { start: parse(start, NO_LIMITS.start), end: parse(end, NO_LIMITS.end) }
@@ -87,7 +87,7 @@ function createDailyTimeline({ isOnWeekday, startMs, endMs, limits }: DailyWindo
   return {
     holdsAt(instant) {
       const today = dayOf(instant)
-      // The clock may have been put back across midnight, so that a window of tomorrow has started.
+      // A window lasts up to two days. If the clock is put back at midnight, one of tomorrow may have started.
       for (let day = today - 2; day <= today + 1; day += 1) {
         const period = findPeriod(day)
         if (period && period.start <= instant && instant < period.end) return true

@@ -8,20 +8,23 @@
  * A Node addon that passes open files to another process through a socket (SCM_RIGHTS). Node itself passes sockets only.
  */
 
+/* What `receive` returns if no descriptor has arrived. */
 #define NONE (-1)
 
-/* A message carries one byte, without which Linux does not deliver the descriptor. */
+/* The control data of a message: the descriptor that it passes. The union aligns the data. */
 typedef union {
   struct cmsghdr header;
   char space[CMSG_SPACE(sizeof(int))];
 } control;
 
+/* Creates a message with control data and one byte, without which Linux does not deliver the descriptor. */
 static struct msghdr create_message(struct iovec *byte, control *control) {
   memset(control, 0, sizeof *control);
   return (struct msghdr){
       .msg_iov = byte, .msg_iovlen = 1, .msg_control = control->space, .msg_controllen = sizeof control->space};
 }
 
+/* Reads the first `count` arguments of a function, all of them integers. Returns 0 if that fails. */
 static int get_arguments(napi_env env, napi_callback_info info, size_t count, int *values) {
   napi_value arguments[2];
   size_t given = count;

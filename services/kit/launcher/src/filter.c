@@ -31,11 +31,21 @@
 static const uint32_t REFUSED_FCNTL[] = {8 /* F_SETOWN */, 10 /* F_SETSIG */, 15 /* F_SETOWN_EX */};
 static const uint32_t REFUSED_IOCTL[] = {0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */, 0x8901 /* FIOSETOWN */,
                                          0x8902 /* SIOCSPGRP */};
-/* The first is for programs that start others; alone it would detach the process from its parent. */
-static const uint32_t ALLOWED_PRCTL[] = {PR_SET_PDEATHSIG,    PR_SET_NAME,         PR_GET_NAME,   PR_GET_DUMPABLE,     PR_CAPBSET_READ,
-                                         PR_SET_DUMPABLE,
-                                         PR_SET_NO_NEW_PRIVS, PR_SET_VMA,    PR_GET_NO_NEW_PRIVS, PR_SET_TIMERSLACK,
-                                         PR_SET_THP_DISABLE,  PR_GET_SECCOMP};
+/* The first one is only for programs that start others: it would detach any other process from its parent. */
+static const uint32_t ALLOWED_PRCTL[] = {
+    PR_SET_PDEATHSIG,
+    PR_SET_NAME,
+    PR_GET_NAME,
+    PR_GET_DUMPABLE,
+    PR_SET_DUMPABLE,
+    PR_CAPBSET_READ,
+    PR_SET_NO_NEW_PRIVS,
+    PR_GET_NO_NEW_PRIVS,
+    PR_SET_VMA,
+    PR_SET_TIMERSLACK,
+    PR_SET_THP_DISABLE,
+    PR_GET_SECCOMP,
+};
 static const uint32_t ALLOWED_SOCKETS[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
 
 #define NEW_NAMESPACES                                                                                                 \
@@ -68,6 +78,7 @@ static void load_argument(int index) { load(offsetof(struct seccomp_data, args) 
 
 static void load_upper_half(int index) { load(offsetof(struct seccomp_data, args) + 8 * (size_t)index + 4); }
 
+/* Returns the action `listed` if an argument is in the list, otherwise `others`. */
 static void add_list(int argument, const uint32_t *list, size_t count, uint32_t listed, uint32_t others) {
   load_argument(argument);
   for (size_t i = 0; i < count; i++) return_if_equal(list[i], listed);
@@ -76,15 +87,19 @@ static void add_list(int argument, const uint32_t *list, size_t count, uint32_t 
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
+/* How the filter answers a system call: see `add_rule`. */
 typedef enum {
   ALLOW,
+  UNAVAILABLE,
+  /* Allowed with a grant. */
   WRITING,
   SOCKETS,
   PROCESSES,
+  /* Without a grant, allowed for the process itself. */
   SELF_SIGNAL,
   SELF_LIMIT,
+  /* Depends on the arguments. */
   EXECUTE,
-  UNAVAILABLE,
   CLONE,
   FCNTL,
   IOCTL,

@@ -32,7 +32,8 @@ static char *hide_path(const char *path) {
 int main(int argc, char **argv) {
   const policy policy = parse_policy(argc, argv);
   follow_parent(policy.parent, policy.parent_signal);
-  /* Signals to the group of the parent do not arrive. Not a session, to which the kernel's autogroups give CPU time of its own. */
+  /* In a process group of its own, the program gets no signals to the group of the parent. It stays in the parent's session, because
+   * the kernel divides CPU time between sessions. */
   setpgid(0, 0);
   close_descriptors(policy.inherited_fds, policy.report_fd);
   drop_privileges(&policy);

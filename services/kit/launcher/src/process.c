@@ -83,7 +83,7 @@ static bool is_refused(const char *path, int mode) {
 #define BINDING (1ULL << CAP_NET_BIND_SERVICE)
 #define OVERRIDING (1ULL << CAP_DAC_OVERRIDE)
 
-/* Returns the capabilities without which root, which has dropped them, could not use what is granted. */
+/* Returns the capabilities that the program needs to use the granted paths. Even root needs them after dropping all others. */
 static __u64 find_required(const policy *policy) {
   __u64 required = is_refused(policy->command[0], X_OK) ? SEARCHING : 0;
   for (size_t i = 0; i < policy->grant_count; i++) {
@@ -94,7 +94,7 @@ static __u64 find_required(const policy *policy) {
   return required;
 }
 
-/* The program of root keeps permitted capabilities, that of another user only ambient ones. */
+/* A program that runs as root keeps permitted capabilities. A program of another user keeps only ambient ones. */
 static void keep_capabilities(__u64 capabilities) {
   set_capabilities(capabilities, capabilities);
   if (geteuid() == 0) return;
@@ -102,7 +102,7 @@ static void keep_capabilities(__u64 capabilities) {
     if (capabilities & (1ULL << i)) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0);
 }
 
-/* The parent grants this one by making it ambient. */
+/* Returns whether the program may listen on ports below 1024. The parent grants this by making the capability ambient. */
 static bool may_bind_low_ports(const policy *policy) {
   return policy->sockets && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_BIND_SERVICE, 0, 0) == 1;
 }
@@ -113,7 +113,7 @@ void drop_privileges(const policy *policy) {
   const __u64 binding = may_bind_low_ports(policy) ? BINDING : 0;
 
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  /* Files below the home of another user are used only by these capabilities. Landlock limits what is opened. */
+  /* SEARCHING and OVERRIDING open files below the home of another user. Landlock limits them to the granted paths. */
   const __u64 permitted = read_permitted();
   if (permitted == 0) return;
   const __u64 available = (SEARCHING | OVERRIDING | binding) & permitted;

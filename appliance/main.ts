@@ -59,6 +59,7 @@ async function runAppliance(): Promise<void> {
   const quickstartDone = quickstart
     .run(toQuickstartServices(supervisor, environment), startup.signal)
     .catch(err => {
+      // Whatever the quickstart was waiting for fails when the appliance stops.
       if (!startup.signal.aborted) log.error('supervisor', 'quickstart failed', { err })
     })
   const workerDone = flags['obtain-worker'] ? obtainWorker(process.env, log, startup.signal) : undefined

@@ -80,9 +80,9 @@ interface OpenFolder {
   failures: OwnerFailure[]
 }
 
-/** Changes the owner of each entry in a folder, and of everything below it. */
+/** Changes the owner of each file and folder in a folder, and of everything below them. Other entries keep their owners. */
 function changeEntries(parent: OpenFolder, findOwner: (name: string) => Owner): void {
-  // Names need not be valid UTF-8.
+  // As buffers, because names need not be valid UTF-8.
   const folder = `/proc/self/fd/${parent.descriptor}`
   const entries = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
   for (const entry of entries) {

@@ -26,8 +26,8 @@ const ROOT: Owner = { uid: 0, gid: 0 }
 const FIRST_UNPRIVILEGED_PORT = 1024
 
 /**
- * Decides how the services are separated, logs it, and gives the data folder to their users. Must be called before the services
- * start.
+ * Decides how the services are separated from root and from each other, logs the decision, and gives the data folder to their users.
+ * Must be called before the services start.
  */
 export async function separateServices(
   { data, outputRoots, plugins }: Environment,
@@ -62,18 +62,23 @@ function findOwners(separation: ServiceSeparation, database: Owner = ROOT): Data
 }
 
 function logSeparation(separation: ServiceSeparation, log: ServiceLog): void {
-  const { missing } = describeSeparation(separation)
-  if (separation.kind === 'users') log.info('supervisor', 'each service runs as a user of its own')
-  else if (separation.kind === 'ordinary-user')
-    log.info('supervisor', 'services are not separated', { reason: missing[0] })
-  else log.warn('supervisor', 'services are not separated', { reason: missing[0] })
+  if (separation.kind === 'users') {
+    log.info('supervisor', 'each service runs as a user of its own')
+    return
+  }
+  const [reason] = describeSeparation(separation).missing
+  // An ordinary user cannot separate services. Root could, so that something is wrong.
+  const severity = separation.kind === 'ordinary-user' ? 'info' : 'warn'
+  log[severity]('supervisor', 'services are not separated', { reason })
 }
 
-/** Makes the secrets private again if root has shared them with services at an earlier start, and they now belong to this user. */
+/** Makes the folder of secrets private again, if root has shared it with services at an earlier start and it now belongs to this user. */
 function closeSecrets(data: string): void {
   const folder = join(data, 'secrets')
   const status = statSync(folder, { throwIfNoEntry: false })
-  if (status?.uid === process.geteuid?.() && (status?.mode ?? 0) & 0o077) chmodSync(folder, 0o700)
+  if (!status || status.uid !== process.geteuid?.()) return
+  const isShared = (status.mode & 0o077) !== 0
+  if (isShared) chmodSync(folder, 0o700)
 }
 
 /** Warns of configured folders that the engine cannot use. They belong to the operator, so their owner is not changed. */
@@ -102,7 +107,10 @@ async function reportClosedFolders(
     })
 }
 
-/** Gives the folder for recordings that the settings name to media if it is empty; otherwise warns if media cannot write to it. */
+/**
+ * Lets media write to the folder for recordings that the settings name. An empty folder is given to media. The owner of any other
+ * folder remains, and a warning says how to change it if media cannot write.
+ */
 async function provideRecordings(
   privileges: Privileges | undefined,
   owner: Owner,
@@ -111,11 +119,14 @@ async function provideRecordings(
 ): Promise<void> {
   const { folder } = readSettings(data).media.recording
   if (!privileges || !folder) return
-  if (readdirSync(folder).length === 0) applyOwners([{ path: folder, owner, mode: 0o700 }])
-  else if ((await findClosedPath(privileges, 'write', [folder])) !== undefined) {
-    const remedy = `chown -R ${privileges.account?.name ?? 'root'} ${folder}`
-    log.warn('supervisor', 'recordings cannot be written to folder', { folder, remedy })
+  if (readdirSync(folder).length === 0) {
+    applyOwners([{ path: folder, owner, mode: 0o700 }])
+    return
   }
+  const isClosed = (await findClosedPath(privileges, 'write', [folder])) !== undefined
+  if (!isClosed) return
+  const remedy = `chown -R ${privileges.account?.name ?? 'root'} ${folder}`
+  log.warn('supervisor', 'recordings cannot be written to folder', { folder, remedy })
 }
 
 /** Returns the capabilities that a service needs in addition to the rights of its user, to listen and to read videos. */

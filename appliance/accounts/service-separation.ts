@@ -17,8 +17,11 @@ export type ServiceSeparation =
   | { kind: 'ordinary-user'; user: string }
 
 const CHECKOUT = resolve(import.meta.dirname, '../..')
-/** Files that a service reads first, one of its code and one of the packages that it imports. */
-const CODE = [join(CHECKOUT, 'services/media/main.ts'), join(CHECKOUT, 'node_modules/zod/package.json')]
+/** Two files that stand for what every service reads: the code of Eyrie, and the packages that it imports. */
+const CODE_SAMPLES = [
+  join(CHECKOUT, 'services/media/main.ts'),
+  join(CHECKOUT, 'node_modules/zod/package.json'),
+]
 
 /** Decides how the services are separated. The data folder must exist. */
 export async function chooseSeparation(data: string): Promise<ServiceSeparation> {
@@ -27,13 +30,13 @@ export async function chooseSeparation(data: string): Promise<ServiceSeparation>
   const accounts = findServiceAccounts()
   if ('missing' in accounts)
     return separateWithoutUsers(
-      `the user ${accounts.missing} does not exist: run appliance/setup/setup.sh run as root, which creates it`,
+      `the user ${accounts.missing} does not exist: run appliance/setup/setup.sh as root, which creates it`,
     )
   const obstacle = await findObstacle(accounts, data)
   return obstacle === undefined ? { kind: 'users', accounts } : separateWithoutUsers(obstacle)
 }
 
-/** Decides whether services that must run as root, for a reason, can at least run without its capabilities. */
+/** Decides whether services that must run as root can at least run without its capabilities. `reason` is why they must run as root. */
 async function separateWithoutUsers(reason: string): Promise<ServiceSeparation> {
   try {
     // Starts a program without capabilities.
@@ -46,7 +49,7 @@ async function separateWithoutUsers(reason: string): Promise<ServiceSeparation> 
 
 /** Returns why the services cannot run as these users, and what to do about it. */
 async function findObstacle(accounts: ServiceAccounts, data: string): Promise<string | undefined> {
-  const paths = [...CODE, process.execPath, dirname(data)]
+  const paths = [...CODE_SAMPLES, process.execPath, dirname(data)]
   for (const role of ROLES) {
     const account = accounts[role]
     try {
@@ -75,7 +78,7 @@ function findOwnershipObstacle({ uid, gid }: Account, data: string): string | un
 }
 
 /**
- * Returns the privileges with which a service runs, to which the capabilities that it needs are added. Undefined if it runs with
+ * Returns the privileges with which a service runs, without the capabilities that only this service needs. Undefined if it runs with
  * all privileges of this process.
  */
 export function findPrivileges(separation: ServiceSeparation, role: Role): Privileges | undefined {

@@ -27,7 +27,7 @@ export interface ProgramParts {
   packages: Set<string>
 }
 
-/** Matches imports of packages and modules, and all other strings, which may be programs that are started as a process or thread. */
+/** Matches imports, and all other strings, because these may name programs that are started as a process or thread. */
 const REFERENCE =
   /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
 
@@ -103,7 +103,7 @@ function findPackage(folder: string, name: string): string | undefined {
   return existsSync(join(ROOT, candidate, 'package.json')) ? candidate : undefined
 }
 
-/** Creates a pattern of native files for platforms other than Linux on this architecture. */
+/** Creates a pattern of native files for platforms other than Linux with glibc on an architecture. */
 const createForeignPattern = (architecture: string) =>
   new RegExp(
     `/bin/napi-v\\d+/(?!linux/${architecture}(/|$)|linux$)[^/]+` +

@@ -36,7 +36,7 @@ export function writeCredentials(
   writeOwned(join(folder, 'prometheus'), 'token', tokens.engine[0] ?? '', NOBODY)
 }
 
-/** Returns the URL of the database in the container `database`. Its password is generated once, because Postgres stores it as well. */
+/** Returns the URL of the database in the container `database`. Its password must not change, because Postgres stores it as well. */
 function createDatabaseUrl(folder: string, owner: Owner): string {
   const file = join(folder, 'database', DATABASE_PASSWORD_FILE)
   const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Downloads the mediasoup worker for the installed npm package, or builds it if the download fails or its hash is unknown. The
-# build needs no download: the hash of its sources is in package-lock.json. Does nothing if the
-# worker exists already, or if another process is obtaining it. The file `state` next to the executable describes the
-# progress. An interrupted build continues at the next call.
+# Downloads the mediasoup worker for the installed npm package, or builds it if the download fails or its hash is unknown. The build
+# needs no download: the sources are in the npm package, whose hash is in package-lock.json. Does nothing if the worker exists
+# already, or if another process is obtaining it. The file `state` next to the executable describes the progress. An interrupted
+# build continues at the next call.
 #   obtain.sh [--background] [folder]
 #     folder          default: .toolchain/mediasoup-worker
 #     --background    builds without slowing down other sessions; the script must be the only program of its session

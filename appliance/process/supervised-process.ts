@@ -148,7 +148,7 @@ async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> 
 export function startProcess(command: ProcessCommand, log: ServiceLog): ChildProcess {
   const { name, environment, umask, secrets } = command
   const [program = '', ...args] = [...(command.launcher ?? []), ...createSpawnCommand(command, log)]
-  // The child process inherits the umask of this process.
+  // The child process inherits the umask of this process, which is restored below.
   const ownUmask = umask === undefined ? undefined : process.umask(umask)
   const child = spawn(program, args, {
     env: { ...environment, ...(secrets && { EYRIE_SECRETS_FD: String(SECRETS_FD) }) },

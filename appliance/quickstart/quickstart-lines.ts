@@ -10,10 +10,9 @@ import type { ServiceLog } from '../process/service-log.ts'
 import { DEFAULT_LINES } from './quickstart-pipeline.ts'
 import { type QuickstartState, readState, writeState } from './quickstart-state.ts'
 
-/**
- * The lines of the user's own video. The quickstart draws one across the middle of the picture, watches the video for a minute
- * and replaces the line by lines across the paths of the objects, once. Lines that the user has changed are never replaced.
- */
+// The lines of the user's own video, at which objects are counted. The quickstart draws one across the middle of the picture, watches
+// the video for a minute and replaces the line by lines across the paths of the objects, once. Lines that the user has changed are
+// never replaced.
 
 const WATCH_SECONDS = 60
 const RETRY_MS = 5_000
@@ -25,8 +24,8 @@ export interface ChosenLines {
 }
 
 /**
- * Chooses the lines of the pipeline. The lines of the previous start are used again for the same video, which is the case
- * without a `source`. Another video gets the default line.
+ * Chooses the lines of the pipeline. The same video as at the previous start gets the same lines, and another video gets the default
+ * line. An undefined `source` means that the video is the same.
  */
 export async function chooseLines(
   engine: Client,
@@ -82,26 +81,33 @@ export async function drawProposedLines(options: LineWatchOptions): Promise<void
   const client = createClient(engine)
   let recorders: RecordedPaths | undefined
   let rounds = 0
+
+  /** Draws lines if the paths that were recorded suffice for a proposal. Otherwise records paths for some time. */
+  const drawOrWatch = async (): Promise<'done' | 'continue'> => {
+    const current = await client.pipeline.get(pipeline)
+    const isUnchanged = isDeepStrictEqual(readLines(current.elements, source), replaceable)
+    if (!isUnchanged || !current.sources.includes(source)) {
+      log.info('quickstart', 'lines were changed, so none are proposed', { pipeline })
+      return 'done'
+    }
+
+    recorders ??= createRecorders(current)
+    const lines = proposeLines(recorders.get(source)?.paths ?? [])
+    if (lines.length > 0) {
+      await drawLines(client, current, new Map([[source, lines]]))
+      logLines(options, pipeline, lines)
+      return 'done'
+    }
+
+    logProgress(options, { pipeline, rounds, seconds })
+    await watchPaths(engine, pipeline, recorders, { seconds })
+    rounds += 1
+    return 'continue'
+  }
+
   while (!engine.signal?.aborted) {
     try {
-      const current = await client.pipeline.get(pipeline)
-      const isUnchanged = isDeepStrictEqual(readLines(current.elements, source), replaceable)
-      if (!isUnchanged || !current.sources.includes(source)) {
-        log.info('quickstart', 'lines were changed, so none are proposed', { pipeline })
-        return stopProposing(data)
-      }
-
-      recorders ??= createRecorders(current)
-      const lines = proposeLines(recorders.get(source)?.paths ?? [])
-      if (lines.length > 0) {
-        await drawLines(client, current, new Map([[source, lines]]))
-        logLines(options, pipeline, lines)
-        return stopProposing(data)
-      }
-
-      logProgress(options, { pipeline, rounds, seconds })
-      await watchPaths(engine, pipeline, recorders, { seconds })
-      rounds += 1
+      if ((await drawOrWatch()) === 'done') return stopProposing(data)
     } catch (error) {
       // The pipeline was deleted.
       if (hasCode(error, 'id')) return stopProposing(data)
@@ -112,6 +118,7 @@ export async function drawProposedLines(options: LineWatchOptions): Promise<void
   }
 }
 
+/** Remembers that the lines must not be replaced any more. */
 function stopProposing(data: string): void {
   const state = readState(data)
   if (state) writeState(data, { ...state, replaceable_lines: undefined })

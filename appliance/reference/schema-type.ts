@@ -5,7 +5,7 @@ export interface Schema {
   title?: string
   description?: string
   default?: unknown
-  /** Where the default comes from if the schema's own is only the usual one. */
+  /** Where the default comes from, if `default` is only the most common one. */
   defaultFrom?: string
   const?: unknown
   enum?: unknown[]

@@ -5,7 +5,9 @@ import { type DependentComponent, toLicenses } from './component.ts'
 import { listAllDebianComponents, listDebianComponents } from './debian-components.ts'
 import { listNpmComponents } from './npm-components.ts'
 
-const LOCKFILES = ['package-lock.json', 'appliance/setup/toolchain/package-lock.json']
+const PACKAGES_LOCKFILE = 'package-lock.json'
+/** The lockfile of Node and other tools. */
+const TOOLCHAIN_LOCKFILE = 'appliance/setup/toolchain/package-lock.json'
 
 /**
  * Creates the software bill of materials of this installation, as a CycloneDX 1.6 document: the npm packages of the
@@ -13,7 +15,8 @@ const LOCKFILES = ['package-lock.json', 'appliance/setup/toolchain/package-lock.
  */
 export function createSbom(root: string) {
   return toDocument(root, [
-    ...LOCKFILES.flatMap(file => listNpmComponents(join(root, file))),
+    ...listNpmComponents(join(root, PACKAGES_LOCKFILE)),
+    ...listNpmComponents(join(root, TOOLCHAIN_LOCKFILE)),
     ...listDebianComponents(),
   ])
 }
@@ -26,14 +29,14 @@ export function createImageSbom(root: string, installation: string) {
   const isPresent = ({ folder }: LockedPackage) => existsSync(join(installation, folder, 'package.json'))
   const hasNode = existsSync('/usr/local/bin/node')
   const isNode = ({ name }: LockedPackage) => hasNode && name.startsWith('node-linux-')
-  const [packages = '', toolchain = ''] = LOCKFILES
   return toDocument(root, [
-    ...listNpmComponents(join(root, packages), isPresent),
-    ...listNpmComponents(join(root, toolchain), isNode),
+    ...listNpmComponents(join(root, PACKAGES_LOCKFILE), isPresent),
+    ...listNpmComponents(join(root, TOOLCHAIN_LOCKFILE), isNode),
     ...listAllDebianComponents(),
   ])
 }
 
+/** Creates the document. Its subject, Eyrie itself, depends on all components. */
 function toDocument(root: string, all: DependentComponent[]) {
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const components = mergeByRef(all)

@@ -41,7 +41,7 @@ export function createBackupRequests(options: BackupRequestOptions): BackupReque
     assertPermitted(separation, data)
     const writing = new AbortController()
     current = { id, writing }
-    // Belongs to this process, so that no service can put a link in the way of the file.
+    // The folder belongs to this process, so that no service can put a link in the place of the file.
     mkdirSync(folder, { mode: 0o700 })
     const path = join(folder, `${id}.backup`)
     const { signal } = writing

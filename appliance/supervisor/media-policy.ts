@@ -89,7 +89,7 @@ const splitFolders = (list = '') => list.split(':').filter(Boolean)
 
 const toAbsolute = (path: string) => resolve(path)
 
-/** GStreamer's list of plugins, relative to the data folder. Not shared with other programs, which would trust what media writes. */
+/** GStreamer's list of plugins, relative to the data folder. Other programs do not use it, because media can write to it. */
 export const REGISTRY_FILE = 'gstreamer/registry.bin'
 
 /** The folders in which the worker for WebRTC is installed while media runs, in a checkout and in the data folder. */
@@ -103,8 +103,8 @@ export function listWritableFolders({ data }: Environment): string[] {
 }
 
 /**
- * Returns the paths to grant so that `folder` can be read, but not the data folder, with its secrets, if that is below `folder`. In
- * this case, the entries of each folder between the two are granted one by one, and later entries are not granted.
+ * Returns the paths to grant so that `folder` can be read without the data folder, which contains secrets. If the data folder is below
+ * `folder`, the entries of each folder between the two are granted one by one. Entries that are created later are not granted.
  */
 function grantWithout(folder: string, data: string): string[] {
   if (!isWithin(data, folder)) return [folder]

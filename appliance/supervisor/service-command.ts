@@ -72,8 +72,8 @@ export const createOwnEnvironment = (
 })
 
 /**
- * Returns the folder in which Node stores compiled code, with which services start faster and need less memory. Media has none: an
- * attacker who takes over media by a stream could otherwise leave code there, which the next start would execute.
+ * Returns the folder in which Node stores compiled code, so that services start faster and need less memory. Media has none, because an
+ * attacker who takes over media by a stream could leave code there that the next start would execute.
  */
 const findCompileCache = (data: string, role: Role): string | undefined =>
   role === 'media' ? undefined : join(getHome(data, role), 'compiled')

@@ -72,8 +72,8 @@ export function selectSecrets(
 }
 
 /**
- * Returns whether a service serves HTTPS: management always, and the others if other machines can reach them. A service that serves
- * only this machine does not need the key of the certificate.
+ * Returns whether a service serves HTTPS, if a certificate is configured: management always does, and the others do if other machines
+ * can reach them. A service that serves only this machine does not need the key of the certificate.
  */
 export function usesTls(service: ServiceName, { hosts, tls }: Environment): boolean {
   return tls !== undefined && (service === 'management' || !isLoopback(hosts[service]))

@@ -90,44 +90,55 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
 
   const identify = createIdentifyCaller(() => users, database)
   const operations = [
+    // Accounts
     ...signInOperations({ accessTokens, passwords, secrets, isRegistrationOpen, now }),
     ...pushOperations(secrets),
     ...totpOperations({ passwords, secrets, now }),
     ...userOperations({ passwords, now }),
     ...userConfigOperations,
     ...apiTokenOperations(now),
+
+    // Administration
     ...auditOperations(now),
     ...aclOperations,
     ...deliverySettingsOperations(secrets),
     ...identityProviderOperations(secrets),
     ...backupSettingsOperations(secrets),
     ...jobOperations,
+    ...systemAlertOperations(secrets, now),
+    ...staticContentOperations,
+    ...imageOperations(images),
+
+    // Organizations and what belongs to them
     ...organizationOperations(images),
     ...customerOperations,
     ...siteOperations,
     ...deviceOperations(secrets),
-    ...sourceOperations,
-    ...staticContentOperations,
+
+    // Analytics
     ...engineOperations({ secrets, fleet, egress }),
     ...joinOperations({ secrets, configuredToken: joinToken }),
+    ...sourceOperations,
     ...pipelineOperations,
     ...placementOperations,
     ...channelOperations({ secrets, egress }),
+
+    // Events and alerts
     ...eventOperations(nowMs),
     ...feedOperations({ feed: liveFeed, identify, database, log }),
     ...notificationOperations(pictures, nowMs),
     ...alertOperations,
     ...deliveryOperations(now, messageSettings),
-    ...alertPolicyOperations,
-    ...incidentOperations(now),
-    ...snoozeOperations(now),
     ...scheduleOperations(nowMs),
     ...scheduleExceptionOperations,
     ...calendarOperations(now),
-    ...systemAlertOperations(secrets, now),
     ...reportOperations(nowMs),
     ...reportScheduleOperations(nowMs),
-    ...imageOperations(images),
+
+    // Incidents
+    ...alertPolicyOperations,
+    ...incidentOperations(now),
+    ...snoozeOperations(now),
   ]
 
   // A change may affect the rights of callers, which `principals` caches.

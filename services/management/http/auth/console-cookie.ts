@@ -14,6 +14,7 @@ interface CookieDefinition {
   maxAge: number
 }
 
+/** The cookies of the console: for users who have signed in, and for browsers on the appliance itself. */
 const SESSION: CookieDefinition = { name: 'eyrie_session', maxAge: 30 * DAY_SECONDS }
 const LOCAL_SESSION: CookieDefinition = { name: 'eyrie_local', maxAge: LOCAL_SESSION_MS / 1000 }
 
@@ -25,7 +26,7 @@ export const setConsoleCookie = (context: Context, refreshToken: string): void =
 
 export const clearConsoleCookie = (context: Context): void => clearSessionCookie(context, SESSION)
 
-/** Returns the token of a browser on the appliance itself that has opened a link. */
+/** Returns the token of a local session, which a browser on the appliance itself has if it opened a link instead of signing in. */
 export const readLocalCookie = (context: Context) =>
   getCookie(context, toCookieName(context, LOCAL_SESSION.name))
 

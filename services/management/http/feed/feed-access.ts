@@ -15,13 +15,16 @@ export interface FeedAccess {
   createFilter(): Promise<(message: StoredFeedMessage) => boolean>
 }
 
-/** `identify` checks the credentials of the connection again, and whether they still permit following the feed. */
+/**
+ * Creates the access of an open connection. `identify` checks the credentials of the connection again, and whether they still permit
+ * following the feed.
+ */
 export function createFeedAccess(
   identify: () => Promise<Principal>,
   database: () => Database,
   nowMs: () => number = Date.now,
 ): FeedAccess {
-  /** Ids of the channels, sources and engines that the caller may see. Undefined: all. */
+  /** Ids of the channels, sources and engines that the caller may see. Undefined if the caller may see all. */
   let visibleIds: ReadonlySet<string> | undefined
   let checkedAtMs = Number.NEGATIVE_INFINITY
 

@@ -26,6 +26,8 @@ export interface TotpOperationsOptions extends CodeDependencies {
   passwords: Passwords
 }
 
+const OWN_APP = `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`
+
 /** The proof that a request comes from the user: a code of the authenticator app, and the password if the user has one. */
 interface ConfirmedInput {
   current_password?: string | undefined
@@ -94,7 +96,7 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
     defineMultiStepOperation(totpRoutes.resetTotp, async ({ input, caller, context }, database) => {
       const { path } = totpRoutes.resetTotp
       const { user_id: userId, current_password: currentPassword } = input
-      if (userId === caller.user_id) throw fieldError('user_id', IS_OWN_APP, { code: 'conflict' })
+      if (userId === caller.user_id) throw fieldError('user_id', OWN_APP, { code: 'conflict' })
 
       const assertAllowed = (tx: Transaction) => assertCanReset(tx, caller, input)
       // Checked before the password, so that an unauthorized caller learns the reason, and again when the app is removed.
@@ -107,8 +109,6 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
     }),
   ]
 }
-
-const IS_OWN_APP = `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`
 
 /** Throws `EyrieError` if the caller may not remove the authenticator app of another user. */
 async function assertCanReset(

@@ -69,7 +69,7 @@ async function listAlerts(tx: Transaction, channelId: string) {
   return rows.map(toAlert)
 }
 
-/** Enables or disables an alert, which these requests name together with its channel. Throws `EyrieError` (`id`) if the channel has no such alert. */
+/** Enables or disables an alert of a channel. Throws `EyrieError` (`id`) if the channel has no such alert. */
 async function setActive(
   tx: Transaction,
   { alert_id: alertId, channel_id: channelId }: { alert_id: string; channel_id: string },

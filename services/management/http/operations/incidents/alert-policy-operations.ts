@@ -9,7 +9,7 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 
 type AlertRow = typeof alert.$inferSelect
 
-/** API operations on the policies of alerts, which decide which notifications people are informed of. */
+/** API operations on the policies of alerts, which decide of which notifications people are informed. */
 export const alertPolicyOperations: Operation[] = [
   defineOperation(alertPolicyRoutes.getPolicy, async ({ input: { alert_id: alertId } }, tx) => ({
     value: await readPolicy(tx, await findAlert(tx, alertId)),

@@ -93,7 +93,7 @@ export function listPackageFolders(packages: Iterable<string>): string[] {
   return [...folders].sort()
 }
 
-/** Returns the folder of a package that another one imports, as Node finds it; undefined if it is optional and not installed. */
+/** Returns the folder of a package that another one imports, as Node finds it. Undefined if it is optional and not installed. */
 function findPackage(folder: string, name: string): string | undefined {
   for (let parent = folder; parent !== '.'; parent = dirname(parent)) {
     const candidate = join(parent, 'node_modules', name)

@@ -33,7 +33,7 @@ const isForThisMachine = ({ os, cpu, libc }: LockedPackage) =>
 const permits = (supported: string | string[] | undefined, platform: string) =>
   supported === undefined || [supported].flat().includes(platform)
 
-/** Returns the package URL: the @ of a scope is encoded, the slash behind it is not. */
+/** Returns the package URL, in which the @ of a scope is encoded, but not the slash behind the scope. */
 const toPackageUrl = ({ name, version }: LockedPackage) =>
   `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`
 

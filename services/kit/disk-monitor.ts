@@ -7,7 +7,7 @@ import type { Log } from './log.ts'
 export interface DiskMonitor {
   /** Returns an alarm while the disk is full or almost full. */
   alarms(): string[]
-  /** Resolves to the space of the disk now; undefined if it cannot be measured. */
+  /** Resolves to the space of the disk now. Undefined if it cannot be measured. */
   measure(): ReturnType<typeof measureDisk>
   stop(): void
 }
@@ -49,7 +49,7 @@ export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN
   }
 }
 
-/** Resolves to the space of the disk of a folder; undefined if it cannot be measured. */
+/** Resolves to the space of the disk of a folder. Undefined if it cannot be measured. */
 export const measureDisk = (
   folder: string,
 ): Promise<Pick<DiskSpace, 'freeBytes' | 'totalBytes'> | undefined> =>

@@ -9,7 +9,7 @@ const PROBE_TIMEOUT_MS = 3000
 
 /** The pause between two attempts to use a server. */
 export interface RetryPause {
-  /** The server; undefined if its address is unknown, so that only the time decides. */
+  /** The server. Undefined if its address is unknown, so that only the time decides. */
   address: ServerAddress | undefined
   /** Opens the connections that probe the server. */
   egress: Egress

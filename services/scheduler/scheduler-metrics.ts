@@ -71,7 +71,7 @@ function createJobMetrics(registry: Registry): SchedulerMetrics['updateJobs'] {
     labelNames: ['job'],
     registers,
   })
-  /** Id of the last ended run of each job; undefined until the jobs are first read. */
+  /** Id of the last ended run of each job. Undefined until the jobs are first read. */
   let endedRuns: Map<string, string> | undefined
 
   return jobs => {

@@ -55,7 +55,7 @@ const FIND_CLOSED_PATH = {
 }
 
 /**
- * Returns the first of these paths that a program with these privileges cannot read or write; undefined if it can use all of them.
+ * Returns the first of these paths that a program with these privileges cannot read or write. Undefined if it can use all of them.
  * Throws an `Error` with the reason if no program can be started with the privileges.
  */
 export async function findClosedPath(

@@ -33,7 +33,7 @@ export function createDescriptorSockets(): [own: number, other: number] {
 /** Sends an open file through a socket. The receiver may use it as this process has opened it. Returns whether it was sent. */
 export const sendDescriptor = (socket: number, file: number): boolean => loadDescriptors().send(socket, file)
 
-/** Returns the next file that was sent through a socket; undefined if there is none. */
+/** Returns the next file that was sent through a socket. Undefined if there is none. */
 export function receiveDescriptor(socket: number): number | undefined {
   const descriptor = loadDescriptors().receive(socket)
   return descriptor < 0 ? undefined : descriptor

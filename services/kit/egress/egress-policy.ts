@@ -97,7 +97,7 @@ function createDenial(purpose: EgressPurpose, { address, port, host }: Peer, des
   )
 }
 
-/** Returns the ports on which the services of this appliance listen. Port 0 is not one: with it, the system chooses the port. */
+/** Returns the ports on which the services of this appliance listen. Port 0 is left out, because the system then chooses the port. */
 function listOwnPorts({ ports, urls }: EgressEnvironment): Set<number> {
   const localServers = Object.values(urls)
     .flatMap(url => findServerAddress(url) ?? [])

@@ -14,7 +14,7 @@ export interface Targets {
   finish(target: string, outcome: Outcome): boolean
   /** Returns how many more messages may be sent to each target. For targets that are not listed, it is `TARGET_CONCURRENCY`. */
   getLimits(): Record<string, number>
-  /** Returns the time in ms until a target that is down may be tried again; undefined if none is down. */
+  /** Returns the time in ms until a target that is down may be tried again. Undefined if none is down. */
   getNextProbeMs(): number | undefined
   /** Returns the number of targets that are down. */
   countDown(): number

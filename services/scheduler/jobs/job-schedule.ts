@@ -12,7 +12,7 @@ export interface JobSchedule {
 export type KnownJob = Pick<Job, 'job_state' | 'started_at' | 'finished_at' | 'next_run_at'>
 
 /**
- * Returns when a job runs next, in ms since 1970; undefined if it is off. If a planned time has passed without a run, returns that
+ * Returns when a job runs next, in ms since 1970. Undefined if it is off. If a planned time has passed without a run, returns that
  * time. The job is then due at once. It runs only once, even if several runs were missed.
  *
  * `random` returns a number from 0 to 1, for the random delay of the next run.

@@ -39,9 +39,9 @@ export interface ManagementClient {
    * some seconds. `limit_s` is the maximum duration of the run.
    */
   runJob(name: string, runId: string, limitS: number, signal: AbortSignal): Promise<Job>
-  /** Returns a picture as JPEG; undefined if it is not stored. */
+  /** Returns a picture as JPEG. Undefined if it is not stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
-  /** Returns the file of a scheduled report; undefined if it was deleted. */
+  /** Returns the file of a scheduled report. Undefined if it was deleted. */
   readReport(reportId: string, signal: AbortSignal): Promise<Buffer | undefined>
 }
 

@@ -19,7 +19,7 @@ export interface SessionOptions {
   topics: Topics
   queue: PublishQueue
   records: PublishedRecords
-  /** Returns a picture as JPEG; undefined if it is no longer stored. */
+  /** Returns a picture as JPEG. Undefined if it is no longer stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
   log: Log
 }

@@ -37,7 +37,7 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
   let following: Promise<void> | undefined
   /** Number of events that earlier publishers have dropped. */
   let droppedBefore = 0
-  /** Position in the feed after which messages must be read; undefined until the inventory has been read. */
+  /** Position in the feed after which messages must be read. Undefined until the inventory has been read. */
   let position: number | undefined
   let isInventoryOutdated = true
 

@@ -55,7 +55,7 @@ export function createTopics(settings: MqttSettings, host: string = hostname()):
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
 const DISCOVERY_TOPIC = new RegExp(`/(?<channel_id>${UUID})_(?:alert_(?<alert_id>${UUID})|[^/]+)/config$`)
 
-/** Returns the records of a discovery topic; undefined for the topic of another program. */
+/** Returns the records of a discovery topic. Undefined for the topic of another program. */
 export function parseDiscoveryTopic(topic: string): { channel_id: string; alert_id?: string } | undefined {
   const { channel_id: channelId, alert_id: alertId } = DISCOVERY_TOPIC.exec(topic)?.groups ?? {}
   return channelId === undefined

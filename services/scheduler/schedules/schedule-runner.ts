@@ -21,8 +21,8 @@ export interface ScheduleRunnerOptions {
 }
 
 /**
- * Arms and disarms alerts by their schedules: computes which alerts are armed, and reports it to management at each change. After
- * downtime, only the current states are reported, not the changes that were missed.
+ * Arms and disarms alerts by their schedules. It computes which alerts are armed, and reports this to management at each change. After
+ * downtime, it reports only the current states, not the changes that were missed.
  */
 export interface ScheduleRunner {
   start(): void

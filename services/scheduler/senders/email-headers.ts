@@ -38,6 +38,6 @@ function createUnsubscribeHeaders(token: string, publicUrl: string | undefined):
   }
 }
 
-/** Returns the address at which a receiver unsubscribes from digests; undefined if people cannot reach the appliance. */
+/** Returns the address at which a receiver unsubscribes from digests. Undefined if people cannot reach the appliance. */
 export const createUnsubscribeLink = (token: string, publicUrl: string | undefined): string | undefined =>
   publicUrl && `${publicUrl.replace(/\/+$/, '')}/unsubscribe?${new URLSearchParams({ token })}`

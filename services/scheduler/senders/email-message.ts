@@ -16,7 +16,7 @@ interface Attachment {
   cid?: string
 }
 
-/** Files that an e-mail contains in addition to its text; undefined if the e-mail has none. */
+/** Files that an e-mail contains in addition to its text. Undefined if the e-mail has none. */
 export interface EmailFiles {
   /** A JPEG. */
   picture: Buffer | undefined

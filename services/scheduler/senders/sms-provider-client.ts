@@ -13,7 +13,7 @@ export interface Sms {
 
 /** A client of the API of Twilio, for one attempt to send a message. */
 export interface ProviderClient {
-  /** Returns the id that the provider assigns; undefined if its answer has none. Rejects with `ProviderError` if it refuses. */
+  /** Returns the id that the provider assigns. Undefined if its answer has none. Rejects with `ProviderError` if it refuses. */
   send(sms: Sms): Promise<string | undefined>
   /** Returns the pause that the last answer has requested, as a field of the outcome. */
   getRetryAfter(): { retryAfterMs?: number }

@@ -42,7 +42,7 @@ export function createSmsSender(egress: Egress, maxSegments: number): Sender {
   }
 }
 
-/** Returns the address of the provider's API; undefined if the setting is invalid. */
+/** Returns the address of the provider's API. Undefined if the setting is invalid. */
 function parseProviderUrl(provider: string): URL | undefined {
   if (provider === '' || /^twilio$/i.test(provider)) return new URL(TWILIO_URL)
   const url = URL.parse(provider)

@@ -43,7 +43,7 @@ const DATABASE_ERRORS: Record<string, (cause: postgres.PostgresError) => EyrieEr
 
 const NOT_PERMITTED = 'your role and your assignments do not include this change: ask an administrator'
 
-/** A foreign key is violated: a record to delete is still in use, or a record to write refers to one that does not exist. */
+/** Translates a violated foreign key: a record to delete is still in use, or a record to write refers to one that does not exist. */
 function toReferenceError(cause: postgres.PostgresError): EyrieError {
   const isInUse = cause.message.startsWith('update or delete')
   if (!isInUse) return toFieldError('id', cause, 'there is no such record here')

@@ -63,7 +63,7 @@ export function createSessionRoutes({
     return c.json({ open, ...user, ...(failure !== undefined && { failure }) } satisfies SessionStatus)
   })
 
-  /** Throws `EyrieError` (`unavailable`) while the database is unreachable, because nobody can sign in without it. */
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable, without which users cannot sign in. */
   const assertDatabaseReachable = () => void database()
 
   /** Returns the signed-in user, or else with which identity provider a user can sign in. */

@@ -5,10 +5,7 @@ import { toSourceName } from './live-channels.ts'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
 import { getVisibleChannels } from './visible-channels.ts'
 
-/**
- * The other services of the appliance. The media service stores the recordings; the engine knows the names of
- * sources.
- */
+/** The other services of the appliance. The media service stores the recordings, and the engine knows the names of the sources. */
 export interface RecordingDependencies {
   engine: Upstream
   media: Upstream

@@ -17,8 +17,8 @@ import { createTicketViewRoutes } from './ticket-view-routes.ts'
 const INTERNAL = 'internal'
 const STREAM = 1
 const channel = v7()
-const inAMinute = () => Date.now() + 60_000
-const ticketOf = (stream: number, expires = inAMinute()) =>
+const inAnHour = () => Date.now() + 3_600_000
+const ticketOf = (stream: number, expires = inAnHour()) =>
   signTicket(INTERNAL, { stream: String(stream), expires })
 
 /** Creates ticket view routes to a media service that shows the stream of one channel. */

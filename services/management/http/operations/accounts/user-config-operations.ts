@@ -82,7 +82,7 @@ function changesRights(config: Config, target: DescribedUser): boolean {
   })
 }
 
-/** Makes ids comparable: the order of a list of ids, and the case of the ids in it, have no meaning. */
+/** Makes lists of ids comparable, because neither the order of the ids nor their case has a meaning. */
 const normalizeIds = (ids: UserConfig[(typeof RIGHTS_FIELDS)[number]] | undefined) =>
   Array.isArray(ids) ? ids.map(id => id.toLowerCase()).toSorted() : ids
 

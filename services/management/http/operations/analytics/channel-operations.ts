@@ -24,8 +24,8 @@ interface ChannelDependencies {
 
 /**
  * API operations on channels and usecases, and tickets for the live views of channels. A channel is a source that
- * is analysed by a pipeline; its usecase says what for. `assertChanged` throws if the caller may read a record but
- * not change it.
+ * is analysed by a pipeline. Its usecase is what the pipeline looks for. `assertChanged` throws if the caller may read
+ * a record but not change it.
  */
 export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
   defineOperation(channelRoutes.create, async ({ input: { usecase_key: usecaseKey, ...fields } }, tx) => {

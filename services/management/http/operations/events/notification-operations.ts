@@ -139,7 +139,7 @@ const toImageUrl = ({ picture, channel_id, notification_uuid }: NotificationRow)
     ? ''
     : `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
 
-/** Returns the stored pictures of notifications, up to the size limit. The first picture is returned whatever its size. */
+/** Returns the stored pictures of notifications, up to the size limit. The first picture is returned even if it is larger. */
 async function loadPictures(rows: readonly NotificationRow[], pictures: Pick<PictureStore, 'read'>) {
   const loaded: { image: number[]; image_url: string; time_stamp: Date; uuid: string }[] = []
   let totalBytes = 0

@@ -16,7 +16,7 @@ const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
 /** The table under the name that `activeCondition` uses in its SQL. */
 const s = alias(snooze, 's')
 
-/** API operations on snoozes. While a snooze of an alert, of its channel or of its site is active, nobody is informed of the alert. */
+/** API operations on snoozes. While a snooze of an alert, of its channel or of its site is active, no one is informed of the alert. */
 export const snoozeOperations = (now: () => Date): Operation[] => [
   defineOperation(snoozeRoutes.create, async ({ input, caller }, tx) => {
     const { duration, reason } = input

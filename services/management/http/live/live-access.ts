@@ -26,7 +26,7 @@ export interface LiveAccessOptions {
  * which one or more channels analyse. It is visible if one of its channels is. Events and metadata in its recordings are restricted
  * to the visible channels.
  *
- * Two callers see all channels, including those that exist only on the engine: a superadmin, and a client that needs no sign-in.
+ * A superadmin, and a client that needs no sign-in, see all channels, including channels that exist only on the engine.
  */
 export function createLiveAccess({
   mayViewWithoutSignIn,

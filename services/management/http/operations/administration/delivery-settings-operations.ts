@@ -30,13 +30,17 @@ export function deliverySettingsOperations(secrets: Secrets): Operation[] {
       : readRedactedSettings(tx, kind)
 
   return [
-    defineOperation(deliverySettingsRoutes.getSms, async (call, tx) => ({ value: await readSettings(tx, smsKind, call) })),
+    defineOperation(deliverySettingsRoutes.getSms, async (call, tx) => ({
+      value: await readSettings(tx, smsKind, call),
+    })),
 
     defineOperation(deliverySettingsRoutes.getSmtp, async (call, tx) => ({
       value: await readSettings(tx, smtpKind, call),
     })),
 
-    defineOperation(mqttRoutes.getMqtt, async (_, tx) => ({ value: await readRedactedSettings(tx, mqttKind) })),
+    defineOperation(mqttRoutes.getMqtt, async (_, tx) => ({
+      value: await readRedactedSettings(tx, mqttKind),
+    })),
 
     defineOperation(deliverySettingsRoutes.updateSms, async ({ input }, tx) => {
       await updateDeliverySettings(tx, smsKind, input, secrets)

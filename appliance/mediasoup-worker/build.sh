@@ -62,6 +62,8 @@ END
 
 # Meson writes build.ninja last: without it the configuration is incomplete.
 [[ -f $work/build/build.ninja ]] || prepare
+# The generated headers first: libwebrtc includes them, but its build files do not say so.
+ninja -C "$work/build" fbs/FBS/worker.h
 ninja -C "$work/build" mediasoup-worker
 mkdir -p "$(dirname "$executable")"
 # The executable appears atomically, so that media never starts an incomplete one.

@@ -1,12 +1,12 @@
 import { allManagementRoutes, tokenRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
+import { firstRow } from '../../../db/rows.ts'
 import { apiToken } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { requiredScope } from '../../../rights/access.ts'
 import { generateApiToken } from '../../../users/api-tokens.ts'
 import { hashSecret } from '../../../users/opaque-token.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
-import { getInserted } from '../../api/written-rows.ts'
 
 /**
  * API operations on the caller's API tokens. With such a token, a program calls the API on behalf of a user. Its
@@ -24,7 +24,7 @@ export function apiTokenOperations(now: () => Date): Operation[] {
 
         // Only the hash is stored: this response is the only one that contains the token.
         const token = generateApiToken()
-        const created = getInserted(
+        const created = firstRow(
           await tx
             .insert(apiToken)
             .values({

@@ -2,6 +2,7 @@ import { pushRoutes } from '@eyrie/contract/management/index'
 import { desc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { withFullScope } from '../../../db/full-scope.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { pushSubscription } from '../../../db/schema/index.ts'
 import {
   deleteSubscription,
@@ -12,7 +13,6 @@ import {
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
-import { getInserted } from '../../api/written-rows.ts'
 
 /** Maximum number of browsers of a user, who could otherwise fill the database with subscriptions. */
 const MAX_BROWSERS = 20
@@ -39,7 +39,7 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
     if (!isPublicKey(p256dh)) throw fieldError('p256dh', 'is not a public key of the curve P-256')
     // The browser may still be registered for another user.
     await withFullScope(tx, () => tx.delete(pushSubscription).where(eq(pushSubscription.endpoint, endpoint)))
-    const created = getInserted(
+    const created = firstRow(
       await tx
         .insert(pushSubscription)
         .values({ user_id: userId, endpoint, p256dh, auth, label })

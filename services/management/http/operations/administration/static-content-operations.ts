@@ -1,8 +1,9 @@
 import { staticContentRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns } from 'drizzle-orm'
+import { firstRow } from '../../../db/rows.ts'
 import { source, staticContent } from '../../../db/schema/index.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /**
  * API operations on static content: JSON data that clients attach to a source. Each operation runs in one
@@ -11,7 +12,7 @@ import { assertChanged, getInserted } from '../../api/written-rows.ts'
  */
 export const staticContentOperations = [
   defineOperation(staticContentRoutes.create, async ({ input }, tx) => {
-    const created = getInserted(await tx.insert(staticContent).values(input).returning())
+    const created = firstRow(await tx.insert(staticContent).values(input).returning())
     return { createdId: created.static_content_id }
   }),
 

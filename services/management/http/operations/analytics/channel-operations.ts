@@ -2,6 +2,7 @@ import { channelRoutes, mediaRoutes, usecaseRoutes } from '@eyrie/contract/manag
 import { type Egress, getRequestClient } from '@eyrie/kit'
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { channel, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { openLiveView } from '../../../fleet/live-views.ts'
@@ -14,7 +15,7 @@ import {
   type Operation,
 } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 interface ChannelDependencies {
   secrets: Secrets
@@ -31,7 +32,7 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
   defineOperation(channelRoutes.create, async ({ input: { usecase_key: usecaseKey, ...fields } }, tx) => {
     const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
     const usecaseId = await findUsecaseId(tx, usecaseKey)
-    const created = getInserted(
+    const created = firstRow(
       await tx
         .insert(channel)
         .values({ ...fields, ...location, usecase_id: usecaseId })

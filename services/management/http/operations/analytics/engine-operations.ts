@@ -3,6 +3,7 @@ import { engineRoutes } from '@eyrie/contract/management/index'
 import type { Egress } from '@eyrie/kit'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
 import type { Database, Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { engine, engineSite, site, source } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { readEnginePlugins } from '../../../fleet/engine-plugins.ts'
@@ -14,7 +15,7 @@ import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 export interface EngineOperationsOptions {
   secrets: Secrets
@@ -34,7 +35,7 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
       engineRoutes.create,
       async ({ input: { site_ids: siteIds = [], engine_key: engineKey = '', ...fields } }, tx) => {
         const organizationId = await findOwnerOrganization(tx, siteIds)
-        const created = getInserted(
+        const created = firstRow(
           await tx
             .insert(engine)
             .values({ ...fields, organization_id: organizationId, engine_key: secrets.encrypt(engineKey) })

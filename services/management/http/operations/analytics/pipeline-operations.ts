@@ -2,6 +2,7 @@ import { type PipelineElements, pipelineRoutes } from '@eyrie/contract/managemen
 import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { device, engine, engineState, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, fieldErrors, missingRecords } from '../../../errors/field-errors.ts'
 import { createDefaultElements } from '../../../inventory/default-elements.ts'
@@ -9,7 +10,7 @@ import { findPipelines, findWhollyVisible } from '../../../inventory/pipelines.t
 import { findInvalidKeys, findReferencedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /** Maximum number of sources in the configuration of a pipeline: more than an engine can read. */
 const MAX_SOURCES = 1000
@@ -26,7 +27,7 @@ export const pipelineOperations = [
   defineOperation(pipelineRoutes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
     await assertReferencedRecordsExist(tx, fields)
     const organizationId = await findOwnerOrganization(tx, caller, fields)
-    const created = getInserted(
+    const created = firstRow(
       await tx
         .insert(pipeline)
         .values({ ...fields, organization_id: organizationId })

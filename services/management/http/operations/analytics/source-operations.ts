@@ -2,6 +2,7 @@ import { type ManagedSource, sourceRoutes } from '@eyrie/contract/management/ind
 import { and, asc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { withFullScope } from '../../../db/full-scope.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { channel, customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
 import { isAnyOf } from '../../../db/text-array.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
@@ -9,7 +10,7 @@ import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { placeNewSource } from '../../../placement/place-new-source.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /**
  * API operations on sources, which are the streams of devices that engines read. `source_id` identifies a source
@@ -18,7 +19,7 @@ import { assertChanged, getInserted } from '../../api/written-rows.ts'
 export const sourceOperations = [
   defineOperation(sourceRoutes.create, async ({ input }, tx) => {
     const siteId = await findSiteId(tx, input.device_id)
-    const created = getInserted(
+    const created = firstRow(
       await tx
         .insert(source)
         .values({ ...input, site_id: siteId })

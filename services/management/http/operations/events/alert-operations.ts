@@ -2,11 +2,12 @@ import type { Alert } from '@eyrie/contract/management/alert'
 import { alertRoutes } from '@eyrie/contract/management/alert'
 import { and, asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { alert, alertState, channel, usecase } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { assertStatisticKeys } from '../../../inventory/usecases.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 type AlertRow = typeof alert.$inferSelect
 
@@ -27,7 +28,7 @@ export const alertOperations = [
 
   defineOperation(alertRoutes.create, async ({ input }, tx) => {
     await assertThresholdKey(tx, input)
-    const created = getInserted(await tx.insert(alert).values(input).returning())
+    const created = firstRow(await tx.insert(alert).values(input).returning())
     return { createdId: created.alert_id }
   }),
 

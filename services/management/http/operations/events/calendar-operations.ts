@@ -2,13 +2,14 @@ import { calendarRoutes, type ManagementRoute } from '@eyrie/contract/management
 import { asc, eq } from 'drizzle-orm'
 import { parseCalendar } from '../../../calendars/parse-calendar.ts'
 import type { Database, Transaction, Work } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { calendar, site } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
 import { explainDenial } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 const MAX_LISTED_EVENTS = 100
 
@@ -24,7 +25,7 @@ export const calendarOperations = (now: () => Date) => [
     const calendarId = await transact(async tx => {
       await assertValidOwner(tx, input)
       const { site_id = null } = input
-      const created = getInserted(
+      const created = firstRow(
         await tx
           .insert(calendar)
           .values({ ...input, site_id, ...parsed })

@@ -1,6 +1,7 @@
 import { type ReportSchedule, reportScheduleRoutes } from '@eyrie/contract/management/report-schedule'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { reportSchedule, site } from '../../../db/schema/index.ts'
 import { assertChannelsOnSite } from '../../../reports/create-report.ts'
 import { findLastDueDay, findNextSendingTime } from '../../../reports/scheduled/report-times.ts'
@@ -13,14 +14,14 @@ import {
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /** API operations on scheduled reports. `nowMs` returns epoch ms. */
 export const reportScheduleOperations = (nowMs: () => number) => [
   defineOperation(reportScheduleRoutes.create, async ({ input, caller }, tx) => {
     await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
     const lastDay = await findInitialLastDay(tx, input, nowMs())
-    const created = getInserted(
+    const created = firstRow(
       await tx
         .insert(reportSchedule)
         .values({ ...input, ...toOwner(caller, nowMs()), last_day: lastDay })

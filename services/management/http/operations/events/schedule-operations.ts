@@ -2,13 +2,14 @@ import { type Schedule, scheduleRoutes } from '@eyrie/contract/management/schedu
 import type { ArmedState } from '@eyrie/kit/schedules/armed-timeline'
 import { asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { alert, schedule } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { loadTimelines } from '../../../schedules/armed-alerts.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 type ScheduleRow = typeof schedule.$inferSelect
 
@@ -26,7 +27,7 @@ export const scheduleOperations = (nowMs: () => number) => [
       await assertAlertOnChannel(tx, fields)
       const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
       const values = { ...fields, schedule_occurrence: occurrences }
-      const created = getInserted(await tx.insert(schedule).values(values).returning())
+      const created = firstRow(await tx.insert(schedule).values(values).returning())
       return { createdId: created.schedule_id }
     },
   ),

@@ -2,13 +2,14 @@ import { EyrieError } from '@eyrie/contract'
 import { customerRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { channel, customer, site, usecase, userCustomer } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { findSitesWithDevices } from '../../../inventory/sites.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /** The `type` of a view that groups devices by site. The other type groups channels by usecase. */
 const VIEW_BY_SITE = '1'
@@ -24,7 +25,7 @@ export const customerOperations = [
   defineOperation(
     customerRoutes.create,
     async ({ input: { customer_sites: customerSites, ...fields } }, tx) => {
-      const created = getInserted(await tx.insert(customer).values(fields).returning())
+      const created = firstRow(await tx.insert(customer).values(fields).returning())
       const { customer_id: customerId, organization_id } = created
       await moveSites(tx, customerSites, {
         customer_id: customerId,

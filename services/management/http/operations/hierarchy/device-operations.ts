@@ -3,6 +3,7 @@ import { hasSameServer, REDACTED } from '@eyrie/contract/address'
 import { type DeviceStream, deviceRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { toStreamUrl } from '../../../fleet/provisioning/source-fields.ts'
@@ -10,7 +11,7 @@ import { findDevice, findDevicesOfSites } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /**
  * API operations on devices, such as cameras, and their streams. Responses contain a placeholder instead of the
@@ -27,7 +28,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     defineOperation(
       deviceRoutes.create,
       async ({ input: { device_streams: deviceStreams = [], ...fields } }, tx) => {
-        const created = getInserted(
+        const created = firstRow(
           await tx
             .insert(device)
             .values({ ...fields, transaction_id: randomUUID() })

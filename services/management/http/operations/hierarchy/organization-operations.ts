@@ -1,6 +1,7 @@
 import { customerInput, organizationRoutes } from '@eyrie/contract/management/index'
 import { and, eq, type SQL } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { customer, image, organization } from '../../../db/schema/index.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type Operation,
 } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /**
  * API operations on organizations, which own all other records. `assertChanged` throws if the caller may read an
@@ -18,7 +19,7 @@ import { assertChanged, getInserted } from '../../api/written-rows.ts'
  */
 export const organizationOperations = (images: ImageStore): Operation[] => [
   defineOperation(organizationRoutes.create, async ({ input }, tx) => {
-    const created = getInserted(await tx.insert(organization).values(input).returning())
+    const created = firstRow(await tx.insert(organization).values(input).returning())
     const { organization_id: organizationId } = created
     await tx.insert(customer).values(createDefaultCustomer(organizationId))
     return { createdId: organizationId }

@@ -1,12 +1,13 @@
 import { siteRoutes } from '@eyrie/contract/management/index'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { site, userSite } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { findSites, findSitesWithDevices } from '../../../inventory/sites.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 /**
  * API operations on the sites of a customer, and the users to whom they are assigned. Each runs in one transaction,
@@ -14,7 +15,7 @@ import { assertChanged, getInserted } from '../../api/written-rows.ts'
  */
 export const siteOperations = [
   defineOperation(siteRoutes.create, async ({ input }, tx) => {
-    const created = getInserted(await tx.insert(site).values(input).returning())
+    const created = firstRow(await tx.insert(site).values(input).returning())
     return { createdId: created.site_id }
   }),
 

@@ -3,10 +3,11 @@ import { type SnoozeDuration, snoozeRoutes } from '@eyrie/contract/management/sn
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { alert, channel, incident, snooze } from '../../../db/schema/index.ts'
 import { activeCondition } from '../../../incidents/active-snoozes.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged, getInserted } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/written-rows.ts'
 
 const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
   hour: 3_600_000,
@@ -23,7 +24,7 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
     const scope = await findScope(tx, input)
     if (duration === 'resolved') await assertOpenIncident(tx, scope)
     const until = duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
-    const created = getInserted(
+    const created = firstRow(
       await tx
         .insert(snooze)
         .values({ ...scope, until, reason, created_by: caller.actor })

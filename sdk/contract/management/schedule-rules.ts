@@ -52,8 +52,8 @@ export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
 
   const toRule = ({ exceptions, ...schedule }: AlertSchedules['schedules'][number]): ScheduleRule => ({
     ...schedule,
-    exceptions: exceptions.map(({ exception_type, calendar_id: calendarId }) => ({
-      exception_type,
+    exceptions: exceptions.map(({ exception_type: exceptionType, calendar_id: calendarId }) => ({
+      exception_type: exceptionType,
       events: eventsByCalendar.get(calendarId) ?? [],
     })),
   })

@@ -54,7 +54,7 @@ function createNotificationEvent(delivery: ClaimedDelivery, base: string, pictur
   const {
     delivery_id: deliveryId,
     channel_id: channelId,
-    notification_uuid,
+    notification_uuid: notificationUuid,
     is_test: isTest,
     request,
   } = delivery
@@ -70,7 +70,7 @@ function createNotificationEvent(delivery: ClaimedDelivery, base: string, pictur
     data: {
       ...details,
       channel_id: channelId,
-      notification_uuid,
+      notification_uuid: notificationUuid,
       subject,
       message,
       ...(action.action_external_link && { link: action.action_external_link }),

@@ -88,15 +88,23 @@ export const expireMessages = (database: Database): Promise<unknown> =>
 
 /** Returns a message as clients receive it; undefined for a kind that only the scheduler receives. */
 export function toFeedMessage(stored: StoredFeedMessage): FeedMessage | undefined {
-  const { position, kind, channel_id, source_id, engine_id, data, created_at: createdAt } = stored
+  const {
+    position,
+    kind,
+    channel_id: channelId,
+    source_id: sourceId,
+    engine_id: engineId,
+    data,
+    created_at: createdAt,
+  } = stored
   if (!isFeedKind(kind)) return undefined
   return {
     id: String(position),
     kind,
     time: createdAt.toISOString(),
-    channel_id,
-    source_id,
-    engine_id,
+    channel_id: channelId,
+    source_id: sourceId,
+    engine_id: engineId,
     data,
   }
 }

@@ -31,7 +31,12 @@ export async function escalateIncidents(tx: Transaction, now: number): Promise<v
 
 /** Carries out the next step of an incident: stores its messages, and when the step after it is due. */
 async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise<void> {
-  const { incident_id: incidentId, alert_id: alertId, channel_id, escalation_step: escalationStep } = row
+  const {
+    incident_id: incidentId,
+    alert_id: alertId,
+    channel_id: channelId,
+    escalation_step: escalationStep,
+  } = row
   const steps = alertId === null ? [] : await readSteps(tx, alertId)
   const step = steps[escalationStep]
   const nextStep = steps[escalationStep + 1]
@@ -52,7 +57,7 @@ async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise
     return {
       kind: 'escalation',
       alert_id: alertId,
-      channel_id,
+      channel_id: channelId,
       incident_id: incidentId,
       notification_uuid,
       request,

@@ -48,9 +48,9 @@ export async function findActiveSnoozes(
     where a.alert_id = any (${formatTextArray(alertIds)}::uuid[]) and ${activeCondition(sql`now()`)}
     order by a.alert_id, s.until desc nulls first`)
   return new Map(
-    rows.map(({ alert_id: alertId, until, created_by }) => [
+    rows.map(({ alert_id: alertId, until, created_by: createdBy }) => [
       alertId,
-      { until: until === null ? undefined : new Date(until), created_by },
+      { until: until === null ? undefined : new Date(until), created_by: createdBy },
     ]),
   )
 }

@@ -15,13 +15,13 @@ interface AlertFields {
 
 /** Returns the policy of an alert, from its row if it has one. */
 export function toPolicy(
-  { alert_id, alert_priority: alertPriority }: AlertFields,
+  { alert_id: alertId, alert_priority: alertPriority }: AlertFields,
   row: PolicyRow | null,
 ): AlertPolicy {
   // A fire must not stay unknown because parked cars have used up the budget.
   const defaultBudget = alertPriority === 'critical' ? 0 : DEFAULT_BUDGET_PER_HOUR
   return {
-    alert_id,
+    alert_id: alertId,
     release_threshold: row?.release_threshold ?? null,
     quiet_s: row?.quiet_s ?? DEFAULT_QUIET_S,
     repeat_s: row?.repeat_s ?? null,

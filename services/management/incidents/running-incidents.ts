@@ -59,16 +59,22 @@ export async function loadRunningIncidents(
 
   async function begin(notification: IncidentNotification): Promise<IncidentRow> {
     const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
-    const { alert_id: alertId, channel_id, alert_name, alert_priority, usecase_key } = alert
+    const {
+      alert_id: alertId,
+      channel_id: channelId,
+      alert_name: alertName,
+      alert_priority: alertPriority,
+      usecase_key: usecaseKey,
+    } = alert
     const time = new Date(timeMs)
     const rows = await tx
       .insert(incident)
       .values({
         alert_id: alertId,
-        channel_id,
-        alert_name,
-        alert_priority,
-        usecase_key,
+        channel_id: channelId,
+        alert_name: alertName,
+        alert_priority: alertPriority,
+        usecase_key: usecaseKey,
         started_at: time,
         last_at: time,
         count: 1,

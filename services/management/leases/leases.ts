@@ -52,7 +52,7 @@ export interface LeasesOptions {
   log: Log
 }
 
-export function createLeases({ instance_id: instanceId, host_name, log }: LeasesOptions): Leases {
+export function createLeases({ instance_id: instanceId, host_name: hostName, log }: LeasesOptions): Leases {
   const listeners: ((held: HeldLeases, database: Database) => Promise<void>)[] = []
   const background = createGate()
   /** How many parts of the service have called `start` and not ended it. */
@@ -63,7 +63,7 @@ export function createLeases({ instance_id: instanceId, host_name, log }: Leases
 
   async function renewOnce(database: Database): Promise<void> {
     const held = await database.system(OPERATION, tx =>
-      renewLeases(tx, { instance_id: instanceId, host_name }),
+      renewLeases(tx, { instance_id: instanceId, host_name: hostName }),
     )
     background.set(held.subjects.has(BACKGROUND))
     for (const listener of listeners) await listener(held, database)

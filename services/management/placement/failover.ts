@@ -22,8 +22,23 @@ export function createFailover(log: Log): Failover {
         for (const move of planned.moves) await moveSource(tx, move)
         return planned
       })
-      for (const { source_id, source_name: sourceName, from_engine_id, to_engine_id, reason } of plan.moves)
-        log.warn({ source: sourceName, source_id, from_engine_id, to_engine_id, reason }, 'moved source')
+      for (const {
+        source_id: sourceId,
+        source_name: sourceName,
+        from_engine_id: fromEngineId,
+        to_engine_id: toEngineId,
+        reason,
+      } of plan.moves)
+        log.warn(
+          {
+            source: sourceName,
+            source_id: sourceId,
+            from_engine_id: fromEngineId,
+            to_engine_id: toEngineId,
+            reason,
+          },
+          'moved source',
+        )
       const names = plan.unplaced.map(({ source_name }) => source_name)
       if (names.length > 0 && names.join() !== unplacedNames.join())
         log.warn({ sources: names }, 'failed to find an engine for sources')

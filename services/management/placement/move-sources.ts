@@ -67,7 +67,7 @@ async function storeFormerChannels(tx: Transaction, sourceId: string, engineId: 
     .select({ channel_id: channel.channel_id, channel_sid: channel.channel_sid })
     .from(channel)
     .where(and(eq(channel.source_id, sourceId), isNotNull(channel.channel_sid)))
-  for (const { channel_id, channel_sid: channelSid } of rows) {
+  for (const { channel_id: channelId, channel_sid: channelSid } of rows) {
     await tx
       .insert(formerChannel)
       .values({
@@ -75,7 +75,7 @@ async function storeFormerChannels(tx: Transaction, sourceId: string, engineId: 
         log_id: logId,
         // The query returns only channels with an id.
         channel_sid: channelSid!,
-        channel_id,
+        channel_id: channelId,
         moved_at: sql`clock_timestamp()`,
       })
       .onConflictDoNothing()

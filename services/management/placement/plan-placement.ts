@@ -169,13 +169,13 @@ function move(
   target: PlacementEngine,
   reason: string,
 ): PlacementPlan['moves'][number] {
-  const { source_id: sourceId, source_name } = source
+  const { source_id: sourceId, source_name: sourceName } = source
   const fromEngineId = board.places.get(sourceId)!
   board.place(source, target.engine_id)
   const cores = round(board.estimate(source))
   return {
     source_id: sourceId,
-    source_name,
+    source_name: sourceName,
     from_engine_id: fromEngineId,
     to_engine_id: target.engine_id,
     cores,
@@ -197,14 +197,16 @@ function toPlan(
   unplaced: PlacementPlan['unplaced'],
 ): PlacementPlan {
   const before = createBoard(state)
-  const engines = state.engines.map(({ engine_id: engineId, engine_name, isAvailable, cores }) => ({
-    engine_id: engineId,
-    engine_name,
-    is_available: isAvailable,
-    cores: cores ?? null,
-    used: round(before.getUsed(engineId)),
-    used_after: round(board.getUsed(engineId)),
-  }))
+  const engines = state.engines.map(
+    ({ engine_id: engineId, engine_name: engineName, isAvailable, cores }) => ({
+      engine_id: engineId,
+      engine_name: engineName,
+      is_available: isAvailable,
+      cores: cores ?? null,
+      used: round(before.getUsed(engineId)),
+      used_after: round(board.getUsed(engineId)),
+    }),
+  )
   return { moves, unplaced, engines }
 }
 

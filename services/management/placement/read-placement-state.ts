@@ -65,9 +65,9 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
   })
 
   const sources = sourceRows.map(
-    ({ source_sid, source_cores: sourceCores, placement, ...row }): PlacementSource => {
+    ({ source_sid: sourceSid, source_cores: sourceCores, placement, ...row }): PlacementSource => {
       // `source_cores` is what the source needed before it was moved to its engine.
-      const cores = findLoad({ source_sid, engine_id: row.engine_id }) ?? sourceCores ?? undefined
+      const cores = findLoad({ source_sid: sourceSid, engine_id: row.engine_id }) ?? sourceCores ?? undefined
       return { ...row, isAutomatic: placement === 'automatic', cores }
     },
   )

@@ -61,8 +61,8 @@ async function loadCalendars(tx: Transaction, exceptions: readonly { calendar_id
   const ids = [...new Set(exceptions.map(({ calendar_id }) => calendar_id))]
   if (ids.length === 0) return []
   const rows = await tx.select().from(calendar).where(isAnyOf(calendar.calendar_id, ids))
-  return rows.map(({ calendar_id, calendar_events: calendarEvents }) => ({
-    calendar_id,
+  return rows.map(({ calendar_id: calendarId, calendar_events: calendarEvents }) => ({
+    calendar_id: calendarId,
     events: calendarEvents.map(({ start, end }) => ({ start, end })),
   }))
 }

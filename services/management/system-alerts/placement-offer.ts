@@ -11,9 +11,14 @@ const isOffered = and(eq(systemAlert.kind, 'engines_unbalanced'), isNull(systemA
 export async function readOffer(tx: Transaction): Promise<PlacementOffer | null> {
   const [row] = await tx.select().from(systemAlert).where(isOffered)
   if (!row) return null
-  const { system_alert_id, message, opened_at: openedAt, acknowledged_at: acknowledgedAt } = row
+  const {
+    system_alert_id: systemAlertId,
+    message,
+    opened_at: openedAt,
+    acknowledged_at: acknowledgedAt,
+  } = row
   return {
-    system_alert_id,
+    system_alert_id: systemAlertId,
     message,
     offered_at: openedAt.toISOString(),
     acknowledged_at: acknowledgedAt?.toISOString() ?? null,

@@ -39,7 +39,7 @@ interface RegisterOptions {
  */
 export async function registerUser(
   database: Database,
-  { email, first_name, last_name, password, role_key: roleKey }: Registration,
+  { email, first_name: firstName, last_name: lastName, password, role_key: roleKey }: Registration,
   { caller, address, isOpen, passwords, now }: RegisterOptions,
 ): Promise<string> {
   const administrator = caller && includesRole(caller.role, 'admin') ? caller : undefined
@@ -50,15 +50,15 @@ export async function registerUser(
   }
 
   const passwordHash = await passwords.hash(password)
-  const userName = toUserName({ email, first_name, last_name })
+  const userName = toUserName({ email, first_name: firstName, last_name: lastName })
   const organizationId = administrator?.organizations[0] ?? null
   const insert: Work<string> = async tx => {
     const rows = await tx
       .insert(user)
       .values({
         email,
-        first_name,
-        last_name,
+        first_name: firstName,
+        last_name: lastName,
         user_name: userName,
         role_wish: roleKey,
         organization_id: organizationId,

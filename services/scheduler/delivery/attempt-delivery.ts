@@ -48,13 +48,13 @@ function describeError(error: Error | AggregateError): string {
 
 /** Returns the result of an attempt for management. `random` returns a number from 0 to 1, for the delay of the next attempt. */
 export function toResult(
-  { delivery_id, attempt, is_test: isTest }: ClaimedDelivery,
+  { delivery_id: deliveryId, attempt, is_test: isTest }: ClaimedDelivery,
   outcome: Outcome,
   random?: () => number,
 ): DeliveryResult {
   // Management rejects longer texts.
   const reason = quote(outcome.reason)
-  const result = { delivery_id, attempt, reason }
+  const result = { delivery_id: deliveryId, attempt, reason }
 
   if (outcome.state === 'failed') {
     // A user waits for the result of a test, so it is not repeated.

@@ -122,8 +122,8 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       const discoveryConfigs = createAllDiscoveryConfigs(inventory)
       for (const { topic, config } of discoveryConfigs) setState(topic, config)
       for (const { alert_id: alertId, is_firing: isFiring } of alerts) publishAlert(alertId, isFiring)
-      for (const { engine_id: engineId, engine_status, engine_reason } of engines)
-        publishEngine(engineId, { engine_status, engine_reason })
+      for (const { engine_id: engineId, engine_status: engineStatus, engine_reason: engineReason } of engines)
+        publishEngine(engineId, { engine_status: engineStatus, engine_reason: engineReason })
 
       const currentTopics = new Set([...listTopics(inventory), ...discoveryConfigs.map(({ topic }) => topic)])
       const staleTopics = queue.listStates().filter(topic => !currentTopics.has(topic))
@@ -163,14 +163,14 @@ function toCounts({ statistics, counts }: PublishedChannel): Record<string, numb
 }
 
 function toChannelState({
-  channel_name,
+  channel_name: channelName,
   status,
   reason,
   is_active: isActive,
   is_current: isCurrent,
 }: PublishedChannel) {
   const isConnected = isCurrent && status !== 'lost' && isActive
-  return { channel_name, status, reason, is_active: isActive, is_connected: isConnected }
+  return { channel_name: channelName, status, reason, is_active: isActive, is_connected: isConnected }
 }
 
 function toChannelEvent(

@@ -40,7 +40,7 @@ export interface OutputLog {
  */
 export async function findIngestChannels(
   tx: Transaction,
-  { engine_id: engineId, log_id }: OutputLog,
+  { engine_id: engineId, log_id: logId }: OutputLog,
   messages: readonly MessageSids[],
 ): Promise<Map<number, IngestChannel>> {
   const sidsByChannel = new Map<number, MessageSids>()
@@ -52,7 +52,7 @@ export async function findIngestChannels(
   const rows = await readCandidateChannels(tx, engineId, [...sidsByChannel.keys()])
   const knownSids = new Set(rows.map(({ channel_sid }) => channel_sid))
   const unknownSids = [...sidsByChannel.keys()].filter(sid => !knownSids.has(sid))
-  const formerRows = await readFormerChannels(tx, { engine_id: engineId, log_id }, unknownSids)
+  const formerRows = await readFormerChannels(tx, { engine_id: engineId, log_id: logId }, unknownSids)
   const channelIds = [...rows, ...formerRows].map(({ channel_id }) => channel_id)
   const counters = await readCounters(tx, engineId, channelIds)
 

@@ -28,9 +28,9 @@ export async function attachPictures(tx: Transaction, { events, messages }: NewP
   for (const { channel_id: channelId, message } of messages) await attachToEvents(tx, channelId, message)
 
   const taken: TakenPicture[] = []
-  for (const { channel_id, time, picture, picture_offset: pictureOffset } of events) {
+  for (const { channel_id: channelId, time, picture, picture_offset: pictureOffset } of events) {
     if (!picture) continue
-    taken.push({ channel_id, sha256: picture, takenMs: time.getTime() + (pictureOffset ?? 0) })
+    taken.push({ channel_id: channelId, sha256: picture, takenMs: time.getTime() + (pictureOffset ?? 0) })
   }
   for (const { channel_id, message } of messages) {
     const { picture, picture_offset: pictureOffset = 0 } = message.data

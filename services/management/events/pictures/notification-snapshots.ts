@@ -134,11 +134,21 @@ const finish = (database: Database, { notification_uuid: notificationUuid }: Due
  * undefined if the engine has no picture of this moment.
  */
 async function fetchAndStore(
-  { channel_id, engine_id, channel_sid: channelSid, is_storage: isStorage, time }: DueSnapshot,
+  {
+    channel_id: channelId,
+    engine_id: engineId,
+    channel_sid: channelSid,
+    is_storage: isStorage,
+    time,
+  }: DueSnapshot,
   { database, source, store, signal }: SnapshotOptions,
 ): Promise<number | undefined> {
   if (channelSid === null) return undefined
-  const snapshot = await source.fetchSnapshot({ engine_id, channel_sid: channelSid }, time.getTime(), signal)
+  const snapshot = await source.fetchSnapshot(
+    { engine_id: engineId, channel_sid: channelSid },
+    time.getTime(),
+    signal,
+  )
   if (!snapshot) return undefined
 
   const { jpeg, takenMs } = snapshot
@@ -146,7 +156,10 @@ async function fetchAndStore(
   // The row is stored before the file. After a crash in between there is a row without a file, which the retention removes. A file
   // without a row would remain.
   await database.system('pictures', tx =>
-    tx.insert(picture).values({ sha256, engine_id, time, is_stored: isStorage }).onConflictDoNothing(),
+    tx
+      .insert(picture)
+      .values({ sha256, engine_id: engineId, time, is_stored: isStorage })
+      .onConflictDoNothing(),
   )
   await store.write(sha256, jpeg)
   await database.system('pictures', async tx => {
@@ -154,7 +167,7 @@ async function fetchAndStore(
       .update(picture)
       .set({ fetched_at: sql`now()`, next_attempt: null })
       .where(eq(picture.sha256, sha256))
-    await attachToNotifications(tx, [{ channel_id, sha256, takenMs }])
+    await attachToNotifications(tx, [{ channel_id: channelId, sha256, takenMs }])
   })
   return takenMs
 }

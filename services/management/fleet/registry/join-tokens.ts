@@ -46,16 +46,16 @@ export const deleteJoinToken = (tx: Transaction, joinTokenId: string) =>
   tx.delete(joinToken).where(eq(joinToken.join_token_id, joinTokenId)).returning()
 
 const toJoinToken = ({
-  join_token_id,
+  join_token_id: joinTokenId,
   name,
-  site_ids,
+  site_ids: siteIds,
   created_at: createdAt,
   used_at: usedAt,
   expires_at: expiresAt,
 }: JoinTokenRow) => ({
-  join_token_id,
+  join_token_id: joinTokenId,
   name,
-  site_ids,
+  site_ids: siteIds,
   created_at: createdAt.toISOString(),
   used_at: usedAt?.toISOString() ?? null,
   expires_at: expiresAt?.toISOString() ?? null,

@@ -54,8 +54,8 @@ const selectStates = (tx: Transaction, engineIds: readonly string[], graceMs: nu
 type StateRow = Awaited<ReturnType<typeof selectStates>>[number]
 
 function toOutage({
-  engine_id,
-  engine_name,
+  engine_id: engineId,
+  engine_name: engineName,
   status,
   reason,
   seen_at: seenAt,
@@ -65,8 +65,8 @@ function toOutage({
   const since = seenAt ?? unusableSince
   if (!since) return null
   return {
-    engine_id,
-    engine_name,
+    engine_id: engineId,
+    engine_name: engineName,
     status: status === ENGINE_STATUS.offline ? 'offline' : 'error',
     since: since.toISOString(),
     reason,

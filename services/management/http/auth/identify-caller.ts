@@ -52,14 +52,14 @@ export function createIdentifyCaller(
 
   async function findByAccessToken(token: string): Promise<Principal | undefined> {
     const { accessTokens, principals, now } = users()
-    const { user_id: userId, session_id } = await accessTokens.verify(token)
-    return principals.getOrLoad({ user_id: userId, session_id }, () =>
+    const { user_id: userId, session_id: sessionId } = await accessTokens.verify(token)
+    return principals.getOrLoad({ user_id: userId, session_id: sessionId }, () =>
       database().system('identify', async tx => {
         const [isActive, principal] = await Promise.all([
-          isSessionActive(tx, { session_id, user_id: userId }, now()),
+          isSessionActive(tx, { session_id: sessionId, user_id: userId }, now()),
           loadPrincipal(tx, userId),
         ])
-        return isActive && principal ? { ...principal, session_id } : undefined
+        return isActive && principal ? { ...principal, session_id: sessionId } : undefined
       }),
     )
   }
@@ -75,9 +75,9 @@ export function createIdentifyCaller(
       const credential = await findCredential(tx)
       if (!credential) return undefined
 
-      const { user_id: userId, session_id, scopes } = credential
+      const { user_id: userId, session_id: sessionId, scopes } = credential
       const principal = await loadPrincipal(tx, userId)
-      return principal && { ...principal, session_id, scopes }
+      return principal && { ...principal, session_id: sessionId, scopes }
     })
   }
 

@@ -32,8 +32,8 @@ export function createJobRoutes({ database, runner }: JobRoutesOptions): Hono {
 
   app.post(jobRun.path(':name'), limitBody, async c => {
     const name = parseAs(jobName, c.req.param('name'))
-    const { run_id, limit_s: limitS } = await parseJsonBody(c, jobRun.body)
-    const run = { run_id, limitMs: limitS * 1000, waitMs: WAIT_MS }
+    const { run_id: runId, limit_s: limitS } = await parseJsonBody(c, jobRun.body)
+    const run = { run_id: runId, limitMs: limitS * 1000, waitMs: WAIT_MS }
     return c.json(await runner().run(database(), name, run))
   })
 

@@ -68,17 +68,17 @@ export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedO
 const toMessage = ({
   position,
   kind,
-  channel_id,
-  source_id,
-  engine_id,
+  channel_id: channelId,
+  source_id: sourceId,
+  engine_id: engineId,
   data,
   created_at: createdAt,
 }: StoredFeedMessage) => ({
   position,
   kind,
   time: createdAt.toISOString(),
-  channel_id,
-  source_id,
-  engine_id,
+  channel_id: channelId,
+  source_id: sourceId,
+  engine_id: engineId,
   data,
 })

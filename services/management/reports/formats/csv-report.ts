@@ -33,12 +33,12 @@ const listKeys = ({ sections }: Report): string[] => [
 
 function* listRecords({ sections }: Report): Generator<CsvRecord> {
   for (const { usecase_key: usecaseKey, columns, channels } of sections)
-    for (const { channel_name: channelName, channel_key, rows } of channels)
+    for (const { channel_name: channelName, channel_key: channelKey, rows } of channels)
       for (const { firstDay, lastDay, values, previous } of rows)
         yield {
           usecase: usecaseKey,
           channel: channelName,
-          channel_key,
+          channel_key: channelKey,
           first_day: firstDay,
           last_day: lastDay,
           ...toFields(columns, values, ''),

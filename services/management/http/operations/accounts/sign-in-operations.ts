@@ -39,17 +39,17 @@ export function signInOperations({
   /** Returns the response to a sign-in: a new access token, and the refresh token of the session. */
   async function issueTokens(
     database: Database,
-    { user_id: userId, session_id, refresh_token }: StartedSession,
+    { user_id: userId, session_id: sessionId, refresh_token: refreshToken }: StartedSession,
   ) {
     const user = await database.system(signInRoutes.auth.path, tx => describeUser(tx, userId))
-    const accessToken = await accessTokens.sign({ user_id: userId, session_id })
+    const accessToken = await accessTokens.sign({ user_id: userId, session_id: sessionId })
     const tokenType = 'Bearer' as const
     return {
       value: {
         access_token: accessToken,
         token_type: tokenType,
         expires_in: ACCESS_TOKEN_SECONDS,
-        refresh_token,
+        refresh_token: refreshToken,
         user,
       },
     }

@@ -53,15 +53,15 @@ export const userConfigOperations: Operation[] = [
       // Omitted fields remain unchanged.
       const {
         role_id: roleId = target.role_id,
-        organization_id = target.organization_id,
-        ui_config = target.ui_config,
+        organization_id: organizationId = target.organization_id,
+        ui_config: uiConfig = target.ui_config,
       } = config
-      await assertCanAssign(tx, caller, target, { role_id: roleId, organization_id })
+      await assertCanAssign(tx, caller, target, { role_id: roleId, organization_id: organizationId })
       if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
       const updatedRows = await tx
         .update(user)
-        .set({ role_id: roleId, organization_id, ui_config })
+        .set({ role_id: roleId, organization_id: organizationId, ui_config: uiConfig })
         .where(eq(user.user_id, userId))
         .returning({ user_id: user.user_id })
       assertUserChanged(updatedRows)

@@ -108,7 +108,7 @@ async function updateUser(
   { caller, newPasswordHash, now }: UserUpdateContext,
 ) {
   const target = await assertCanUpdate(tx, input, caller)
-  const { user_id: userId, email, role_id: roleId, organization_id } = input
+  const { user_id: userId, email, role_id: roleId, organization_id: organizationId } = input
   if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
   const firstName = input.first_name ?? target.first_name
@@ -121,7 +121,7 @@ async function updateUser(
     last_name: lastName,
     user_name: userName,
     role_id: roleId,
-    organization_id,
+    organization_id: organizationId,
     password_hash: newPasswordHash,
   })
 

@@ -114,7 +114,7 @@ function createViewUrls(baseUrl: string, channelId: string, ticket: string) {
 async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: string) {
   const {
     engine_id: engineId,
-    site_id,
+    site_id: siteId,
     organization_id: organizationId,
     placement,
   } = await getSource(tx, sourceId)
@@ -134,7 +134,7 @@ async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: st
     const reason = 'belongs to another organization than the source: create a pipeline for this organization'
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
-  return { engine_id: engineId, site_id }
+  return { engine_id: engineId, site_id: siteId }
 }
 
 // The API has checked that the records which these functions read exist.

@@ -26,10 +26,10 @@ export const customerOperations = [
     customerRoutes.create,
     async ({ input: { customer_sites: customerSites, ...fields } }, tx) => {
       const created = firstRow(await tx.insert(customer).values(fields).returning())
-      const { customer_id: customerId, organization_id } = created
+      const { customer_id: customerId, organization_id: organizationId } = created
       await moveSites(tx, customerSites, {
         customer_id: customerId,
-        organization_id,
+        organization_id: organizationId,
         field: 'customer_sites',
       })
       return { createdId: customerId }
@@ -142,14 +142,14 @@ async function moveSites(
   tx: Transaction,
   siteIds: string[],
   {
-    customer_id,
+    customer_id: customerId,
     organization_id: organizationId,
     field,
   }: { customer_id: string; organization_id: string; field: string },
 ) {
   const moved = await tx
     .update(site)
-    .set({ customer_id })
+    .set({ customer_id: customerId })
     .where(and(inArray(site.site_id, siteIds), eq(site.organization_id, organizationId)))
     .returning()
   if (moved.length < siteIds.length) throw missingRecords([{ field, record: 'site in this organization' }])

@@ -16,10 +16,10 @@ export const alertPolicyOperations: Operation[] = [
   })),
 
   defineOperation(alertPolicyRoutes.updatePolicy, async ({ input }, tx) => {
-    const { alert_id: alertId, budget_per_hour = null, ...fields } = input
+    const { alert_id: alertId, budget_per_hour: budgetPerHour = null, ...fields } = input
     const row = await findAlert(tx, alertId)
     assertReleaseThreshold(row, input.release_threshold)
-    const values = { ...fields, budget_per_hour, channel_id: row.channel_id }
+    const values = { ...fields, budget_per_hour: budgetPerHour, channel_id: row.channel_id }
     await tx
       .insert(alertPolicy)
       .values({ ...values, alert_id: alertId })

@@ -99,9 +99,13 @@ function findState({
 }
 
 /** Returns the path of the picture, or an empty text if there is none. */
-function toImageUrl({ picture, channel_id, notification_uuid: notificationUuid }: IncidentRow): string {
+function toImageUrl({
+  picture,
+  channel_id: channelId,
+  notification_uuid: notificationUuid,
+}: IncidentRow): string {
   if (picture === null || notificationUuid === null) return ''
-  return `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid: notificationUuid })}`
+  return `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id: channelId, notification_uuid: notificationUuid })}`
 }
 
 /** Time before the first and after the last notification that the clip of an incident shows. */

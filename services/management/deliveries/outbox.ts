@@ -7,7 +7,7 @@ import type { Transaction } from '../db/database.ts'
 import { splitRows } from '../db/rows.ts'
 import { delivery, notification } from '../db/schema/index.ts'
 import { findActionType } from './action-type.ts'
-import { listReceivers, type MessageCopy } from './receivers.ts'
+import { createCopies, type MessageCopy } from './receivers.ts'
 
 /** The channel of Postgres on which new due deliveries are announced. */
 export const DELIVERY_CHANNEL = 'eyrie_delivery'
@@ -78,7 +78,7 @@ type DeliveryInsert = PgInsertValue<typeof delivery>
 async function createRows(tx: Transaction, newDelivery: NewDelivery): Promise<DeliveryInsert[]> {
   const { request, suppression, awaitsPicture = false, ...references } = newDelivery
   if (suppression) return [createSuppressedRow(references, request, suppression)]
-  const copies = await listReceivers(tx, references.channel_id ?? null, request)
+  const copies = await createCopies(tx, references.channel_id ?? null, request)
   return copies.map(copy => createQueuedRow(references, copy, awaitsPicture))
 }
 

@@ -19,37 +19,37 @@ export interface MessageCopy {
 }
 
 /**
- * Returns the copies of a message, each of which gets a delivery of its own. SMS, digests and push messages have a copy for each
- * receiver: if one of them fails and is repeated, the other receivers get nothing twice. All other messages have one copy. A message
- * about the appliance, which has no channel, is not sent to browsers.
+ * Creates the copies of a message. Each copy is delivered and repeated by itself. SMS, digests and push messages have a copy for each
+ * receiver, so that nobody gets a message twice when the delivery to another receiver fails. All other messages have one copy. Messages
+ * without a channel are about the appliance, and are not sent to browsers.
  */
-export async function listReceivers(
+export async function createCopies(
   tx: Transaction,
   channelId: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const copies = await listSeparateCopies(tx, channelId, request)
-  // If there is no receiver, the attempt to send the message fails and reports that.
+  const copies = await createSeparateCopies(tx, channelId, request)
+  // A message without a receiver is kept as well: the attempt to send it fails, and reports that.
   return copies.length > 0 ? copies : [{ request }]
 }
 
-/** Returns a copy for each receiver of an SMS, a digest or a push message; none for other messages. */
-async function listSeparateCopies(
+/** Creates a copy for each receiver of an SMS, a digest or a push message; none for other messages. */
+async function createSeparateCopies(
   tx: Transaction,
   channelId: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
   const type = findActionType(request.action)
-  if (type === 'push') return channelId === null ? [] : listBrowsers(tx, channelId, request)
+  if (type === 'push') return channelId === null ? [] : createPushCopies(tx, channelId, request)
   const isDigest = type === 'email' && request.digest === true
   if (type !== 'sms' && !isDigest) return []
   const addresses = splitAddresses(request.action.action_to || (await readDefaultReceivers(tx, type)))
-  return addresses.map(address => ({ request: replaceReceiver(request, address) }))
+  return addresses.map(address => ({ request: addressTo(request, address) }))
 }
 
-const replaceReceiver = (request: DeliveryRequest, actionTo: string): DeliveryRequest => ({
+const addressTo = (request: DeliveryRequest, receiver: string): DeliveryRequest => ({
   ...request,
-  action: { ...request.action, action_to: actionTo },
+  action: { ...request.action, action_to: receiver },
 })
 
 /** Splits `a@example.com, b@example.com`. Each address is listed once. */
@@ -69,26 +69,26 @@ const readDefaultReceivers = (tx: Transaction, type: 'sms' | 'email'): Promise<s
     return (await readRedactedSettings(tx, smtpKind)).smtp_to
   })
 
-/** Returns a copy for each browser of the users who may view the channel. If the action names users, only their browsers count. */
-async function listBrowsers(
+/** Creates a copy for each browser of the users who may view the channel; if the action names users, only for their browsers. */
+async function createPushCopies(
   tx: Transaction,
   channelId: string,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const names = splitAddresses(request.action.action_to ?? '').map(address => address.toLowerCase())
-  const nameCondition =
-    names.length > 0 ? sql`lower(${user.email}) = any (${sql.param(names)}::text[])` : undefined
+  const emails = splitAddresses(request.action.action_to ?? '').map(address => address.toLowerCase())
+  const namedUsers =
+    emails.length > 0 ? sql`lower(${user.email}) = any (${sql.param(emails)}::text[])` : undefined
   const browsers = await withFullScope(tx, () =>
     tx
       .select({ browser: pushSubscription, email: user.email })
       .from(pushSubscription)
       .innerJoin(user, eq(user.user_id, pushSubscription.user_id))
       .innerJoin(channel, eq(channel.channel_id, channelId))
-      .where(and(mayViewChannel, nameCondition))
+      .where(and(mayViewChannel, namedUsers))
       .orderBy(pushSubscription.push_subscription_id),
   )
   return browsers.map(({ browser: { push_subscription_id, endpoint }, email }) => ({
     browser: { push_subscription_id, host: new URL(endpoint).host },
-    request: replaceReceiver(request, email),
+    request: addressTo(request, email),
   }))
 }

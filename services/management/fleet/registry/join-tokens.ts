@@ -12,18 +12,18 @@ const TOKEN_PREFIX = 'eyrie_jt_'
 type JoinTokenRow = typeof joinToken.$inferSelect
 
 /**
- * Creates a token with which engines register themselves. Throws `EyrieError` (`syntax`) for sites of several organizations, or an
- * expiry in the past.
+ * Creates a token with which engines register themselves. Throws `EyrieError` (`syntax`) if the sites belong to several organizations, or
+ * if the token would have expired already.
  */
 export async function createJoinToken(
   tx: Transaction,
   { name, site_ids: siteIds = [], expires_at: expiresAt }: JoinTokenInput,
 ): Promise<NewJoinToken> {
-  const sites = await tx
+  const owners = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
     .where(inArray(site.site_id, siteIds))
-  if (sites.length > 1)
+  if (owners.length > 1)
     throw fieldError('site_ids', 'choose sites of one organization, which will own the engines')
   const expiry = expiresAt ? new Date(expiresAt) : null
   if (expiry && expiry <= new Date()) throw fieldError('expires_at', 'must be in the future')

@@ -76,7 +76,7 @@ describe('lines of make run', () => {
       await appliance.waitForLine(/replaced the default line by lines across the paths of moving objects/)
     else {
       const engine = { url: appliance.engineUrl, token: appliance.token }
-      await drawProposedLines({ engine, data: appliance.data, log: createServiceLog([]), seconds: 10 })
+      await drawProposedLines({ engine, data: appliance.data, log: createServiceLog([]), seconds: 16 })
     }
     const { lines } = await readPipeline()
     expect(lines).not.toEqual(DEFAULT_LINES)
@@ -88,7 +88,7 @@ describe('lines of make run', () => {
     await createEngineClient(appliance).pipeline.modify(pipeline, {
       elements: replaceLines(elements, source, []),
     })
-    const args = ['lines', 'propose', String(pipeline), '--apply', '--seconds', '8']
+    const args = ['lines', 'propose', String(pipeline), '--apply', '--seconds', '16']
     const { code, out } = await runEyrieCommand(args, {
       data: appliance.data,
       environment: { EYRIE_ENGINE_URL: appliance.engineUrl },

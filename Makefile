@@ -59,7 +59,7 @@ generate: setup
 	@$(NODE) sdk/element/generate.ts plugins/*/ $(dir $(wildcard examples/plugins/*/element.ts))
 	@$(NODE) appliance/notices/generate.ts
 	@$(NODE) appliance/reference/generate.ts
-	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json
+	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json examples/plugins/*/plugin.json
 
 sdk: setup
 	@$(NODE) sdk/cli/sdk-package/main.ts build

@@ -20,7 +20,7 @@ export interface MessageCopy {
 
 /**
  * Creates the copies of a message. Each copy is delivered and repeated by itself. SMS, digests and push messages have a copy for each
- * receiver, so that nobody gets a message twice when the delivery to another receiver fails. All other messages have one copy. Messages
+ * receiver: if a delivery fails and is repeated, the other receivers get nothing twice. All other messages have one copy. Messages
  * without a channel are about the appliance, and are not sent to browsers.
  */
 export async function createCopies(

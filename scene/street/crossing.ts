@@ -27,16 +27,10 @@ export function addCrossing(site: Site): void {
   for (const side of [-1, 1]) {
     const x = crossingX + side * (crossingHalfWidth + 3.2)
     const y = roadFar + bayDepth + 0.4
-    const [left, right, front] = [x - 0.3, x + 0.3, y - 0.04]
+    const front = y - 0.04
     const colour = toLinearRgb(side > 0 ? 0x2050a0 : 0xc02020)
     site.triangles.addPost([x, y], 0, 2.6, 0.035, 0.035, toLinearRgb(0x8a8e90), 8)
-    site.triangles.addQuad(
-      [left, front, 2.0],
-      [right, front, 2.0],
-      [right, front, 2.6],
-      [left, front, 2.6],
-      colour,
-    )
+    site.triangles.addStrip([x - 0.3, x + 0.3], [front, 2.0], [front, 2.6], colour)
   }
 }
 

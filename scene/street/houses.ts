@@ -45,8 +45,8 @@ function addCornice(site: Site, x0: number, x1: number, front: number, floor: nu
   const edge = front - 0.18
   const [low, middle, high] = [floor + 0.38, floor + 0.55, floor + 0.62]
   const [top, face] = [toLinearRgb(0xb8b0a0), toLinearRgb(0xc8c0b0)]
-  site.triangles.addQuad([x0, edge, middle], [x1, edge, middle], [x1, front, high], [x0, front, high], top)
-  site.triangles.addQuad([x0, edge, low], [x1, edge, low], [x1, edge, middle], [x0, edge, middle], face)
+  site.triangles.addStrip([x0, x1], [edge, middle], [front, high], top)
+  site.triangles.addStrip([x0, x1], [edge, low], [edge, middle], face)
 }
 
 /** Adds an awning with stripes and a vertical border in front of the shop. */
@@ -59,19 +59,7 @@ function addAwning(site: Site, x: number, width: number, front: number): void {
     const right = left + STRIPE_WIDTH_M
     if (right > x + width - 0.5) break
     const colour = i % 2 === 1 ? AWNING_WHITE : cloth
-    site.triangles.addQuad(
-      [left, front, 3.0],
-      [right, front, 3.0],
-      [right, edge, 2.45],
-      [left, edge, 2.45],
-      colour,
-    )
-    site.triangles.addQuad(
-      [left, edge, 2.45],
-      [right, edge, 2.45],
-      [right, edge, 2.22],
-      [left, edge, 2.22],
-      colour,
-    )
+    site.triangles.addStrip([left, right], [front, 3.0], [edge, 2.45], colour)
+    site.triangles.addStrip([left, right], [edge, 2.45], [edge, 2.22], colour)
   }
 }

@@ -41,6 +41,16 @@ export class TriangleList {
     )
   }
 
+  /** Adds a strip along the street, from the first x to the second, between two lines that are given by their y and z. */
+  addStrip(
+    [x0, x1]: readonly [number, number],
+    [y0, z0]: readonly [y: number, z: number],
+    [y1, z1]: readonly [y: number, z: number],
+    colour: Rgb,
+  ): void {
+    this.addQuad([x0, y0, z0], [x1, y0, z0], [x1, y1, z1], [x0, y1, z1], colour)
+  }
+
   /** Adds an upright box without a bottom, given by two opposite corners. */
   addBox([x0, y0, z0]: Vector, [x1, y1, z1]: Vector, colour: Rgb, facade?: FacadePlan): void {
     const corners: Point[] = [

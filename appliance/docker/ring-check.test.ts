@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { countConfiguredChannels, describeRingProblem, parseSize } from './ring-check.ts'
 
 const MIB = 1 << 20
@@ -23,8 +23,7 @@ describe('describeRingProblem', () => {
 
 describe('countConfiguredChannels', () => {
   function createDataFolder(configuration?: string): string {
-    const data = mkdtempSync(join(tmpdir(), 'ring-check-'))
-    onTestFinished(() => rmSync(data, { recursive: true }))
+    const data = createTemporaryFolder()
     mkdirSync(join(data, 'engine'))
     if (configuration !== undefined) writeFileSync(join(data, 'engine/configuration.json'), configuration)
     return data

@@ -17,7 +17,7 @@ export type ServiceSeparation =
   | { kind: 'ordinary-user'; user: string }
 
 const CHECKOUT = resolve(import.meta.dirname, '../..')
-/** Two files that stand for what every service reads: the code of Eyrie, and the packages that it imports. */
+/** Every service must be able to read Eyrie's code and the packages that it imports. One file of each is checked. */
 const CODE_SAMPLES = [
   join(CHECKOUT, 'services/media/main.ts'),
   join(CHECKOUT, 'node_modules/zod/package.json'),

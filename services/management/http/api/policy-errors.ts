@@ -13,6 +13,15 @@ export class UnchangeableRecordError extends EyrieError {
   }
 }
 
+/**
+ * Returns the first row that an update or delete has changed. Throws `UnchangeableRecordError` if no row was changed: the
+ * caller may read the record, because `assertReferencesExist` has found it, but may not change it.
+ */
+export function assertChanged<Row>([row]: Row[]): Row {
+  if (row === undefined) throw new UnchangeableRecordError()
+  return row
+}
+
 /** What the row-level security requires for a change, by the first segment of the path (see `0004_policies_and_triggers.sql`). */
 const REQUIREMENTS: Record<string, string> = {
   organization: 'the role admin in this organization',

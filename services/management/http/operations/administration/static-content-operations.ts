@@ -3,7 +3,7 @@ import { asc, eq, getTableColumns } from 'drizzle-orm'
 import { firstRow } from '../../../db/rows.ts'
 import { source, staticContent } from '../../../db/schema/index.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on static content: JSON data that clients attach to a source. Each operation runs in one

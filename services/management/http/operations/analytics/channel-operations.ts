@@ -14,8 +14,8 @@ import {
   defineOperation,
   type Operation,
 } from '../../api/operation.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged } from '../../api/written-rows.ts'
 
 interface ChannelDependencies {
   secrets: Secrets

@@ -14,8 +14,8 @@ import { assertRole } from '../../../rights/access.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged } from '../../api/written-rows.ts'
 
 export interface EngineOperationsOptions {
   secrets: Secrets

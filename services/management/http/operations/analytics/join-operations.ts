@@ -3,7 +3,7 @@ import { getRequestClient } from '@eyrie/kit'
 import { createJoinToken, deleteJoinToken, listJoinTokens } from '../../../fleet/registry/join-tokens.ts'
 import { type JoinOptions, joinEngine } from '../../../fleet/registry/joined-engines.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /** API operations by which engines register themselves, and on the tokens that allow it. */
 export const joinOperations = (options: JoinOptions): Operation[] => [

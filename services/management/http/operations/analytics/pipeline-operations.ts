@@ -10,7 +10,7 @@ import { findPipelines, findWhollyVisible } from '../../../inventory/pipelines.t
 import { findInvalidKeys, findReferencedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /** Maximum number of sources in the configuration of a pipeline: more than an engine can read. */
 const MAX_SOURCES = 1000

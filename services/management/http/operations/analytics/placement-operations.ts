@@ -11,7 +11,7 @@ import { readOverview } from '../../../placement/read-overview.ts'
 import { readPlacementState } from '../../../placement/read-placement-state.ts'
 import { readOffer, withdrawOffer } from '../../../system-alerts/placement-offer.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on placement, which decides on which engine a source and its channels run. `assertChanged` throws if the caller

@@ -10,7 +10,7 @@ import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { placeNewSource } from '../../../placement/place-new-source.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on sources, which are the streams of devices that engines read. `source_id` identifies a source

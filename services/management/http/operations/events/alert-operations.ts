@@ -7,7 +7,7 @@ import { alert, alertState, channel, usecase } from '../../../db/schema/index.ts
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { assertStatisticKeys } from '../../../inventory/usecases.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 type AlertRow = typeof alert.$inferSelect
 

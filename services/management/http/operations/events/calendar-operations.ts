@@ -7,9 +7,8 @@ import { calendar, site } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
-import { explainDenial } from '../../api/policy-errors.ts'
+import { assertChanged, explainDenial } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged } from '../../api/written-rows.ts'
 
 const MAX_LISTED_EVENTS = 100
 

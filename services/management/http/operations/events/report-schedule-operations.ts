@@ -13,8 +13,8 @@ import {
 } from '../../../reports/scheduled/send-reports.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged } from '../../api/written-rows.ts'
 
 /** API operations on scheduled reports. `nowMs` returns epoch ms. */
 export const reportScheduleOperations = (nowMs: () => number) => [

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../db/database.ts'
 import { calendar, channel, schedule, scheduleException, site } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 const ALREADY_EXISTS = 'the schedule has an exception with this calendar already'
 

@@ -8,8 +8,8 @@ import { fieldError } from '../../../errors/field-errors.ts'
 import { loadTimelines } from '../../../schedules/armed-alerts.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged } from '../../api/written-rows.ts'
 
 type ScheduleRow = typeof schedule.$inferSelect
 

@@ -9,7 +9,7 @@ import { findSitesWithDevices } from '../../../inventory/sites.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /** The `type` of a view that groups devices by site. The other type groups channels by usecase. */
 const VIEW_BY_SITE = '1'

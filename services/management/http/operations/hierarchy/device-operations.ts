@@ -11,7 +11,7 @@ import { findDevice, findDevicesOfSites } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on devices, such as cameras, and their streams. Responses contain a placeholder instead of the

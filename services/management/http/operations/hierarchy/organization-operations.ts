@@ -10,8 +10,8 @@ import {
   defineOperation,
   type Operation,
 } from '../../api/operation.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { assertChanged } from '../../api/written-rows.ts'
 
 /**
  * API operations on organizations, which own all other records. `assertChanged` throws if the caller may read an

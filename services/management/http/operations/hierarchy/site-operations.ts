@@ -7,7 +7,7 @@ import { missingRecords } from '../../../errors/field-errors.ts'
 import { findSites, findSitesWithDevices } from '../../../inventory/sites.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on the sites of a customer, and the users to whom they are assigned. Each runs in one transaction,

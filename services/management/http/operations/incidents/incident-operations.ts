@@ -5,7 +5,7 @@ import type { Transaction } from '../../../db/database.ts'
 import { channel, incident } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 import { readIncidents, STATE_CONDITIONS } from './incident-response.ts'
 
 /**

@@ -7,7 +7,7 @@ import { firstRow } from '../../../db/rows.ts'
 import { alert, channel, incident, snooze } from '../../../db/schema/index.ts'
 import { activeCondition } from '../../../incidents/active-snoozes.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/written-rows.ts'
+import { assertChanged } from '../../api/policy-errors.ts'
 
 const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
   hour: 3_600_000,

@@ -190,5 +190,5 @@ function listReceivers(address: Address, location: SecretLocation): string[] {
 }
 
 /** Returns an address in its long form. */
-const toAddressObject = (address: Address): AddressObject =>
+export const toAddressObject = (address: Address): AddressObject =>
   typeof address === 'string' ? { url: address } : address

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tryParseJson } from './parse.ts'
 
 /**
  * A record in the log of the services, which is a line of JSON written by pino. `formatLogRecord` prints it for people. Levels:
@@ -13,11 +14,15 @@ export const logRecord = z.looseObject({
 })
 export type LogRecord = z.infer<typeof logRecord>
 
+/** Parses a line of the log. Returns undefined if it is invalid: a crash can leave an incomplete one. */
+export const parseLogRecord = (line: string): LogRecord | undefined =>
+  logRecord.safeParse(tryParseJson(line)).data
+
 /** The lowest level of each severity. */
 export const SEVERITIES = { debug: 0, info: 30, warn: 40, error: 50 }
 export type Severity = keyof typeof SEVERITIES
 
-function toSeverity(level: number): Severity {
+export function toSeverity(level: number): Severity {
   if (level >= SEVERITIES.error) return 'error'
   if (level >= SEVERITIES.warn) return 'warn'
   if (level >= SEVERITIES.info) return 'info'

@@ -47,8 +47,8 @@ export class PackageSignatureError extends Error {
   /** The file that was changed, added or removed; undefined if the signature itself is wrong. */
   readonly file: string | undefined
 
-  constructor(message: string, options: { file?: string; cause?: unknown } = {}) {
-    super(message, { cause: options.cause })
+  constructor(message: string, options: ErrorOptions & { file?: string } = {}) {
+    super(message, options)
     this.file = options.file
   }
 }

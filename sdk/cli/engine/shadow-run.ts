@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { confirm, isInteractive } from '../command/confirm.ts'
-import type { Terminal } from '../command/terminal.ts'
+import { type Output, type Style, styled, type Terminal } from '../command/terminal.ts'
 
 /** What commands do with a version of a plugin, or a model, that runs in shadow. */
 
@@ -10,6 +10,25 @@ const POLL_MS = 500
 interface ShadowProgress {
   state: 'running' | 'ended'
   verdict: 'same' | 'different' | 'worse' | 'unknown'
+}
+
+const VERDICTS: Record<ShadowProgress['verdict'], { style: Style; text?: string }> = {
+  same: { style: 'green' },
+  different: { style: 'yellow', text: 'has other results' },
+  worse: { style: 'red', text: 'does worse' },
+  unknown: { style: 'yellow', text: 'has processed no frame' },
+}
+
+/** Prints the verdict on what runs in shadow, such as `crowd 1.1.0 does worse so far`, and the findings. `sameText` is the verdict `same`. */
+export function printVerdict(
+  { state, verdict, findings }: ShadowProgress & { findings: readonly string[] },
+  { name, sameText }: { name: string; sameText: string },
+  out: Output,
+): void {
+  const { style, text = sameText } = VERDICTS[verdict]
+  const progress = state === 'running' ? ' so far' : ''
+  out.write(`${styled(out, style, `${name} ${text}${progress}`)}\n`)
+  for (const finding of findings) out.write(`  ${finding}\n`)
 }
 
 /** Waits until a run has ended, and returns its last report. */

@@ -54,8 +54,9 @@ async function waitForRun(name: string, runId: string, terminal: Terminal): Prom
   for (;;) {
     const jobs = await readJobs(terminal)
     const job = jobs.find(({ job_name }) => job_name === name)
+    if (!job) throw new Error(`the management service has no job ${name}`)
     // An earlier run may still be in progress.
-    if (job?.run_id === runId && job.finished_at !== null) return job
+    if (job.run_id === runId && job.finished_at !== null) return job
     await wait(POLL_MS)
   }
 }

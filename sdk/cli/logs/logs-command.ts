@@ -2,12 +2,11 @@ import { setInterval } from 'node:timers/promises'
 import {
   formatLogRecord,
   type LogRecord,
-  logRecord,
   type Paint,
+  parseLogRecord,
   SEVERITIES,
   type Severity,
 } from '@eyrie/contract/log-record'
-import { tryParseJson } from '@eyrie/contract/parse'
 import {
   type Command,
   JSON_OPTION,
@@ -107,6 +106,6 @@ async function follow(
   }
 }
 
-/** Parses lines of the log. Omits invalid lines: a crash can leave an incomplete one. */
+/** Parses lines of the log, and omits invalid ones. */
 const parseRecords = (lines: readonly string[]): LogRecord[] =>
-  lines.flatMap(line => logRecord.safeParse(tryParseJson(line)).data ?? [])
+  lines.flatMap(line => parseLogRecord(line) ?? [])

@@ -1,14 +1,8 @@
 import type { ModelShadowComparison, ModelShadowReport, ModelShadowSide } from '@eyrie/contract'
-import { type Output, type Style, styled, writeTable } from '../command/terminal.ts'
+import { type Output, writeTable } from '../command/terminal.ts'
+import { printVerdict } from '../engine/shadow-run.ts'
 
 /** Prints how the active model of a pipeline and a candidate, which runs in shadow without any effect, differ. */
-
-const VERDICTS: Record<ModelShadowReport['verdict'], { style: Style; text: string }> = {
-  same: { style: 'green', text: 'finds the same' },
-  different: { style: 'yellow', text: 'has other results' },
-  worse: { style: 'red', text: 'does worse' },
-  unknown: { style: 'yellow', text: 'has processed no frame' },
-}
 
 const HEADER = [
   'CHANNEL',
@@ -25,15 +19,12 @@ const HEADER = [
 
 /** Prints a table with both models on each channel, the load, the verdict and the findings. */
 export function printModelReport(report: ModelShadowReport, out: Output): void {
-  const { active, candidate, state, channels, load, verdict, findings } = report
+  const { active, candidate, channels, load } = report
   writeTable(out, [HEADER, ...channels.flatMap(comparison => createRows(comparison, report))])
   out.write(
     `inference workers: ${load.workers}, ${active} uses ${load.active}, ${candidate} ${load.candidate}\n`,
   )
-  const { style, text } = VERDICTS[verdict]
-  const progress = state === 'running' ? ' so far' : ''
-  out.write(`${styled(out, style, `${candidate} ${text}${progress}`)}\n`)
-  for (const finding of findings) out.write(`  ${finding}\n`)
+  printVerdict(report, { name: candidate, sameText: 'finds the same' }, out)
 }
 
 /** Creates the rows of a channel: the active model, with how both models agree, and the candidate below. */

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '@eyrie/client'
 import type { Channel, OutputMessage, Plugin } from '@eyrie/contract'
-import { type LogRecord, SEVERITIES } from '@eyrie/contract/log-record'
+import { type LogRecord, toSeverity } from '@eyrie/contract/log-record'
 import type { Manifest } from '@eyrie/contract/plugin'
 import { type Output, styled, type Terminal } from '../command/terminal.ts'
 import type { ServiceAccess } from '../engine/engine-access.ts'
@@ -142,14 +142,10 @@ const KIND_WIDTH = 'reload'.length
 
 function reportLogRecord({ level, msg, time, err, ...fields }: LogRecord, { out, page }: Report): void {
   const text = [msg, err?.message, formatFields(fields)].filter(Boolean).join(' ')
-  const severity = getSeverity(level)
-  out.write(`${severity.padEnd(KIND_WIDTH)} ${text}\n`)
-  page.send({ kind: 'log', time, level: severity, text })
-}
-
-function getSeverity(level: number): 'error' | 'warn' | 'log' {
-  if (level >= SEVERITIES.error) return 'error'
-  return level >= SEVERITIES.warn ? 'warn' : 'log'
+  const severity = toSeverity(level)
+  const kind = severity === 'error' || severity === 'warn' ? severity : 'log'
+  out.write(`${kind.padEnd(KIND_WIDTH)} ${text}\n`)
+  page.send({ kind: 'log', time, level: kind, text })
 }
 
 type StateMessage = Extract<OutputMessage, { kind: 'state' }>

@@ -1,6 +1,5 @@
 import { setInterval } from 'node:timers/promises'
-import { type LogRecord, logRecord } from '@eyrie/contract/log-record'
-import { tryParseJson } from '@eyrie/contract/parse'
+import { type LogRecord, parseLogRecord } from '@eyrie/contract/log-record'
 import { getLogFiles } from '../logs/log-files.ts'
 import { openLogTail } from '../logs/log-tail.ts'
 
@@ -23,8 +22,8 @@ export async function followElementLog(
     try {
       for await (const _ of setInterval(POLL_INTERVAL_MS, undefined, { signal }))
         for (const line of await tail.read()) {
-          const record = logRecord.safeParse(tryParseJson(line))
-          if (record.success && record.data.plugin === plugin) onEntry(record.data)
+          const record = parseLogRecord(line)
+          if (record?.plugin === plugin) onEntry(record)
         }
     } catch {
       // The signal has ended it.

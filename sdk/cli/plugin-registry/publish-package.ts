@@ -4,7 +4,7 @@ import { SIGNATURE_FILE } from '@eyrie/plugin-signature/package-signature'
 import type { SigningKey } from '@eyrie/plugin-signature/publisher-keys'
 import { type RegistryEntry, signRegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { readLocalFile } from '../command/local-files.ts'
-import { signFiles, verifySignature } from '../plugin/package-signing.ts'
+import { addSignature, signFiles, verifySignature } from '../plugin/package-signing.ts'
 import { packFiles } from '../plugin/plugin-archive.ts'
 import { type PluginFiles, readPluginFiles } from '../plugin/plugin-files.ts'
 import { changeRegistry, writePackage } from './registry-folder.ts'
@@ -59,9 +59,8 @@ export async function publishPackage(
 async function readSignedPackage(path: string, key: SigningKey): Promise<SignedPackage> {
   const { manifest, files, isFolder } = await readPluginFiles(path)
   if (!files.has(SIGNATURE_FILE)) {
-    const signature = Buffer.from(signFiles(path, files, key))
-    const signedFiles = new Map([...files, [SIGNATURE_FILE, signature] as const])
-    return { manifest, archive: await packFiles(signedFiles) }
+    const signature = signFiles(path, files, key)
+    return { manifest, archive: await packFiles(addSignature(files, signature)) }
   }
 
   const signature = verifySignature(path, files)

@@ -19,7 +19,7 @@ import { openRegistry, readIndex } from './registry-location.ts'
 const PUBLIC_FILE_MODE = 0o644
 
 /** What to do with a registry: the entries of its new index, and the result for the caller. */
-export interface RegistryChange<Result> {
+interface RegistryChange<Result> {
   entries: readonly RegistryEntry[]
   result: Result
 }
@@ -44,21 +44,23 @@ export async function changeRegistry<Result>(
         : `${draft} cannot be written: ${cause.message}`
     throw new Error(reason, { cause })
   })
+  let changed: RegistryChange<Result>
   try {
     const current = existsSync(index) ? await readIndex(openRegistry(folder)) : EMPTY_INDEX
     assertIntact(current, index)
-    const { entries, result } = await change(current)
-    await file.writeFile(formatIndex(entries))
+    changed = await change(current)
+    await file.writeFile(formatIndex(changed.entries))
     await file.sync()
     await rename(draft, index)
-    await syncFolder(folder)
-    return result
   } catch (error) {
     await rm(draft, { force: true })
     throw error
   } finally {
     await file.close()
   }
+  // Another command may have created its draft since, so a failure must not delete it.
+  await syncFolder(folder)
+  return changed.result
 }
 
 /** Throws an `Error` if the index has rejected entries, which a new index would lose. */

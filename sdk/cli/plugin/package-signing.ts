@@ -21,6 +21,10 @@ export function signFiles(path: string, files: PluginFiles['files'], key: Signin
   }
 }
 
+/** Returns the files together with the signature file. */
+export const addSignature = (files: PluginFiles['files'], signature: string): PluginFiles['files'] =>
+  new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)] as const])
+
 /** Returns who has signed a package. Throws an `Error` if it is not signed, or was changed since. */
 export function verifySignature(path: string, files: PluginFiles['files']): PackageSignature {
   const content = files.get(SIGNATURE_FILE)

@@ -6,7 +6,7 @@ import { writeKeyPair } from '../command/key-pair-files.ts'
 import { writeLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess } from '../command/terminal.ts'
 import { readKeyFile } from './key-files.ts'
-import { signFiles, verifySignature } from './package-signing.ts'
+import { addSignature, signFiles, verifySignature } from './package-signing.ts'
 import { packFiles } from './plugin-archive.ts'
 import { readPluginFiles } from './plugin-files.ts'
 
@@ -57,10 +57,7 @@ export const signPluginCommand: Command = {
 
     if (isFolder) await writeLocalFile(join(path, SIGNATURE_FILE), signature)
     const archive = values.out ?? (isFolder ? undefined : path)
-    if (archive !== undefined) {
-      const signedFiles = new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)]])
-      await writeLocalFile(archive, await packFiles(signedFiles))
-    }
+    if (archive !== undefined) await writeLocalFile(archive, await packFiles(addSignature(files, signature)))
     const { name, version } = manifest
     writeSuccess(out, 'signed', `${name} ${version} as ${key.publisher}: ${archive ?? path}`)
   },

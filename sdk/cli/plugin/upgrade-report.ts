@@ -1,14 +1,8 @@
 import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract'
-import { type Output, type Style, styled, writeTable } from '../command/terminal.ts'
+import { type Output, writeTable } from '../command/terminal.ts'
+import { printVerdict } from '../engine/shadow-run.ts'
 
 /** Prints how the active version of a plugin and a version that runs in shadow, without any effect, differ. */
-
-const VERDICTS: Record<ShadowReport['verdict'], { style: Style; text: string }> = {
-  same: { style: 'green', text: 'does the same' },
-  different: { style: 'yellow', text: 'has other results' },
-  worse: { style: 'red', text: 'does worse' },
-  unknown: { style: 'yellow', text: 'has processed no frame' },
-}
 
 const HEADER = [
   'CHANNEL',
@@ -24,12 +18,9 @@ const HEADER = [
 
 /** Prints a table with both versions on each channel, the verdict and the findings. */
 export function printShadowReport(report: ShadowReport, out: Output): void {
-  const { plugin, version, state, channels, verdict, findings } = report
+  const { plugin, version, channels } = report
   writeTable(out, [HEADER, ...channels.flatMap(comparison => createRows(comparison, report))])
-  const { style, text } = VERDICTS[verdict]
-  const progress = state === 'running' ? ' so far' : ''
-  out.write(`${styled(out, style, `${plugin} ${version} ${text}${progress}`)}\n`)
-  for (const finding of findings) out.write(`  ${finding}\n`)
+  printVerdict(report, { name: `${plugin} ${version}`, sameText: 'does the same' }, out)
 }
 
 /** Creates the rows of a channel: the active version, and the version in shadow below. */

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { alertAction } from './alert.ts'
 import { route } from './management-route.ts'
-import { recordId, reference } from './record-fields.ts'
+import { recordId, reference, SECONDS_PER_DAY } from './record-fields.ts'
 
 /**
  * Policies in the management API. The policy of an alert decides which of its notifications people are informed of. The
  * notifications themselves are stored in any case.
  */
 
-const SECONDS_PER_DAY = 86_400
 const MINUTES_PER_DAY = 1440
 const MAX_STEPS = 10
 const MAX_ACTIONS = 32

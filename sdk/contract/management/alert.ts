@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './management-route.ts'
-import { integer, name, recordId, reference, text } from './record-fields.ts'
+import { integer, name, recordId, reference, SECONDS_PER_DAY, text } from './record-fields.ts'
 import { statisticKey } from './statistic.ts'
 
 /**
@@ -93,7 +93,7 @@ const alertInput = z.strictObject({
   alert_frequency: z
     .int()
     .min(0)
-    .max(86_400)
+    .max(SECONDS_PER_DAY)
     .meta({ description: 'Minimum number of seconds between two notifications; 0: no minimum' }),
   alert_actions: z.array(alertAction).max(32),
   channel_id: reference('channel'),

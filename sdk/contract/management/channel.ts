@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { route } from './management-route.ts'
-import { integer, name, recordId, reference, text } from './record-fields.ts'
-
-const SECONDS_PER_DAY = 86_400
+import { integer, name, recordId, reference, SECONDS_PER_DAY, text } from './record-fields.ts'
 
 // Descriptions and fields that requests and responses have in common.
 const CHANNEL_KEY = 'A key chosen by the caller; it need not be unique'

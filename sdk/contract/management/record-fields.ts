@@ -5,6 +5,8 @@ import { z } from 'zod'
  * sites and devices.
  */
 
+export const SECONDS_PER_DAY = 86_400
+
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 
 /** Types of records that requests reference by id. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { alertAction } from './alert.ts'
 import { route } from './management-route.ts'
-import { pagination, recordId, reference, timestamp } from './record-fields.ts'
+import { pagination, recordId, reference, SECONDS_PER_DAY, timestamp } from './record-fields.ts'
 import { timezone } from './site.ts'
 import { systemAlertKind, systemAlertState } from './system-alert-kind.ts'
 
@@ -45,7 +45,7 @@ const kindSettings = z.strictObject({
   hold_s: z
     .int()
     .min(0)
-    .max(86_400)
+    .max(SECONDS_PER_DAY)
     .meta({ description: 'Seconds for which a failure must last before the alert begins' }),
 })
 export type KindSettings = z.infer<typeof kindSettings>
@@ -60,7 +60,7 @@ const thresholds = z.strictObject({
   frozen_s: z
     .int()
     .min(10)
-    .max(86_400)
+    .max(SECONDS_PER_DAY)
     .meta({ description: 'Seconds after which a picture that does not change counts as frozen' }),
   sharpness_percent: z
     .number()
@@ -85,7 +85,7 @@ const thresholds = z.strictObject({
   clock_s: z
     .number()
     .min(1)
-    .max(86_400)
+    .max(SECONDS_PER_DAY)
     .meta({ description: 'Seconds by which a clock may differ before it counts as wrong' }),
   ending_days: z
     .int()

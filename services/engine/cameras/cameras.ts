@@ -1,4 +1,4 @@
-import type { Address } from '@eyrie/contract'
+import { type Address, toAddressObject } from '@eyrie/contract'
 import {
   type CameraReport,
   cameraReport,
@@ -25,11 +25,10 @@ export function createCameras(media: MediaAccess): Cameras {
   return {
     test: async address => {
       checkCameraAddress(address)
-      const addressObject = typeof address === 'string' ? { url: address } : address
       const response = await requestMedia(media, '/cameras/test', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(addressObject),
+        body: JSON.stringify(toAddressObject(address)),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       })
       return cameraReport.parse(await response.json())

@@ -1,4 +1,4 @@
-import type { Pacing } from '@eyrie/contract'
+import { type Pacing, toAddressObject } from '@eyrie/contract'
 import type { ChannelPlan, Plan } from '../plan/plan.ts'
 import type { ConfigurationState } from './configuration-state.ts'
 
@@ -9,7 +9,7 @@ export function toPlan(state: ConfigurationState, pacing: Pacing): Plan {
     sources: state.sources.map(({ id, type, address, decoder, rate, recording }) => ({
       id,
       type,
-      address: typeof address === 'string' ? { url: address } : address,
+      address: toAddressObject(address),
       decoder,
       rate,
       recording,

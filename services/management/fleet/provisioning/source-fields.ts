@@ -5,6 +5,7 @@ import {
   parseVideoDevice,
   type SourceType,
   sourceType,
+  toAddressObject,
 } from '@eyrie/contract'
 
 /** A stored source, with the stream of the device that it plays. */
@@ -80,9 +81,8 @@ function parseProtocol(stream: Pick<StoredStream, 'protocol'> | null): {
 
 /** Adds a sub stream to an address. If it has other credentials than the main stream, they become a part of its URL. */
 function addSubStream(address: Address, subStream: StoredStream): Address {
-  const main: AddressObject = typeof address === 'string' ? { url: address } : address
-  const subAddress = toAddress(toStreamUrl(subStream), subStream, undefined)
-  const sub: AddressObject = typeof subAddress === 'string' ? { url: subAddress } : subAddress
+  const main = toAddressObject(address)
+  const sub = toAddressObject(toAddress(toStreamUrl(subStream), subStream, undefined))
   if (!sub.url || sub.url === main.url) return address
 
   const hasOtherLogin = sub.username && (sub.username !== main.username || sub.password !== main.password)

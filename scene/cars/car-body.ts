@@ -110,7 +110,7 @@ function addEnd(
 ): void {
   const { x, y, hx, hy } = pose
   const forward = end * (appearance.length / 2) * 1.002
-  const centre = mesh.addVertex([x + hx * forward, y + hy * forward, (bottom + top) / 2])
+  const centre = mesh.addVertex(x + hx * forward, y + hy * forward, (bottom + top) / 2)
   mesh.normals[centre * 3] = hx * end
   mesh.normals[centre * 3 + 1] = hy * end
 

@@ -1,12 +1,11 @@
 import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin } from '../maths/arithmetic.ts'
-import type { Point } from '../maths/vectors.ts'
+import { SIDES, type Side, toGround } from '../maths/vectors.ts'
 import { type CarAppearance, type CarPose, DARK, getBeltHeight, isTall } from './car-appearance.ts'
 import { addBody } from './car-body.ts'
 import { addGlasshouse } from './glasshouse.ts'
 
-const LEFT_AND_RIGHT = [-1, 1] as const
 /** Positions of the axles along the car, from -1 (tail) to 1 (nose). */
 const AXLES = [-0.61, 0.62]
 
@@ -15,16 +14,10 @@ export function addCar(mesh: Mesh, appearance: CarAppearance, pose: CarPose): vo
   addBody(mesh, appearance, pose)
   addGlasshouse(mesh, appearance, pose)
   for (const axle of AXLES) {
-    for (const side of LEFT_AND_RIGHT) addWheel(mesh, appearance, pose, axle, side)
+    for (const side of SIDES) addWheel(mesh, appearance, pose, axle, side)
   }
   addMirrors(mesh, appearance, pose)
 }
-
-/** Returns the position on the ground that is at these distances, in metres, from the middle of the car. */
-const toGround = ({ x, y, hx, hy }: CarPose, forward: number, right: number): Point => [
-  x + hx * forward + hy * right,
-  y + hy * forward - hx * right,
-]
 
 const TYRE = toLinearRgb(0x141414)
 
@@ -44,7 +37,7 @@ const SPOKE_RING = 4
 const CLOSING_RADIUS = 0.02
 
 /** Adds a wheel and its arch. `axle` is the position along the car (-1: tail, 1: nose), `side` is -1 (left) or 1 (right). */
-function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, axle: number, side: -1 | 1): void {
+function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, axle: number, side: Side): void {
   const { hx, hy, wheelAngle } = pose
   const tyreRadius = isTall(appearance.kind) ? 0.36 : 0.325
   const forward = axle * (appearance.length / 2)
@@ -82,7 +75,7 @@ function addMirrors(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void 
   const forward = (appearance.length / 2) * 0.36
   const out = appearance.width / 2 + 0.07
   const z = getBeltHeight(appearance.kind) + 0.06
-  for (const side of LEFT_AND_RIGHT) {
+  for (const side of SIDES) {
     const [x, y] = toGround(pose, forward, side * out)
     mesh.addEllipsoid({
       centre: [x, y, z],

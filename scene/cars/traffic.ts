@@ -2,7 +2,7 @@ import { square } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
 import type { Walker } from '../people/walkers.ts'
 import type { SignalPhase } from '../street/crossing.ts'
-import type { Layout } from '../street/layout.ts'
+import { type Layout, PARKING_PLACE_M } from '../street/layout.ts'
 import { type CarAppearance, createRandomCarAppearance } from './car-appearance.ts'
 
 /** A moving or parked car. Lane 0 is near and leads to the right, lane 1 is far and leads to the left. Units: metres and seconds. */
@@ -37,8 +37,7 @@ const LANE_Y = [1.75, 5.25] as const
 const MIDDLE_X = 7
 const MAX_DISTANCE_M = 60
 
-/** Length of a place in the parking bay, and of the longest car that fits in it. */
-const PARKING_PLACE_M = 5.4
+/** Length of the longest car that fits in a place of the parking bay. */
 const MAX_PARKED_LENGTH_M = 4.9
 
 /** A driver who would have to brake harder than this does not stop any more. */
@@ -78,7 +77,7 @@ export class Traffic {
     const { crossingX, crossingHalfWidth, roadFar } = this.#layout
     const random = this.#random
     for (let place = -6; place < 9; place++) {
-      const middle = crossingX + PARKING_PLACE_M * place + 2.7
+      const middle = crossingX + PARKING_PLACE_M * place + PARKING_PLACE_M / 2
       const isAtCrossing = Math.abs(middle - crossingX) <= crossingHalfWidth + 4
       if (isAtCrossing || !random.chance(0.5)) continue
 

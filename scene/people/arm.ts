@@ -1,7 +1,8 @@
 import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import { hash } from '../maths/noise.ts'
-import type { BodyPose, Side } from './body-pose.ts'
+import type { Side } from '../maths/vectors.ts'
+import type { BodyPose } from './body-pose.ts'
 
 const PHONE = toLinearRgb(0x101014)
 

@@ -1,5 +1,6 @@
 import type { Mesh } from '../graphics/mesh.ts'
 import { clamp, cos, sin, TAU } from '../maths/arithmetic.ts'
+import { type Point, SIDES, type Side, toGround } from '../maths/vectors.ts'
 import type { PersonAppearance } from './person-appearance.ts'
 
 /** The state of a walking or standing person: position in metres, heading (hx, hy) as a unit vector, and gait. */
@@ -14,10 +15,6 @@ export interface Stance {
   walking: number
 }
 
-/** Left (-1) and right (1). */
-export const SIDES = [-1, 1] as const
-export type Side = (typeof SIDES)[number]
-
 /** The joints of a leg: offsets from the hip in metres, and the angles of thigh, shin and foot in radians. */
 export interface Leg {
   side: Side
@@ -31,7 +28,7 @@ export interface Leg {
 }
 
 /** An elliptical ring around the torso or a limb. Lengths are in metres. */
-export interface BodyRing {
+interface BodyRing {
   /** Distance of the centre from the axis of the body, forward and to the right. */
   forward: number
   right?: number
@@ -49,7 +46,7 @@ export interface BodyRing {
 
 const FORWARD = [1, 0] as const
 /** Height in metres of the model body, whose lengths are scaled to those of a person. */
-const MODEL_HEIGHT = 1.75
+export const MODEL_HEIGHT = 1.75
 
 /** The joints of a body, and a local coordinate system for the rings around its limbs. */
 export class BodyPose {
@@ -122,9 +119,8 @@ export class BodyPose {
   }
 
   /** Converts an offset from the body's axis to ground coordinates. */
-  toGround(forward: number, right: number): [number, number] {
-    const { x, y, hx, hy } = this.stance
-    return [x + hx * forward + hy * right, y + hy * forward - hx * right]
+  toGround(forward: number, right: number): Point {
+    return toGround(this.stance, forward, right)
   }
 
   /** Adds a ring to the mesh. */

@@ -1,7 +1,8 @@
 import { type Rgb, scaleColour } from '../graphics/colour.ts'
 import { cos, sin } from '../maths/arithmetic.ts'
 import { hash } from '../maths/noise.ts'
-import type { BodyPose, Leg, Side } from './body-pose.ts'
+import type { Side } from '../maths/vectors.ts'
+import type { BodyPose, Leg } from './body-pose.ts'
 
 // Profiles: position between the joints (0 to 1), and radius in metres.
 const THIGH = [

@@ -1,6 +1,7 @@
 import type { Mesh } from '../graphics/mesh.ts'
+import { SIDES } from '../maths/vectors.ts'
 import { addArm } from './arm.ts'
-import { BodyPose, SIDES, type Stance } from './body-pose.ts'
+import { BodyPose, type Stance } from './body-pose.ts'
 import { addHead } from './head.ts'
 import { addLeg } from './leg.ts'
 import type { PersonAppearance } from './person-appearance.ts'

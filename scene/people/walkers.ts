@@ -3,6 +3,7 @@ import type { Random } from '../maths/random.ts'
 import type { SignalPhase } from '../street/crossing.ts'
 import type { Layout } from '../street/layout.ts'
 import type { Obstacle } from '../street/site.ts'
+import { MODEL_HEIGHT } from './body-pose.ts'
 import { createRandomPersonAppearance, type PersonAppearance } from './person-appearance.ts'
 import { createRandomRoute, createWaypoint, RIGHT_END, type Waypoint } from './route.ts'
 
@@ -65,8 +66,7 @@ export class Walkers {
     }
 
     // Everybody moves before arrived people disappear, because people avoid each other.
-    const remaining = this.people.filter(person => this.#advance(person, dt, phase))
-    this.people = remaining
+    this.people = this.people.filter(person => this.#advance(person, dt, phase))
   }
 
   /** Creates a person at the start of a random route. */
@@ -202,7 +202,7 @@ function walk(person: Walker, targetSpeed: number, dt: number): void {
   person.x += person.hx * person.speed * dt
   person.y += person.hy * person.speed * dt
 
-  const legLength = (0.85 * person.appearance.height) / 1.75
+  const legLength = (0.85 * person.appearance.height) / MODEL_HEIGHT
   const stride = legLength * (0.62 + 0.42 * person.walking) * 2 * 0.82
   person.gaitPhase += ((person.speed * dt) / stride) * PI * 1.02
 }

@@ -1,7 +1,7 @@
 import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
 import { clamp, modulo } from '../maths/arithmetic.ts'
 import { fractalNoise, hash, valueNoise } from '../maths/noise.ts'
-import type { Layout } from './layout.ts'
+import { type Layout, PARKING_PLACE_M } from './layout.ts'
 
 const WHITE = toLinearRgb(0xd8d6cc)
 const KERB = toLinearRgb(0xa8a49c)
@@ -80,7 +80,7 @@ function isMarked(layout: Layout, x: number, y: number): boolean {
 
   if (!bayDepth || !isOpenRoad) return false
   const isEdgeOfBay = Math.abs(y - roadFar) < 0.05
-  const isBetweenPlaces = y > roadFar && modulo(x - crossingX, 5.4) < 0.1
+  const isBetweenPlaces = y > roadFar && modulo(x - crossingX, PARKING_PLACE_M) < 0.1
   return isEdgeOfBay || isBetweenPlaces
 }
 

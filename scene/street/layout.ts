@@ -3,6 +3,9 @@ import { cos, PI, sin } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
 import type { Vector } from '../maths/vectors.ts'
 
+/** Length of a place in the parking bay. */
+export const PARKING_PLACE_M = 5.4
+
 /**
  * The layout of a scene in metres. The x axis points to the right along the street, y away from the camera, z up. From near
  * to far there are a pavement, a road with two lanes, a parking bay, another pavement and the facades.

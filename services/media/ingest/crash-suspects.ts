@@ -91,9 +91,11 @@ export function createCrashSuspects(folder: string, clock: Clock, log: Log): Cra
 
       const release = isSuspect(before) ? await waitForTurn(turn, signal) : () => {}
       write(name, { ...before, opening: isSuspect(before) ? 'alone' : 'together' })
+      let hasEnded = false
       return {
         end() {
-          if (notes.get(name)?.opening === undefined) return
+          if (hasEnded) return
+          hasEnded = true
           remove(name)
           release()
         },

@@ -84,7 +84,10 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
 
   let status: SourceStatus = { id, state: 'connecting' }
   let lifecycle = INITIAL_STATE
+  /** The attempt to open the source; undefined once it has played for `OPENING_MS`. */
   let attempt: OpeningAttempt | undefined
+  /** Time of the first packet of the attempt, in ms. */
+  let playingSince: number | undefined
   let session: PipelineSession | undefined
   /** For an origin whose codec is unknown before playback. */
   const search = createCodecSearch()
@@ -124,11 +127,12 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   async function playSession(): Promise<NextStep> {
     // With pacing `all`, no frame may be lost, so the source plays only while it has readers.
     const signal = pacing === 'all' ? await presence.waitForReaders() : stopping.signal
+    playingSince = undefined
     attempt = await options.suspects.begin(identity, stopping.signal)
     try {
       return await openAndPlay(signal)
     } finally {
-      attempt.end()
+      endAttempt()
     }
   }
 
@@ -256,8 +260,18 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   function onPacket(pts: number) {
     sound.searchIfDue(pts)
     if (lifecycle.state !== 'running') dispatch({ type: 'data' })
-    const hasOpened = clock.now() - (lifecycle.runningSince ?? clock.now()) > OPENING_MS
-    if (hasOpened) attempt?.end()
+    if (attempt) endAttemptIfPlaying()
+  }
+
+  function endAttemptIfPlaying() {
+    const now = clock.now()
+    playingSince ??= now
+    if (now - playingSince > OPENING_MS) endAttempt()
+  }
+
+  function endAttempt() {
+    attempt?.end()
+    attempt = undefined
   }
 
   /** Advances the state of the connection, and reports it. */

@@ -63,7 +63,7 @@ function writeStream(
 
   stopWatching = stream.watch({
     begin(_, init) {
-      if (hasBegun) return end()
+      if (hasBegun || hasEnded) return end()
       hasBegun = true
       controller.enqueue(init)
     },

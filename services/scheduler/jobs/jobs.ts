@@ -59,10 +59,10 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
     const now = Date.now()
     let earliestStart = now + MIN_DELAY_MS
     const changed: PlannedJob[] = []
-    // The next run of a running job is planned when this run has ended.
-    const idleJobs = jobs.filter(job => !runs.has(job.job_name) && job.job_state !== 'running')
-    for (const job of idleJobs) {
+    for (const job of jobs) {
       const { job_name: jobName } = job
+      // The next run of a running job is planned when this run has ended. A job may start while the others are planned.
+      if (runs.has(jobName) || job.job_state === 'running') continue
       const dueAt = findNextRun(settings[jobName], job, now, Math.random)
       const startAt = dueAt && Math.max(dueAt, retryAt.get(jobName) ?? 0, earliestStart)
       const isOverdue = startAt === earliestStart

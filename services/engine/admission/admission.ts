@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import type { CapacityShortage } from '@eyrie/contract/capacity'
 import type { Plan } from '../plan/plan.ts'
+import { roundToHundredths } from '../statistics/round.ts'
 import type { KnownCosts } from './costs.ts'
 import { estimateLoad, type FindDemands, type Load } from './load.ts'
 
@@ -83,5 +84,3 @@ function describeShortage({ needed, available, decoding, inference, elements }: 
     '?override=capacity to accept dropped frames'
   )
 }
-
-const roundToHundredths = (value: number) => Math.round(value * 100) / 100

@@ -1,4 +1,5 @@
 import type { ModelShadowComparison, ModelShadowReport, ModelShadowSide } from '@eyrie/contract/model-upgrade'
+import { roundToHundredths } from '../statistics/round.ts'
 import {
   formatTimes,
   isCostlier,
@@ -157,7 +158,7 @@ export function computeLoad(
       // Before the second frame, the time between two frames is unknown.
       if (comparison.budget_ms && cpuMs) load += cpuMs.mean / comparison.budget_ms
     }
-    return Math.round(load * 100) / 100
+    return roundToHundredths(load)
   }
   return { workers, active: sumLoad('active'), candidate: sumLoad('candidate') }
 }

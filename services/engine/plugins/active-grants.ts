@@ -7,6 +7,7 @@ import {
   hasUploadedVersion,
   type InstalledPlugins,
   isActiveVersion,
+  listActiveVersions,
 } from './installed-plugins.ts'
 import { assertSamePublisher, type SignedVersion } from './trust/package-acceptance.ts'
 import { readClaim } from './trust/package-claim.ts'
@@ -98,6 +99,3 @@ export function listGrantAlarms(grants: PluginGrants, installed: InstalledPlugin
   }
   return alarms
 }
-
-const listActiveVersions = (installed: InstalledPlugins) =>
-  installed.plugins.filter(plugin => isActiveVersion(installed, plugin))

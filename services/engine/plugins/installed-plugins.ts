@@ -45,14 +45,18 @@ export const isActiveVersion = (installed: InstalledPlugins, plugin: KnownPlugin
 export const hasUploadedVersion = (installed: InstalledPlugins, name: string): boolean =>
   listVersions(installed, name).some(({ origin }) => origin === 'uploaded')
 
+/** Lists the active version of each plugin. */
+export const listActiveVersions = (installed: InstalledPlugins): KnownPlugin[] =>
+  listNames(installed).flatMap(name => findActiveVersion(installed, name) ?? [])
+
 /**
  * Returns the elements of all active versions by name. If two plugins have an element of the same name, the first plugin
  * wins.
  */
 export function collectElements(installed: InstalledPlugins): Map<string, KnownElement> {
   const elements = new Map<string, KnownElement>()
-  for (const pluginName of listNames(installed)) {
-    for (const element of findActiveVersion(installed, pluginName)!.elements) {
+  for (const plugin of listActiveVersions(installed)) {
+    for (const element of plugin.elements) {
       const { name } = element.manifest
       if (!elements.has(name)) elements.set(name, element)
     }

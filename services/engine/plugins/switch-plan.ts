@@ -88,30 +88,22 @@ const isEqual = (a: readonly PipelineElement[], b: readonly PipelineElement[]) =
 
 /** Repeats the changes of a switch that was interrupted. */
 export const repeatChanges = (pipelines: readonly Pipeline[], changed: readonly ChangedPipeline[]) =>
-  replaceElements(
-    pipelines,
-    changed.map(({ id, before, after }) => ({ id, from: before, to: after })),
-  )
+  replaceElements(pipelines, changed, 'before', 'after')
 
 /** Reverts the changes of a switch. */
 export const restorePipelines = (pipelines: readonly Pipeline[], changed: readonly ChangedPipeline[]) =>
-  replaceElements(
-    pipelines,
-    changed.map(({ id, before, after }) => ({ id, from: after, to: before })),
-  )
-
-interface Replacement {
-  /** Id of the pipeline. */
-  id: number
-  from: readonly PipelineElement[]
-  to: PipelineElement[]
-}
+  replaceElements(pipelines, changed, 'after', 'before')
 
 /** Replaces the elements of pipelines. A pipeline remains unchanged if somebody has edited its elements since the switch. */
-function replaceElements(pipelines: readonly Pipeline[], replacements: readonly Replacement[]): Pipeline[] {
+function replaceElements(
+  pipelines: readonly Pipeline[],
+  changed: readonly ChangedPipeline[],
+  from: 'before' | 'after',
+  to: 'before' | 'after',
+): Pipeline[] {
   return pipelines.map(pipeline => {
-    const replacement = replacements.find(({ id }) => id === pipeline.id)
-    const isUnedited = replacement && isEqual(replacement.from, pipeline.elements)
-    return isUnedited ? { ...pipeline, elements: replacement.to } : pipeline
+    const change = changed.find(({ id }) => id === pipeline.id)
+    const isUnedited = change && isEqual(change[from], pipeline.elements)
+    return isUnedited ? { ...pipeline, elements: change[to] } : pipeline
   })
 }

@@ -5,6 +5,7 @@ import { derivePipelineState, type StateReport } from '../channels/channel-state
 import type { DropCause } from '../channels/frame-statistics.ts'
 import type { Publisher } from '../output/message-draft.ts'
 import { median, quantile } from '../statistics/quantile.ts'
+import { roundToTenths } from '../statistics/round.ts'
 
 /** The performance of a channel, which is one pipeline on one source. */
 export interface ChannelStatistics {
@@ -161,5 +162,3 @@ export class StatusReporter {
 }
 
 const P95 = 0.95
-
-const roundToTenths = (value: number) => Math.round(value * 10) / 10

@@ -1,2 +1,5 @@
-/** Rounds a value for a report to thousandths. */
+// Rounding of values for reports.
+
+export const roundToTenths = (value: number): number => Math.round(value * 10) / 10
+export const roundToHundredths = (value: number): number => Math.round(value * 100) / 100
 export const roundToThousandths = (value: number): number => Math.round(value * 1000) / 1000

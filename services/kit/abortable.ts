@@ -8,6 +8,13 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => {})
 }
 
+/** Resolves when `event` does, after `ms`, or as soon as the signal is aborted. */
+export async function sleepUntil(event: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
+  const timer = new AbortController()
+  await Promise.race([event, sleep(ms, AbortSignal.any([signal, timer.signal]))])
+  timer.abort()
+}
+
 /** Resolves or rejects as `work` does. Rejects with the signal's reason if the signal is aborted before. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()

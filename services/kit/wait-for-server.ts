@@ -23,10 +23,15 @@ export interface RetryPause {
  * connections again. A host that was switched on, or a network that works again, is therefore used within about a second, however
  * long the back-off is. Resolves to whether the server has become reachable again.
  */
-export async function waitForServer({ address, egress, sleep, signal }: RetryPause): Promise<boolean> {
+export async function waitForServer({
+  address,
+  egress,
+  sleep: sleepUntilDue,
+  signal,
+}: RetryPause): Promise<boolean> {
   const pause = new AbortController()
   const ended = AbortSignal.any([signal, pause.signal])
-  const asleep = sleep(ended).then(
+  const asleep = sleepUntilDue(ended).then(
     () => false,
     () => false,
   )

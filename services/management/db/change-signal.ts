@@ -1,4 +1,4 @@
-import { sleep } from '@eyrie/kit'
+import { sleepUntil } from '@eyrie/kit'
 import type { Database } from './database.ts'
 
 /** Notices changes that transactions announce, so that another process need not ask for them all the time. */
@@ -28,10 +28,7 @@ export function createChangeSignal(channel: string): ChangeSignal {
       stopListening = database.listen(channel, handleChange, handleChange)
     },
     async waitForChange(known, timeoutMs, signal) {
-      const timer = new AbortController()
-      if (version === known)
-        await Promise.race([changed.promise, sleep(timeoutMs, AbortSignal.any([signal, timer.signal]))])
-      timer.abort()
+      if (version === known) await sleepUntil(changed.promise, timeoutMs, signal)
       return version
     },
     async stop() {

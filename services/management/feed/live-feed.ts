@@ -1,4 +1,4 @@
-import { sleep } from '@eyrie/kit'
+import { sleep, sleepUntil } from '@eyrie/kit'
 import type { Database } from '../db/database.ts'
 import { FEED_CHANNEL } from '../db/schema/index.ts'
 import { readBounds, readMessages, type StoredFeedMessage } from './feed-log.ts'
@@ -96,11 +96,7 @@ export function createLiveFeed(): LiveFeed {
     async waitForMessages(after, timeoutMs, signal) {
       const hasMessages = recent !== undefined && recent.end > after
       if (hasMessages) return
-      const finished = new AbortController()
-      const ended = AbortSignal.any([signal, stopped, finished.signal])
-      await Promise.race([added.promise, sleep(timeoutMs, ended)])
-      // Ends the timer of `sleep` if messages were added first.
-      finished.abort()
+      await sleepUntil(added.promise, timeoutMs, AbortSignal.any([signal, stopped]))
     },
   }
 }

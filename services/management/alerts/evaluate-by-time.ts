@@ -61,8 +61,9 @@ async function evaluateAlerts(
   const dueAlerts = alerts.filter(({ state }) => isDue(state, timeMs))
   const dueIds = dueAlerts.map(({ alert_id }) => alert_id)
   const { isArmedAt } = await loadArmedAlerts(tx, dueIds, { from: timeMs, to: timeMs })
-  const armed = dueAlerts.filter(({ alert_id }) => isArmedAt(alert_id, timeMs))
-  const disarmed = dueAlerts.filter(({ alert_id }) => !isArmedAt(alert_id, timeMs))
+  const alertsByArmed = Map.groupBy(dueAlerts, ({ alert_id }) => isArmedAt(alert_id, timeMs))
+  const armed = alertsByArmed.get(true) ?? []
+  const disarmed = alertsByArmed.get(false) ?? []
 
   for (const alert of disarmed) {
     if (alert.state.holds === undefined) continue

@@ -27,15 +27,18 @@ export async function placeNewSource(
     .where(eq(source.source_id, sourceId))
   if (created?.placement !== 'automatic') return
 
-  const engineId = requestedEngineId
   const planned = {
     ...created,
     source_id: sourceId,
-    engine_id: engineId,
+    engine_id: requestedEngineId,
     isAutomatic: true,
     cores: undefined,
   }
   const target = planNewSource(await readPlacementState(tx), planned)
   if (target)
-    await moveSource(tx, { source_id: sourceId, from_engine_id: engineId, to_engine_id: target.engine_id })
+    await moveSource(tx, {
+      source_id: sourceId,
+      from_engine_id: requestedEngineId,
+      to_engine_id: target.engine_id,
+    })
 }

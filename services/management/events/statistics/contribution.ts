@@ -79,7 +79,7 @@ export interface ChannelCounting {
 /** Returns whether a usecase with these statistics counts visits: it has an occupancy, but no crossings. */
 export function countsVisits(usecaseKeys: readonly string[]): boolean {
   const has = (key: BuiltInStatisticKey) => usecaseKeys.includes(key)
-  return has('occupancy') && !has('up') && !has('down')
+  return has(OCCUPANCY) && !has('up') && !has('down')
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type Egress,
   findServerAddress,
   type Log,
+  sleep,
   unlessAborted,
   waitForServer,
 } from '@eyrie/kit'
@@ -193,7 +194,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       await waitForServer({
         address: isWatched ? findServerAddress(record.address.url) : undefined,
         egress: options.egress,
-        sleep: signal => sleep(delayMs, signal),
+        sleep: signal => sleepForRetry(delayMs, signal),
         signal: AbortSignal.any([backoff.signal, stopping.signal]),
       })
     }
@@ -288,7 +289,7 @@ const isNewFailure = (failure: EngineFailure, last: EngineFailure) =>
   (failure.status !== ENGINE_STATUS.offline && failure.reason !== last.reason)
 
 /** Resolves after `delayMs`, which may be infinite, or as soon as the signal is aborted. */
-async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
-  if (Number.isFinite(delayMs)) await wait(delayMs, undefined, { signal }).catch(() => {})
+async function sleepForRetry(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (Number.isFinite(delayMs)) await sleep(delayMs, signal)
   else if (!signal.aborted) await once(signal, 'abort')
 }

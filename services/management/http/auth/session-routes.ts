@@ -58,13 +58,11 @@ export function createSessionRoutes({
   app.get('/', async c => {
     const failure = takeSignInFailure(c)
     const open = mayViewWithoutSignIn(c)
-    if (!open) assertDatabaseReachable()
+    // Throws `EyrieError` (`unavailable`) while the database is unreachable, without which users cannot sign in.
+    if (!open) database()
     const user = await readUser(c, open)
     return c.json({ open, ...user, ...(failure !== undefined && { failure }) } satisfies SessionStatus)
   })
-
-  /** Throws `EyrieError` (`unavailable`) while the database is unreachable, without which users cannot sign in. */
-  const assertDatabaseReachable = () => void database()
 
   /** Returns the signed-in user, or else with which identity provider a user can sign in. */
   async function readUser(c: Context, open: boolean): Promise<Omit<SessionStatus, 'open' | 'failure'>> {

@@ -46,8 +46,7 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
     const isVisible = await access.createFilter()
     const stored = await feed.read(database(), position)
     if (stored === 'expired') {
-      const { last: newest } = await readBounds(database())
-      position = newest
+      position = (await readBounds(database())).last
       yield [createSignal('reset', position)]
       continue
     }

@@ -15,6 +15,7 @@ import {
   source,
   usecase,
 } from '../../db/schema/index.ts'
+import { MOVING_AVERAGE } from '../../events/statistics/contribution.ts'
 import { readLiveCounts } from '../../feed/live-counts.ts'
 
 type Inventory = Pick<SchedulerInventory, 'channels' | 'alerts' | 'engines'>
@@ -84,14 +85,12 @@ const readEngines = (tx: Transaction) =>
 
 type ChannelRow = Awaited<ReturnType<typeof readChannels>>[number]
 
-/** An average of the latest occupancies. It changes as time passes, even without an event that could publish its new value. */
-const MOVING_AVERAGE = 'moving_average_count'
-
 function toPublishedChannel(
   { statisticKeys, customAggregations, ...row }: ChannelRow,
   counts: FeedCounts,
 ): PublishedChannel {
   const isRunning = row.status === 'running' || row.status === 'degraded'
+  // The moving average changes as time passes, even without an event that could publish its new value.
   const publishedKeys = statisticKeys.filter(key => key !== MOVING_AVERAGE)
   return {
     ...row,

@@ -140,31 +140,32 @@ async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: st
 // The API has checked that the records which these functions read exist.
 
 async function getChannel(tx: Transaction, channelId: string) {
-  const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
-  return row!
+  return firstRow(await tx.select().from(channel).where(eq(channel.channel_id, channelId)))
 }
 
 async function getSource(tx: Transaction, sourceId: string) {
-  const [row] = await tx
-    .select({
-      engine_id: source.engine_id,
-      site_id: source.site_id,
-      organization_id: site.organization_id,
-      placement: sql<string>`coalesce(${source.source_placement}, ${site.site_placement})`,
-    })
-    .from(source)
-    .innerJoin(site, eq(site.site_id, source.site_id))
-    .where(eq(source.source_id, sourceId))
-  return row!
+  return firstRow(
+    await tx
+      .select({
+        engine_id: source.engine_id,
+        site_id: source.site_id,
+        organization_id: site.organization_id,
+        placement: sql<string>`coalesce(${source.source_placement}, ${site.site_placement})`,
+      })
+      .from(source)
+      .innerJoin(site, eq(site.site_id, source.site_id))
+      .where(eq(source.source_id, sourceId)),
+  )
 }
 
 async function getPipeline(tx: Transaction, pipelineId: string) {
   const { engine_id, organization_id } = pipeline
-  const [row] = await tx
-    .select({ engine_id, organization_id })
-    .from(pipeline)
-    .where(eq(pipeline.pipeline_id, pipelineId))
-  return row!
+  return firstRow(
+    await tx
+      .select({ engine_id, organization_id })
+      .from(pipeline)
+      .where(eq(pipeline.pipeline_id, pipelineId)),
+  )
 }
 
 /** Returns the id of a usecase. Throws `EyrieError` (`id`) if the usecase does not exist. */

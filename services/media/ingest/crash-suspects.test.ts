@@ -76,6 +76,20 @@ describe('sources', () => {
     expect(await readdir(join(folder, 'opening'))).toHaveLength(2)
   })
 
+  it('end their own turn only, even if another stream of the same camera has the same address', async () => {
+    await crashTwice(camera(1), camera(2))
+    const suspects = startProcess()
+    const main = await suspects.begin(camera(1), signal)
+    const sub = suspects.begin(camera(1), signal)
+    const other = suspects.begin(camera(2), signal)
+    main.end()
+    const subAttempt = await sub
+    main.end()
+    expect(await hasBegun(other)).toBe(false)
+    subAttempt.end()
+    await other
+  })
+
   it('stop waiting for their turn when they are removed', async () => {
     await crashTwice(camera(1), camera(2), camera(3))
     const suspects = startProcess()

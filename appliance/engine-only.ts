@@ -5,10 +5,14 @@ import { createLogFile } from './process/log-file.ts'
 import { createPrinter, createServiceLog } from './process/service-log.ts'
 import { ENGINE_UNITS, startSupervisor } from './supervisor/supervisor.ts'
 
-// The entry point of a machine or a container that only analyses: an engine with its media service, which joins the management
-// service that EYRIE_MANAGEMENT_URL and EYRIE_JOIN_TOKEN name. It runs until it receives SIGINT, SIGTERM or SIGHUP.
+// The entry point of a machine or a container that only analyses: an engine with its media service,
+// which joins the management service that EYRIE_MANAGEMENT_URL and EYRIE_JOIN_TOKEN name. It runs
+// until it receives SIGINT, SIGTERM or SIGHUP.
 
-const printer = createPrinter(line => process.stdout.write(`${line}\n`), process.stdout.isTTY === true)
+const printer = createPrinter(
+  line => process.stdout.write(`${line}\n`),
+  process.stdout.isTTY === true,
+)
 /** Only prints until the data folder, which contains the log file, is known. */
 let log = createServiceLog([printer])
 
@@ -28,8 +32,15 @@ async function run(): Promise<void> {
   log = createServiceLog([printer, createLogFile(environment.data)])
   if (unprotected) log.warn('supervisor', 'failed to protect the memory', { reason: unprotected })
 
-  const stopSignal = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
-  const supervisor = await startSupervisor({ environment, caller: process.env, units: ENGINE_UNITS, log })
+  const stopSignal = Promise.race(
+    ['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)),
+  )
+  const supervisor = await startSupervisor({
+    environment,
+    caller: process.env,
+    units: ENGINE_UNITS,
+    log,
+  })
   await stopSignal
   log.info('supervisor', 'stopping')
   await supervisor.stop()

@@ -14,10 +14,14 @@ import {
 } from './quickstart/quickstart.ts'
 import { type Supervisor, startSupervisor } from './supervisor/supervisor.ts'
 
-// The entry point of the appliance, which is the whole of Eyrie on one machine. It runs the services as child processes
-// until it receives SIGINT, SIGTERM or SIGHUP, and sets up the video that `make run` asks for.
+// The entry point of the appliance, which is the whole of Eyrie on one machine. It runs the
+// services as child processes until it receives SIGINT, SIGTERM or SIGHUP, and sets up the video
+// that `make run` asks for.
 
-const printer = createPrinter(line => process.stdout.write(`${line}\n`), process.stdout.isTTY === true)
+const printer = createPrinter(
+  line => process.stdout.write(`${line}\n`),
+  process.stdout.isTTY === true,
+)
 /** Only prints until the data folder, which contains the log file, is known. */
 let log = createServiceLog([printer])
 
@@ -46,7 +50,9 @@ async function runAppliance(): Promise<void> {
   if (unprotected) log.warn('supervisor', 'failed to protect the memory', { reason: unprotected })
 
   const quickstart = await prepareQuickstart(request, environment, log)
-  const stopSignal = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
+  const stopSignal = Promise.race(
+    ['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)),
+  )
   const { environment: prepared } = quickstart
   const supervisor = await startSupervisor({
     environment: prepared,
@@ -62,7 +68,9 @@ async function runAppliance(): Promise<void> {
       // Whatever the quickstart was waiting for fails when the appliance stops.
       if (!startup.signal.aborted) log.error('supervisor', 'quickstart failed', { err })
     })
-  const workerDone = flags['obtain-worker'] ? obtainWorker(process.env, log, startup.signal) : undefined
+  const workerDone = flags['obtain-worker']
+    ? obtainWorker(process.env, log, startup.signal)
+    : undefined
 
   await stopSignal
   log.info('supervisor', 'stopping')
@@ -82,12 +90,18 @@ function toQuickstartServices(supervisor: Supervisor, { data }: Environment): Qu
   }
 }
 
-/** Prints a text for the operator. Under systemd it is omitted, because the journal stores what is printed. */
+/**
+ * Prints a text for the operator. Under systemd it is omitted, because the journal
+ * stores what is printed.
+ */
 function printNotice(text: string): void {
   if (process.env.JOURNAL_STREAM === undefined) process.stdout.write(`${text}\n`)
 }
 
-/** Removes `SOURCE` from the variables: the address may contain a password, which child processes must not inherit. */
+/**
+ * Removes `SOURCE` from the variables: the address may contain a password, which child
+ * processes must not inherit.
+ */
 function extractRequest(variables: NodeJS.ProcessEnv): QuickstartRequest {
   const request = { source: variables.SOURCE || undefined, model: variables.MODEL || undefined }
   delete variables.SOURCE

@@ -12,7 +12,10 @@ import './ui/pill.css'
 
 const STATISTICS_INTERVAL_MS = 5_000
 
-/** The header of every page: links to the pages, the load and the alarms of the appliance, and buttons for account and theme. */
+/**
+ * The header of every page: links to the pages, the load and the alarms of the appliance, and
+ * buttons for account and theme.
+ */
 export function Header() {
   const { open: isOpen, user } = session.value ?? {}
   const signOutError = useSignal<string>()
@@ -88,7 +91,10 @@ function PageLinks({ isSignedIn, isSuperadmin }: PageLinksProps) {
 
 /** The load of the appliance. Hidden while it is unknown. */
 function SystemLoad() {
-  const { data, error } = usePolling<SystemStatistics>('/live/statistics', STATISTICS_INTERVAL_MS).value
+  const { data, error } = usePolling<SystemStatistics>(
+    '/live/statistics',
+    STATISTICS_INTERVAL_MS,
+  ).value
   if (!data || error) return null
   return (
     <dl class="system-load">

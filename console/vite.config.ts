@@ -6,7 +6,8 @@ const MANAGEMENT_URL = 'http://localhost:8080'
 
 export default defineConfig({
   build: {
-    // Assets must be files, because the content security policy of the management service forbids data: URLs.
+    // Assets must be files, because the content security policy of the management
+    // service forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

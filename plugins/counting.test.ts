@@ -36,8 +36,14 @@ function getVisibleBox({ direction, x, start, speed }: Walker, seconds: number):
   return h < 0.04 ? undefined : { x: x - size.w / 2, y: top, w: size.w, h }
 }
 
-/** Simulates a detector with box noise of 3 %, 10 % missed detections and occasional false positives. */
-function detect(boxes: BBox[], { uniform, gauss }: ReturnType<typeof createRandom>): DetectedObject[] {
+/**
+ * Simulates a detector with box noise of 3 %, 10 % missed detections and occasional false
+ * positives.
+ */
+function detect(
+  boxes: BBox[],
+  { uniform, gauss }: ReturnType<typeof createRandom>,
+): DetectedObject[] {
   const detections = boxes
     .filter(() => uniform() > 0.1)
     .map(({ x, y, w, h }) => ({
@@ -71,7 +77,9 @@ const middleThird = [
 
 const trackers = { ...tracking, ...trackingOH }
 const trackerNames = Object.keys(trackers) as (keyof typeof trackers)[]
-const cases = trackerNames.flatMap(name => [2, 3, 4, 5, 6, 7, 8, 9].map(seed => [name, seed] as const))
+const cases = trackerNames.flatMap(name =>
+  [2, 3, 4, 5, 6, 7, 8, 9].map(seed => [name, seed] as const),
+)
 
 describe('counting people behind a noisy detector', () => {
   it.each(cases)('counts every person once with %s (seed %i)', async (name, seed) => {
@@ -89,7 +97,9 @@ describe('counting people behind a noisy detector', () => {
     let crossed = {}
     let visited = {}
     for (let seconds = 0; seconds < 75; seconds += 1 / fps) {
-      const boxes = walkers.map(walker => getVisibleBox(walker, seconds)).filter(box => box !== undefined)
+      const boxes = walkers
+        .map(walker => getVisibleBox(walker, seconds))
+        .filter(box => box !== undefined)
       const frame = stream.next(detect(boxes, random))
       const { objects = [] } = await tracker.process(frame)
       crossed = (await line.process({ ...frame, objects })).counters!.middle!

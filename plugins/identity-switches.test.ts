@@ -8,9 +8,13 @@ import trackingOH from './object-tracking-oh/element.ts'
 const seconds = 60
 
 /**
- * Counts identity switches (CLEAR MOT, Bernardin and Stiefelhagen 2008) and assigned ids over five simulated crowds.
+ * Counts identity switches (CLEAR MOT, Bernardin and Stiefelhagen 2008) and assigned ids over
+ * five simulated crowds.
  */
-async function measure(definition: ElementDefinition, { people, fps }: { people: number; fps: number }) {
+async function measure(
+  definition: ElementDefinition,
+  { people, fps }: { people: number; fps: number },
+) {
   let [switches, ids, shown, detected] = [0, 0, 0, 0]
   for (const seed of [1, 2, 3, 4, 5]) {
     const crowd = createCrowd(seed, people, seconds)

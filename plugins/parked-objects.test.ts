@@ -28,8 +28,14 @@ function getBox(seconds: number): BBox {
   return { x: 0.05 + 0.45 * arrived, y: 0.5, ...size }
 }
 
-/** Simulates a detector with box noise of 3 %, 10 % missed detections, and people who hide the car for up to two seconds. */
-function detect(seconds: number, { uniform, gauss }: ReturnType<typeof createRandom>): DetectedObject[] {
+/**
+ * Simulates a detector with box noise of 3 %, 10 % missed detections, and people who hide the car
+ * for up to two seconds.
+ */
+function detect(
+  seconds: number,
+  { uniform, gauss }: ReturnType<typeof createRandom>,
+): DetectedObject[] {
   const isHidden = seconds > ARRIVAL_S && seconds % 20 > 18.2
   if (isHidden || uniform() < 0.1) return []
   const { x, y, w, h } = getBox(seconds)
@@ -64,7 +70,8 @@ describe('an object that parks at the edge of a zone and on a line', () => {
         const frame = stream.next(detect(n / fps, random))
         const tracked = await tracker.process(frame)
         const next = { ...frame, objects: tracked.objects ?? [] }
-        for (const element of [crossing, visits]) events.push(...((await element.process(next)).events ?? []))
+        for (const element of [crossing, visits])
+          events.push(...((await element.process(next)).events ?? []))
       }
       const types = events.map(({ type }) => type)
       expect(types.filter(type => type !== 'line-crossing')).toEqual(['zone-enter'])

@@ -16,7 +16,9 @@ export const DEMO_LINES: Outline[] = [
 ]
 
 /** Zones in which objects are counted, in fractions of the picture. */
-export const DEMO_ZONES: Outline[] = [outline('square', [0.44, 0.7], [0.8, 0.62], [0.86, 1], [0.44, 1])]
+export const DEMO_ZONES: Outline[] = [
+  outline('square', [0.44, 0.7], [0.8, 0.62], [0.86, 1], [0.44, 1]),
+]
 
 function outline(name: string, ...coords: [x: number, y: number][]): Outline {
   return { name, coords: coords.map(([x, y]) => ({ x, y })) }

@@ -1,4 +1,5 @@
-// Renders a scene: node scene/main.ts --out DIR [--seed 4] [--seconds 60] [--fps 25] [--size 1280x720]
+// Renders a scene: node scene/main.ts --out DIR [--seed 4] [--seconds 60] [--fps 25] [--size
+// 1280x720]
 
 import { constants, getPriority, setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -36,7 +37,8 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => abort.abort(new Error(`stopped by ${name}`)))
 }
 
-// Rendering must not slow down the services that analyse the scene. A lower priority remains, because an ordinary user cannot raise it.
+// Rendering must not slow down the services that analyse the scene. A lower priority remains,
+// because an ordinary user cannot raise it.
 setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
 try {
   await renderScene({
@@ -55,14 +57,20 @@ function validateOptions(): string | null {
   if (!values.out) return 'the output folder is missing: add --out DIR'
   for (const [name, value] of Object.entries(options)) {
     const min = name === 'seed' ? 0 : 1
-    if (!Number.isInteger(value) || value < min) return `${name} must be a whole number, not ${value}`
+    if (!Number.isInteger(value) || value < min)
+      return `${name} must be a whole number, not ${value}`
   }
   if (width % 2 || height % 2) return `width and height must be even, not ${values.size}`
   return null
 }
 
-/** Shows a progress bar on a terminal. Otherwise writes one line of JSON per percent and per published video. */
-function createProgressReporter(stream: NodeJS.WriteStream): Pick<RenderOptions, 'onProgress' | 'onPublish'> {
+/**
+ * Shows a progress bar on a terminal. Otherwise writes one line of JSON per percent and
+ * per published video.
+ */
+function createProgressReporter(
+  stream: NodeJS.WriteStream,
+): Pick<RenderOptions, 'onProgress' | 'onPublish'> {
   let lastPercent = -1
   return {
     onProgress(share) {

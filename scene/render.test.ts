@@ -60,7 +60,11 @@ describe('renderScene', () => {
     })
     await expect(stopped).rejects.toThrow('enough')
     expect(readTruth(join(out, 'scene-3.truth.json')).frames).toHaveLength(15)
-    expect(readdirSync(join(out, '.scene-3')).sort()).toEqual(['key.json', 'part-0000.json', 'part-0000.mp4'])
+    expect(readdirSync(join(out, '.scene-3')).sort()).toEqual([
+      'key.json',
+      'part-0000.json',
+      'part-0000.mp4',
+    ])
 
     const shares: number[] = []
     const { truth } = await renderScene({ ...small(), onProgress: share => shares.push(share) })
@@ -71,7 +75,9 @@ describe('renderScene', () => {
 
   it('publishes nothing if aborted immediately', async () => {
     const reason = new Error('not now')
-    await expect(renderScene({ ...small(), signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    await expect(renderScene({ ...small(), signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    )
     expect(existsSync(join(out, 'scene-3.mp4'))).toBe(false)
     expect(existsSync(join(out, 'scene-3.truth.json'))).toBe(false)
   })
@@ -109,7 +115,13 @@ describe('renderScene', () => {
   })
 
   it('rejects invalid arguments on the command line', async () => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), '--seed', 'x', '--out', out])
+    const child = spawn(process.execPath, [
+      join(import.meta.dirname, 'main.ts'),
+      '--seed',
+      'x',
+      '--out',
+      out,
+    ])
     let stderr = ''
     child.stderr.on('data', chunk => {
       stderr += chunk

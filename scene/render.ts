@@ -27,18 +27,24 @@ export interface RenderedScene {
   truth: string
 }
 
-/** Length of the parts that are encoded separately. Interrupted rendering continues after the last complete part. */
+/**
+ * Length of the parts that are encoded separately. Interrupted rendering continues after
+ * the last complete part.
+ */
 const PART_S = 3
-/** Lengths at which an incomplete version is published, so that a player can start early and loop it. */
+/**
+ * Lengths at which an incomplete version is published, so that a player can start early and loop
+ * it.
+ */
 const PUBLISHED_AT_S = [3, 6, 12, 30]
 
 /**
- * Renders a scene to a video file and a file with its ground truth. Both files are published after the first seconds, and
- * atomically replaced by longer versions until the scene is complete. A complete scene with the same options is not rendered
- * again.
+ * Renders a scene to a video file and a file with its ground truth. Both files are published after
+ * the first seconds, and atomically replaced by longer versions until the scene is complete. A
+ * complete scene with the same options is not rendered again.
  *
- * If the signal is aborted, the promise rejects with the reason of the signal. The next call continues after the last
- * complete part.
+ * If the signal is aborted, the promise rejects with the reason of the signal. The next call
+ * continues after the last complete part.
  */
 export async function renderScene(options: RenderOptions): Promise<RenderedScene> {
   const { seed, seconds, width, height, fps, out, signal } = options

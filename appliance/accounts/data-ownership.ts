@@ -9,7 +9,10 @@ export interface Owner {
 
 /** The users to which a data folder belongs. */
 export interface DataOwners {
-  /** Root, with the group of the services if each service has a user of its own, otherwise with the group of root. */
+  /**
+   * Root, with the group of the services if each service has a user of its own, otherwise
+   * with the group of root.
+   */
   shared: Owner
   roles: Readonly<Record<Role, Owner>>
 }
@@ -19,11 +22,17 @@ export interface OwnedFolder {
   path: string
   owner: Owner
   mode: number
-  /** Returns the owner of an entry in the folder, and of everything below that entry. If undefined, entries keep their owners. */
+  /**
+   * Returns the owner of an entry in the folder, and of everything below that entry. If undefined,
+   * entries keep their owners.
+   */
   findEntryOwner?: (name: string) => Owner
 }
 
-/** The secrets that a service creates. All other secrets belong to the supervisor, which passes them on. */
+/**
+ * The secrets that a service creates. All other secrets belong to the supervisor,
+ * which passes them on.
+ */
 const SECRET_OWNERS = new Map<string, Role>([
   ['engine-key', 'engine'],
   ['management-key', 'management'],
@@ -53,12 +62,15 @@ export const getHome = (data: string, role: Role) => join(data, 'home', role)
 /** Returns the folder that contains the socket of the database server. */
 export const getDatabaseSocketFolder = (data: string) => join(data, 'postgres/socket')
 
-/** Returns the folders of a data folder with their owners, each after the folder that contains it. */
+/**
+ * Returns the folders of a data folder with their owners, each after the folder that contains it.
+ */
 export function listOwnedFolders(data: string, { shared, roles }: DataOwners): OwnedFolder[] {
   const isSeparated = shared.gid !== 0
   const root: Owner = { uid: shared.uid, gid: 0 }
   return [
-    // Services enter the folders whose names they know. The database server has a user of its own in any case.
+    // Services enter the folders whose names they know. The database server has a user of
+    // its own in any case.
     { path: data, owner: shared, mode: isSeparated ? 0o710 : 0o711 },
     {
       path: join(data, 'secrets'),
@@ -71,13 +83,16 @@ export function listOwnedFolders(data: string, { shared, roles }: DataOwners): O
       },
     },
     { path: join(data, 'home'), owner: shared, mode: 0o710 },
-    ...(Object.keys(roles) as Role[]).map(role => ownFolder(getHome(data, role), roles[role], 0o700)),
+    ...(Object.keys(roles) as Role[]).map(role =>
+      ownFolder(getHome(data, role), roles[role], 0o700),
+    ),
     // Media executes what root installs here.
     { path: join(data, 'mediasoup-worker'), owner: shared, mode: 0o750 },
     ...ROLE_FOLDERS.map(({ name, role, mode }) => ownFolder(join(data, name), roles[role], mode)),
     {
       ...ownFolder(join(data, 'postgres'), { uid: roles.database.uid, gid: shared.gid }, 0o711),
-      findEntryOwner: name => (name === 'socket' ? { ...roles.database, gid: shared.gid } : roles.database),
+      findEntryOwner: name =>
+        name === 'socket' ? { ...roles.database, gid: shared.gid } : roles.database,
     },
     {
       path: getDatabaseSocketFolder(data),

@@ -7,8 +7,14 @@ import type { ServiceSeparation } from './service-separation.ts'
 /** Users for the database server, which refuses to run as root, in order of preference. */
 const UNPRIVILEGED_USERS = ['eyrie-database', 'postgres', 'nobody']
 
-/** Returns the user of the database server, or undefined if management runs the server as the user that started Eyrie. */
-export function chooseDatabaseAccount(separation: ServiceSeparation, data: string): Account | undefined {
+/**
+ * Returns the user of the database server, or undefined if management runs the server as the
+ * user that started Eyrie.
+ */
+export function chooseDatabaseAccount(
+  separation: ServiceSeparation,
+  data: string,
+): Account | undefined {
   if (separation.kind === 'ordinary-user') return undefined
   if (separation.kind === 'users') return separation.accounts.database
   const owner = statSync(join(data, 'postgres/data'), { throwIfNoEntry: false })
@@ -17,8 +23,8 @@ export function chooseDatabaseAccount(separation: ServiceSeparation, data: strin
 }
 
 /**
- * Returns the privileges of the database server. If its user cannot enter the folder of Eyrie, such as one in root's home
- * folder, the server may read all files.
+ * Returns the privileges of the database server. If its user cannot enter the folder of Eyrie, such
+ * as one in root's home folder, the server may read all files.
  */
 export async function findDatabasePrivileges(
   account: Account,

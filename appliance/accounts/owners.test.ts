@@ -53,7 +53,12 @@ function createOldDataFolder(): string {
     mkdirSync(join(data, folder), { recursive: true })
   for (const name of ['engine-token', 'engine-key', 'management-key', 'signing-key.pem', 'admin'])
     writeFileSync(join(data, 'secrets', name), 'secret', { mode: 0o600 })
-  for (const file of ['engine/output/log', 'recordings/1/a.mp4', 'postgres/data/base/1', 'eyrie.json'])
+  for (const file of [
+    'engine/output/log',
+    'recordings/1/a.mp4',
+    'postgres/data/base/1',
+    'eyrie.json',
+  ])
     writeFileSync(join(data, file), '', { mode: 0o600 })
   return data
 }
@@ -103,7 +108,9 @@ describe('owners of a data folder', needs(root), () => {
     apply(data)
     expect(apply(data, rootOwners)).toEqual([])
     const others = listOwners(data).filter(line => line && !/ 0:0 /.test(line))
-    expect(others.every(line => line.startsWith('postgres') || line.startsWith('home/database'))).toBe(true)
+    expect(
+      others.every(line => line.startsWith('postgres') || line.startsWith('home/database')),
+    ).toBe(true)
     expect(describeOwner(data)).toBe('0:0 711')
     expect(describeOwner(join(data, 'secrets'))).toBe('0:0 700')
     expect(describeOwner(join(data, 'postgres/data/base/1'))).toBe('61004:61000 600')

@@ -21,11 +21,13 @@ export interface OwnerFailure {
 }
 
 /**
- * Gives folders to their owners, and creates missing ones. Returns the files and folders whose owner could not be changed.
+ * Gives folders to their owners, and creates missing ones. Returns the files and folders whose
+ * owner could not be changed.
  *
- * A service may have replaced entries of its folder by links to files of others. Links are therefore not followed, and each entry
- * is opened before it is inspected and changed. The entries of a folder are changed before the folder itself. A subfolder that has
- * the right owner is therefore complete, and is not entered, which keeps the start fast.
+ * A service may have replaced entries of its folder by links to files of others. Links are
+ * therefore not followed, and each entry is opened before it is inspected and changed. The entries
+ * of a folder are changed before the folder itself. A subfolder that has the right owner is
+ * therefore complete, and is not entered, which keeps the start fast.
  */
 export function applyOwners(folders: readonly OwnedFolder[]): OwnerFailure[] {
   const failures: OwnerFailure[] = []
@@ -39,7 +41,10 @@ export function applyOwners(folders: readonly OwnedFolder[]): OwnerFailure[] {
   return failures
 }
 
-function applyOwner({ path, owner, mode, findEntryOwner }: OwnedFolder, failures: OwnerFailure[]): void {
+function applyOwner(
+  { path, owner, mode, findEntryOwner }: OwnedFolder,
+  failures: OwnerFailure[],
+): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   const descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   try {
@@ -58,7 +63,10 @@ function describeFailure(error: unknown, { path, owner }: OwnedFolder): string {
   return isLink ? `it is a link: run chown -R ${owner.uid}:${owner.gid} ${path}/` : message
 }
 
-/** Gives a file of the supervisor to an owner, so that the services can read it. Does nothing if it is a link or missing. */
+/**
+ * Gives a file of the supervisor to an owner, so that the services can read it. Does nothing if it
+ * is a link or missing.
+ */
 export function shareFile(path: string, { uid, gid }: Owner, mode: number): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -73,14 +81,20 @@ export function shareFile(path: string, { uid, gid }: Owner, mode: number): void
 /** An open folder whose entries are changed. */
 interface OpenFolder {
   descriptor: number
-  /** The device of the owned folder. File systems that are mounted below it, such as a disk with videos, are left alone. */
+  /**
+   * The device of the owned folder. File systems that are mounted below it, such as a disk with
+   * videos, are left alone.
+   */
   dev: number
   path: string
   /** Receives the entries whose owner could not be changed. */
   failures: OwnerFailure[]
 }
 
-/** Changes the owner of each file and folder in a folder, and of everything below them. Other entries keep their owners. */
+/**
+ * Changes the owner of each file and folder in a folder, and of everything below them. Other
+ * entries keep their owners.
+ */
 function changeEntries(parent: OpenFolder, findOwner: (name: string) => Owner): void {
   // As buffers, because names need not be valid UTF-8.
   const folder = `/proc/self/fd/${parent.descriptor}`

@@ -26,8 +26,8 @@ const ROOT: Owner = { uid: 0, gid: 0 }
 const FIRST_UNPRIVILEGED_PORT = 1024
 
 /**
- * Decides how the services are separated from root and from each other, logs the decision, and gives the data folder to their users.
- * Must be called before the services start.
+ * Decides how the services are separated from root and from each other, logs the decision, and
+ * gives the data folder to their users. Must be called before the services start.
  */
 export async function separateServices(
   { data, outputRoots, plugins }: Environment,
@@ -50,7 +50,10 @@ export async function separateServices(
   return { separation, databaseAccount }
 }
 
-/** Returns the owners of the data folder if this process is root. `database` is the user of the database server. */
+/**
+ * Returns the owners of the data folder if this process is root. `database` is the user of
+ * the database server.
+ */
 function findOwners(separation: ServiceSeparation, database: Owner = ROOT): DataOwners {
   if (separation.kind !== 'users')
     return {
@@ -72,7 +75,10 @@ function logSeparation(separation: ServiceSeparation, log: ServiceLog): void {
   log[severity]('supervisor', 'services are not separated', { reason })
 }
 
-/** Makes the folder of secrets private again, if root has shared it with services at an earlier start and it now belongs to this user. */
+/**
+ * Makes the folder of secrets private again, if root has shared it with services at an earlier
+ * start and it now belongs to this user.
+ */
 function closeSecrets(data: string): void {
   const folder = join(data, 'secrets')
   const status = statSync(folder, { throwIfNoEntry: false })
@@ -81,7 +87,10 @@ function closeSecrets(data: string): void {
   if (isShared) chmodSync(folder, 0o700)
 }
 
-/** Warns of configured folders that the engine cannot use. They belong to the operator, so their owner is not changed. */
+/**
+ * Warns of configured folders that the engine cannot use. They belong to the operator, so their
+ * owner is not changed.
+ */
 async function reportClosedFolders(
   privileges: Privileges | undefined,
   { outputRoots, plugins }: Pick<Environment, 'outputRoots' | 'plugins'>,
@@ -108,8 +117,9 @@ async function reportClosedFolders(
 }
 
 /**
- * Lets media write to the folder for recordings that the settings name. An empty folder is given to media. The owner of any other
- * folder remains, and a warning says how to change it if media cannot write.
+ * Lets media write to the folder for recordings that the settings name. An empty folder is
+ * given to media. The owner of any other folder remains, and a warning says how to change it
+ * if media cannot write.
  */
 async function provideRecordings(
   privileges: Privileges | undefined,
@@ -129,7 +139,10 @@ async function provideRecordings(
   log.warn('supervisor', 'recordings cannot be written to folder', { folder, remedy })
 }
 
-/** Returns the capabilities that a service needs in addition to the rights of its user, to listen and to read videos. */
+/**
+ * Returns the capabilities that a service needs in addition to the rights of its user, to
+ * listen and to read videos.
+ */
 export async function findCapabilities(
   privileges: Privileges,
   role: Role,

@@ -7,7 +7,10 @@ export type Role = (typeof ROLES)[number]
 /** The user of each role. Their common primary group is `SERVICE_GROUP`. */
 export type ServiceAccounts = Readonly<Record<Role, Account>>
 
-/** The group of the files that several services read. `appliance/setup/setup.sh` creates it, and the users. */
+/**
+ * The group of the files that several services read. `appliance/setup/setup.sh`
+ * creates it, and the users.
+ */
 export const SERVICE_GROUP = 'eyrie-services'
 
 /** Returns the users that the setup creates, or the name of the first one that does not exist. */

@@ -9,7 +9,9 @@ import { findServiceAccounts, ROLES, type Role, type ServiceAccounts } from './s
 export type ServiceSeparation =
   /** Each service runs as a user of its own. */
   | { kind: 'users'; accounts: ServiceAccounts }
-  /** The services run as root without its capabilities, because users of their own are impossible. */
+  /**
+   * The services run as root without its capabilities, because users of their own are impossible.
+   */
   | { kind: 'without-capabilities'; reason: string }
   /** The services run as root with all its rights. */
   | { kind: 'root'; reason: string }
@@ -17,7 +19,10 @@ export type ServiceSeparation =
   | { kind: 'ordinary-user'; user: string }
 
 const CHECKOUT = resolve(import.meta.dirname, '../..')
-/** Every service must be able to read Eyrie's code and the packages that it imports. One file of each is checked. */
+/**
+ * Every service must be able to read Eyrie's code and the packages that it imports. One
+ * file of each is checked.
+ */
 const CODE_SAMPLES = [
   join(CHECKOUT, 'services/media/main.ts'),
   join(CHECKOUT, 'node_modules/zod/package.json'),
@@ -36,7 +41,10 @@ export async function chooseSeparation(data: string): Promise<ServiceSeparation>
   return obstacle === undefined ? { kind: 'users', accounts } : separateWithoutUsers(obstacle)
 }
 
-/** Decides whether services that must run as root can at least run without its capabilities. `reason` is why they must run as root. */
+/**
+ * Decides whether services that must run as root can at least run without its capabilities.
+ * `reason` is why they must run as root.
+ */
 async function separateWithoutUsers(reason: string): Promise<ServiceSeparation> {
   try {
     // Starts a program without capabilities.
@@ -63,7 +71,10 @@ async function findObstacle(accounts: ServiceAccounts, data: string): Promise<st
   return findOwnershipObstacle(accounts.media, data)
 }
 
-/** Tries to give a folder to a user. File systems such as FAT store no owners, and some network file systems refuse to change them. */
+/**
+ * Tries to give a folder to a user. File systems such as FAT store no owners, and some network file
+ * systems refuse to change them.
+ */
 function findOwnershipObstacle({ uid, gid }: Account, data: string): string | undefined {
   const probe = mkdtempSync(join(data, 'owner-'))
   try {
@@ -78,8 +89,8 @@ function findOwnershipObstacle({ uid, gid }: Account, data: string): string | un
 }
 
 /**
- * Returns the privileges with which a service runs, without the capabilities that only this service needs. Undefined if it runs with
- * all privileges of this process.
+ * Returns the privileges with which a service runs, without the capabilities that only this service
+ * needs. Undefined if it runs with all privileges of this process.
  */
 export function findPrivileges(separation: ServiceSeparation, role: Role): Privileges | undefined {
   if (separation.kind === 'users') return { account: separation.accounts[role] }

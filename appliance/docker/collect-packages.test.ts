@@ -30,7 +30,14 @@ describe('findProgramParts', () => {
   it('finds every package of a service that its modules import', () => {
     const programs = globSync('services/*/main.ts', { cwd: ROOT })
     const { packages } = find(...programs, ...globSync('plugins/*/element.ts', { cwd: ROOT }))
-    for (const name of ['@techstark/opencv-js', 'mediasoup', 'nodemailer', 'twilio', 'pdfkit', 'node-ical'])
+    for (const name of [
+      '@techstark/opencv-js',
+      'mediasoup',
+      'nodemailer',
+      'twilio',
+      'pdfkit',
+      'node-ical',
+    ])
       expect(packages).toContain(name)
   })
 })
@@ -67,8 +74,22 @@ describe('isNeeded', () => {
     const builds = ['mqtt/dist', 'fontkit/dist/browser-module.mjs', 'pdfkit/js/pdfkit.browser.js']
     for (const path of [...builds, 'yaml/browser', 'pako/dist', 'axios/dist/browser'])
       expect(isNeeded(`node_modules/${path}`, 'x64')).toBe(false)
-    const modules = ['mqtt', 'fontkit', 'pdfkit', 'csv-parse', 'csv-stringify/sync', 'yaml', 'pako', 'axios']
-    for (const name of [...modules, 'temporal-polyfill', 'brotli/decompress.js', '@noble/hashes/sha2.js']) {
+    const modules = [
+      'mqtt',
+      'fontkit',
+      'pdfkit',
+      'csv-parse',
+      'csv-stringify/sync',
+      'yaml',
+      'pako',
+      'axios',
+    ]
+    for (const name of [
+      ...modules,
+      'temporal-polyfill',
+      'brotli/decompress.js',
+      '@noble/hashes/sha2.js',
+    ]) {
       const path = relative(ROOT, fileURLToPath(import.meta.resolve(name)))
       expect(isNeeded(path, 'x64')).toBe(true)
       expect(isNeeded(dirname(path), 'x64')).toBe(true)

@@ -3,10 +3,12 @@ import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-// Copies the npm packages that programs need, and no others, to a folder for an image: node collect-packages.ts <folder> <program> ...
-//   --without <folder>       omits packages that exist in this folder, because a lower layer contains them
-//   --exclude <module>       omits what only this module needs, because these programs never load it
-//   --architecture <name>    architecture of the image as Node names it; by default that of this machine
+// Copies the npm packages that programs need, and no others, to a folder for an image: node
+// collect-packages.ts <folder> <program> ...
+//   --without <folder> omits packages that exist in this folder, because a lower layer
+//   contains them --exclude <module> omits what only this module needs, because these programs
+//   never load it --architecture <name> architecture of the image as Node names it; by default
+//   that of this machine
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const { dependencies = {} } = readManifest(ROOT)
@@ -27,11 +29,17 @@ export interface ProgramParts {
   packages: Set<string>
 }
 
-/** Matches imports, and all other strings, because these may name programs that are started as a process or thread. */
+/**
+ * Matches imports, and all other strings, because these may name programs that are started as
+ * a process or thread.
+ */
 const REFERENCE =
   /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
 
-/** Finds the modules and packages that programs load. Excluded modules are not followed, and imports of types are ignored. */
+/**
+ * Finds the modules and packages that programs load. Excluded modules are not followed, and imports
+ * of types are ignored.
+ */
 export function findProgramParts(
   programs: readonly string[],
   excluded: ReadonlySet<string> = new Set(),
@@ -41,7 +49,9 @@ export function findProgramParts(
   // The iteration includes modules that are added meanwhile.
   for (const module of modules) {
     if (!module.endsWith('.ts') || excluded.has(module)) continue
-    for (const [, isType, imported, lazy, literal] of readFileSync(module, 'utf8').matchAll(REFERENCE)) {
+    for (const [, isType, imported, lazy, literal] of readFileSync(module, 'utf8').matchAll(
+      REFERENCE,
+    )) {
       if (isType) continue
       addReference(module, imported ?? lazy ?? literal ?? '', { modules, packages })
     }
@@ -59,11 +69,15 @@ function addReference(module: string, name: string, { modules, packages }: Progr
     if (file) modules.add(file)
   } else {
     const packageName = /^(@[^/]+\/[^/]+|[^@./][^/]*)/.exec(name)?.[1]
-    if (packageName && !isBuiltin(name) && Object.hasOwn(dependencies, packageName)) packages.add(packageName)
+    if (packageName && !isBuiltin(name) && Object.hasOwn(dependencies, packageName))
+      packages.add(packageName)
   }
 }
 
-/** Resolves a module of the workspace as Node does. Returns undefined if the name is not that of a module. */
+/**
+ * Resolves a module of the workspace as Node does. Returns undefined if the name is
+ * not that of a module.
+ */
 function tryToResolve(module: string, name: string): string | undefined {
   try {
     return createRequire(module).resolve(name)
@@ -72,7 +86,10 @@ function tryToResolve(module: string, name: string): string | undefined {
   }
 }
 
-/** Packages for Bare, another JavaScript runtime. Packages that support both runtimes list them as dependencies. */
+/**
+ * Packages for Bare, another JavaScript runtime. Packages that support both runtimes list
+ * them as dependencies.
+ */
 const OTHER_RUNTIME = /^bare-/
 
 /** Returns the folders of packages and of all packages that they need, relative to the project. */
@@ -93,7 +110,10 @@ export function listPackageFolders(packages: Iterable<string>): string[] {
   return [...folders].sort()
 }
 
-/** Returns the folder of a package that another one imports, as Node finds it. Undefined if it is optional and not installed. */
+/**
+ * Returns the folder of a package that another one imports, as Node finds it. Undefined if it is
+ * optional and not installed.
+ */
 function findPackage(folder: string, name: string): string | undefined {
   for (let parent = folder; parent !== '.'; parent = dirname(parent)) {
     const candidate = join(parent, 'node_modules', name)
@@ -103,7 +123,9 @@ function findPackage(folder: string, name: string): string | undefined {
   return existsSync(join(ROOT, candidate, 'package.json')) ? candidate : undefined
 }
 
-/** Creates a pattern of native files for platforms other than Linux with glibc on an architecture. */
+/**
+ * Creates a pattern of native files for platforms other than Linux with glibc on an architecture.
+ */
 const createForeignPattern = (architecture: string) =>
   new RegExp(
     `/bin/napi-v\\d+/(?!linux/${architecture}(/|$)|linux$)[^/]+` +
@@ -122,13 +144,17 @@ const UNUSED = [
   /^node_modules\/(?:pdfkit\/js\/pdfkit\.old\.js|brotli\/build)$/,
   // The sources of the worker, which is built separately.
   /^node_modules\/mediasoup\/worker$/,
-  // Sources that the package also contains compiled, and CommonJS modules: Eyrie consists of ES modules.
+  // Sources that the package also contains compiled, and CommonJS modules: Eyrie
+  // consists of ES modules.
   /^node_modules\/(?:(?:zod|@noble\/[^/]+)\/src$|(?:zod|drizzle-orm)\/.*\.cjs$)/,
 ]
 /** Files that must accompany the packages. */
 const LICENCE = /licen[cs]e|notice|copying/i
 
-/** Returns whether an image for an architecture needs a file or folder; `path` is relative to the project. */
+/**
+ * Returns whether an image for an architecture needs a file or folder; `path` is
+ * relative to the project.
+ */
 export function isNeeded(path: string, architecture: string): boolean {
   const unneeded = [createForeignPattern(architecture), ...UNUSED]
   return LICENCE.test(path) || !unneeded.some(pattern => pattern.test(path))

@@ -8,7 +8,8 @@ import { createServiceEnvironment } from '../supervisor/service-environment.ts'
 import { ENGINE_UNITS, SERVICE_UNITS } from '../supervisor/supervisor.ts'
 import { MEDIA_BASE_BYTES, parseSize, RING_BYTES_PER_CHANNEL } from './ring-check.ts'
 
-// The supervisor and compose.yaml start the same services. What is added to one of them must be added to the other.
+// The supervisor and compose.yaml start the same services. What is added to one of them must
+// be added to the other.
 
 interface Container {
   image: string
@@ -24,8 +25,11 @@ interface Container {
 const ROOT = resolve(import.meta.dirname, '../..')
 const readText = (path: string) => readFileSync(resolve(ROOT, path), 'utf8')
 
-const compose: { services: Record<string, Container>; volumes: Record<string, never>; networks: object } =
-  parse(readText('compose.yaml'), { merge: true })
+const compose: {
+  services: Record<string, Container>
+  volumes: Record<string, never>
+  networks: object
+} = parse(readText('compose.yaml'), { merge: true })
 const dockerfile = readText('appliance/docker/Dockerfile')
 const names = SERVICE_UNITS.map(({ name }) => name)
 
@@ -37,10 +41,15 @@ const supervised = createServiceEnvironment(
   { ports: environment.ports, urls: environment.urls, ring: '/run/eyrie/ring', separation },
 )
 
-/** Returns the instructions of a target of the Dockerfile, with those of the target that it is made from. */
+/**
+ * Returns the instructions of a target of the Dockerfile, with those of the target
+ * that it is made from.
+ */
 function readTarget(name: string): string {
   const [, base = '', instructions = ''] =
-    new RegExp(`^FROM (\\S+) AS ${name}$([\\s\\S]*?)(?=^FROM |\\s*$(?![\\s\\S]))`, 'm').exec(dockerfile) ?? []
+    new RegExp(`^FROM (\\S+) AS ${name}$([\\s\\S]*?)(?=^FROM |\\s*$(?![\\s\\S]))`, 'm').exec(
+      dockerfile,
+    ) ?? []
   return (base === 'runtime' || base === 'debian' ? '' : readTarget(base)) + instructions
 }
 
@@ -79,18 +88,25 @@ describe('supervisor and compose.yaml', () => {
     const isPassed = (variable: string) =>
       compose.services[name]!.environment?.[variable] !== undefined ||
       new RegExp(`^ENV .*\\b${variable}=`, 'm').test(image)
-    expect([...variables, ...(unit.variables ?? [])].filter(variable => !isPassed(variable))).toEqual([])
+    expect(
+      [...variables, ...(unit.variables ?? [])].filter(variable => !isPassed(variable)),
+    ).toEqual([])
   })
 
-  test.each(names)('%s listens on the same port, which its health check and its image use', name => {
-    const port = environment.ports[name as ServiceName]
-    const { environment: variables = {}, healthcheck } = compose.services[name]!
-    expect(variables[`EYRIE_${name.toUpperCase()}_PORT`]).toBe(String(port))
-    expect(variables.EYRIE_HEALTH_PORT).toBe(String(port))
-    expect(healthcheck).toBeUndefined()
-    expect(readTarget(name)).toMatch(new RegExp(`^EXPOSE ${port}\\b`, 'm'))
-    expect(dockerfile).toMatch(/^HEALTHCHECK .*CMD \["\/opt\/eyrie\/appliance\/docker\/health"\]$/m)
-  })
+  test.each(names)(
+    '%s listens on the same port, which its health check and its image use',
+    name => {
+      const port = environment.ports[name as ServiceName]
+      const { environment: variables = {}, healthcheck } = compose.services[name]!
+      expect(variables[`EYRIE_${name.toUpperCase()}_PORT`]).toBe(String(port))
+      expect(variables.EYRIE_HEALTH_PORT).toBe(String(port))
+      expect(healthcheck).toBeUndefined()
+      expect(readTarget(name)).toMatch(new RegExp(`^EXPOSE ${port}\\b`, 'm'))
+      expect(dockerfile).toMatch(
+        /^HEALTHCHECK .*CMD \["\/opt\/eyrie\/appliance\/docker\/health"\]$/m,
+      )
+    },
+  )
 
   it('use the same values where containers do not change them', () => {
     const { media } = compose.services
@@ -164,13 +180,16 @@ describe('compose.yaml', () => {
 })
 
 describe('engines.yaml', () => {
-  const overlay: { services: Record<string, Container> } = parse(readText('appliance/docker/engines.yaml'), {
-    customTags: ['!override', '!reset'].flatMap(tag => [
-      { tag, collection: 'map' as const },
-      { tag, collection: 'seq' as const },
-      { tag, resolve: (text: string) => (text === 'null' ? null : text) },
-    ]),
-  })
+  const overlay: { services: Record<string, Container> } = parse(
+    readText('appliance/docker/engines.yaml'),
+    {
+      customTags: ['!override', '!reset'].flatMap(tag => [
+        { tag, collection: 'map' as const },
+        { tag, collection: 'seq' as const },
+        { tag, resolve: (text: string) => (text === 'null' ? null : text) },
+      ]),
+    },
+  )
   const engine = overlay.services.engine!
 
   it('gives each replica of the engine a volume, a folder of decoded pictures and a media service of its own', () => {

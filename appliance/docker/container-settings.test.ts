@@ -17,7 +17,9 @@ describe('addPublishedAddress', () => {
 
   it('prefers what the settings say', () => {
     const webrtc = { announced: ['box.example.com'], enabled: false }
-    expect(addPublishedAddress({ media: { webrtc } }, published)).toMatchObject({ media: { webrtc } })
+    expect(addPublishedAddress({ media: { webrtc } }, published)).toMatchObject({
+      media: { webrtc },
+    })
   })
 
   it('announces other addresses', () => {

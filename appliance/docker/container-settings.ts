@@ -10,10 +10,14 @@ export interface PublishedAddress {
 type Json = Record<string, unknown>
 
 /**
- * Adds to the settings what media cannot know in a container: the address and the port by which browsers reach it. What the settings
- * say about it counts. Throws an `Error` if the addresses are unknown.
+ * Adds to the settings what media cannot know in a container: the address and the port by
+ * which browsers reach it. What the settings say about it counts. Throws an `Error` if the
+ * addresses are unknown.
  */
-export function addPublishedAddress(settings: Json, { address, announced, port }: PublishedAddress): Json {
+export function addPublishedAddress(
+  settings: Json,
+  { address, announced, port }: PublishedAddress,
+): Json {
   const media = (settings.media ?? {}) as Json
   const webrtc = (media.webrtc ?? {}) as Json
   const addresses = announced.split(/[,\s]+/).filter(Boolean)

@@ -12,14 +12,17 @@ const DATABASE_PASSWORD_FILE = 'password'
 /** The user that runs Prometheus in its image. */
 const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
 
-/** The file with the secrets of a service: a JSON object of variables, which the service reads from a descriptor. */
+/**
+ * The file with the secrets of a service: a JSON object of variables, which the service
+ * reads from a descriptor.
+ */
 export const SECRETS_FILE = 'secrets.json'
 
 const SERVICES: readonly ServiceName[] = ['media', 'engine', 'management', 'scheduler']
 
 /**
- * Writes the secrets of each service to a folder of its own, which only this service can read. Docker mounts no other folder in
- * its container.
+ * Writes the secrets of each service to a folder of its own, which only this service can read.
+ * Docker mounts no other folder in its container.
  */
 export function writeCredentials(
   folder: string,
@@ -36,7 +39,10 @@ export function writeCredentials(
   writeOwned(join(folder, 'prometheus'), 'token', tokens.engine[0] ?? '', NOBODY)
 }
 
-/** Returns the URL of the database in the container `database`. Its password must not change, because Postgres stores it as well. */
+/**
+ * Returns the URL of the database in the container `database`. Its password must not change,
+ * because Postgres stores it as well.
+ */
 function createDatabaseUrl(folder: string, owner: Owner): string {
   const file = join(folder, 'database', DATABASE_PASSWORD_FILE)
   const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
@@ -45,7 +51,10 @@ function createDatabaseUrl(folder: string, owner: Owner): string {
   return `postgres://${DATABASE}:${password}@database:5432/${DATABASE}`
 }
 
-/** Replaces a file atomically, so that a service that starts meanwhile does not read an incomplete one. */
+/**
+ * Replaces a file atomically, so that a service that starts meanwhile does not read an incomplete
+ * one.
+ */
 function writeOwned(folder: string, name: string, content: string, { uid, gid }: Owner): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const temporary = join(folder, `${name}.new`)

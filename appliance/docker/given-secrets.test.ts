@@ -34,5 +34,7 @@ test('a certificate is found by the names of its files', () => {
 
 test('a file that nothing reads is an error', () => {
   const folder = createSecrets({ EYRIE_ADMIN_PASWORD: 'x' })
-  expect(() => readGivenSecrets(folder)).toThrow('contains EYRIE_ADMIN_PASWORD, which nothing reads')
+  expect(() => readGivenSecrets(folder)).toThrow(
+    'contains EYRIE_ADMIN_PASWORD, which nothing reads',
+  )
 })

@@ -19,7 +19,10 @@ export interface GivenSecrets {
 /** Files that explain the folder. */
 const IGNORED = /^\.|\.md$/i
 
-/** Reads the secrets in a folder, each a file with the name of its variable. Throws an `Error` for a name that nothing reads. */
+/**
+ * Reads the secrets in a folder, each a file with the name of its variable. Throws an `Error` for a
+ * name that nothing reads.
+ */
 export function readGivenSecrets(folder: string): GivenSecrets {
   const names = readdirSync(folder).filter(name => !IGNORED.test(name))
   const known = new Set<string>([...SECRET_VARIABLES, 'SOURCE', CERTIFICATE, CERTIFICATE_KEY])

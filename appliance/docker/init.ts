@@ -22,8 +22,9 @@ import {
   type RingMemory,
 } from './ring-check.ts'
 
-// The first step of docker compose up, which runs once, as root, before any service starts. Like the supervisor on a machine without
-// containers, it creates folders and secrets, gives each service its own, and reports settings with which the services would fail.
+// The first step of docker compose up, which runs once, as root, before any service starts. Like
+// the supervisor on a machine without containers, it creates folders and secrets, gives each
+// service its own, and reports settings with which the services would fail.
 
 /** The folder of secrets and the settings file of the operator. */
 const GIVEN_SECRETS = '/run/eyrie/given'
@@ -55,7 +56,8 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
 
   writeSettings(data, variables)
   const { MODEL, SOURCE } = variables
-  if (MODEL) await provideModel(MODEL, false, data, (message, fields) => log.info('init', message, fields))
+  if (MODEL)
+    await provideModel(MODEL, false, data, (message, fields) => log.info('init', message, fields))
   prepareMediaFolders(environment)
   const hasOwnVideo = Boolean(given.source || SOURCE)
   requestScene(data, !hasOwnVideo && (readState(data)?.scene ?? true))
@@ -65,11 +67,17 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
     tokens.join = environment.joinToken ?? getOrCreateSecret(data, 'join-token')
   writeCredentials(CREDENTIALS, environment, tokens, accounts)
   giveDataToServices(data, accounts)
-  log.info('init', 'prepared the data folder', { channels: memory.channels, ring_mib: memory.bytes >> 20 })
+  log.info('init', 'prepared the data folder', {
+    channels: memory.channels,
+    ring_mib: memory.bytes >> 20,
+  })
 }
 
 /** Throws an `Error` if only one of the certificate and its host name is configured. */
-function assertTlsComplete({ certificate }: GivenSecrets, { EYRIE_TLS_HOST }: NodeJS.ProcessEnv): void {
+function assertTlsComplete(
+  { certificate }: GivenSecrets,
+  { EYRIE_TLS_HOST }: NodeJS.ProcessEnv,
+): void {
   if (Boolean(EYRIE_TLS_HOST) === (certificate !== undefined)) return
   throw new Error(
     'TLS needs both: the files tls.crt and tls.key in the folder of secrets, and EYRIE_TLS_HOST in .env, the name in the certificate',
@@ -93,13 +101,22 @@ function giveDataToServices(data: string, accounts: ServiceAccounts): void {
   shareFile(join(data, 'eyrie.json'), shared, 0o640)
 }
 
-/** Copies the settings of the operator to the data folder, and adds the address of this machine. Throws an `Error` if one is invalid. */
+/**
+ * Copies the settings of the operator to the data folder, and adds the address of this machine.
+ * Throws an `Error` if one is invalid.
+ */
 function writeSettings(data: string, variables: NodeJS.ProcessEnv): void {
   const { EYRIE_ADDRESS = '', EYRIE_ANNOUNCED = '', EYRIE_WEBRTC_PORT = '' } = variables
   const given = tryParseJson(readFileSync(GIVEN_SETTINGS, 'utf8'))
   if (typeof given !== 'object' || given === null)
-    throw new Error('the file that EYRIE_SETTINGS names is not valid: it must contain a JSON object')
-  const published = { address: EYRIE_ADDRESS, announced: EYRIE_ANNOUNCED, port: Number(EYRIE_WEBRTC_PORT) }
+    throw new Error(
+      'the file that EYRIE_SETTINGS names is not valid: it must contain a JSON object',
+    )
+  const published = {
+    address: EYRIE_ADDRESS,
+    announced: EYRIE_ANNOUNCED,
+    port: Number(EYRIE_WEBRTC_PORT),
+  }
   const settings = addPublishedAddress({ ...given }, published)
   writeFileSync(join(data, 'eyrie.json'), `${JSON.stringify(settings, null, 2)}\n`)
   readSettings(data)

@@ -3,7 +3,8 @@ import { toLaunchCommand } from '@eyrie/kit/launcher/launch'
 import { listNodeOptions } from '@eyrie/kit/node-options'
 import { createMediaPolicy, listWritableFolders } from '../supervisor/media-policy.ts'
 
-// Prints the command that starts media within its boundaries, each word followed by a zero byte: node media-command.ts <parent>
+// Prints the command that starts media within its boundaries, each word followed by a zero byte:
+// node media-command.ts <parent>
 
 /** Standard input, output and error, and the descriptor with the secrets. */
 const INHERITED_DESCRIPTORS = 4

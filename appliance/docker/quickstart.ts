@@ -8,8 +8,8 @@ import { prepareQuickstart } from '../quickstart/quickstart.ts'
 import { getOrCreateTokens } from '../supervisor/service-secrets.ts'
 import { readGivenSecrets } from './given-secrets.ts'
 
-// The last step of docker compose up, when all services are healthy: creates the source and the pipeline that `make run` creates.
-// Another container renders the demo scene.
+// The last step of docker compose up, when all services are healthy: creates the source and the
+// pipeline that `make run` creates. Another container renders the demo scene.
 
 const POLL_MS = 200
 const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`), false)])

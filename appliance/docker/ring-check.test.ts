@@ -13,7 +13,10 @@ describe('describeRingProblem', () => {
   })
 
   it.each([
-    [{ configuredChannels: 17 }, /17 channels are configured.*EYRIE_CHANNELS=17 or more.*docker volume rm/],
+    [
+      { configuredChannels: 17 },
+      /17 channels are configured.*EYRIE_CHANNELS=17 or more.*docker volume rm/,
+    ],
     [{ channels: 32 }, /has 167\.8 MB, and EYRIE_CHANNELS=32 needs 335\.5 MB: .*docker volume rm/],
     [{ mediaBytes: 512 * MIB }, /EYRIE_CHANNELS=16 needs 704\.6 MB: set EYRIE_MEDIA_MEMORY=672m/],
   ])('names what to change for %o', (change, problem) => {
@@ -25,7 +28,8 @@ describe('countConfiguredChannels', () => {
   function createDataFolder(configuration?: string): string {
     const data = createTemporaryFolder()
     mkdirSync(join(data, 'engine'))
-    if (configuration !== undefined) writeFileSync(join(data, 'engine/configuration.json'), configuration)
+    if (configuration !== undefined)
+      writeFileSync(join(data, 'engine/configuration.json'), configuration)
     return data
   }
 
@@ -34,7 +38,9 @@ describe('countConfiguredChannels', () => {
       { id: 1, sources: [1, 2] },
       { id: 2, sources: [2] },
     ]
-    expect(countConfiguredChannels(createDataFolder(JSON.stringify({ version: 2, pipelines })))).toBe(3)
+    expect(
+      countConfiguredChannels(createDataFolder(JSON.stringify({ version: 2, pipelines }))),
+    ).toBe(3)
   })
 
   it.each([
@@ -56,6 +62,8 @@ describe('parseSize', () => {
   })
 
   it('names the variable that is not valid', () => {
-    expect(() => parseSize('EYRIE_MEDIA_MEMORY', 'much')).toThrow(/EYRIE_MEDIA_MEMORY is not valid.*not much/)
+    expect(() => parseSize('EYRIE_MEDIA_MEMORY', 'much')).toThrow(
+      /EYRIE_MEDIA_MEMORY is not valid.*not much/,
+    )
   })
 })

@@ -4,9 +4,15 @@ import { formatBytes } from '@eyrie/contract/format-bytes'
 import { tryParseJson } from '@eyrie/contract/parse'
 import { z } from 'zod'
 
-/** Shared memory of one channel: half a second of pictures for a model of usual size. compose.yaml contains the same number. */
+/**
+ * Shared memory of one channel: half a second of pictures for a model of usual size. compose.yaml
+ * contains the same number.
+ */
 export const RING_BYTES_PER_CHANNEL = 10 << 20
-/** What media needs in addition to the pictures: its libraries, and packets of live views and recordings. */
+/**
+ * What media needs in addition to the pictures: its libraries, and packets of live
+ * views and recordings.
+ */
 export const MEDIA_BASE_BYTES = 512 << 20
 
 /** How to change the size of the volume, which is fixed when the volume is created. */
@@ -24,7 +30,10 @@ export interface RingMemory {
   mediaBytes: number
 }
 
-/** Returns why the memory for decoded pictures is too small, and what to do about it. Undefined if it is sufficient. */
+/**
+ * Returns why the memory for decoded pictures is too small, and what to do about it. Undefined
+ * if it is sufficient.
+ */
 export function describeRingProblem(memory: RingMemory): string | undefined {
   const { channels, bytes, configuredChannels, mediaBytes } = memory
   if (configuredChannels > channels)
@@ -40,11 +49,14 @@ export function describeRingProblem(memory: RingMemory): string | undefined {
   return undefined
 }
 
-const configuration = z.looseObject({ pipelines: z.array(z.looseObject({ sources: z.array(z.number()) })) })
+const configuration = z.looseObject({
+  pipelines: z.array(z.looseObject({ sources: z.array(z.number()) })),
+})
 
 /**
- * Returns the number of channels in the configuration of the engine, of which a pipeline has one for each of its sources. Returns 0
- * before the first start, and for a damaged configuration, which the engine reports.
+ * Returns the number of channels in the configuration of the engine, of which a pipeline has one
+ * for each of its sources. Returns 0 before the first start, and for a damaged configuration,
+ * which the engine reports.
  */
 export function countConfiguredChannels(data: string): number {
   const file = join(data, 'engine/configuration.json')
@@ -62,7 +74,10 @@ export function measureFileSystem(folder: string): number {
 
 const UNITS: Record<string, number> = { '': 1, b: 1, k: 1 << 10, m: 1 << 20, g: 1 << 30 }
 
-/** Parses a size as Compose writes it, such as `512m` or `2g`. Throws an `Error` that names the variable. */
+/**
+ * Parses a size as Compose writes it, such as `512m` or `2g`. Throws an `Error` that names the
+ * variable.
+ */
 export function parseSize(variable: string, text: string): number {
   const [, number, unit = ''] = /^(\d+)([bkmg]?)b?$/i.exec(text) ?? []
   if (number === undefined)

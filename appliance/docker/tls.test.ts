@@ -13,7 +13,8 @@ import { readGivenSecrets } from './given-secrets.ts'
 
 const NAME = 'eyrie.test'
 /** As appliance/docker/start, without a change of the user. */
-const START = 'exec 3<"$EYRIE_CREDENTIALS"; export EYRIE_SECRETS_FD=3; unset EYRIE_CREDENTIALS; exec "$@"'
+const START =
+  'exec 3<"$EYRIE_CREDENTIALS"; export EYRIE_SECRETS_FD=3; unset EYRIE_CREDENTIALS; exec "$@"'
 
 test('management serves TLS with a certificate in the folder of secrets, and its health check accepts it', {
   timeout: 180_000,
@@ -37,8 +38,12 @@ test('management serves TLS with a certificate in the folder of secrets, and its
 
   const { port } = management
   const ca = readFileSync(cert, 'utf8')
-  await expect.poll(() => readSecureStatus({ port, ca, servername: NAME }), { timeout: 120_000 }).toBe(200)
-  await expect(readSecureStatus({ port, servername: NAME })).rejects.toThrow('self-signed certificate')
+  await expect
+    .poll(() => readSecureStatus({ port, ca, servername: NAME }), { timeout: 120_000 })
+    .toBe(200)
+  await expect(readSecureStatus({ port, servername: NAME })).rejects.toThrow(
+    'self-signed certificate',
+  )
   await expect(fetch(`${management.url}/health`)).rejects.toThrow('fetch failed')
   await promisify(execFile)(resolve(import.meta.dirname, 'health'), {
     env: { ...process.env, EYRIE_HEALTH_PORT: String(port), EYRIE_HEALTH_TLS: NAME },

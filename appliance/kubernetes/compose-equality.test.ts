@@ -8,8 +8,8 @@ import { createServiceEnvironment } from '../supervisor/service-environment.ts'
 import { SERVICE_UNITS } from '../supervisor/supervisor.ts'
 import { getPodTemplate, readManifests } from './manifests.fixture.ts'
 
-// Kubernetes starts the services of compose.yaml with appliance/docker/engines.yaml, which the supervisor starts without containers.
-// What is added to one of them must be added to the others.
+// Kubernetes starts the services of compose.yaml with appliance/docker/engines.yaml, which the
+// supervisor starts without containers. What is added to one of them must be added to the others.
 
 interface Container {
   image: string
@@ -65,7 +65,9 @@ const pods = Object.keys(containers)
 
 describe('compose.yaml and Kubernetes', () => {
   it('run the same containers', () => {
-    const names = manifests.filter(each => getPodTemplate(each)).map(({ metadata }) => metadata.name)
+    const names = manifests
+      .filter(each => getPodTemplate(each))
+      .map(({ metadata }) => metadata.name)
     expect(names.toSorted()).toEqual(pods.toSorted())
   })
 
@@ -95,45 +97,50 @@ describe('compose.yaml and Kubernetes', () => {
     expect(Object.fromEntries(mounted)).toEqual(Object.fromEntries(inMemory))
   })
 
-  test.each(pods)('run %s without rights of root, by the restricted standard of Kubernetes', name => {
-    const { pod } = findPod(name)
-    expect(pod).toMatchObject({
-      automountServiceAccountToken: false,
-      // Variables such as MANAGEMENT_PORT, for each Service of the namespace.
-      enableServiceLinks: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsGroup: 10000,
-        fsGroup: 10000,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
-    })
-    expect(pod).not.toHaveProperty('hostNetwork')
-    expect(pod).not.toHaveProperty('hostPID')
-    for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
-      expect(container.securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
+  test.each(pods)(
+    'run %s without rights of root, by the restricted standard of Kubernetes',
+    name => {
+      const { pod } = findPod(name)
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        // Variables such as MANAGEMENT_PORT, for each Service of the namespace.
+        enableServiceLinks: false,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsGroup: 10000,
+          fsGroup: 10000,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
       })
-      // Images that were imported have no registry.
-      expect(container.imagePullPolicy).toBe('IfNotPresent')
-      expect(container.resources).toMatchObject({
-        requests: expect.anything(),
-        limits: { memory: expect.anything() },
-      })
-      for (const port of container.ports ?? []) expect(port).not.toHaveProperty('hostPort')
-    }
-    const kinds = new Set(pod.volumes!.flatMap(({ name: _, ...source }) => Object.keys(source)))
-    expect(['configMap', 'emptyDir', 'persistentVolumeClaim', 'secret']).toEqual(
-      expect.arrayContaining([...kinds]),
-    )
-  })
+      expect(pod).not.toHaveProperty('hostNetwork')
+      expect(pod).not.toHaveProperty('hostPID')
+      for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        // Images that were imported have no registry.
+        expect(container.imagePullPolicy).toBe('IfNotPresent')
+        expect(container.resources).toMatchObject({
+          requests: expect.anything(),
+          limits: { memory: expect.anything() },
+        })
+        for (const port of container.ports ?? []) expect(port).not.toHaveProperty('hostPort')
+      }
+      const kinds = new Set(pod.volumes!.flatMap(({ name: _, ...source }) => Object.keys(source)))
+      expect(['configMap', 'emptyDir', 'persistentVolumeClaim', 'secret']).toEqual(
+        expect.arrayContaining([...kinds]),
+      )
+    },
+  )
 
   test.each(pods)('run %s as the user of its image', name => {
     const [, first, roles] = /uid=(\d+) && for service in ([a-z ]+);/.exec(dockerfile)!
     const role = name === 'cli' ? 'management' : name
-    expect(findPod(name).pod.securityContext!.runAsUser).toBe(Number(first) + roles!.split(' ').indexOf(role))
+    expect(findPod(name).pod.securityContext!.runAsUser).toBe(
+      Number(first) + roles!.split(' ').indexOf(role),
+    )
     expect(dockerfile).toMatch(new RegExp(`^USER eyrie-${role}:eyrie-services$`, 'm'))
     expect(dockerfile).toContain('groupadd --gid 10000 eyrie-services')
   })
@@ -159,7 +166,9 @@ describe('compose.yaml and Kubernetes', () => {
     const variables = Object.entries(containers[name]!.environment).filter(
       ([variable]) => !(variable in compose['x-environment']) && !/^EYRIE_HEALTH_/.test(variable),
     )
-    const own = Object.fromEntries(findPod(name).container.env!.map(each => [each.name, each.value]))
+    const own = Object.fromEntries(
+      findPod(name).container.env!.map(each => [each.name, each.value]),
+    )
     for (const [variable, value] of variables) {
       const isInImage = new RegExp(`^ENV ${variable}=${value}$`, 'm').test(dockerfile)
       const passed = own[variable] ?? environment[variable] ?? (isInImage ? value : undefined)
@@ -189,7 +198,10 @@ describe('supervisor and Kubernetes', () => {
       ...Object.keys({ ...supervised, ...units[0]!.additional?.(defaults) }),
       ...(units[0]!.variables ?? []),
     ]
-    const passed = [...Object.keys(environment), ...findPod(name).container.env!.map(each => each.name)]
+    const passed = [
+      ...Object.keys(environment),
+      ...findPod(name).container.env!.map(each => each.name),
+    ]
     const isPassed = (variable: string) =>
       passed.includes(variable) || new RegExp(`^ENV .*\\b${variable}=`, 'm').test(dockerfile)
     expect(variables.filter(variable => !isPassed(variable))).toEqual([
@@ -199,23 +211,31 @@ describe('supervisor and Kubernetes', () => {
     ])
   })
 
-  test.each(SERVICES)('let %s listen on the same port, which its probes and its image use', name => {
-    const port = defaults.ports[name as ServiceName]
-    const { container } = findPod(name)
-    const [{ name: portName, containerPort } = {}] = container.ports!
-    expect(containerPort).toBe(port)
-    expect(environment[`EYRIE_${name.toUpperCase()}_PORT`]).toBe(String(port))
-    expect(dockerfile).toMatch(new RegExp(`^EXPOSE ${port}\\b`, 'm'))
+  test.each(SERVICES)(
+    'let %s listen on the same port, which its probes and its image use',
+    name => {
+      const port = defaults.ports[name as ServiceName]
+      const { container } = findPod(name)
+      const [{ name: portName, containerPort } = {}] = container.ports!
+      expect(containerPort).toBe(port)
+      expect(environment[`EYRIE_${name.toUpperCase()}_PORT`]).toBe(String(port))
+      expect(dockerfile).toMatch(new RegExp(`^EXPOSE ${port}\\b`, 'm'))
 
-    // As HEALTHCHECK: an interval of 10 s, a time limit of 5 s, 3 attempts, and 120 s for the start.
-    expect(dockerfile).toMatch(
-      /^HEALTHCHECK --interval=10s --timeout=5s --start-period=120s \S+ --retries=3 CMD \["\/opt/m,
-    )
-    const health = { httpGet: { path: '/health', port: portName }, timeoutSeconds: 5 }
-    expect(container.startupProbe).toEqual({ ...health, periodSeconds: 1, failureThreshold: 120 })
-    expect(container.readinessProbe).toEqual({ ...health, periodSeconds: 10, failureThreshold: 3 })
-    expect(container.livenessProbe).toEqual({ ...health, periodSeconds: 10, failureThreshold: 6 })
-  })
+      // As HEALTHCHECK: an interval of 10 s, a time limit of 5 s, 3 attempts, and
+      // 120 s for the start.
+      expect(dockerfile).toMatch(
+        /^HEALTHCHECK --interval=10s --timeout=5s --start-period=120s \S+ --retries=3 CMD \["\/opt/m,
+      )
+      const health = { httpGet: { path: '/health', port: portName }, timeoutSeconds: 5 }
+      expect(container.startupProbe).toEqual({ ...health, periodSeconds: 1, failureThreshold: 120 })
+      expect(container.readinessProbe).toEqual({
+        ...health,
+        periodSeconds: 10,
+        failureThreshold: 3,
+      })
+      expect(container.livenessProbe).toEqual({ ...health, periodSeconds: 10, failureThreshold: 6 })
+    },
+  )
 })
 
 describe('the database', () => {
@@ -227,12 +247,18 @@ describe('the database', () => {
     expect(container.startupProbe).toMatchObject({ exec, periodSeconds: 2, failureThreshold: 1800 })
     expect(container).not.toHaveProperty('livenessProbe')
     expect(dockerfile).toContain('PGDATA=/var/lib/postgresql/data/17')
-    expect(container.volumeMounts).toContainEqual({ name: 'data', mountPath: '/var/lib/postgresql/data' })
+    expect(container.volumeMounts).toContainEqual({
+      name: 'data',
+      mountPath: '/var/lib/postgresql/data',
+    })
   })
 
   it('has the variables of compose.yaml', () => {
     const variables = Object.fromEntries(
-      findPod('database').container.env!.map(({ name, value }) => [name, value ?? environment[name]]),
+      findPod('database').container.env!.map(({ name, value }) => [
+        name,
+        value ?? environment[name],
+      ]),
     )
     expect(variables).toEqual(containers.database!.environment)
   })
@@ -250,7 +276,12 @@ describe('engines', () => {
   it('have a folder for decoded pictures that only their user can enter', () => {
     const [{ command = [], volumeMounts: [created] = [] } = {}] = pod.initContainers!
     const mount = container.volumeMounts!.find(({ name }) => name === created!.name)!
-    expect(command).toEqual(['mkdir', '--parents', '--mode=700', `${created!.mountPath}/${mount.subPath}`])
+    expect(command).toEqual([
+      'mkdir',
+      '--parents',
+      '--mode=700',
+      `${created!.mountPath}/${mount.subPath}`,
+    ])
     expect(mount.mountPath).toBe(environment.EYRIE_RING)
   })
 
@@ -259,7 +290,10 @@ describe('engines', () => {
       replicas: 3,
       volumeClaimTemplates: [{ metadata: { name: 'data' } }],
     })
-    expect(container.volumeMounts).toContainEqual({ name: 'data', mountPath: environment.EYRIE_DATA })
+    expect(container.volumeMounts).toContainEqual({
+      name: 'data',
+      mountPath: environment.EYRIE_DATA,
+    })
     expect(pod.topologySpreadConstraints).toMatchObject([{ topologyKey: 'kubernetes.io/hostname' }])
   })
 })
@@ -284,7 +318,9 @@ describe('network policies', () => {
     const { policyTypes, egress } = policy('engine')
     expect(policyTypes).toEqual(['Ingress', 'Egress'])
     expect(egress.at(-1).to).toEqual([
-      { ipBlock: { cidr: '0.0.0.0/0', except: ['10.42.0.0/16', '10.43.0.0/16', '169.254.0.0/16'] } },
+      {
+        ipBlock: { cidr: '0.0.0.0/0', except: ['10.42.0.0/16', '10.43.0.0/16', '169.254.0.0/16'] },
+      },
     ])
   })
 

@@ -99,7 +99,10 @@ function parseVariable(line: string): [name: string, value: string][] {
 export const getPodTemplate = ({ kind, spec }: Manifest): Required<PodTemplate> | undefined =>
   kind === 'Deployment' || kind === 'StatefulSet' ? spec.template : undefined
 
-/** Validates a manifest by the schema of Kubernetes. Returns a message about its invalid fields, or an empty list. */
+/**
+ * Validates a manifest by the schema of Kubernetes. Returns a message about its invalid
+ * fields, or an empty list.
+ */
 export function findInvalidFields(manifest: Manifest): string[] {
   try {
     findModel(manifest).prototype.validate.call(manifest)
@@ -110,8 +113,9 @@ export function findInvalidFields(manifest: Manifest): string[] {
 }
 
 /**
- * Returns the fields that the schema of Kubernetes does not have. The published schemas accept unknown fields, so this returns the
- * fields that the validation does not read. Works for incomplete objects such as patches, too.
+ * Returns the fields that the schema of Kubernetes does not have. The published schemas accept
+ * unknown fields, so this returns the fields that the validation does not read. Works for
+ * incomplete objects such as patches, too.
  */
 export function findUnknownFields(manifest: Manifest): string[] {
   const read = new Set<string>()

@@ -31,7 +31,10 @@ function printSecrets(variables: NodeJS.ProcessEnv = {}) {
   const contents = printed.map(({ metadata, data = {} }) => {
     const [[file = '', encoded = ''] = []] = Object.entries(data)
     const text = Buffer.from(encoded, 'base64').toString()
-    return [metadata.name, { file, content: file.endsWith('.json') ? JSON.parse(text) : text }] as const
+    return [
+      metadata.name,
+      { file, content: file.endsWith('.json') ? JSON.parse(text) : text },
+    ] as const
   })
   return { status, stderr, printed, secrets: Object.fromEntries(contents) }
 }
@@ -74,7 +77,9 @@ describe('manifests', () => {
     const names = (kind: string) =>
       base.filter(each => each.kind === kind).map(({ metadata }) => metadata.name)
     const { volumes = [], containers, initContainers = [] } = template.spec!
-    const claims = (manifest.spec.volumeClaimTemplates ?? []).map((claim: Manifest) => claim.metadata.name)
+    const claims = (manifest.spec.volumeClaimTemplates ?? []).map(
+      (claim: Manifest) => claim.metadata.name,
+    )
 
     for (const { secret, configMap, persistentVolumeClaim } of volumes) {
       if (secret) expect(Object.keys(secrets)).toContain(secret.secretName)
@@ -82,18 +87,24 @@ describe('manifests', () => {
       if (persistentVolumeClaim)
         expect(names('PersistentVolumeClaim')).toContain(persistentVolumeClaim.claimName)
     }
-    const mounts = [...containers, ...initContainers].flatMap(({ volumeMounts = [] }) => volumeMounts)
+    const mounts = [...containers, ...initContainers].flatMap(
+      ({ volumeMounts = [] }) => volumeMounts,
+    )
     const mounted = new Set(mounts.map(({ name }) => name))
-    expect([...mounted].toSorted()).toEqual([...volumes.map(({ name }) => name), ...claims].toSorted())
+    expect([...mounted].toSorted()).toEqual(
+      [...volumes.map(({ name }) => name), ...claims].toSorted(),
+    )
 
     const ports = containers.flatMap(each => each.ports ?? []).map(({ name }) => name)
     for (const { startupProbe, readinessProbe, livenessProbe } of containers)
       for (const probe of [startupProbe, readinessProbe, livenessProbe])
         if (probe?.httpGet) expect(ports).toContain(probe.httpGet.port)
     for (const { envFrom = [], env = [] } of containers) {
-      for (const { configMapRef } of envFrom) expect(names('ConfigMap')).toContain(configMapRef!.name)
+      for (const { configMapRef } of envFrom)
+        expect(names('ConfigMap')).toContain(configMapRef!.name)
       for (const { valueFrom } of env)
-        if (valueFrom?.configMapKeyRef) expect(names('ConfigMap')).toContain(valueFrom.configMapKeyRef.name)
+        if (valueFrom?.configMapKeyRef)
+          expect(names('ConfigMap')).toContain(valueFrom.configMapKeyRef.name)
     }
   })
 
@@ -105,7 +116,9 @@ describe('manifests', () => {
       for (const { env = [], volumeMounts = [] } of template.spec!.containers) {
         const path = env.find(({ name }) => /CREDENTIALS$|PASSWORD_FILE$/.test(name))?.value
         if (path === undefined) continue
-        const { name, mountPath } = volumeMounts.find(mount => path.startsWith(`${mount.mountPath}/`))!
+        const { name, mountPath } = volumeMounts.find(mount =>
+          path.startsWith(`${mount.mountPath}/`),
+        )!
         const { secretName } = template.spec!.volumes!.find(volume => volume.name === name)!.secret!
         expect(path).toBe(`${mountPath}/${secrets[secretName!]!.file}`)
       }
@@ -125,7 +138,9 @@ describe('manifests', () => {
     (_, { spec }) => {
       const ports = portsOf(select(spec.selector))
       for (const { port, targetPort } of spec.ports)
-        expect(ports).toContainEqual(expect.objectContaining({ name: targetPort, containerPort: port }))
+        expect(ports).toContainEqual(
+          expect.objectContaining({ name: targetPort, containerPort: port }),
+        )
     },
   )
 
@@ -135,7 +150,8 @@ describe('manifests', () => {
       const selected = select(spec.podSelector.matchLabels)
       expect(selected).toHaveLength(1)
       for (const { ports, from = [] } of spec.ingress) {
-        for (const { port } of ports) expect(portsOf(selected).map(({ name }) => name)).toContain(port)
+        for (const { port } of ports)
+          expect(portsOf(selected).map(({ name }) => name)).toContain(port)
         for (const { podSelector, namespaceSelector } of from)
           if (!namespaceSelector) expect(select(podSelector.matchLabels)).toHaveLength(1)
       }
@@ -186,8 +202,8 @@ describe('kustomizations', () => {
   })
 
   it('external-database removes all that belongs to the database', () => {
-    const removed = readKustomization('components/external-database').patches!.flatMap(({ patch }) =>
-      parseManifests(patch),
+    const removed = readKustomization('components/external-database').patches!.flatMap(
+      ({ patch }) => parseManifests(patch),
     )
     expect(removed.map(title).toSorted()).toEqual(
       base
@@ -226,7 +242,11 @@ describe('secrets', () => {
   })
 
   it('rejects an address that would end the string in its file', () => {
-    const { status, stderr, printed: nothing } = printSecrets({ DATABASE_URL: 'postgres://a","b@db/eyrie' })
+    const {
+      status,
+      stderr,
+      printed: nothing,
+    } = printSecrets({ DATABASE_URL: 'postgres://a","b@db/eyrie' })
     expect({ status, nothing }).toEqual({ status: 1, nothing: [] })
     expect(stderr).toContain('DATABASE_URL is not valid: write a quotation mark as %22')
   })

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
-// Runs obtain.sh, which downloads or builds the WebRTC worker of the media service, as a background job of the supervisor.
-// The script shares the process group of this process. The whole group is killed when the supervisor stops this process or
-// dies. The next start continues an interrupted build.
+// Runs obtain.sh, which downloads or builds the WebRTC worker of the media service, as a
+// background job of the supervisor. The script shares the process group of this process. The
+// whole group is killed when the supervisor stops this process or dies. The next start continues
+// an interrupted build.
 
 const SCRIPT = resolve(import.meta.dirname, 'obtain.sh')
 

@@ -1,7 +1,15 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { release } from 'node:os'
@@ -15,7 +23,10 @@ import { obtainWorker } from './obtain-worker.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const script = join(import.meta.dirname, 'obtain.sh')
 
-/** Copies the script and the files that it needs. `checksums` are the hashes of releases. Returns the path of the script. */
+/**
+ * Copies the script and the files that it needs. `checksums` are the hashes of releases. Returns
+ * the path of the script.
+ */
 function copyScript(checksums: string): string {
   const root = createTemporaryFolder()
   const folder = join(root, 'appliance/mediasoup-worker')
@@ -36,7 +47,8 @@ function writePrograms(programs: Record<string, string>): string {
 }
 
 /**
- * A mirror of mediasoup's releases. Its worker is a script that exits with this status; undefined: it has no release. `hash` is the hash of the release.
+ * A mirror of mediasoup's releases. Its worker is a script that exits with this status; undefined:
+ * it has no release. `hash` is the hash of the release.
  */
 async function serveReleases(status: number | undefined, worker = `exit ${status}`) {
   const folder = writePrograms({ 'mediasoup-worker': worker })
@@ -103,12 +115,20 @@ describe('obtain.sh', () => {
   it.each([
     ['differs from its hash', toChecksum('0'.repeat(64)), 1],
     ['has no hash', '', 0],
-    ['has the hash of another version', toChecksum('0'.repeat(64)).replace('worker-3.', 'worker-2.'), 0],
+    [
+      'has the hash of another version',
+      toChecksum('0'.repeat(64)).replace('worker-3.', 'worker-2.'),
+      0,
+    ],
   ])('never runs a release that %s', async (_, checksums, requests) => {
     const data = createTemporaryFolder()
     const evidence = join(data, 'evidence')
     const releases = await serveReleases(41, `touch '${evidence}'; exit 41`)
-    const { code, state } = await runScript(join(data, 'worker'), releases.url, copyScript(checksums))
+    const { code, state } = await runScript(
+      join(data, 'worker'),
+      releases.url,
+      copyScript(checksums),
+    )
     expect(code).toBe(1)
     expect(state).toMatch(/^no verified download, and the build requires .*meson.*make worker/)
     expect(releases.requests).toHaveLength(requests)
@@ -122,7 +142,11 @@ describe('obtain.sh', () => {
     const data = createTemporaryFolder()
     const folder = join(data, 'mediasoup-worker')
     const releases = await serveReleases(status)
-    const { code, state } = await runScript(folder, releases.url, copyScript(toChecksum(releases.hash)))
+    const { code, state } = await runScript(
+      folder,
+      releases.url,
+      copyScript(toChecksum(releases.hash)),
+    )
     expect(code).toBe(1)
     expect(state).toMatch(/apt-get install .*meson.*make worker/)
     expect(existsSync(getExpectedPath(data))).toBe(false)
@@ -132,7 +156,9 @@ describe('obtain.sh', () => {
   it('does nothing while another process obtains the worker', async () => {
     const folder = join(createTemporaryFolder(), 'mediasoup-worker')
     mkdirSync(folder)
-    const other = spawn('flock', [join(folder, 'lock'), 'cat'], { stdio: ['pipe', 'ignore', 'inherit'] })
+    const other = spawn('flock', [join(folder, 'lock'), 'cat'], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
     onTestFinished(() => void other.kill())
     const isLocked = () => spawnSync('flock', ['-n', join(folder, 'lock'), 'true']).status === 1
     await expect.poll(isLocked).toBe(true)
@@ -144,7 +170,10 @@ describe('obtain.sh', () => {
 })
 
 describe('obtainWorker', () => {
-  /** Programs of a machine with all packages, on which Ninja records its scheduling instead of running compilers. */
+  /**
+   * Programs of a machine with all packages, on which Ninja records its scheduling instead
+   * of running compilers.
+   */
   const buildMachine = (record: string) => ({
     'dpkg-query': 'echo installed',
     ninja: `
@@ -153,7 +182,9 @@ describe('obtainWorker', () => {
     strip: 'exit 0',
   })
 
-  /** Prepares a build that was interrupted: copying the sources would take long on a busy machine. */
+  /**
+   * Prepares a build that was interrupted: copying the sources would take long on a busy machine.
+   */
   function prepareBuild(data: string): string {
     const folder = join(data, 'mediasoup-worker')
     const [, version] = /-(\d[^-]*)-/.exec(basename(getExpectedPath(data)))!
@@ -167,7 +198,10 @@ describe('obtainWorker', () => {
     const data = createTemporaryFolder()
     const folder = prepareBuild(data)
     const record = join(data, 'scheduling')
-    const environment = createEnvironment((await serveReleases(undefined)).url, buildMachine(record))
+    const environment = createEnvironment(
+      (await serveReleases(undefined)).url,
+      buildMachine(record),
+    )
     await obtainWorker(environment, silentLog, running(), folder)
     expect(readState(folder)).toBe('build complete\n')
     expect(spawnSync(getExpectedPath(data)).status).toBe(41)
@@ -180,7 +214,10 @@ describe('obtainWorker', () => {
   it('does nothing if MEDIASOUP_WORKER_BIN names a worker', async () => {
     const folder = join(createTemporaryFolder(), 'mediasoup-worker')
     const releases = await serveReleases(41)
-    const environment = { ...createEnvironment(releases.url), MEDIASOUP_WORKER_BIN: '/opt/mediasoup-worker' }
+    const environment = {
+      ...createEnvironment(releases.url),
+      MEDIASOUP_WORKER_BIN: '/opt/mediasoup-worker',
+    }
     await obtainWorker(environment, silentLog, running(), folder)
     expect(existsSync(folder)).toBe(false)
     expect(releases.requests).toEqual([])
@@ -190,7 +227,10 @@ describe('obtainWorker', () => {
     const data = createTemporaryFolder()
     const folder = prepareBuild(data)
     const started = join(data, 'started')
-    const programs = { ...buildMachine('/dev/null'), ninja: `touch '${started}'; exec tail -f /dev/null` }
+    const programs = {
+      ...buildMachine('/dev/null'),
+      ninja: `touch '${started}'; exec tail -f /dev/null`,
+    }
     const stop = new AbortController()
     const environment = createEnvironment('http://127.0.0.1:9', programs)
     const done = obtainWorker(environment, silentLog, stop.signal, folder)

@@ -10,7 +10,10 @@ export interface LockedPackage {
   version: string
   /** SPDX expression, or other text if the package states none. */
   license?: string
-  /** Hash of the archive, as in `sha512-<base64>`. Packages inside of the archive of another one have none. */
+  /**
+   * Hash of the archive, as in `sha512-<base64>`. Packages inside of the archive of
+   * another one have none.
+   */
   integrity?: string
   dev?: boolean
   /** Platforms for which the package is built; undefined: all. */
@@ -21,11 +24,12 @@ export interface LockedPackage {
   optionalDependencies?: Record<string, string>
 }
 
-/** Reads the packages that others have written from a lockfile, without development dependencies. */
+/**
+ * Reads the packages that others have written from a lockfile, without development dependencies.
+ */
 export function readLockedPackages(file: string): LockedPackage[] {
-  const lock: { packages: Record<string, Partial<LockedPackage> & { link?: boolean }> } = JSON.parse(
-    readFileSync(file, 'utf8'),
-  )
+  const lock: { packages: Record<string, Partial<LockedPackage> & { link?: boolean }> } =
+    JSON.parse(readFileSync(file, 'utf8'))
   const packages: LockedPackage[] = []
   for (const [folder, locked] of Object.entries(lock.packages)) {
     // The other entries are Eyrie's own packages.

@@ -7,13 +7,17 @@ interface ShippedPackage {
   name: string
   version: string
   license: string
-  /** The package is built for one platform. On other platforms it is not installed, and has no licence text. */
+  /**
+   * The package is built for one platform. On other platforms it is not installed, and
+   * has no licence text.
+   */
   isPlatformSpecific: boolean
 }
 
 /**
- * Renders the notices for all npm packages that Eyrie ships: a table of licences, and the licence texts. Reads the lockfile
- * and the installed packages in `root`. The result is the same on every platform.
+ * Renders the notices for all npm packages that Eyrie ships: a table of licences, and the
+ * licence texts. Reads the lockfile and the installed packages in `root`. The result is the
+ * same on every platform.
  */
 export function renderNotices(root: string): string {
   const packages = readShippedPackages(root)
@@ -54,11 +58,16 @@ function readShippedPackages(root: string): ShippedPackage[] {
   return shipped.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Reads files such as `LICENSE`, `LICENSE-MIT`, `COPYING` and `NOTICE.txt` in the folder of a package. */
+/**
+ * Reads files such as `LICENSE`, `LICENSE-MIT`, `COPYING` and `NOTICE.txt` in the
+ * folder of a package.
+ */
 function readLicenseTexts(root: string, { folder, isPlatformSpecific }: ShippedPackage): string[] {
   const path = join(root, folder)
   if (isPlatformSpecific || !existsSync(path)) return []
-  const files = readdirSync(path).filter(file => /^(licen[cs]e|copying|notice)([-_.].*)?$/i.test(file))
+  const files = readdirSync(path).filter(file =>
+    /^(licen[cs]e|copying|notice)([-_.].*)?$/i.test(file),
+  )
   return files.sort().map(file => toCodeBlockText(readFileSync(join(path, file), 'utf8')))
 }
 

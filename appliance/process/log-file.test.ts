@@ -5,7 +5,12 @@ import { expect, it } from 'vitest'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { createLogFile } from './log-file.ts'
 
-const record = (msg: string) => ({ level: 30, time: '2026-01-02T03:04:05.000Z', service: 'engine', msg })
+const record = (msg: string) => ({
+  level: 30,
+  time: '2026-01-02T03:04:05.000Z',
+  service: 'engine',
+  msg,
+})
 const messages = (file: string) =>
   readFileSync(file, 'utf8')
     .trimEnd()
@@ -17,7 +22,10 @@ it('appends JSON lines that only their owner can read', () => {
   createLogFile(data)({ ...record('first'), source: 3 })
   createLogFile(data)(record('second'))
   const [file] = getLogFiles(data)
-  expect(JSON.parse(readFileSync(file, 'utf8').split('\n')[0]!)).toEqual({ ...record('first'), source: 3 })
+  expect(JSON.parse(readFileSync(file, 'utf8').split('\n')[0]!)).toEqual({
+    ...record('first'),
+    source: 3,
+  })
   expect(messages(file)).toEqual(['first', 'second'])
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })

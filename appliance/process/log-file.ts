@@ -1,4 +1,12 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { getLogFiles } from '@eyrie/cli/logs/log-files'
 import type { LogSink } from './service-log.ts'
@@ -6,9 +14,9 @@ import type { LogSink } from './service-log.ts'
 const MAX_FILE_BYTES = 10 << 20
 
 /**
- * Creates a sink that appends records as JSON lines to the log file in the data folder. Only the owner can read the file. A
- * full file is renamed to `.1`, `.1` to `.2`, and so on, and the oldest file is deleted. Write errors are ignored, because
- * every record is also printed.
+ * Creates a sink that appends records as JSON lines to the log file in the data folder. Only the
+ * owner can read the file. A full file is renamed to `.1`, `.1` to `.2`, and so on, and the oldest
+ * file is deleted. Write errors are ignored, because every record is also printed.
  */
 export function createLogFile(data: string, maxFileBytes = MAX_FILE_BYTES): LogSink {
   const files = getLogFiles(data)

@@ -16,7 +16,14 @@ describe('the service log', () => {
     const time = new Date(2026, 0, 2, 3, 4, 5).toISOString()
     log.line(
       'media',
-      JSON.stringify({ level: 40, time, service: 'media', source: 3, reason: 'refused', msg: 'camera lost' }),
+      JSON.stringify({
+        level: 40,
+        time,
+        service: 'media',
+        source: 3,
+        reason: 'refused',
+        msg: 'camera lost',
+      }),
     )
     expect(lines).toEqual(['03:04:05 media      ! camera lost source=3 reason=refused'])
   })
@@ -31,7 +38,9 @@ describe('the service log', () => {
     const records: unknown[] = []
     const log = createServiceLog([record => records.push(JSON.parse(JSON.stringify(record)))])
     log.error('media', 'failed to start process', { err: new Error('no space') })
-    expect(records).toMatchObject([{ msg: 'failed to start process', err: { message: 'no space' } }])
+    expect(records).toMatchObject([
+      { msg: 'failed to start process', err: { message: 'no space' } },
+    ])
   })
 
   it('prints lines that are not records, such as the last output of a crash', () => {
@@ -39,7 +48,10 @@ describe('the service log', () => {
     log.line('engine', 'Segmentation fault')
     log.line('engine', '   ')
     log.line('engine', '{"level":')
-    expect(lines).toEqual(['12:00:00 engine       Segmentation fault', '12:00:00 engine       {"level":'])
+    expect(lines).toEqual([
+      '12:00:00 engine       Segmentation fault',
+      '12:00:00 engine       {"level":',
+    ])
   })
 
   it('marks errors, and uses colours on a terminal only', () => {

@@ -19,11 +19,14 @@ export interface LogFields {
 type LogMethod = (service: string, message: string, fields?: LogFields) => void
 
 /**
- * The log of the appliance, in which the records of all services are merged. `service` is the name of the process that a
- * record comes from.
+ * The log of the appliance, in which the records of all services are merged. `service` is the name
+ * of the process that a record comes from.
  */
 export interface ServiceLog {
-  /** Logs a line that a service has printed. A line that is not a JSON record, such as a stack trace, is logged as `info`. */
+  /**
+   * Logs a line that a service has printed. A line that is not a JSON record, such as a stack
+   * trace, is logged as `info`.
+   */
   line(service: string, line: string): void
   info: LogMethod
   warn: LogMethod
@@ -38,9 +41,21 @@ export function createServiceLog(sinks: LogSink[], now = () => new Date()): Serv
   const write = (record: LogRecord) => {
     for (const sink of sinks) sink(record)
   }
-  const log = (severity: Severity, service: string, msg: string, { err, ...fields }: LogFields = {}) => {
+  const log = (
+    severity: Severity,
+    service: string,
+    msg: string,
+    { err, ...fields }: LogFields = {},
+  ) => {
     const cause = err && { err: { type: err.name, message: err.message, stack: err.stack } }
-    write({ ...fields, ...cause, level: SEVERITIES[severity], time: now().toISOString(), service, msg })
+    write({
+      ...fields,
+      ...cause,
+      level: SEVERITIES[severity],
+      time: now().toISOString(),
+      service,
+      msg,
+    })
   }
 
   return {

@@ -64,13 +64,19 @@ it('restarts a process on request', async () => {
   await waitForOutput(lines, 'up')
   const first = service.pid as number
   service.restart()
-  await vi.waitFor(() => expect(lines.join('\n')).toMatch(new RegExp(`up ${first}[^]*up \\d`)), 30_000)
+  await vi.waitFor(
+    () => expect(lines.join('\n')).toMatch(new RegExp(`up ${first}[^]*up \\d`)),
+    30_000,
+  )
   expect(service.pid).not.toBe(first)
   await service.stop(2_000)
 })
 
 it('passes on the messages of a process, and does not log them', async () => {
-  const file = writeProgram('sender', "process.send({ secret: 'xyzzy' }); setInterval(() => {}, 1000)")
+  const file = writeProgram(
+    'sender',
+    "process.send({ secret: 'xyzzy' }); setInterval(() => {}, 1000)",
+  )
   const lines: string[] = []
   const messages: unknown[] = []
   const service = superviseProcess(
@@ -95,7 +101,8 @@ it('passes secrets through a pipe, at every start, and not in the environment', 
     { ...command, secrets: { EYRIE_INTERNAL_TOKEN: 'xyzzy' } },
     createServiceLog([createPrinter(line => lines.push(line), false)]),
   )
-  const answers = () => lines.filter(line => line.includes('{"EYRIE_INTERNAL_TOKEN":"xyzzy"} false'))
+  const answers = () =>
+    lines.filter(line => line.includes('{"EYRIE_INTERNAL_TOKEN":"xyzzy"} false'))
   await vi.waitUntil(() => answers().length >= 2, 30_000)
   await service.stop(2_000)
 })
@@ -103,7 +110,9 @@ it('passes secrets through a pipe, at every start, and not in the environment', 
 it('retries a process that could not be started', async () => {
   const { execPath } = process
   process.execPath = join(folder, 'no-node')
-  const { service, lines } = run(writeProgram('late', "console.log('up'); setInterval(() => {}, 1000)"))
+  const { service, lines } = run(
+    writeProgram('late', "console.log('up'); setInterval(() => {}, 1000)"),
+  )
   await waitForOutput(lines, 'process did not start; retrying delay_s=0.5')
   process.execPath = execPath
   await waitForOutput(lines, 'up')
@@ -112,7 +121,9 @@ it('retries a process that could not be started', async () => {
 })
 
 it('doubles the delay when a process exits at once', async () => {
-  const { service, lines } = run(writeProgram('broken', "console.log('no database'); process.exit(3)"))
+  const { service, lines } = run(
+    writeProgram('broken', "console.log('no database'); process.exit(3)"),
+  )
   await waitForOutput(lines, 'process exited; restarting code=3 delay_s=0.5')
   await waitForOutput(lines, 'process exited; restarting code=3 delay_s=1')
   await service.stop(2_000)

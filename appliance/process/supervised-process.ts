@@ -8,7 +8,8 @@ import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 import type { SecretVariables } from '@eyrie/kit/secret-variables'
 import type { LogFields, ServiceLog } from './service-log.ts'
 
-// The delay between restarts doubles with each exit. It is reset when a process has run for a minute.
+// The delay between restarts doubles with each exit. It is reset when a process has run for a
+// minute.
 const MIN_RESTART_DELAY_MS = 500
 const MAX_RESTART_DELAY_MS = 15_000
 const STABLE_AFTER_MS = 60_000
@@ -19,13 +20,19 @@ export interface SupervisedProcess {
   /** Undefined while the process is not running. */
   readonly pid: number | undefined
   readonly restarts: number
-  /** Sends a message over the IPC channel, now and at each later start. It replaces the previous message. */
+  /**
+   * Sends a message over the IPC channel, now and at each later start. It replaces
+   * the previous message.
+   */
   publish(message: Serializable): void
   /** Sends a message over the IPC channel of the running process. */
   send(message: Serializable): void
   /** Sends SIGTERM to the process, which is started again when it has exited. */
   restart(): void
-  /** Sends SIGTERM, and kills the process group after `graceMs`. Resolves when the process has exited. */
+  /**
+   * Sends SIGTERM, and kills the process group after `graceMs`. Resolves when the process has
+   * exited.
+   */
   stop(graceMs: number): Promise<void>
 }
 
@@ -43,13 +50,18 @@ export interface ProcessCommand extends ProcessSurroundings {
   /** Name of the process in the log. */
   name: string
   args: string[]
-  /** Variables that the process reads from a pipe, because other processes can read its environment. */
+  /**
+   * Variables that the process reads from a pipe, because other processes can read its environment.
+   */
   secrets?: SecretVariables
   /** Returns what the process may use, at every start; everything if undefined. */
   createPolicy?: () => LaunchPolicy
 }
 
-/** The descriptor from which a process reads its secrets: the first one after stdin, stdout, stderr and the IPC channel. */
+/**
+ * The descriptor from which a process reads its secrets: the first one after stdin, stdout, stderr
+ * and the IPC channel.
+ */
 const SECRETS_FD = 4
 
 type State =
@@ -58,8 +70,8 @@ type State =
   | { phase: 'stopped' }
 
 /**
- * Starts a Node.js process, and restarts it with back-off whenever it exits, until `stop` is called. `handleMessage` receives
- * what the process sends over its IPC channel.
+ * Starts a Node.js process, and restarts it with back-off whenever it exits, until `stop` is
+ * called. `handleMessage` receives what the process sends over its IPC channel.
  */
 export function superviseProcess(
   command: ProcessCommand,
@@ -142,8 +154,8 @@ async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> 
 }
 
 /**
- * Starts a Node.js process in its own process group, so that Ctrl-C reaches only the supervisor, and logs its output. Its IPC
- * channel closes when the supervisor dies.
+ * Starts a Node.js process in its own process group, so that Ctrl-C reaches only the supervisor,
+ * and logs its output. Its IPC channel closes when the supervisor dies.
  */
 export function startProcess(command: ProcessCommand, log: ServiceLog): ChildProcess {
   const { name, environment, umask, secrets } = command
@@ -164,7 +176,10 @@ export function startProcess(command: ProcessCommand, log: ServiceLog): ChildPro
   return child
 }
 
-/** Returns the program and its arguments. A process with a policy is started by the launcher, which enforces the policy. */
+/**
+ * Returns the program and its arguments. A process with a policy is started by the launcher, which
+ * enforces the policy.
+ */
 function createSpawnCommand(
   { name, args, createPolicy }: ProcessCommand,
   log: ServiceLog,
@@ -172,7 +187,11 @@ function createSpawnCommand(
   if (!createPolicy) return [process.execPath, ...args]
   if (existsSync(LAUNCHER)) {
     // The process ends by itself when its IPC channel closes.
-    const options = { inherit: SECRETS_FD + 1, reportToProgram: true, parentSignal: 'SIGTERM' } as const
+    const options = {
+      inherit: SECRETS_FD + 1,
+      reportToProgram: true,
+      parentSignal: 'SIGTERM',
+    } as const
     return toLaunchCommand([process.execPath, ...args], createPolicy(), options)
   }
   log.warn(name, 'process starts without boundaries: make setup builds the launcher', {})

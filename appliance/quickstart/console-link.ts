@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { operatorLink, toConsoleLink } from '@eyrie/contract/management/operator'
 import type { ServiceLog } from '../process/service-log.ts'
 
-/** Requests a link that opens the console once, in a browser on this machine, from the management service. */
+/**
+ * Requests a link that opens the console once, in a browser on this machine, from
+ * the management service.
+ */
 export async function requestConsoleLink(
   managementUrl: string,
   data: string,
@@ -11,7 +14,11 @@ export async function requestConsoleLink(
 ): Promise<string> {
   const token = readFileSync(join(data, 'secrets/operator-token'), 'utf8').trim()
   const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(new URL(operatorLink.path, managementUrl), { method: 'POST', headers, signal })
+  const response = await fetch(new URL(operatorLink.path, managementUrl), {
+    method: 'POST',
+    headers,
+    signal,
+  })
   if (!response.ok) throw new Error(`the management service answered ${response.status}`)
   return toConsoleLink(managementUrl, operatorLink.response.parse(await response.json()))
 }

@@ -9,15 +9,21 @@ import { type ProcessSurroundings, startProcess } from '../process/supervised-pr
 const PROGRAM = resolve(import.meta.dirname, '../../scene/main.ts')
 
 /**
- * A line of output of the renderer. `progress` is the completed share, from 0 to 1. `published_s` is the length of the
- * video that can already be played, in seconds.
+ * A line of output of the renderer. `progress` is the completed share, from 0 to 1. `published_s`
+ * is the length of the video that can already be played, in seconds.
  */
-const rendererMessage = z.union([z.object({ progress: z.number() }), z.object({ published_s: z.number() })])
+const rendererMessage = z.union([
+  z.object({ progress: z.number() }),
+  z.object({ published_s: z.number() }),
+])
 
 /** Returns the video file of the demo scene. It grows while it is rendered. */
 export const getSceneFile = (data: string) => join(data, 'media', `scene-${DEMO.seed}.mp4`)
 
-/** The rendering of the demo scene in a background process. The promises reject if the scene cannot be rendered. */
+/**
+ * The rendering of the demo scene in a background process. The promises reject if the
+ * scene cannot be rendered.
+ */
 export interface SceneRendering {
   /** Resolves when the first seconds can be played. */
   readonly playable: Promise<void>
@@ -26,8 +32,9 @@ export interface SceneRendering {
 }
 
 /**
- * Renders the demo scene, a computer-generated street that Eyrie shows if the user has no camera. A background process
- * writes the video to the media folder, in the same surroundings as the media service. The signal stops it.
+ * Renders the demo scene, a computer-generated street that Eyrie shows if the user has no camera. A
+ * background process writes the video to the media folder, in the same surroundings as the media
+ * service. The signal stops it.
  */
 export function renderScene(
   data: string,
@@ -49,7 +56,10 @@ export function renderScene(
   const seed = String(DEMO.seed)
   const seconds = String(DEMO.seconds)
   const args = [PROGRAM, '--seed', seed, '--seconds', seconds, '--out', join(data, 'media')]
-  const child = startProcess({ name: 'scene', args, ...surroundings }, { ...log, line: receiveLine })
+  const child = startProcess(
+    { name: 'scene', args, ...surroundings },
+    { ...log, line: receiveLine },
+  )
   const stop = () => child.kill('SIGTERM')
   signal.addEventListener('abort', stop, { once: true })
 

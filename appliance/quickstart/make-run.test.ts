@@ -6,7 +6,10 @@ import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 
 const makefile = resolve(import.meta.dirname, '../../Makefile')
 
-/** Runs `make run` with a program that prints its variables and arguments, and with an empty setup script. */
+/**
+ * Runs `make run` with a program that prints its variables and arguments, and with
+ * an empty setup script.
+ */
 function runMake(variables: string[], environment: NodeJS.ProcessEnv = {}) {
   const folder = createTemporaryFolder()
   const setup = join(folder, 'appliance/setup')

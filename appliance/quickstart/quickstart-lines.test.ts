@@ -48,10 +48,13 @@ async function setUp() {
 
   const messages: string[] = []
   const log = createServiceLog([({ msg }) => messages.push(msg)])
-  const readDrawnLines = async () => readLines((await client.pipeline.get(pipeline)).elements, source)
+  const readDrawnLines = async () =>
+    readLines((await client.pipeline.get(pipeline)).elements, source)
   /** Draws lines by hand, as a user does. */
   const drawByHand = (lines: (typeof own)[]) =>
-    client.pipeline.modify(pipeline, { elements: createDefaultPipeline('scene-detector', source, lines) })
+    client.pipeline.modify(pipeline, {
+      elements: createDefaultPipeline('scene-detector', source, lines),
+    })
   return { data, access, client, state, log, messages, readDrawnLines, drawByHand }
 }
 
@@ -60,7 +63,9 @@ describe('lines of the quickstart', () => {
     const { client } = await setUp()
     const expected = { drawn: DEFAULT_LINES, replaceable: DEFAULT_LINES }
     expect(await chooseLines(client, undefined, camera)).toEqual(expected)
-    expect(await chooseLines(client, { source: 1, pipeline: 1, scene: true }, camera)).toEqual(expected)
+    expect(await chooseLines(client, { source: 1, pipeline: 1, scene: true }, camera)).toEqual(
+      expected,
+    )
   })
 
   it('are kept at the next start with the same camera', async () => {
@@ -71,7 +76,10 @@ describe('lines of the quickstart', () => {
 
     await drawByHand([own])
     const afterProposal = { ...state, replaceable_lines: undefined }
-    expect(await chooseLines(client, afterProposal, camera)).toEqual({ drawn: [own], replaceable: undefined })
+    expect(await chooseLines(client, afterProposal, camera)).toEqual({
+      drawn: [own],
+      replaceable: undefined,
+    })
   })
 
   it('are the default line again for another camera and after the pipeline was deleted', async () => {
@@ -115,7 +123,9 @@ describe('the proposal of the quickstart', () => {
     const { access, data, log, messages, state, readDrawnLines } = await setUp()
     const stop = new AbortController()
     const proposal = drawProposedLines({ engine: { ...access, signal: stop.signal }, data, log })
-    await vi.waitFor(() => expect(messages).toEqual(['watching for moving objects, to propose lines']))
+    await vi.waitFor(() =>
+      expect(messages).toEqual(['watching for moving objects, to propose lines']),
+    )
     stop.abort()
     await proposal
     expect(await readDrawnLines()).toEqual(DEFAULT_LINES)

@@ -10,9 +10,9 @@ import type { ServiceLog } from '../process/service-log.ts'
 import { DEFAULT_LINES } from './quickstart-pipeline.ts'
 import { type QuickstartState, readState, writeState } from './quickstart-state.ts'
 
-// The lines of the user's own video, at which objects are counted. The quickstart draws one across the middle of the picture, watches
-// the video for a minute and replaces the line by lines across the paths of the objects, once. Lines that the user has changed are
-// never replaced.
+// The lines of the user's own video, at which objects are counted. The quickstart draws one across
+// the middle of the picture, watches the video for a minute and replaces the line by lines across
+// the paths of the objects, once. Lines that the user has changed are never replaced.
 
 const WATCH_SECONDS = 60
 const RETRY_MS = 5_000
@@ -24,22 +24,26 @@ export interface ChosenLines {
 }
 
 /**
- * Chooses the lines of the pipeline. The same video as at the previous start gets the same lines, and another video gets the default
- * line. An undefined `source` means that the video is the same.
+ * Chooses the lines of the pipeline. The same video as at the previous start gets the same lines,
+ * and another video gets the default line. An undefined `source` means that the video is the same.
  */
 export async function chooseLines(
   engine: Client,
   previous: QuickstartState | undefined,
   source: Pick<SourceInput, 'type' | 'address'> | undefined,
 ): Promise<ChosenLines> {
-  const lines = previous && !previous.scene ? await readPreviousLines(engine, previous, source) : undefined
+  const lines =
+    previous && !previous.scene ? await readPreviousLines(engine, previous, source) : undefined
   if (lines) return { drawn: lines, replaceable: previous?.replaceable_lines }
   // No detector finds objects in a test pattern.
   const isPattern = /^test:/i.test(String(source?.address))
   return { drawn: DEFAULT_LINES, replaceable: isPattern ? undefined : DEFAULT_LINES }
 }
 
-/** Returns the lines of the previous start. Returns undefined if they were deleted or belong to another video. */
+/**
+ * Returns the lines of the previous start. Returns undefined if they were deleted or
+ * belong to another video.
+ */
 async function readPreviousLines(
   engine: Client,
   previous: QuickstartState,
@@ -50,7 +54,8 @@ async function readPreviousLines(
     const stored = await engine.source.get(previous.source)
     const isSame =
       source === undefined ||
-      (stored.type === source.type && isDeepStrictEqual(stored.address, redactAddress(source.address)))
+      (stored.type === source.type &&
+        isDeepStrictEqual(stored.address, redactAddress(source.address)))
     const { elements } = await engine.pipeline.get(previous.pipeline)
     return isSame ? readLines(elements, previous.source) : undefined
   } catch (error) {
@@ -70,8 +75,9 @@ export interface LineWatchOptions {
 }
 
 /**
- * Watches the pipeline of the quickstart until enough objects have moved, and draws lines across their paths. Resolves when
- * the lines are drawn, when the user has changed the present lines, or when the signal is aborted.
+ * Watches the pipeline of the quickstart until enough objects have moved, and draws lines across
+ * their paths. Resolves when the lines are drawn, when the user has changed the present lines, or
+ * when the signal is aborted.
  */
 export async function drawProposedLines(options: LineWatchOptions): Promise<void> {
   const { engine, data, log, seconds = WATCH_SECONDS } = options
@@ -82,7 +88,10 @@ export async function drawProposedLines(options: LineWatchOptions): Promise<void
   let recorders: RecordedPaths | undefined
   let rounds = 0
 
-  /** Draws lines if the paths that were recorded suffice for a proposal. Otherwise records paths for some time. */
+  /**
+   * Draws lines if the paths that were recorded suffice for a proposal. Otherwise records
+   * paths for some time.
+   */
   const drawOrWatch = async (): Promise<'done' | 'continue'> => {
     const current = await client.pipeline.get(pipeline)
     const isUnchanged = isDeepStrictEqual(readLines(current.elements, source), replaceable)
@@ -124,7 +133,10 @@ function stopProposing(data: string): void {
   if (state) writeState(data, { ...state, replaceable_lines: undefined })
 }
 
-/** Logs the start of the watch and, after the first round, that it takes longer. Later rounds are not logged. */
+/**
+ * Logs the start of the watch and, after the first round, that it takes longer. Later
+ * rounds are not logged.
+ */
 function logProgress(
   { log }: LineWatchOptions,
   { rounds, ...fields }: { rounds: number; pipeline: number; seconds: number },
@@ -134,7 +146,11 @@ function logProgress(
     log.info('quickstart', 'too few objects have moved to propose lines: still watching', fields)
 }
 
-function logLines({ engine, log }: LineWatchOptions, pipeline: number, lines: ProposedLine[]): void {
+function logLines(
+  { engine, log }: LineWatchOptions,
+  pipeline: number,
+  lines: ProposedLine[],
+): void {
   log.info('quickstart', 'replaced the default line by lines across the paths of moving objects', {
     pipeline,
     lines: lines.map(describeLine).join('; '),
@@ -142,4 +158,5 @@ function logLines({ engine, log }: LineWatchOptions, pipeline: number, lines: Pr
   })
 }
 
-const hasCode = (error: unknown, code: ErrorCode) => error instanceof EyrieError && error.code === code
+const hasCode = (error: unknown, code: ErrorCode) =>
+  error instanceof EyrieError && error.code === code

@@ -12,19 +12,26 @@ import {
 } from '@eyrie/model-store'
 import type { LogFields } from '../process/service-log.ts'
 
-/** The detector that ships with Eyrie. It detects the people and cars of the demo scene, and nothing else. */
+/**
+ * The detector that ships with Eyrie. It detects the people and cars of the demo
+ * scene, and nothing else.
+ */
 export const SCENE_DETECTOR = 'scene-detector'
 
-/** Output formats of a detection model, which are called heads. A model file does not say which one it has. */
+/**
+ * Output formats of a detection model, which are called heads. A model file does not
+ * say which one it has.
+ */
 const HEADS: ModelCard['head'][] = ['yolox', 'nms', 'decoded']
 
 /** Logs a step, such as a download. */
 type Report = (message: string, fields: LogFields) => void
 
 /**
- * Returns the name of the model that the quickstart runs, from the model store in the data folder. `MODEL=` may name a model
- * in the store, or a published model or ONNX file, which is added to the store. Throws an `Error` that lists the known models
- * for any other name. Without `MODEL=`, returns a default that suits the video.
+ * Returns the name of the model that the quickstart runs, from the model store in the data folder.
+ * `MODEL=` may name a model in the store, or a published model or ONNX file, which is added to the
+ * store. Throws an `Error` that lists the known models for any other name. Without `MODEL=`,
+ * returns a default that suits the video.
  */
 export async function provideModel(
   requested: string | undefined,
@@ -43,17 +50,26 @@ export async function provideModel(
   const published = PUBLISHED_MODELS[requested]
   if (!published) {
     const known = [...names, ...Object.keys(PUBLISHED_MODELS)].join(', ')
-    throw new Error(`MODEL=${requested}: unknown model. Use one of ${known}, or the path of an .onnx file`)
+    throw new Error(
+      `MODEL=${requested}: unknown model. Use one of ${known}, or the path of an .onnx file`,
+    )
   }
   report('downloading model', { url: published.url })
   await addModel(root, { name: requested, model: await download(published), ...published.options })
   return requested
 }
 
-/** Returns a model that the user has added, because the scene detector detects nothing in other videos. */
-const chooseDefaultModel = (names: string[]) => names.find(name => name !== SCENE_DETECTOR) ?? SCENE_DETECTOR
+/**
+ * Returns a model that the user has added, because the scene detector detects
+ * nothing in other videos.
+ */
+const chooseDefaultModel = (names: string[]) =>
+  names.find(name => name !== SCENE_DETECTOR) ?? SCENE_DETECTOR
 
-/** Adds an ONNX file to the store and returns the name of the model. Tries all heads, and keeps the one that works. */
+/**
+ * Adds an ONNX file to the store and returns the name of the model. Tries all heads, and
+ * keeps the one that works.
+ */
 async function addModelFile(root: string, file: string, report: Report): Promise<string> {
   const model = await readFile(file).catch(() => {
     throw new Error(`MODEL: ${file} does not exist`)

@@ -2,14 +2,20 @@ import type { PipelineInput } from '@eyrie/contract'
 import type { Line } from '@eyrie/element'
 import { DEMO_LINES, DEMO_ZONES } from '../../scene/demo.ts'
 
-/** The elements of a pipeline, which are its processing steps, in the order in which a frame passes through them. */
+/**
+ * The elements of a pipeline, which are its processing steps, in the order in which a frame
+ * passes through them.
+ */
 type Elements = PipelineInput['elements']
 
 const createInfer = (model: string) => ({ name: 'infer', args: { model } })
 
 const TRACKING = { name: 'object-tracking' }
 
-/** Creates the pipeline for the demo scene: it detects, tracks and counts objects at the lines and zones of the scene. */
+/**
+ * Creates the pipeline for the demo scene: it detects, tracks and counts objects at the lines
+ * and zones of the scene.
+ */
 export function createScenePipeline(model: string, source: number): Elements {
   return [
     createInfer(model),
@@ -31,6 +37,10 @@ export const DEFAULT_LINES: Line[] = [
 ]
 
 /** Creates the pipeline for any other video: it detects, tracks and counts objects at lines. */
-export function createDefaultPipeline(model: string, source: number, lines = DEFAULT_LINES): Elements {
+export function createDefaultPipeline(
+  model: string,
+  source: number,
+  lines = DEFAULT_LINES,
+): Elements {
   return [createInfer(model), TRACKING, { name: 'line-crossing', config: { [source]: { lines } } }]
 }

@@ -10,7 +10,8 @@ import { createDefaultPipeline, createScenePipeline } from './quickstart-pipelin
 import { type QuickstartState, readState, writeState } from './quickstart-state.ts'
 import { parseSourceAddress } from './source-address.ts'
 
-const UNSUITABLE_MODEL = 'the model is trained on rendered streets only: use MODEL=yolox-nano or an ONNX file'
+const UNSUITABLE_MODEL =
+  'the model is trained on rendered streets only: use MODEL=yolox-nano or an ONNX file'
 
 /** `SOURCE=` and `MODEL=` of `make run`. */
 export interface QuickstartRequest {
@@ -22,11 +23,15 @@ export interface QuickstartRequest {
 type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
 
 /**
- * The quickstart of `make run`: it creates a source and a pipeline, so that a new user sees analysed video without any
- * configuration. The source is the video in `SOURCE=`, by default the demo scene.
+ * The quickstart of `make run`: it creates a source and a pipeline, so that a new user sees
+ * analysed video without any configuration. The source is the video in `SOURCE=`, by
+ * default the demo scene.
  */
 export interface Quickstart {
-  /** The environment, with the folder of the requested file added to the folders that the media service may read. */
+  /**
+   * The environment, with the folder of the requested file added to the folders that the
+   * media service may read.
+   */
   environment: Environment
   /** Creates the requested source and pipeline once the services are healthy. */
   run(services: QuickstartServices, signal: AbortSignal): Promise<void>
@@ -42,7 +47,10 @@ export interface QuickstartServices {
   announceConsole(signal: AbortSignal): Promise<void>
 }
 
-/** Validates a request, before any service is started. Throws an `Error` with the reason if the request is invalid. */
+/**
+ * Validates a request, before any service is started. Throws an `Error` with the reason if
+ * the request is invalid.
+ */
 export async function prepareQuickstart(
   request: QuickstartRequest,
   environment: Environment,
@@ -64,7 +72,9 @@ export async function prepareQuickstart(
     const source = isScene ? getSceneSource(data) : requested?.source
     const lines = isScene ? undefined : await chooseLines(engine, previous, source)
     const ids = await putPipeline(engine, previous, source, sourceId =>
-      lines ? createDefaultPipeline(model, sourceId, lines.drawn) : createScenePipeline(model, sourceId),
+      lines
+        ? createDefaultPipeline(model, sourceId, lines.drawn)
+        : createScenePipeline(model, sourceId),
     )
     writeState(data, { ...ids, scene: isScene, folder, replaceable_lines: lines?.replaceable })
   }
@@ -88,7 +98,10 @@ export async function prepareQuickstart(
 }
 
 /** Whether neither an earlier quickstart nor the user has created a pipeline. */
-async function isUnconfigured(engine: Client, previous: QuickstartState | undefined): Promise<boolean> {
+async function isUnconfigured(
+  engine: Client,
+  previous: QuickstartState | undefined,
+): Promise<boolean> {
   if (previous) return false
   const pipelines = await engine.pipeline.list()
   return pipelines.length === 0
@@ -101,8 +114,8 @@ const getSceneSource = (data: string): QuickstartSource => ({
 })
 
 /**
- * Creates the source and its pipeline, or updates those of the previous start. If `source` is undefined, the previous
- * source is not changed. Returns the ids.
+ * Creates the source and its pipeline, or updates those of the previous start. If `source` is
+ * undefined, the previous source is not changed. Returns the ids.
  */
 async function putPipeline(
   engine: Client,
@@ -113,12 +126,18 @@ async function putPipeline(
   const sourceId = source
     ? await createOrUpdate(engine.source, previous?.source, source)
     : Number(previous?.source)
-  const pipeline = { elements: createElements(sourceId), usecase: 'line-crossing', sources: [sourceId] }
+  const pipeline = {
+    elements: createElements(sourceId),
+    usecase: 'line-crossing',
+    sources: [sourceId],
+  }
   const pipelineId = await createOrUpdate(engine.pipeline, previous?.pipeline, pipeline)
   return { source: sourceId, pipeline: pipelineId }
 }
 
-/** The pipeline starts even if the machine is too slow for it. Its status reports dropped frames. */
+/**
+ * The pipeline starts even if the machine is too slow for it. Its status reports dropped frames.
+ */
 const IGNORE_CAPACITY = { override: 'capacity' } as const
 
 /** Updates a resource, or creates it if it does not exist. Returns its id. */

@@ -4,7 +4,10 @@ import { pathToFileURL } from 'node:url'
 import { parseVideoDevice, REDACTED, redactAddress, type SourceInput } from '@eyrie/contract'
 import { toLocalPath } from '@eyrie/kit/paths'
 
-/** The parsed `SOURCE=`: the source to create, and the folder that the media service must be allowed to read. */
+/**
+ * The parsed `SOURCE=`: the source to create, and the folder that the media service
+ * must be allowed to read.
+ */
 export interface RequestedSource {
   source: Pick<SourceInput, 'type' | 'address'>
   folder: string | undefined
@@ -15,7 +18,10 @@ const CAMERA_URL = /^(rtsp|http)s?:\/\//i
 const TEST_URL = /^test:\/\//i
 const ANY_URL = /^[a-z][a-z0-9+.-]*:\/\//i
 
-/** Parses `SOURCE=`: a URL, a device or a path. Throws an `Error` with the accepted forms, in which passwords are redacted. */
+/**
+ * Parses `SOURCE=`: a URL, a device or a path. Throws an `Error` with the accepted forms, in which
+ * passwords are redacted.
+ */
 export function parseSourceAddress(text: string): RequestedSource {
   if (CAMERA_URL.test(text) || parseVideoDevice(text))
     return { source: { type: 'video', address: text }, folder: undefined }
@@ -40,5 +46,7 @@ function parseFileUrl(url: string): string {
   }
 }
 
-/** Redacts the password. In an invalid URL, everything up to the last @ may be part of the password. */
+/**
+ * Redacts the password. In an invalid URL, everything up to the last @ may be part of the password.
+ */
 const redact = (text: string) => redactAddress(text.replace(/:(?!\/\/).*@/s, `:${REDACTED}@`))

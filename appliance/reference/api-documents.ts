@@ -15,7 +15,10 @@ export interface ApiDocuments {
   management: ApiDocument
 }
 
-/** Returns the OpenAPI documents of the engine and the management service. The services run in this process, without ports. */
+/**
+ * Returns the OpenAPI documents of the engine and the management service. The services run in this
+ * process, without ports.
+ */
 export async function readDocuments(): Promise<ApiDocuments> {
   const data = await mkdtemp(join(tmpdir(), 'eyrie-reference-'))
   const log = createLog('reference', 'silent')

@@ -18,7 +18,10 @@ export interface PageOptions {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
-/** Renders the reference page of an API in Markdown, from its OpenAPI document: its operations by resource, and its types. */
+/**
+ * Renders the reference page of an API in Markdown, from its OpenAPI document: its operations by
+ * resource, and its types.
+ */
 export function renderApiPage(
   { info, servers, paths, components }: ApiDocument,
   { intro, unwrapResponse = schema => schema }: PageOptions,

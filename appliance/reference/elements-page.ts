@@ -12,7 +12,9 @@ export function renderElementsPage(root: string): string {
   return [
     '# Elements',
     'Elements are the processing steps of pipelines. `args` are fixed; `config` can be changed while the pipeline runs. How to use each element: [plugins](../../plugins/README.md).',
-    ...manifests.flatMap(plugin => plugin.elements.flatMap(element => renderElement(element, plugin))),
+    ...manifests.flatMap(plugin =>
+      plugin.elements.flatMap(element => renderElement(element, plugin)),
+    ),
   ].join('\n\n')
 }
 

@@ -12,8 +12,8 @@ interface Row {
 const MAX_DEPTH = 6
 
 /**
- * Renders a Markdown table of the fields of an object, from its JSON Schema. Nested fields are named `outer.inner` and
- * `list[].inner`.
+ * Renders a Markdown table of the fields of an object, from its JSON Schema. Nested fields are
+ * named `outer.inner` and `list[].inner`.
  */
 export function renderFieldTable(schema: Schema): string {
   const rows = collectRows(schema, '', MAX_DEPTH)
@@ -67,12 +67,14 @@ function collectNestedRows(field: Schema, path: string, depth: number): Row[] {
 }
 
 /**
- * Returns the object schema of a value, if the value can be an object. The objects of a union are merged; a field is required
- * if all of them require it.
+ * Returns the object schema of a value, if the value can be an object. The objects of a union are
+ * merged; a field is required if all of them require it.
  */
 function findObjectSchema(schema: Schema): Schema | undefined {
   if (schema.properties || typeof schema.additionalProperties === 'object') return schema
-  const objects = (schema.anyOf ?? schema.oneOf ?? []).flatMap(choice => findObjectSchema(choice) ?? [])
+  const objects = (schema.anyOf ?? schema.oneOf ?? []).flatMap(
+    choice => findObjectSchema(choice) ?? [],
+  )
   if (objects.length < 2) return objects[0]
   return {
     properties: Object.assign({}, ...objects.map(({ properties }) => properties)),

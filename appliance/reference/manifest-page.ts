@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { renderFieldTable } from './field-table.ts'
 import type { Schema } from './schema-type.ts'
 
-const { PluginManifest, ...types } = z.toJSONSchema(manifest, { io: 'input' }).$defs as Record<string, Schema>
+const { PluginManifest, ...types } = z.toJSONSchema(manifest, { io: 'input' }).$defs as Record<
+  string,
+  Schema
+>
 
 /** Renders the page of `plugin.json`. */
 export const renderManifestPage = () =>

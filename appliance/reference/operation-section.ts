@@ -21,7 +21,10 @@ export interface OperationOptions {
   unwrapResponse(schema: Schema): Schema
 }
 
-/** Renders the section of an operation in the reference: parameters, request body, responses and errors, in Markdown. */
+/**
+ * Renders the section of an operation in the reference: parameters, request body, responses and
+ * errors, in Markdown.
+ */
 export function renderOperation(
   title: string,
   operation: Operation,
@@ -37,7 +40,9 @@ export function renderOperation(
     parameters && renderParameters(parameters),
     ...(requestBody ? renderContent('Body', requestBody.content) : []),
     ...successes.flatMap(([status, { content }]) =>
-      content ? renderContent(`**${status}**`, content, unwrapResponse) : [`**${status}** without a body`],
+      content
+        ? renderContent(`**${status}**`, content, unwrapResponse)
+        : [`**${status}** without a body`],
     ),
     errors.join('\n'),
   )
@@ -50,7 +55,8 @@ export const listErrors = ({ responses }: Operation) =>
     .map(([status, { description }]) => `- **${status}** ${description}`)
 
 /** Joins the parts of a page. Empty parts are omitted. */
-export const joinParagraphs = (...parts: (string | undefined)[]) => parts.filter(Boolean).join('\n\n')
+export const joinParagraphs = (...parts: (string | undefined)[]) =>
+  parts.filter(Boolean).join('\n\n')
 
 const isErrorResponse = ([status]: [string, unknown]) => Number(status) >= 400
 

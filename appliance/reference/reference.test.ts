@@ -17,7 +17,9 @@ describe('API reference', () => {
   test('in docs/ref is up to date: otherwise run make generate', () => {
     const files = globSync('*', { cwd: join(root, 'docs/ref') })
     expect(
-      Object.fromEntries(files.map(file => [file, readFileSync(join(root, 'docs/ref', file), 'utf8')])),
+      Object.fromEntries(
+        files.map(file => [file, readFileSync(join(root, 'docs/ref', file), 'utf8')]),
+      ),
     ).toEqual(pages)
   })
 
@@ -30,7 +32,9 @@ describe('API reference', () => {
 
   test('links only to types on the same page', () => {
     for (const page of Object.values(pages)) {
-      const described = [...page.matchAll(/^### (\w+)$/gm)].map(([, name]) => `#${name!.toLowerCase()}`)
+      const described = [...page.matchAll(/^### (\w+)$/gm)].map(
+        ([, name]) => `#${name!.toLowerCase()}`,
+      )
       for (const [, target] of page.matchAll(/\]\((#\w+)\)/g)) expect(described).toContain(target)
     }
   })

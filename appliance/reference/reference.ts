@@ -5,13 +5,17 @@ import { renderErrorsPage } from './errors-page.ts'
 import { renderManifestPage } from './manifest-page.ts'
 import { renderSettingsPage, renderSettingsSchema } from './settings-page.ts'
 
-/** Renders the files of `docs/ref`, by name, from the OpenAPI documents, the plugin manifests and the contract. */
+/**
+ * Renders the files of `docs/ref`, by name, from the OpenAPI documents, the plugin
+ * manifests and the contract.
+ */
 export async function renderReference(root: string): Promise<Record<string, string>> {
   const { engine, management } = await readDocuments()
   const deprecation = 'New clients should use [v3](engine-v3.md).'
   const pages = {
     'engine-v3.md': renderApiPage(engine.v3, {
-      intro: 'The current version of the engine API. Examples: [command line](../guide/command-line.md).',
+      intro:
+        'The current version of the engine API. Examples: [command line](../guide/command-line.md).',
     }),
     'engine-v2.md': renderApiPage(engine.v2, {
       intro: `The second version of the engine API, for existing clients. ${deprecation}`,

@@ -1,4 +1,7 @@
-/** The subset of JSON Schema that Eyrie's API documents use. The reference pages describe such schemas in words. */
+/**
+ * The subset of JSON Schema that Eyrie's API documents use. The reference pages describe
+ * such schemas in words.
+ */
 export interface Schema {
   $ref?: string
   type?: string | string[]
@@ -33,7 +36,9 @@ export interface Schema {
 /** The schema library, Zod, writes this bound for integers that have no bound of their own. */
 const DEFAULT_BOUND = Number.MAX_SAFE_INTEGER
 
-/** Describes the type of a value as Markdown. References become links to the type on the same page. */
+/**
+ * Describes the type of a value as Markdown. References become links to the type on the same page.
+ */
 export function describeType(schema: Schema): string {
   if (schema.readOnly) return 'read-only; ignored in requests'
   if (schema.$ref) return renderTypeLink(schema.$ref.split('/').at(-1)!)
@@ -48,7 +53,9 @@ export function describeType(schema: Schema): string {
   if (Array.isArray(schema.type)) return describeTypes(schema, schema.type)
   if (schema.type === 'array') return describeList(schema)
   if (schema.type === 'object') return describeMap(schema)
-  return [schema.type ?? 'anything', describeBounds(schema), describeFormat(schema)].filter(Boolean).join(' ')
+  return [schema.type ?? 'anything', describeBounds(schema), describeFormat(schema)]
+    .filter(Boolean)
+    .join(' ')
 }
 
 export const renderCode = (value: unknown) => `\`${JSON.stringify(value)}\``
@@ -57,7 +64,10 @@ const renderTypeLink = (name: string) => `[${name}](#${name.toLowerCase()})`
 
 const unique = (texts: string[]) => [...new Set(texts)]
 
-/** Describes a value that may have one of several types. The other keywords of the schema do not apply to `null`. */
+/**
+ * Describes a value that may have one of several types. The other keywords of the schema do
+ * not apply to `null`.
+ */
 function describeTypes(schema: Schema, types: string[]): string {
   const texts = types.map(type => describeType(type === 'null' ? { type } : { ...schema, type }))
   return texts.join(' or ')
@@ -87,7 +97,11 @@ function describeBounds(schema: Schema): string | undefined {
   return describeRange(min, max)
 }
 
-function describeRange(min: number | undefined, max: number | undefined, unit = ''): string | undefined {
+function describeRange(
+  min: number | undefined,
+  max: number | undefined,
+  unit = '',
+): string | undefined {
   if (min === undefined && max === undefined) return undefined
   let bounds = `${min} to ${max}`
   if (min === undefined) bounds = `up to ${max}`

@@ -1,4 +1,7 @@
-/** A component of a CycloneDX document (version 1.6, section "components"). `bom-ref` is its package URL. */
+/**
+ * A component of a CycloneDX document (version 1.6, section "components"). `bom-ref` is its package
+ * URL.
+ */
 export interface Component {
   type: 'library' | 'application'
   'bom-ref': string

@@ -10,7 +10,10 @@ import {
 
 const PACKAGE_LISTS = resolve(import.meta.dirname, '../setup/packages.sh')
 
-/** Returns the installed Debian packages that setup requires, and all installed packages that these need. */
+/**
+ * Returns the installed Debian packages that setup requires, and all installed
+ * packages that these need.
+ */
 export function listDebianComponents(): DependentComponent[] {
   const index = indexByName(readInstalledPackages())
   return toComponents(findRequired(readRequiredNames(), index), index)
@@ -22,7 +25,10 @@ export function listAllDebianComponents(): DependentComponent[] {
   return toComponents(installed, indexByName(installed))
 }
 
-/** The installed packages by their own name and by the names of the virtual packages that they provide. */
+/**
+ * The installed packages by their own name and by the names of the virtual packages that they
+ * provide.
+ */
 type PackageIndex = ReadonlyMap<string, InstalledPackage[]>
 
 function indexByName(installed: readonly InstalledPackage[]): PackageIndex {
@@ -36,7 +42,10 @@ function indexByName(installed: readonly InstalledPackage[]): PackageIndex {
   return index
 }
 
-/** Returns the installed packages with these names. A name that is not installed, such as an unused alternative, is left out. */
+/**
+ * Returns the installed packages with these names. A name that is not installed, such as an unused
+ * alternative, is left out.
+ */
 const findAll = (names: readonly string[], index: PackageIndex): InstalledPackage[] =>
   names.flatMap(name => index.get(name) ?? [])
 
@@ -52,14 +61,19 @@ function findRequired(names: readonly string[], index: PackageIndex): InstalledP
   return [...required]
 }
 
-function toComponents(packages: readonly InstalledPackage[], index: PackageIndex): DependentComponent[] {
+function toComponents(
+  packages: readonly InstalledPackage[],
+  index: PackageIndex,
+): DependentComponent[] {
   const distribution = readDistribution()
   return packages.map(installed => {
     const { name, version, dependencies } = installed
     const purl = toPackageUrl(installed, distribution)
     return {
       component: { type: 'library', 'bom-ref': purl, name, version, purl },
-      dependsOn: findAll(dependencies, index).map(dependency => toPackageUrl(dependency, distribution)),
+      dependsOn: findAll(dependencies, index).map(dependency =>
+        toPackageUrl(dependency, distribution),
+      ),
     }
   })
 }

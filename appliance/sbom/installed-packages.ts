@@ -6,9 +6,15 @@ export interface InstalledPackage {
   name: string
   version: string
   architecture: string
-  /** Names of the packages that this one needs. If it needs one of several alternatives, the names of all of them. */
+  /**
+   * Names of the packages that this one needs. If it needs one of several alternatives, the
+   * names of all of them.
+   */
   dependencies: string[]
-  /** Names of the virtual packages that this package provides, such as `awk`. Packages can depend on them. */
+  /**
+   * Names of the virtual packages that this package provides, such as `awk`.
+   * Packages can depend on them.
+   */
   provides: string[]
 }
 
@@ -32,7 +38,10 @@ type Fields = Record<keyof typeof FIELDS, string>
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 
-/** Lists the installed packages. Removed packages, which dpkg still lists if their configuration remains, are left out. */
+/**
+ * Lists the installed packages. Removed packages, which dpkg still lists if their configuration
+ * remains, are left out.
+ */
 export function readInstalledPackages(): InstalledPackage[] {
   const columns = Object.values(FIELDS).map(field => `\${${field}}`)
   return runProgram('dpkg-query', ['-W', '-f', `${columns.join('\t')}\n`])
@@ -49,14 +58,22 @@ export function readInstalledPackages(): InstalledPackage[] {
 
 function parseFields(line: string): Fields {
   const values = line.split('\t')
-  return Object.fromEntries(Object.keys(FIELDS).map((key, column) => [key, values[column] ?? ''])) as Fields
+  return Object.fromEntries(
+    Object.keys(FIELDS).map((key, column) => [key, values[column] ?? '']),
+  ) as Fields
 }
 
-/** Parses a field such as `libc6 (>= 2.34), debconf (>= 0.5) | debconf-2.0, python3:any` (Debian policy, section 7.1). */
+/**
+ * Parses a field such as `libc6 (>= 2.34), debconf (>= 0.5) | debconf-2.0, python3:any` (Debian
+ * policy, section 7.1).
+ */
 const parseRelations = (text: string) =>
   text.split(/[,|]/).flatMap(relation => /^\s*([a-z0-9][a-z0-9+.-]*)/.exec(relation)?.[1] ?? [])
 
-/** Reads the distribution from os-release (man 5 os-release). Rolling distributions have no release: it is then `unknown`. */
+/**
+ * Reads the distribution from os-release (man 5 os-release). Rolling distributions have no release:
+ * it is then `unknown`.
+ */
 export function readDistribution(): Distribution {
   const text = readFileSync('/etc/os-release', 'utf8')
   const read = (name: string) => new RegExp(`^${name}="?([^"\\n]*)`, 'm').exec(text)?.[1]
@@ -65,4 +82,6 @@ export function readDistribution(): Distribution {
 
 /** Runs a program and returns the lines of its output that are not empty. */
 export const runProgram = (program: string, args: string[]): string[] =>
-  execFileSync(program, args, { encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES }).split('\n').filter(Boolean)
+  execFileSync(program, args, { encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES })
+    .split('\n')
+    .filter(Boolean)

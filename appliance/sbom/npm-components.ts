@@ -1,7 +1,10 @@
 import { type LockedPackage, readLockedPackages } from '../notices/locked-packages.ts'
 import { type DependentComponent, toLicenses } from './component.ts'
 
-/** Returns the packages of a lockfile that npm installs on this machine, or those of them that are selected. */
+/**
+ * Returns the packages of a lockfile that npm installs on this machine, or those of
+ * them that are selected.
+ */
 export function listNpmComponents(
   lockfile: string,
   isSelected: (locked: LockedPackage) => boolean = () => true,
@@ -33,7 +36,10 @@ const isForThisMachine = ({ os, cpu, libc }: LockedPackage) =>
 const permits = (supported: string | string[] | undefined, platform: string) =>
   supported === undefined || [supported].flat().includes(platform)
 
-/** Returns the package URL, in which the @ of a scope is encoded, but not the slash behind the scope. */
+/**
+ * Returns the package URL, in which the @ of a scope is encoded, but not the slash behind the
+ * scope.
+ */
 const toPackageUrl = ({ name, version }: LockedPackage) =>
   `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`
 
@@ -44,8 +50,9 @@ function toHashes(integrity: string | undefined): Pick<DependentComponent['compo
 }
 
 /**
- * Returns the package URL of a dependency, which is found as Node does: in the node_modules of the package in `folder`, then in
- * those of the folders above. Undefined if it is not installed on this machine.
+ * Returns the package URL of a dependency, which is found as Node does: in the node_modules of
+ * the package in `folder`, then in those of the folders above. Undefined if it is not
+ * installed on this machine.
  */
 function findDependency(
   byFolder: ReadonlyMap<string, LockedPackage>,

@@ -47,9 +47,9 @@ describe('createSbom', () => {
       .flatMap(({ ref, dependsOn }) => [ref, ...dependsOn])
       .filter(ref => !known.has(ref))
     expect(unknown).toEqual([])
-    expect(sbom.dependencies.find(({ ref }) => ref === find('mediasoup')?.purl)?.dependsOn).toContain(
-      find('h264-profile-level-id')?.purl,
-    )
+    expect(
+      sbom.dependencies.find(({ ref }) => ref === find('mediasoup')?.purl)?.dependsOn,
+    ).toContain(find('h264-profile-level-id')?.purl)
   })
 
   it('is the same every time', () => {

@@ -10,8 +10,9 @@ const PACKAGES_LOCKFILE = 'package-lock.json'
 const TOOLCHAIN_LOCKFILE = 'appliance/setup/toolchain/package-lock.json'
 
 /**
- * Creates the software bill of materials of this installation, as a CycloneDX 1.6 document: the npm packages of the
- * lockfiles, including Node, and the installed Debian packages. It needs no network, and is the same for the same packages.
+ * Creates the software bill of materials of this installation, as a CycloneDX 1.6 document: the npm
+ * packages of the lockfiles, including Node, and the installed Debian packages. It needs no
+ * network, and is the same for the same packages.
  */
 export function createSbom(root: string) {
   return toDocument(root, [
@@ -22,11 +23,12 @@ export function createSbom(root: string) {
 }
 
 /**
- * Creates the software bill of materials of a container image: all of its Debian packages, and those npm packages of the lockfiles
- * that are installed in the folder `installation`.
+ * Creates the software bill of materials of a container image: all of its Debian packages, and
+ * those npm packages of the lockfiles that are installed in the folder `installation`.
  */
 export function createImageSbom(root: string, installation: string) {
-  const isPresent = ({ folder }: LockedPackage) => existsSync(join(installation, folder, 'package.json'))
+  const isPresent = ({ folder }: LockedPackage) =>
+    existsSync(join(installation, folder, 'package.json'))
   const hasNode = existsSync('/usr/local/bin/node')
   const isNode = ({ name }: LockedPackage) => hasNode && name.startsWith('node-linux-')
   return toDocument(root, [
@@ -57,14 +59,18 @@ function toDocument(root: string, all: DependentComponent[]) {
   }
 }
 
-/** Merges the copies of packages that npm has installed several times. Sorts the components by their references. */
+/**
+ * Merges the copies of packages that npm has installed several times. Sorts the components
+ * by their references.
+ */
 function mergeByRef(components: DependentComponent[]): DependentComponent[] {
   const byRef = Map.groupBy(components, ({ component }) => component['bom-ref'])
   return [...byRef]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, copies]) => ({
       // A copy inside the archive of another package has no hash of its own.
-      component: copies.find(({ component }) => component.hashes)?.component ?? copies[0]!.component,
+      component:
+        copies.find(({ component }) => component.hashes)?.component ?? copies[0]!.component,
       dependsOn: [...new Set(copies.flatMap(({ dependsOn }) => dependsOn))].sort(),
     }))
 }

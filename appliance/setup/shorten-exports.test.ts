@@ -67,7 +67,10 @@ describe('shortened exports', () => {
   })
 
   it('are those of the installed package whose entries took half a second to parse', () => {
-    const manifest = join(dirname(createRequire(import.meta.url).resolve('drizzle-orm')), 'package.json')
+    const manifest = join(
+      dirname(createRequire(import.meta.url).resolve('drizzle-orm')),
+      'package.json',
+    )
     expect(JSON.parse(readFileSync(manifest, 'utf8')).exports).toHaveProperty(['./*'])
   })
 })

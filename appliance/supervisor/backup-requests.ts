@@ -2,7 +2,12 @@ import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, readSettings } from '@eyrie/kit'
 import type { Account } from '@eyrie/kit/accounts/account'
-import { type backupAnswer, backupRelease, backupRequest, runBackupProgram } from '@eyrie/kit/backup-program'
+import {
+  type backupAnswer,
+  backupRelease,
+  backupRequest,
+  runBackupProgram,
+} from '@eyrie/kit/backup-program'
 import type { z } from 'zod'
 import type { ServiceSeparation } from '../accounts/service-separation.ts'
 
@@ -22,7 +27,10 @@ export interface BackupRequestOptions {
   answer(message: z.input<typeof backupAnswer>): void
 }
 
-/** Creates the handler of requests for backups. At most one backup exists at a time: a request deletes the previous one. */
+/**
+ * Creates the handler of requests for backups. At most one backup exists at a time: a request
+ * deletes the previous one.
+ */
 export function createBackupRequests(options: BackupRequestOptions): BackupRequests {
   const { environment, variables, separation, answer } = options
   const { data, databaseUrl } = environment
@@ -41,7 +49,8 @@ export function createBackupRequests(options: BackupRequestOptions): BackupReque
     assertPermitted(separation, data)
     const writing = new AbortController()
     current = { id, writing }
-    // The folder belongs to this process, so that no service can put a link in the place of the file.
+    // The folder belongs to this process, so that no service can put a link in the place of the
+    // file.
     mkdirSync(folder, { mode: 0o700 })
     const path = join(folder, `${id}.backup`)
     const { signal } = writing
@@ -72,8 +81,9 @@ function giveTo({ uid, gid }: Account, folder: string, file: string): void {
 }
 
 /**
- * Throws an `Error` unless management may request backups. Management knows their passphrase, and could read the secrets of all
- * services in them. If the services are separated, root must therefore permit it, in a settings file that no service can write.
+ * Throws an `Error` unless management may request backups. Management knows their passphrase, and
+ * could read the secrets of all services in them. If the services are separated, root must
+ * therefore permit it, in a settings file that no service can write.
  */
 function assertPermitted({ kind }: ServiceSeparation, data: string): void {
   if (kind === 'users' && !readSettings(data).management.scheduled_backups)

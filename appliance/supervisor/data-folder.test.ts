@@ -1,6 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { needs } from '../../test/fixtures/requirements/needs.ts'
@@ -18,7 +26,9 @@ describe('lockDataFolder', () => {
     try {
       lockDataFolder(data)
       writeFileSync(join(data, 'supervisor.pid'), String(other.pid))
-      expect(() => lockDataFolder(data)).toThrow(`already running on ${data} (process ${other.pid})`)
+      expect(() => lockDataFolder(data)).toThrow(
+        `already running on ${data} (process ${other.pid})`,
+      )
     } finally {
       other.kill('SIGKILL')
       await once(other, 'exit')
@@ -40,9 +50,13 @@ describe('lockDataFolder', () => {
       import { lockDataFolder } from '${join(import.meta.dirname, 'data-folder.ts')}'
       try { lockDataFolder(${JSON.stringify(data)}) } catch ({ message }) { process.stdout.write(message) }`
     chmodSync(data, 0o711)
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script], {
-      ...{ uid: 65_534, gid: 65_534, cwd: '/', env: {}, encoding: 'utf8' },
-    })
+    const { stdout } = spawnSync(
+      process.execPath,
+      ['--input-type=module-typescript', '-e', script],
+      {
+        ...{ uid: 65_534, gid: 65_534, cwd: '/', env: {}, encoding: 'utf8' },
+      },
+    )
     expect(stdout).toMatch(/belongs to another user: start Eyrie as root, or .*chown -R/)
   })
 })

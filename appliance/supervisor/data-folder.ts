@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 
 /**
- * Locks a data folder for this process. Returns a function that unlocks it. Throws an `Error` if another supervisor is
- * running on the folder.
+ * Locks a data folder for this process. Returns a function that unlocks it. Throws an `Error` if
+ * another supervisor is running on the folder.
  */
 export function lockDataFolder(data: string): () => void {
   const file = join(data, 'supervisor.pid')
@@ -26,7 +26,10 @@ export function lockDataFolder(data: string): () => void {
   return () => rmSync(file, { force: true })
 }
 
-/** Returns the pid of the supervisor that holds the lock. Its command line is checked, because the kernel reuses pids. */
+/**
+ * Returns the pid of the supervisor that holds the lock. Its command line is checked, because
+ * the kernel reuses pids.
+ */
 function findRunningOwner(pidFile: string): number | undefined {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8'))
@@ -37,7 +40,10 @@ function findRunningOwner(pidFile: string): number | undefined {
   }
 }
 
-/** Returns a secret of the appliance from a file that only its owner can read. Generates the secret at the first start. */
+/**
+ * Returns a secret of the appliance from a file that only its owner can read. Generates the
+ * secret at the first start.
+ */
 export function getOrCreateSecret(data: string, name: string): string {
   const folder = join(data, 'secrets')
   const file = join(folder, name)

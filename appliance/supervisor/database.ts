@@ -11,8 +11,9 @@ import { createOwnEnvironment } from './service-command.ts'
 const PROGRAM = resolve(import.meta.dirname, '../../services/management/database-server/main.ts')
 
 /**
- * Starts the embedded Postgres as a user of its own, because it refuses to run as root. Returns undefined if management runs it or
- * uses another one. `report` receives the state of the server, for the management service.
+ * Starts the embedded Postgres as a user of its own, because it refuses to run as root. Returns
+ * undefined if management runs it or uses another one. `report` receives the state of the server,
+ * for the management service.
  */
 export async function startDatabase(
   { separation, databaseAccount: account }: SeparatedServices,
@@ -29,7 +30,8 @@ export async function startDatabase(
       ...{ PATH, LANG, TZ, LD_LIBRARY_PATH },
       EYRIE_DATA: data,
       EYRIE_LOG_LEVEL: logLevel,
-      EYRIE_DATABASE_CLIENT: separation.kind === 'users' ? separation.accounts.management.name : undefined,
+      EYRIE_DATABASE_CLIENT:
+        separation.kind === 'users' ? separation.accounts.management.name : undefined,
     }
     const command = {
       name: 'database',

@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
-// Tries what an attacker could try who runs code in media. The test starts it under media's policy, with an `AttackedMachine` as JSON
-// in the argument. Prints the result of each attempt as JSON: `allowed`, or the error code.
+// Tries what an attacker could try who runs code in media. The test starts it under media's policy,
+// with an `AttackedMachine` as JSON in the argument. Prints the result of each attempt as JSON:
+// `allowed`, or the error code.
 
 /** The paths and processes to attack. */
 export interface AttackedMachine {
@@ -50,7 +51,9 @@ const results = {
       mkdirSync(join(data, 'recordings/1'))
       writeFileSync(join(data, 'recordings/1/segment.mp4'), '')
     }),
-    'write the registry of plugins': attempt(() => writeFileSync(join(data, 'gstreamer/registry.bin'), '')),
+    'write the registry of plugins': attempt(() =>
+      writeFileSync(join(data, 'gstreamer/registry.bin'), ''),
+    ),
     'read the certificates of authorities': attempt(() => readdirSync('/etc/ssl/certs')),
     'read its own threads': attempt(() => readdirSync('/proc/self/task')),
     'start itself': attempt(() => start(process.execPath, '--version')),
@@ -77,7 +80,9 @@ const results = {
       start(join(ring, 'attack'))
     }),
     'stop another process': attempt(() => process.kill(victim, 'SIGTERM')),
-    'read the environment of another process': attempt(() => readFileSync(`/proc/${victim}/environ`)),
+    'read the environment of another process': attempt(() =>
+      readFileSync(`/proc/${victim}/environ`),
+    ),
     'read the memory of another process': attempt(() => readFileSync(`/proc/${victim}/mem`)),
     'open the descriptors of another process': attempt(() => readlinkSync(`/proc/${victim}/fd/0`)),
     'open a disk': attempt(() => readFileSync('/dev/loop0')),

@@ -5,8 +5,9 @@ import type { Environment } from '@eyrie/kit'
 import { listWorkerFolders, listWritableFolders, REGISTRY_FILE } from './media-policy.ts'
 
 /**
- * Creates the folders that media may use, and returns the folders in which it writes, as the settings name them. Media is granted
- * folders that exist when it starts, and cannot create them itself, because it may write nothing else in the data folder.
+ * Creates the folders that media may use, and returns the folders in which it writes, as the
+ * settings name them. Media is granted folders that exist when it starts, and cannot create them
+ * itself, because it may write nothing else in the data folder.
  */
 export function prepareMediaFolders(environment: Environment): string[] {
   const { data } = environment
@@ -26,7 +27,10 @@ export function prepareMediaFolders(environment: Environment): string[] {
 
 const createFolder = (folder: string, mode = 0o750) => mkdirSync(folder, { recursive: true, mode })
 
-/** Copies the registry of the user's other programs, so that GStreamer does not search all plugins at the first start. */
+/**
+ * Copies the registry of the user's other programs, so that GStreamer does not search all
+ * plugins at the first start.
+ */
 function copyRegistry(file: string): void {
   const architecture = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string]
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')

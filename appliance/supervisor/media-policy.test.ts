@@ -17,7 +17,11 @@ import { createMediaPolicy } from './media-policy.ts'
 const attempts = resolve(import.meta.dirname, 'media-attempts.fixture.ts')
 
 /** Runs the attempts under the policy of media, and returns their results. */
-async function runAttempts(environment: Environment, writableFolders: string[], machine: AttackedMachine) {
+async function runAttempts(
+  environment: Environment,
+  writableFolders: string[],
+  machine: AttackedMachine,
+) {
   const { read = [], ...policy } = createMediaPolicy(environment, {}, writableFolders)
   const [program, ...args] = toLaunchCommand(
     [process.execPath, attempts, JSON.stringify(machine)],
@@ -26,7 +30,10 @@ async function runAttempts(environment: Environment, writableFolders: string[], 
     { inherit: 3, reportToProgram: true },
   )
   const child = spawn(program, args, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] })
-  return JSON.parse(await text(child.stdout)) as Record<'needed' | 'attacks', Record<string, string>>
+  return JSON.parse(await text(child.stdout)) as Record<
+    'needed' | 'attacks',
+    Record<string, string>
+  >
 }
 
 describe('policy of media', () => {
@@ -54,7 +61,8 @@ describe('policy of media', () => {
     const machine = { data, ring, video, home: homedir(), victim: victim.pid!, port }
     const { needed, attacks } = await runAttempts(environment, writableFolders, machine)
     expect(new Set(Object.values(needed)), JSON.stringify(needed)).toEqual(new Set(['allowed']))
-    for (const [attack, result] of Object.entries(attacks)) expect(result, attack).toMatch(/^E(ACCES|PERM)$/)
+    for (const [attack, result] of Object.entries(attacks))
+      expect(result, attack).toMatch(/^E(ACCES|PERM)$/)
   })
 
   it('grants the devices for video, and the devices of an NVIDIA driver that decoders use', () => {
@@ -79,7 +87,9 @@ describe('policy of media', () => {
     for (const file of ['clip.mp4', 'eyrie/readme.md']) writeFileSync(join(folder, file), '')
     symlinkSync(folder, join(folder, 'eyrie/link'))
     const environment = readEnvironment({ EYRIE_DATA: data, EYRIE_MEDIA_ROOTS: folder })
-    const granted = createMediaPolicy(environment, {}, []).read!.filter(path => path.startsWith(folder))
+    const granted = createMediaPolicy(environment, {}, []).read!.filter(path =>
+      path.startsWith(folder),
+    )
     expect(granted.toSorted()).toEqual([
       join(folder, 'clip.mp4'),
       join(data, 'eyrie.json'),

@@ -27,16 +27,31 @@ const NETWORK_FILES = [
   ),
   ...inFolder('/etc', 'ssl', 'ca-certificates', 'gnutls', 'pkcs11', 'machine-id'),
 ]
-/** The folders to which `/etc/resolv.conf` may link. Its file alone is not enough: it is replaced when the network changes. */
-const RESOLVER_FOLDERS = inFolder('/run', 'systemd/resolve', 'NetworkManager', 'resolvconf', 'connman')
+/**
+ * The folders to which `/etc/resolv.conf` may link. Its file alone is not enough: it is replaced
+ * when the network changes.
+ */
+const RESOLVER_FOLDERS = inFolder(
+  '/run',
+  'systemd/resolve',
+  'NetworkManager',
+  'resolvconf',
+  'connman',
+)
 
-/** Folders in which GStreamer, its plugins and the drivers of graphics cards look up the devices and settings of the machine. */
+/**
+ * Folders in which GStreamer, its plugins and the drivers of graphics cards look up the devices and
+ * settings of the machine.
+ */
 const MACHINE_FOLDERS = [
   ...['/proc', '/usr/share', '/run/udev'],
   ...inFolder('/sys', 'devices', 'class', 'bus', 'dev', 'module', 'fs/cgroup'),
   ...inFolder('/etc', 'glvnd', 'vulkan', 'OpenCL', 'drirc', 'libva.conf', 'orc', 'udev'),
 ]
-/** Environment variables that name further folders of plugins, drivers and libraries, separated by colons. */
+/**
+ * Environment variables that name further folders of plugins, drivers and libraries,
+ * separated by colons.
+ */
 const FOLDER_VARIABLES = [
   'GST_PLUGIN_PATH',
   'GST_PLUGIN_PATH_1_0',
@@ -49,9 +64,10 @@ const FOLDER_VARIABLES = [
 ]
 
 /**
- * Creates the policy of media, in which GStreamer parses what cameras and strangers send. Media has the network and the devices for
- * video. It can read only its own code, files about the machine, and the videos that it serves, and start only the worker for
- * WebRTC, GStreamer's scanner of plugins, and Node. `variables` are its environment, and it writes below `writableFolders`.
+ * Creates the policy of media, in which GStreamer parses what cameras and strangers send. Media has
+ * the network and the devices for video. It can read only its own code, files about the machine,
+ * and the videos that it serves, and start only the worker for WebRTC, GStreamer's scanner of
+ * plugins, and Node. `variables` are its environment, and it writes below `writableFolders`.
  */
 export function createMediaPolicy(
   environment: Environment,
@@ -89,10 +105,16 @@ const splitFolders = (list = '') => list.split(':').filter(Boolean)
 
 const toAbsolute = (path: string) => resolve(path)
 
-/** GStreamer's list of plugins, relative to the data folder. Other programs do not use it, because media can write to it. */
+/**
+ * GStreamer's list of plugins, relative to the data folder. Other programs do not use it, because
+ * media can write to it.
+ */
 export const REGISTRY_FILE = 'gstreamer/registry.bin'
 
-/** The folders in which the worker for WebRTC is installed while media runs, in a checkout and in the data folder. */
+/**
+ * The folders in which the worker for WebRTC is installed while media runs, in a checkout
+ * and in the data folder.
+ */
 export const listWorkerFolders = (data: string): string[] =>
   [join(ROOT, '.toolchain'), data].map(folder => join(folder, 'mediasoup-worker'))
 
@@ -103,8 +125,9 @@ export function listWritableFolders({ data }: Environment): string[] {
 }
 
 /**
- * Returns the paths to grant so that `folder` can be read without the data folder, which contains secrets. If the data folder is below
- * `folder`, the entries of each folder between the two are granted one by one. Entries that are created later are not granted.
+ * Returns the paths to grant so that `folder` can be read without the data folder, which contains
+ * secrets. If the data folder is below `folder`, the entries of each folder between the two are
+ * granted one by one. Entries that are created later are not granted.
  */
 function grantWithout(folder: string, data: string): string[] {
   if (!isWithin(data, folder)) return [folder]
@@ -117,7 +140,9 @@ function grantWithout(folder: string, data: string): string[] {
   )
 }
 
-/** Returns the path without links, because the kernel also grants the file to which a link leads. */
+/**
+ * Returns the path without links, because the kernel also grants the file to which a link leads.
+ */
 function toReal(path: string): string {
   try {
     return realpathSync(path)
@@ -126,7 +151,8 @@ function toReal(path: string): string {
   }
 }
 
-const isWithin = (path: string, folder: string) => path === folder || path.startsWith(join(folder, sep))
+const isWithin = (path: string, folder: string) =>
+  path === folder || path.startsWith(join(folder, sep))
 
 function findPluginScanners(): string[] {
   return listNames('/usr/lib')

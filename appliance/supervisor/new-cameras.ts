@@ -4,8 +4,8 @@ import { join } from 'node:path'
 const CAMERA = /^video\d+$/
 
 /**
- * Calls `onCamera` with the path of each camera that is plugged in, also again under the same name, until the returned function
- * is called. `folder` is the folder of the devices.
+ * Calls `onCamera` with the path of each camera that is plugged in, also again under the same name,
+ * until the returned function is called. `folder` is the folder of the devices.
  */
 export function watchNewCameras(folder: string, onCamera: (path: string) => void): () => void {
   const present = new Set(readdirSync(folder))
@@ -22,7 +22,10 @@ export function watchNewCameras(folder: string, onCamera: (path: string) => void
   return () => watcher?.close()
 }
 
-/** Returns undefined if the machine has no more watches: cameras that are plugged in later then need a restart. */
+/**
+ * Returns undefined if the machine has no more watches: cameras that are plugged in later
+ * then need a restart.
+ */
 function tryToWatch(folder: string, onChange: (name: string) => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, (_, name) => {

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
 /**
- * Returns the port if it is free, or a free port for 0. Throws an `Error` with the remedy if the port cannot be used;
- * `variable` is the environment variable that sets the port.
+ * Returns the port if it is free, or a free port for 0. Throws an `Error` with the remedy if the
+ * port cannot be used; `variable` is the environment variable that sets the port.
  */
 export async function findFreePort(host: string, port: number, variable: string): Promise<number> {
   const server = createServer()

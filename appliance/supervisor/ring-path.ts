@@ -6,8 +6,9 @@ import { join } from 'node:path'
 const RING_PATH = /^\/dev\/shm\/eyrie-[0-9a-f]{32}$/
 
 /**
- * Chooses the path of the folder with the decoded frames. Every start has another path: other users of the machine can list
- * /dev/shm, and could create a folder whose name they know. Removes the folder of an earlier run that was killed.
+ * Chooses the path of the folder with the decoded frames. Every start has another path: other users
+ * of the machine can list /dev/shm, and could create a folder whose name they know. Removes the
+ * folder of an earlier run that was killed.
  */
 export function chooseRingPath(data: string): string {
   const record = join(data, 'ring-path')

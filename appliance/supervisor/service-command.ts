@@ -8,7 +8,10 @@ import type { Role } from '../accounts/service-accounts.ts'
 import { findPrivileges } from '../accounts/service-separation.ts'
 import type { ProcessCommand, ProcessSurroundings } from '../process/supervised-process.ts'
 
-/** New files are writable for the group of the services, so that they can connect to each other's sockets. */
+/**
+ * New files are writable for the group of the services, so that they can connect to
+ * each other's sockets.
+ */
 const GROUP_UMASK = 0o002
 
 /** The program of a service, and what it gets from the supervisor. */
@@ -31,7 +34,8 @@ export async function createServiceCommand(
 ): Promise<ProcessCommand> {
   const { name } = program
   const { data, databaseUrl, mediaRoots } = environment
-  // Management starts the database server itself, unless that has a user of its own or another database is configured.
+  // Management starts the database server itself, unless that has a user of its own or another
+  // database is configured.
   const isServerRunning = services.databaseAccount !== undefined && databaseUrl === undefined
   const needsSocket = name === 'management' && isServerRunning
   const variables = {
@@ -39,11 +43,15 @@ export async function createServiceCommand(
     ...(needsSocket && { EYRIE_DATABASE_SOCKET: getDatabaseSocketFolder(data) }),
   }
   const privileges = findPrivileges(services.separation, name)
-  const capabilities = privileges && (await findCapabilities(privileges, name, { port, mediaRoots }))
+  const capabilities =
+    privileges && (await findCapabilities(privileges, name, { port, mediaRoots }))
   return { ...program, ...createSurroundings(name, services, environment, variables, capabilities) }
 }
 
-/** Returns the environment, the privileges and the umask with which a program runs as the user of a role. */
+/**
+ * Returns the environment, the privileges and the umask with which a program runs as the user of a
+ * role.
+ */
 export function createSurroundings(
   role: Role,
   { separation }: SeparatedServices,
@@ -54,13 +62,20 @@ export function createSurroundings(
   const privileges = findPrivileges(separation, role)
   const launcher = privileges && createSetprivCommand({ ...privileges, capabilities })
   if (launcher && privileges.account)
-    return { environment: createOwnEnvironment(environment, data, role), launcher, umask: GROUP_UMASK }
+    return {
+      environment: createOwnEnvironment(environment, data, role),
+      launcher,
+      umask: GROUP_UMASK,
+    }
 
   const variables = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...environment }
   return { environment: variables, ...(launcher && { launcher }) }
 }
 
-/** Returns the environment of a service with a user of its own: a home folder, and no compiled code from programs of root. */
+/**
+ * Returns the environment of a service with a user of its own: a home folder, and no compiled code
+ * from programs of root.
+ */
 export const createOwnEnvironment = (
   environment: NodeJS.ProcessEnv,
   data: string,
@@ -72,8 +87,9 @@ export const createOwnEnvironment = (
 })
 
 /**
- * Returns the folder in which Node stores compiled code, so that services start faster and need less memory. Media has none, because an
- * attacker who takes over media by a stream could leave code there that the next start would execute.
+ * Returns the folder in which Node stores compiled code, so that services start faster and need
+ * less memory. Media has none, because an attacker who takes over media by a stream could leave
+ * code there that the next start would execute.
  */
 const findCompileCache = (data: string, role: Role): string | undefined =>
   role === 'media' ? undefined : join(getHome(data, role), 'compiled')

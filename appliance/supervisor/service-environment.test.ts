@@ -13,7 +13,11 @@ describe('createServiceEnvironment', () => {
     const extended = { ...environment, mediaRoots: [...environment.mediaRoots, '/videos/6:15'] }
     const { ports, urls } = environment
     const separation = { level: 'partial' as const, missing: ['users'] }
-    const passed = createServiceEnvironment(extended, {}, { ports, urls, ring: '/dev/shm/r', separation })
+    const passed = createServiceEnvironment(
+      extended,
+      {},
+      { ports, urls, ring: '/dev/shm/r', separation },
+    )
     expect(readEnvironment(passed)).toMatchObject({
       ...{ data, ring: '/dev/shm/r', separation, plugins: ['/one:1', '/two'] },
       mediaRoots: [join(data, 'media'), '/videos/6:15'],

@@ -17,8 +17,8 @@ export interface ServiceAddresses {
 }
 
 /**
- * Creates the environment variables with which the supervisor starts the services. All services share them: addresses and
- * folders. Secrets are not among them: see `selectSecrets`.
+ * Creates the environment variables with which the supervisor starts the services. All services
+ * share them: addresses and folders. Secrets are not among them: see `selectSecrets`.
  */
 export const createServiceEnvironment = (
   environment: Environment,

@@ -37,7 +37,9 @@ describe('selectSecrets', () => {
       EYRIE_ADMIN_PASSWORD: 'password',
       DATABASE_URL: 'postgres://eyrie@db/eyrie',
     })
-    expect(selectSecrets('scheduler', environment, tokens)).toEqual({ EYRIE_SCHEDULER_TOKEN: 'messages' })
+    expect(selectSecrets('scheduler', environment, tokens)).toEqual({
+      EYRIE_SCHEDULER_TOKEN: 'messages',
+    })
   })
 
   it('passes the token with which engines join to the engine and to management', () => {
@@ -52,7 +54,9 @@ describe('selectSecrets', () => {
   it('generates tokens that differ from each other, and keeps them', () => {
     const environment = readEnvironment({ EYRIE_DATA: createTemporaryFolder() })
     const tokens = getOrCreateTokens(environment)
-    expect(new Set([...tokens.engine, ...tokens.plugins, tokens.internal, tokens.scheduler]).size).toBe(4)
+    expect(
+      new Set([...tokens.engine, ...tokens.plugins, tokens.internal, tokens.scheduler]).size,
+    ).toBe(4)
     expect(getOrCreateTokens(environment)).toEqual(tokens)
   })
 
@@ -60,7 +64,11 @@ describe('selectSecrets', () => {
     const { cert, key } = createCertificate(createTemporaryFolder())
     const hasKey = (EyrieMediaHost: string) => {
       const files = { EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key }
-      const environment = readEnvironment({ ...variables, ...files, EYRIE_MEDIA_HOST: EyrieMediaHost })
+      const environment = readEnvironment({
+        ...variables,
+        ...files,
+        EYRIE_MEDIA_HOST: EyrieMediaHost,
+      })
       return (['media', 'engine', 'management', 'scheduler'] as const).map(service => {
         const secrets = selectSecrets(service, environment, getOrCreateTokens(environment))
         expect(secrets.EYRIE_TLS_CERT_PEM).toBe(readFileSync(cert, 'utf8'))

@@ -1,4 +1,10 @@
-import { digestToken, type Environment, isLoopback, type SecretVariables, type ServiceName } from '@eyrie/kit'
+import {
+  digestToken,
+  type Environment,
+  isLoopback,
+  type SecretVariables,
+  type ServiceName,
+} from '@eyrie/kit'
 import { getOrCreateSecret } from './data-folder.ts'
 
 /** The tokens of the appliance. */
@@ -11,7 +17,10 @@ export interface ApplianceTokens {
   internal: string
   /** With this token, the scheduler fetches due messages from management. */
   scheduler: string
-  /** With this token, engines register themselves. Undefined if management knows its engine by the address. */
+  /**
+   * With this token, engines register themselves. Undefined if management knows its
+   * engine by the address.
+   */
   join?: string | undefined
 }
 
@@ -32,8 +41,8 @@ export function getOrCreateTokens({
 }
 
 /**
- * Returns the secrets that a service needs, and no others. Media verifies the tokens of the engine by their digests, and
- * management uses only one of them.
+ * Returns the secrets that a service needs, and no others. Media verifies the tokens of the engine
+ * by their digests, and management uses only one of them.
  */
 export function selectSecrets(
   service: ServiceName,
@@ -72,8 +81,9 @@ export function selectSecrets(
 }
 
 /**
- * Returns whether a service serves HTTPS, if a certificate is configured: management always does, and the others do if other machines
- * can reach them. A service that serves only this machine does not need the key of the certificate.
+ * Returns whether a service serves HTTPS, if a certificate is configured: management always does,
+ * and the others do if other machines can reach them. A service that serves only this machine does
+ * not need the key of the certificate.
  */
 export function usesTls(service: ServiceName, { hosts, tls }: Environment): boolean {
   return tls !== undefined && (service === 'management' || !isLoopback(hosts[service]))

@@ -24,7 +24,10 @@ import { createServiceCommand, createSurroundings } from './service-command.ts'
 import { createServiceEnvironment, type ServiceAddresses } from './service-environment.ts'
 import { getOrCreateTokens, selectSecrets, usesTls } from './service-secrets.ts'
 
-/** A service of the appliance. The supervisor, the parent process, runs each of them as one child process. */
+/**
+ * A service of the appliance. The supervisor, the parent process, runs each of them
+ * as one child process.
+ */
 export interface ServiceUnit {
   name: ServiceName
   main: string
@@ -45,7 +48,10 @@ export const SERVICE_UNITS: readonly ServiceUnit[] = [
     name: 'media',
     main: resolve(SERVICES_FOLDER, 'media/main.ts'),
     // Its libraries would read the settings of the user's desktop, which it may not.
-    additional: ({ data }) => ({ GST_REGISTRY: join(data, REGISTRY_FILE), GSETTINGS_BACKEND: 'memory' }),
+    additional: ({ data }) => ({
+      GST_REGISTRY: join(data, REGISTRY_FILE),
+      GSETTINGS_BACKEND: 'memory',
+    }),
   },
   { name: 'engine', main: resolve(SERVICES_FOLDER, 'engine/main.ts') },
   {
@@ -56,7 +62,8 @@ export const SERVICE_UNITS: readonly ServiceUnit[] = [
   {
     name: 'scheduler',
     main: resolve(SERVICES_FOLDER, 'scheduler/main.ts'),
-    // It idles most of the time: threads share memory pools instead of keeping 13 MiB in pools of their own.
+    // It idles most of the time: threads share memory pools instead of keeping 13 MiB
+    // in pools of their own.
     additional: () => SCHEDULER_MEMORY,
   },
 ]
@@ -66,7 +73,10 @@ export const ENGINE_UNITS: readonly ServiceUnit[] = SERVICE_UNITS.filter(
   ({ name }) => name === 'media' || name === 'engine',
 )
 
-/** Time limit for a service to stop before it is killed. The whole appliance stops in less than three seconds. */
+/**
+ * Time limit for a service to stop before it is killed. The whole appliance stops in
+ * less than three seconds.
+ */
 const STOP_GRACE_MS = 1_300
 const HEALTH_POLL_MS = 100
 
@@ -75,7 +85,10 @@ export interface Supervisor {
   /** Base URL of each service. */
   readonly urls: Environment['urls']
   readonly engineToken: string
-  /** How the media service runs, for other programs that write video. Its environment contains no secrets. */
+  /**
+   * How the media service runs, for other programs that write video. Its environment
+   * contains no secrets.
+   */
   readonly mediaSurroundings: ProcessSurroundings
   services(): readonly SupervisedProcess[]
   /** Resolves when `/health` of every service that it runs responds with status 200. */
@@ -94,7 +107,10 @@ export interface SupervisorOptions {
   print?: (text: string) => void
 }
 
-/** Starts the services on a data folder. Throws an `Error` with the remedy if the folder or a port is in use. */
+/**
+ * Starts the services on a data folder. Throws an `Error` with the remedy if the folder
+ * or a port is in use.
+ */
 export async function startSupervisor({
   environment,
   caller,
@@ -173,7 +189,8 @@ export async function startSupervisor({
       async stop() {
         stopWatching()
         backups.stop()
-        // The media service and the database stop last, because the other services would log that they are unreachable.
+        // The media service and the database stop last, because the other services would log that
+        // they are unreachable.
         const [media, ...others] = running
         try {
           await Promise.all(others.map(service => service.stop(STOP_GRACE_MS)))
@@ -206,8 +223,8 @@ function createUnitEnvironment(
 }
 
 /**
- * Creates the folder of the decoded frames. Services with users of their own share one of root. Returns its path, and a function
- * that removes it.
+ * Creates the folder of the decoded frames. Services with users of their own share one of root.
+ * Returns its path, and a function that removes it.
  */
 async function holdRingFolder(
   data: string,

@@ -49,7 +49,9 @@ export function AccountPage() {
       ) : (
         <section aria-label="Authenticator app">
           <h2>Authenticator app</h2>
-          {codes.value && <RecoveryCodeList codes={codes.value} onStored={() => (codes.value = undefined)} />}
+          {codes.value && (
+            <RecoveryCodeList codes={codes.value} onStored={() => (codes.value = undefined)} />
+          )}
           {!codes.value && status.value.is_enabled && (
             <ConfirmedAuthenticator status={status.value} onCodes={showCodes} onRemoved={load} />
           )}

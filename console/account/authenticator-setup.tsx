@@ -25,14 +25,22 @@ export function AuthenticatorSetup({ onCodes }: { onCodes(codes: string[]): void
     <form onSubmit={onSubmit}>
       {enrolment.value ? (
         <>
-          <p>Scan this with the app, or type the key into it. Then enter the code that the app shows.</p>
+          <p>
+            Scan this with the app, or type the key into it. Then enter the code that the app shows.
+          </p>
           <QrCode text={enrolment.value.uri} label="QR code for the authenticator app" />
           <p>
             Key: <code>{enrolment.value.secret}</code>
           </p>
           <label>
             Code
-            <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus />
+            <input
+              name="code"
+              inputmode="numeric"
+              autocomplete="one-time-code"
+              required
+              autofocus
+            />
           </label>
         </>
       ) : (

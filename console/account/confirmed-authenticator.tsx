@@ -9,10 +9,17 @@ interface ConfirmedAuthenticatorProps {
 }
 
 /** The authenticator app of the user, which can be removed with the password and a code. */
-export function ConfirmedAuthenticator({ status, onCodes, onRemoved }: ConfirmedAuthenticatorProps) {
+export function ConfirmedAuthenticator({
+  status,
+  onCodes,
+  onRemoved,
+}: ConfirmedAuthenticatorProps) {
   const { enabled_at: enabledAt, recovery_codes_left: recoveryCodesLeft } = status
   const { error, isSubmitting, onSubmit } = useSubmit(async (fields, button) => {
-    const input = { current_password: String(fields.get('password')), code: String(fields.get('code')) }
+    const input = {
+      current_password: String(fields.get('password')),
+      code: String(fields.get('code')),
+    }
     if (button === 'remove-app') {
       await callOperation('/user/totp/disable', input)
       onRemoved()
@@ -29,7 +36,8 @@ export function ConfirmedAuthenticator({ status, onCodes, onRemoved }: Confirmed
     <form onSubmit={onSubmit}>
       <p>
         Your sign-in has required a code from the app since{' '}
-        {enabledAt && new Date(enabledAt).toLocaleDateString()}. {recoveryCodesLeft} recovery codes are left.
+        {enabledAt && new Date(enabledAt).toLocaleDateString()}. {recoveryCodesLeft} recovery codes
+        are left.
       </p>
       <label>
         Your password

@@ -6,8 +6,8 @@ import { capitalize } from '../ui/format.ts'
 
 const WORKER_PATH = '/push-worker.js'
 /**
- * Key in the local storage under which the id of this browser's subscription is stored. It equals the path of the worker, because
- * browsers have stored their ids under it.
+ * Key in the local storage under which the id of this browser's subscription is stored. It equals
+ * the path of the worker, because browsers have stored their ids under it.
  */
 const SUBSCRIPTION_KEY = '/push-worker.js'
 
@@ -56,7 +56,10 @@ export function PushSwitch() {
   )
 }
 
-/** Returns whether the signed-in user receives messages here. The browser may be subscribed for another user. */
+/**
+ * Returns whether the signed-in user receives messages here. The browser may be
+ * subscribed for another user.
+ */
 async function isSubscribed(): Promise<boolean> {
   if (!(await findSubscription())) return false
   const stored = await callOperation<StoredSubscription[]>('/user/push/list')

@@ -3,8 +3,8 @@ export function RecoveryCodeList({ codes, onStored }: { codes: string[]; onStore
   return (
     <>
       <p>
-        From now on, your sign-in needs a code from the app. If you lose the app, each of these recovery codes
-        signs you in once. Store them in a safe place: they are not shown again.
+        From now on, your sign-in needs a code from the app. If you lose the app, each of these
+        recovery codes signs you in once. Store them in a safe place: they are not shown again.
       </p>
       <ol class="recovery-codes">
         {codes.map(code => (

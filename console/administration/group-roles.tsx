@@ -61,18 +61,29 @@ interface GroupRoleFieldsProps {
 }
 
 function GroupRoleFields({ groupRole, organizations, customers, onChange }: GroupRoleFieldsProps) {
-  const { group, role_key: roleKey, organization_id: organizationId, customer_ids: customerIds } = groupRole
+  const {
+    group,
+    role_key: roleKey,
+    organization_id: organizationId,
+    customer_ids: customerIds,
+  } = groupRole
   return (
     <>
       <label>
         Group
-        <input value={group} required onInput={event => onChange({ group: event.currentTarget.value })} />
+        <input
+          value={group}
+          required
+          onInput={event => onChange({ group: event.currentTarget.value })}
+        />
       </label>
       <label>
         Role
         <select
           value={roleKey}
-          onChange={event => onChange({ role_key: event.currentTarget.value as GroupRole['role_key'] })}
+          onChange={event =>
+            onChange({ role_key: event.currentTarget.value as GroupRole['role_key'] })
+          }
         >
           {ROLE_KEYS.map(role => (
             <option key={role} value={role}>

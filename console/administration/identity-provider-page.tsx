@@ -1,4 +1,9 @@
-import type { Customer, GroupRole, OidcSettings, Organization } from '@eyrie/contract/management/index'
+import type {
+  Customer,
+  GroupRole,
+  OidcSettings,
+  Organization,
+} from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { callOperation } from '../api/api-request.ts'
@@ -45,13 +50,18 @@ async function load(): Promise<Loaded> {
   const organizations = await callOperation<Organization[]>('/organization/list')
   const customers = await Promise.all(
     organizations.map(({ organization_id }) =>
-      callOperation<Customer[]>(`/customer/list?organization_id=${organization_id}&is_default=true`),
+      callOperation<Customer[]>(
+        `/customer/list?organization_id=${organization_id}&is_default=true`,
+      ),
     ),
   )
   return withoutDeleted({ settings, organizations, customers: customers.flat() })
 }
 
-/** Removes organizations and customers that were deleted since they were assigned to a group: they could not be saved. */
+/**
+ * Removes organizations and customers that were deleted since they were assigned to a group:
+ * they could not be saved.
+ */
 function withoutDeleted({ settings, organizations, customers }: Loaded): Loaded {
   const organizationIds = organizations.map(({ organization_id }) => organization_id)
   const customerIds = customers.map(({ customer_id }) => customer_id)
@@ -102,12 +112,16 @@ function SettingsForm({ settings, organizations, customers }: Loaded) {
           settings={settings}
         />
         <p class="hint">
-          Register this address at the provider, followed by <code>{CALLBACK_PATH}</code>, as the redirect
-          URI.
+          Register this address at the provider, followed by <code>{CALLBACK_PATH}</code>, as the
+          redirect URI.
         </p>
         <Field name="oidc_scopes" label="Scopes" settings={settings} />
         <Field name="oidc_groups_claim" label="Claim with the groups" settings={settings} />
-        <Switch name="oidc_creates_users" label="The first sign-in creates the user" settings={settings} />
+        <Switch
+          name="oidc_creates_users"
+          label="The first sign-in creates the user"
+          settings={settings}
+        />
         <Switch
           name="oidc_links_by_email"
           label="The first sign-in takes over an existing user with the same verified e-mail address"

@@ -30,7 +30,10 @@ export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<
   return response.json()
 }
 
-/** Like `fetch`, but throws `ApiError` when the appliance is unreachable or responds with an error status. */
+/**
+ * Like `fetch`, but throws `ApiError` when the appliance is unreachable or responds
+ * with an error status.
+ */
 export async function request(path: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(path, init).catch(cause => {
     throw new ApiError('the appliance is unreachable', 0, { cause })
@@ -38,13 +41,17 @@ export async function request(path: string, init?: RequestInit): Promise<Respons
   if (response.ok) return response
 
   const { status } = response
-  // Errors of the management API are in an envelope, and those of other paths are not. A proxy may respond without JSON.
+  // Errors of the management API are in an envelope, and those of other paths are not. A proxy may
+  // respond without JSON.
   const error: Partial<ErrorBody & Envelope> = await response.json().catch(() => ({}))
   const reason = error.reason ?? error.message ?? `the appliance responded with status ${status}`
   throw new ApiError(reason, status, { value: error.value ?? error.response })
 }
 
-/** Calls an operation of the management API as the signed-in user: a GET without `input`, otherwise a POST. Throws `ApiError`. */
+/**
+ * Calls an operation of the management API as the signed-in user: a GET without `input`, otherwise
+ * a POST. Throws `ApiError`.
+ */
 export async function callOperation<T>(path: string, input?: object): Promise<T> {
   const headers = { 'Content-Type': 'application/json' }
   const init = input && { method: 'POST', headers, body: JSON.stringify(input) }

@@ -2,7 +2,10 @@ import { backoffDelayMs } from '@eyrie/contract/backoff'
 
 /** A WebSocket to the management service that is opened again whenever its connection is lost. */
 export interface ReconnectingSocket {
-  /** Closes the connection, if it is open, and reconnects after the back-off. Passes the reason to `onDisconnect`. */
+  /**
+   * Closes the connection, if it is open, and reconnects after the back-off. Passes the
+   * reason to `onDisconnect`.
+   */
   reconnect(reason: string): void
   close(): void
 }
@@ -11,7 +14,10 @@ export interface ReconnectingSocketOptions {
   /** Returns the path and query of the socket. Called for every attempt. */
   path(): string
   onMessage(data: string | ArrayBuffer): void
-  /** Called when the connection is lost or could not be opened. The next attempt is then already scheduled. */
+  /**
+   * Called when the connection is lost or could not be opened. The next attempt is
+   * then already scheduled.
+   */
   onDisconnect(reason: string): void
 }
 

@@ -10,7 +10,10 @@ export interface Loaded<T> {
   refresh(): Promise<void>
 }
 
-/** Loads a value every `intervalMs` while the page is visible. `load` must be the same function at each call. */
+/**
+ * Loads a value every `intervalMs` while the page is visible. `load` must be the same
+ * function at each call.
+ */
 export function useLoaded<T>(load: () => Promise<T>, intervalMs: number): Loaded<T> {
   const value = useSignal<T | undefined>(undefined)
   const error = useSignal('')

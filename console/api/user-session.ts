@@ -3,7 +3,10 @@ import type { SignInChallenge } from '@eyrie/contract/management/index'
 import { signal } from '@preact/signals'
 import { type ApiError, fetchJson, request } from './api-request.ts'
 
-/** The session of this browser: the signed-in user and the access rules. Undefined until it is loaded. */
+/**
+ * The session of this browser: the signed-in user and the access rules. Undefined until it is
+ * loaded.
+ */
 export const session = signal<SessionStatus | undefined>(undefined)
 
 /** Why the last attempt to load the session failed. */
@@ -24,8 +27,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in and loads the new session. Returns the challenge if a code of the authenticator app is required too. Throws
- * `ApiError` for wrong credentials.
+ * Signs in and loads the new session. Returns the challenge if a code of the authenticator app is
+ * required too. Throws `ApiError` for wrong credentials.
  */
 export async function signIn(email: string, password: string): Promise<string | undefined> {
   try {
@@ -39,7 +42,9 @@ export async function signIn(email: string, password: string): Promise<string | 
   return undefined
 }
 
-/** Completes a sign-in with a code and loads the new session. Throws `ApiError` for a wrong code. */
+/**
+ * Completes a sign-in with a code and loads the new session. Throws `ApiError` for a wrong code.
+ */
 export async function submitCode(challenge: string, code: string): Promise<void> {
   await post(`${SESSION_PATH}/code`, { challenge, code })
   await loadSession()

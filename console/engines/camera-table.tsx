@@ -9,14 +9,20 @@ interface CameraTableProps {
   onChanged(): Promise<void>
 }
 
-/** Lists the cameras with their channels and engines. The user can change the engine of a camera, and who chooses it. */
+/**
+ * Lists the cameras with their channels and engines. The user can change the engine of a
+ * camera, and who chooses it.
+ */
 export function CameraTable({ overview, onChanged }: CameraTableProps) {
   const error = useSignal('')
   const { sites, engines, sources } = overview
   if (sources.length === 0) return null
   const siteNames = new Map(sites.map(({ site_id, site_name }) => [site_id, site_name]))
 
-  /** Changes fields of a camera. The overview is loaded again even if that fails, because the selects have changed. */
+  /**
+   * Changes fields of a camera. The overview is loaded again even if that fails, because the
+   * selects have changed.
+   */
   const change = async (sourceId: string, fields: object) => {
     error.value = ''
     try {
@@ -83,11 +89,13 @@ function CameraRow({ source, siteName, engines, onChange }: CameraRowProps) {
       </td>
       <td>
         {channels.length === 0 && '–'}
-        {channels.map(({ channel_id: channelId, channel_name: channelName, is_active: isActive }) => (
-          <span key={channelId} class={`status ${isActive ? 'running' : ''}`}>
-            {channelName}
-          </span>
-        ))}
+        {channels.map(
+          ({ channel_id: channelId, channel_name: channelName, is_active: isActive }) => (
+            <span key={channelId} class={`status ${isActive ? 'running' : ''}`}>
+              {channelName}
+            </span>
+          ),
+        )}
       </td>
       <td class="figure" data-label="Cores">
         {cores === null ? '–' : formatCores(cores)}

@@ -12,7 +12,8 @@ interface EngineCardsProps {
 /** A card for each engine with its state, its load and the number of its cameras. */
 export function EngineCards({ overview, plan }: EngineCardsProps) {
   const { engines, sources } = overview
-  if (engines.length === 0) return <p class="hint">No engine is registered. Create a join token below.</p>
+  if (engines.length === 0)
+    return <p class="hint">No engine is registered. Create a join token below.</p>
   const planned = new Map(plan.engines.map(engine => [engine.engine_id, engine]))
   return (
     <ul class="engine-cards" aria-label="Engines">
@@ -65,7 +66,8 @@ function EngineCard({ engine, cameraCount, plannedLoad }: EngineCardProps) {
             {isPlanned && <i style={{ left: toWidth(plannedLoad, cores) }} />}
           </div>
           <p>
-            {formatCores(used)} of {formatCores(cores)} cores, {formatCores(Math.max(0, cores - used))} free
+            {formatCores(used)} of {formatCores(cores)} cores,{' '}
+            {formatCores(Math.max(0, cores - used))} free
           </p>
         </>
       )}

@@ -36,7 +36,10 @@ interface JoinTokenRowsProps {
   onDelete(): void
 }
 
-/** The row of a token. The confirmation appears in a row below it, so that a double click deletes nothing. */
+/**
+ * The row of a token. The confirmation appears in a row below it, so that a double
+ * click deletes nothing.
+ */
 function JoinTokenRows({
   token: { name, used_at: usedAt, expires_at: expiresAt },
   onDelete,
@@ -75,4 +78,5 @@ function JoinTokenRows({
   )
 }
 
-const formatDate = (time: string | null) => (time === null ? 'never' : new Date(time).toLocaleDateString())
+const formatDate = (time: string | null) =>
+  time === null ? 'never' : new Date(time).toLocaleDateString()

@@ -46,7 +46,8 @@ export function JoinTokens({ sites }: Pick<PlacementOverview, 'sites'>) {
       </form>
       {createdToken.value && (
         <p role="status">
-          <code class="token">{createdToken.value}</code> Copy this token now: it cannot be shown again.
+          <code class="token">{createdToken.value}</code> Copy this token now: it cannot be shown
+          again.
         </p>
       )}
       {shownError && (

@@ -8,12 +8,18 @@ interface SiteRulesProps {
   onChanged(): Promise<void>
 }
 
-/** Lists the sites. The user can change who chooses their engines, and whether their cameras are spread over the engines. */
+/**
+ * Lists the sites. The user can change who chooses their engines, and whether their cameras are
+ * spread over the engines.
+ */
 export function SiteRules({ sites, onChanged }: SiteRulesProps) {
   const error = useSignal('')
   if (sites.length === 0) return null
 
-  /** Changes fields of a site. The overview is loaded again even if that fails, because the controls have changed. */
+  /**
+   * Changes fields of a site. The overview is loaded again even if that fails, because the
+   * controls have changed.
+   */
   const change = async (siteId: string, fields: object) => {
     error.value = ''
     try {
@@ -49,7 +55,9 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
                   <select
                     aria-label={`Who chooses the engines of ${siteName}`}
                     value={sitePlacement}
-                    onChange={event => change(siteId, { site_placement: event.currentTarget.value })}
+                    onChange={event =>
+                      change(siteId, { site_placement: event.currentTarget.value })
+                    }
                   >
                     <option value="pinned">a person (pinned)</option>
                     <option value="automatic">management (automatic)</option>
@@ -61,7 +69,9 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
                       type="checkbox"
                       aria-label={`Spread ${siteName} over the engines`}
                       checked={siteIsSpread}
-                      onChange={event => change(siteId, { site_is_spread: event.currentTarget.checked })}
+                      onChange={event =>
+                        change(siteId, { site_is_spread: event.currentTarget.checked })
+                      }
                     />
                     spread over the engines
                   </label>
@@ -72,8 +82,8 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
         </tbody>
       </table>
       <p class="hint">
-        Management moves the cameras of automatic sites when their engine is unreachable for 15 seconds, and
-        offers to move them when another engine has more free capacity.
+        Management moves the cameras of automatic sites when their engine is unreachable for 15
+        seconds, and offers to move them when another engine has more free capacity.
       </p>
       {error.value && (
         <p class="error" role="alert">

@@ -6,9 +6,15 @@ import { capitalize } from '../ui/format.ts'
 
 interface JoinTokens {
   tokens: Signal<JoinToken[]>
-  /** Why the tokens could not be read, or one could not be deleted; empty if the last attempt succeeded. */
+  /**
+   * Why the tokens could not be read, or one could not be deleted; empty if the last attempt
+   * succeeded.
+   */
   error: Signal<string>
-  /** Creates a token for engines of a site, or of all sites if `siteId` is empty. Returns the secret. */
+  /**
+   * Creates a token for engines of a site, or of all sites if `siteId` is empty. Returns the
+   * secret.
+   */
   create(name: string, siteId: string): Promise<string>
   delete(joinTokenId: string): Promise<void>
 }
@@ -39,7 +45,10 @@ export function useJoinTokens(): JoinTokens {
     error,
     async create(name, siteId) {
       const input = { name, site_ids: siteId ? [siteId] : [] }
-      const { join_token: joinToken } = await callOperation<NewJoinToken>('/engine/create-join-token', input)
+      const { join_token: joinToken } = await callOperation<NewJoinToken>(
+        '/engine/create-join-token',
+        input,
+      )
       await showError(load)
       return joinToken
     },

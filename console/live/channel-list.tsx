@@ -7,7 +7,13 @@ import { ChannelStatus } from './channel-status.tsx'
 import './channel-list.css'
 
 /** Links to all channels, each with a snapshot and its status. */
-export function ChannelList({ channels, current }: { channels: LiveChannel[]; current: number | undefined }) {
+export function ChannelList({
+  channels,
+  current,
+}: {
+  channels: LiveChannel[]
+  current: number | undefined
+}) {
   return (
     <SideList class="channel-list" label="Channels" current={current}>
       {channels.map(channel => (
@@ -40,7 +46,10 @@ function ChannelEntry({ channel }: { channel: LiveChannel }) {
   )
 }
 
-/** A still image of the small stream, loaded once. Its space is empty while the source is lost or has no image. */
+/**
+ * A still image of the small stream, loaded once. Its space is empty while the source is
+ * lost or has no image.
+ */
 function Snapshot({ stream, isLost }: { stream: number; isLost: boolean }) {
   const [hasImage, setHasImage] = useState(!isLost)
   return (

@@ -14,8 +14,8 @@ export interface ChannelEvent extends EventData {
 }
 
 /**
- * The live analysis results of a channel, received from the engine over a WebSocket. The metadata of a frame is the list of
- * objects that were detected in it.
+ * The live analysis results of a channel, received from the engine over a WebSocket. The metadata
+ * of a frame is the list of objects that were detected in it.
  */
 export interface ChannelOutput {
   readonly metadata: MetadataBuffer
@@ -27,14 +27,20 @@ export interface ChannelOutput {
   readonly objectCount: ReadonlySignal<number>
   /** Why the connection to the output is lost; undefined while it is connected. */
   readonly connectionError: ReadonlySignal<string | undefined>
-  /** Calls the listener after the metadata of each frame. Returns a function that removes the listener. */
+  /**
+   * Calls the listener after the metadata of each frame. Returns a function that
+   * removes the listener.
+   */
   onMetadata(listener: () => void): () => void
   close(): void
 }
 
 const MAX_EVENTS = 100
 
-/** Receives the output of a channel. A reconnect continues at the last position, so that no event is missed. */
+/**
+ * Receives the output of a channel. A reconnect continues at the last position, so
+ * that no event is missed.
+ */
 export function openChannelOutput(channel: number): ChannelOutput {
   const metadata = createMetadataBuffer()
   const metadataDelay = createMetadataDelay()
@@ -44,8 +50,8 @@ export function openChannelOutput(channel: number): ChannelOutput {
   const connectionError = signal<string>()
   const listeners = new Set<() => void>()
   /**
-   * The last message that was received. The engine numbers its messages by `seq`, their position in its output log. A
-   * restarted engine begins a new log.
+   * The last message that was received. The engine numbers its messages by `seq`, their position in
+   * its output log. A restarted engine begins a new log.
    */
   const position: { logId?: string; seq: number } = { seq: 0 }
 
@@ -94,7 +100,8 @@ export function openChannelOutput(channel: number): ChannelOutput {
     metadataDelay.metadataArrived(pts, performance.now())
     objectCount.value = data.objects.length
     // A new but equal object would render the counter cards for every frame.
-    if (JSON.stringify(data.counters) !== JSON.stringify(counters.value)) counters.value = data.counters
+    if (JSON.stringify(data.counters) !== JSON.stringify(counters.value))
+      counters.value = data.counters
     for (const listener of listeners) listener()
   }
 

@@ -9,7 +9,9 @@ describe('problem of a channel', () => {
     [{}, 'refused', 'refused'],
     [{}, undefined, undefined],
   ])('with source state %j and reason %j is described as %j', (retries, reason, description) => {
-    expect(describeProblem({ reason, source: { id: 1, name: 'door', ...retries } })).toBe(description)
+    expect(describeProblem({ reason, source: { id: 1, name: 'door', ...retries } })).toBe(
+      description,
+    )
   })
 })
 

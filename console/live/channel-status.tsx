@@ -3,15 +3,23 @@ import '../ui/status.css'
 
 type StatusFields = Pick<LiveChannel, 'status' | 'source'>
 
-/** The status of a channel, as a coloured dot and a word. A lost or unreachable source is shown in place of any other status. */
+/**
+ * The status of a channel, as a coloured dot and a word. A lost or unreachable source is shown in
+ * place of any other status.
+ */
 export function ChannelStatus({ channel: { status, source } }: { channel: StatusFields }) {
   const isLost = source.attempts !== undefined
   if (isLost)
-    return <span class="status lost">{source.never_connected ? 'not connected' : 'source lost'}</span>
+    return (
+      <span class="status lost">{source.never_connected ? 'not connected' : 'source lost'}</span>
+    )
   return <span class={`status ${status}`}>{status}</span>
 }
 
-/** Describes the problem of a channel, with the failed attempts to reach a lost source. Undefined if there is no problem. */
+/**
+ * Describes the problem of a channel, with the failed attempts to reach a lost source. Undefined if
+ * there is no problem.
+ */
 export function describeProblem({
   reason,
   source,

@@ -10,8 +10,12 @@ const CHANNELS_INTERVAL_MS = 2_000
 
 /** The selected channel, by default the first, next to a list of all channels. */
 export function LivePage({ selected }: { selected?: number }) {
-  const { data: channels, error } = usePolling<LiveChannel[]>('/live/channels', CHANNELS_INTERVAL_MS).value
-  const channel = selected === undefined ? channels?.[0] : channels?.find(({ id }) => id === selected)
+  const { data: channels, error } = usePolling<LiveChannel[]>(
+    '/live/channels',
+    CHANNELS_INTERVAL_MS,
+  ).value
+  const channel =
+    selected === undefined ? channels?.[0] : channels?.find(({ id }) => id === selected)
   usePageTitle(channel?.source.name ?? 'Live')
   if (!channels) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
   if (channels.length === 0) return error ? <Unreachable reason={error} /> : <NoChannels />
@@ -33,7 +37,7 @@ export function LivePage({ selected }: { selected?: number }) {
 
 const NoChannels = () => (
   <Notice title="No channels yet">
-    Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>. For several cameras, run{' '}
-    <code>./eyrie deploy cameras.yaml</code>.
+    Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>. For several
+    cameras, run <code>./eyrie deploy cameras.yaml</code>.
   </Notice>
 )

@@ -26,7 +26,8 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
   const videos = useRef<HTMLDivElement>(null)
   const picture = useRef<HTMLCanvasElement>(null)
   const boxes = useRef<HTMLCanvasElement>(null)
-  // The overlay reads the lines and zones from a ref, so that it is not created again when they change.
+  // The overlay reads the lines and zones from a ref, so that it is not created
+  // again when they change.
   const shapes = useRef(channel.shapes)
   shapes.current = channel.shapes
   const [player, setPlayer] = useState<SwitchingPlayer>()
@@ -72,7 +73,12 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
     <>
       <div class="stage" style={{ '--aspect-ratio': playing && playing.width / playing.height }}>
         <div ref={videos} class="videos" aria-hidden />
-        <canvas ref={picture} class="frame" role="img" aria-label={`Live video of ${channel.source.name}`} />
+        <canvas
+          ref={picture}
+          class="frame"
+          role="img"
+          aria-label={`Live video of ${channel.source.name}`}
+        />
         <canvas ref={boxes} class="boxes" />
         {channel.sound && <SoundControl isAudible={player?.isAudible} />}
         {channel.stream === null && <Notice title="No live video for this channel" />}
@@ -80,7 +86,10 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
       </div>
       <dl class="gauges">
         <Gauge name="Analysed" value={formatFigure(channel.fps)} unit="frames/s" />
-        <Gauge name="Analysis latency" value={channel.fps > 0 ? formatMilliseconds(channel.latency) : '–'} />
+        <Gauge
+          name="Analysis latency"
+          value={channel.fps > 0 ? formatMilliseconds(channel.latency) : '–'}
+        />
         <Gauge name="Live delay" value={playing ? formatMilliseconds(playing.delayMs) : '–'} />
         <Gauge name="Objects" value={String(output.objectCount.value)} />
       </dl>
@@ -90,7 +99,8 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
 
 /** Explains why the video is missing or frozen. */
 function PlayerNotice({ state, isSourceLost }: { state: LivePlayerState; isSourceLost: boolean }) {
-  if (state.kind === 'lost') return <Notice error title={`${capitalize(state.reason)}. Retrying…`} />
+  if (state.kind === 'lost')
+    return <Notice error title={`${capitalize(state.reason)}. Retrying…`} />
   if (isSourceLost) return <Notice error title="No video from the source" />
   return state.kind === 'connecting' ? <Notice title="Waiting for video…" /> : null
 }

@@ -41,7 +41,9 @@ export function EnginePanel({ engine, plugins: installed, error }: ListedEngine)
           </tbody>
         </table>
       )}
-      {builtIn.length > 0 && <p class="hint">Built in: {builtIn.map(({ name }) => name).join(', ')}</p>}
+      {builtIn.length > 0 && (
+        <p class="hint">Built in: {builtIn.map(({ name }) => name).join(', ')}</p>
+      )}
     </section>
   )
 }
@@ -49,7 +51,11 @@ export function EnginePanel({ engine, plugins: installed, error }: ListedEngine)
 /** Whether Eyrie contains a plugin, and no other version of it was added. */
 const isBuiltIn = ({ versions }: Plugin) => versions.every(({ origin }) => origin === 'built-in')
 
-const LEVEL_CLASSES: Record<IsolationLevel, string> = { full: 'running', partial: 'degraded', none: 'failed' }
+const LEVEL_CLASSES: Record<IsolationLevel, string> = {
+  full: 'running',
+  partial: 'degraded',
+  none: 'failed',
+}
 
 function IsolationStatus({ isolation: { level, missing } }: { isolation: Isolation }) {
   return (

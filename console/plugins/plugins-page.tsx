@@ -18,9 +18,9 @@ export function PluginsPage() {
       {error.value && <Unreachable reason={error.value} isStale />}
       <h1>Plugins</h1>
       <p class="hint">
-        Plugins are installed, switched and released on the machine of an engine, because management may not
-        change the code that engines run. <code>eyrie plugin add</code> shows what a package asks for before
-        it is installed.
+        Plugins are installed, switched and released on the machine of an engine, because management
+        may not change the code that engines run. <code>eyrie plugin add</code> shows what a package
+        asks for before it is installed.
       </p>
       {engines.value.length === 0 && <p class="hint">No engine is registered.</p>}
       {engines.value.map(listed => (

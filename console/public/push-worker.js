@@ -4,7 +4,12 @@ self.addEventListener('push', event => {
   const { id, title, body, link } = event.data.json()
   // A repeated message replaces the first one.
   event.waitUntil(
-    self.registration.showNotification(title, { body, tag: id, icon: '/favicon.svg', data: { link } }),
+    self.registration.showNotification(title, {
+      body,
+      tag: id,
+      icon: '/favicon.svg',
+      data: { link },
+    }),
   )
 })
 

@@ -54,7 +54,9 @@ export function ClipPanel({ stream, recorded, clip, onStart, onEnd, onClear }: C
       )}
       {problem && <span class="details error">{problem}</span>}
       {!span && (
-        <span class="details">Seek to the start and press From, then seek to the end and press To.</span>
+        <span class="details">
+          Seek to the start and press From, then seek to the end and press To.
+        </span>
       )}
       {isStarted && (
         <button type="button" class="clear" onClick={onClear}>
@@ -75,6 +77,9 @@ function findProblem(span: TimeSpan, recorded: readonly RecordedSpan[]): string 
 }
 
 function toClipUrl(stream: number, { from, to }: TimeSpan): string {
-  const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
+  const query = new URLSearchParams({
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+  })
   return `/live/recordings/${stream}/clip.mp4?${query}`
 }

@@ -1,6 +1,12 @@
 import type { RecordedStream } from '@eyrie/contract/recording'
 import { Icon } from '../ui/icons.tsx'
-import { addDays, type CalendarDay, describeClockChange, getDay, parseDay } from './timeline/calendar-day.ts'
+import {
+  addDays,
+  type CalendarDay,
+  describeClockChange,
+  getDay,
+  parseDay,
+} from './timeline/calendar-day.ts'
 
 interface DayPickerProps {
   day: CalendarDay

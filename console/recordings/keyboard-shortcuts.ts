@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 /**
- * Runs actions on key presses, except while the user is typing. Actions are named by `KeyboardEvent.key`: letters in
- * lower case, named keys with the prefix `Shift+` if Shift is pressed.
+ * Runs actions on key presses, except while the user is typing. Actions are named by
+ * `KeyboardEvent.key`: letters in lower case, named keys with the prefix `Shift+` if Shift is
+ * pressed.
  */
 export function useKeyboardShortcuts(actions: Record<string, () => void>): void {
   const latestActions = useRef(actions)
@@ -28,7 +29,7 @@ function toShortcut({ key, shiftKey }: KeyboardEvent): string {
 function isHandledByTarget({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.matches('input, select, textarea')) return true
-  // Space presses the focused button. In the recording view it plays or pauses, because there the last clicked button
-  // still has the focus.
+  // Space presses the focused button. In the recording view it plays or pauses, because there the
+  // last clicked button still has the focus.
   return key === ' ' && target.matches('button') && !target.closest('.recording-view')
 }

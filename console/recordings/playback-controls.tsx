@@ -19,7 +19,14 @@ interface PlaybackControlsProps {
 }
 
 /** The toolbar below a recorded video. Tooltips name the keyboard shortcuts. */
-export function PlaybackControls({ player, day, muted, onMuted, channel, onChannel }: PlaybackControlsProps) {
+export function PlaybackControls({
+  player,
+  day,
+  muted,
+  onMuted,
+  channel,
+  onChannel,
+}: PlaybackControlsProps) {
   const { playback } = player
   const channels = player.channels.value
   return (
@@ -29,7 +36,11 @@ export function PlaybackControls({ player, day, muted, onMuted, channel, onChann
       <span class="group">
         <SpeedSelect playback={playback} />
         {channels.length > 1 && (
-          <ChannelSelect channels={channels} selected={channel ?? channels[0]} onChannel={onChannel} />
+          <ChannelSelect
+            channels={channels}
+            selected={channel ?? channels[0]}
+            onChannel={onChannel}
+          />
         )}
         {playback.hasSound.value && (
           <IconButton
@@ -69,8 +80,18 @@ function NavigationButtons({ player }: { player: RecordingPlayer }) {
         icon={isPlaying ? 'pause' : 'play'}
         onClick={player.togglePlay}
       />
-      <IconButton label="Next frame" shortcut="." icon="nextFrame" onClick={() => playback.step(1)} />
-      <IconButton label="Next event" shortcut="N" icon="nextEvent" onClick={() => player.goToEvent('next')} />
+      <IconButton
+        label="Next frame"
+        shortcut="."
+        icon="nextFrame"
+        onClick={() => playback.step(1)}
+      />
+      <IconButton
+        label="Next event"
+        shortcut="N"
+        icon="nextEvent"
+        onClick={() => player.goToEvent('next')}
+      />
     </span>
   )
 }
@@ -113,7 +134,13 @@ interface IconButtonProps {
 
 function IconButton({ label, shortcut, icon, onClick, ...rest }: IconButtonProps) {
   return (
-    <button type="button" title={`${label} (${shortcut})`} aria-label={label} onClick={onClick} {...rest}>
+    <button
+      type="button"
+      title={`${label} (${shortcut})`}
+      aria-label={label}
+      onClick={onClick}
+      {...rest}
+    >
       <Icon name={icon} />
     </button>
   )

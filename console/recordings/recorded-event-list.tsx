@@ -18,11 +18,20 @@ interface RecordedEventListProps {
 }
 
 const MAX_ROWS = 400
-/** Tolerance between the times of an event and of its frame, which may be rounded differently. Below a frame duration. */
+/**
+ * Tolerance between the times of an event and of its frame, which may be rounded differently.
+ * Below a frame duration.
+ */
 const SAME_FRAME_MS = 20
 
 /** Lists the events in the visible part of the timeline. */
-export function RecordedEventList({ events, hasMore, span, position, onSelect }: RecordedEventListProps) {
+export function RecordedEventList({
+  events,
+  hasMore,
+  span,
+  position,
+  onSelect,
+}: RecordedEventListProps) {
   const visible = events.filter(event => {
     const timeMs = Date.parse(event.time)
     return timeMs >= span.from && timeMs < span.to
@@ -50,11 +59,14 @@ function EventRows({
 }: Pick<RecordedEventListProps, 'events' | 'position' | 'onSelect'>) {
   const latestEvents = useRef(events)
   latestEvents.current = events
-  // A computed value, so that the rows are rendered when another event is reached, not for every frame.
+  // A computed value, so that the rows are rendered when another event is reached,
+  // not for every frame.
   const currentIndex = useComputed(() => {
     const timeMs = position.value
     if (timeMs === undefined) return -1
-    return latestEvents.current.findLastIndex(({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS)
+    return latestEvents.current.findLastIndex(
+      ({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS,
+    )
   }).value
 
   const currentRow = useRef<HTMLLIElement>(null)

@@ -20,7 +20,14 @@ interface RecordedVideoProps {
 }
 
 /** Recorded video with its analysis results drawn on top. A click plays or pauses. */
-export function RecordedVideo({ stream, name, muted, isEmpty, latest, onPlayer }: RecordedVideoProps) {
+export function RecordedVideo({
+  stream,
+  name,
+  muted,
+  isEmpty,
+  latest,
+  onPlayer,
+}: RecordedVideoProps) {
   const video = useRef<HTMLVideoElement>(null)
   const picture = useRef<HTMLCanvasElement>(null)
   const boxes = useRef<HTMLCanvasElement>(null)

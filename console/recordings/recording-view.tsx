@@ -1,4 +1,7 @@
-import type { RecordedEventList as EventListResponse, RecordedStream } from '@eyrie/contract/recording'
+import type {
+  RecordedEventList as EventListResponse,
+  RecordedStream,
+} from '@eyrie/contract/recording'
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Polled, usePolling } from '../api/use-polling.ts'
@@ -31,14 +34,20 @@ interface RecordingViewProps {
   name: string
   day: CalendarDay
   onDay(day: CalendarDay): void
-  /** The displayed time in ms since 1970. Its initial value is the time to start at, undefined for the default. */
+  /**
+   * The displayed time in ms since 1970. Its initial value is the time to start at,
+   * undefined for the default.
+   */
   position: { current: number | undefined }
 }
 
 const EVENTS_INTERVAL_MS = 5_000
 /** By default, playback of a day starts this much before the end of its recordings. */
 const BEFORE_END_MS = 60_000
-/** Playback that is at most this far after midnight has just crossed it. Otherwise the user has selected another day. */
+/**
+ * Playback that is at most this far after midnight has just crossed it. Otherwise the user has
+ * selected another day.
+ */
 const MAX_AFTER_MIDNIGHT_MS = 10_000
 const ZOOM_FACTOR = 0.5
 /** How far the arrow keys skip, without and with Shift. */
@@ -205,7 +214,10 @@ interface PlaybackOfDay extends Pick<RecordingViewProps, 'day' | 'onDay' | 'posi
   setSpan: SetSpan
 }
 
-/** Starts playback of a newly selected day. During playback, the timeline and the selected day follow the position. */
+/**
+ * Starts playback of a newly selected day. During playback, the timeline and the selected day
+ * follow the position.
+ */
 function usePlaybackOfDay({ player, recorded, day, onDay, position, setSpan }: PlaybackOfDay) {
   /** The day for which playback was last started. */
   const startedDay = useRef<string>(undefined)

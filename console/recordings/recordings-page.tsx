@@ -13,7 +13,10 @@ const RECORDINGS_INTERVAL_MS = 5_000
 const SOURCES_PATH = '/live/recordings/sources'
 const SOURCES_INTERVAL_MS = 30_000
 
-/** The recordings of one source on one day, next to a list of all recorded sources. By default the first source and today. */
+/**
+ * The recordings of one source on one day, next to a list of all recorded sources. By default the
+ * first source and today.
+ */
 export function RecordingsPage({ selected }: { selected?: number }) {
   /** The time in the URL, if the page was opened by a link to a time. */
   const [linkedMs] = useState(readLinkedTime)
@@ -24,7 +27,8 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   const { data: sources } = usePolling<RecordedSource[]>(SOURCES_PATH, SOURCES_INTERVAL_MS).value
 
   const streams = list?.streams ?? []
-  const recording = selected === undefined ? streams[0] : streams.find(({ stream }) => stream === selected)
+  const recording =
+    selected === undefined ? streams[0] : streams.find(({ stream }) => stream === selected)
   const getName = (stream: number) => {
     const source = sources?.find(({ id }) => id === stream)
     return source?.name ?? `Source ${stream}`
@@ -39,7 +43,12 @@ export function RecordingsPage({ selected }: { selected?: number }) {
       {error && <Unreachable reason={error} isStale />}
       {list.rebuilding && <Rebuilding />}
       {streams.length > 1 && (
-        <RecordedSourceList streams={streams} getName={getName} day={day} current={recording?.stream} />
+        <RecordedSourceList
+          streams={streams}
+          getName={getName}
+          day={day}
+          current={recording?.stream}
+        />
       )}
       {recording ? (
         <RecordingView
@@ -59,7 +68,10 @@ export function RecordingsPage({ selected }: { selected?: number }) {
 
 /** Fetches the list of recorded sources, with what is recorded on a day. */
 function useRecordings({ from, to }: CalendarDay) {
-  const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
+  const query = new URLSearchParams({
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+  })
   return usePolling<RecordingList>(`/live/recordings?${query}`, RECORDINGS_INTERVAL_MS)
 }
 
@@ -88,7 +100,7 @@ const Rebuilding = () => (
 
 const NoRecordings = () => (
   <Notice title="No recordings yet">
-    To record a source, send a <code>PATCH</code> to <code>/api/v3/sources/1</code> of the engine with{' '}
-    <code>{'{"recording": {"mode": "continuous"}}'}</code>
+    To record a source, send a <code>PATCH</code> to <code>/api/v3/sources/1</code> of the engine
+    with <code>{'{"recording": {"mode": "continuous"}}'}</code>
   </Notice>
 )

@@ -7,7 +7,10 @@ import './sign-in-page.css'
 
 const PROVIDER_SIGN_IN = '/session/provider'
 
-/** The forms with which a user signs in to the console: the password, and then a code if the user has an authenticator app. */
+/**
+ * The forms with which a user signs in to the console: the password, and then a code if the user
+ * has an authenticator app.
+ */
 export function SignInPage() {
   const error = useSignal(capitalize(session.value?.failure ?? ''))
   const isSubmitting = useSignal(false)
@@ -94,10 +97,10 @@ function OtherWays() {
         </a>
       )}
       <p class="hint">
-        The first start of the appliance prints the password of the administrator. To reset a password, run{' '}
-        <code>./eyrie user reset</code> with the e-mail address on the appliance. To see the live views in a
-        browser on the appliance itself without signing in, open the link that <code>./eyrie open</code>{' '}
-        prints.
+        The first start of the appliance prints the password of the administrator. To reset a
+        password, run <code>./eyrie user reset</code> with the e-mail address on the appliance. To
+        see the live views in a browser on the appliance itself without signing in, open the link
+        that <code>./eyrie open</code> prints.
       </p>
     </>
   )

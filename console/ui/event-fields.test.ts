@@ -15,7 +15,13 @@ it('the fields that an element has added to an event are shown, and no others', 
   const shown = { ...common, picture: 'a', picture_offset: 1, seq: 7, time: 'now' }
   expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.keys(eventData.shape)))
   expect(formatOwnFields(shown)).toEqual([])
-  const own = { dwell_seconds: 12.3456, plate: 'B AB 123', is_known: false, tags: ['a'], note: null }
+  const own = {
+    dwell_seconds: 12.3456,
+    plate: 'B AB 123',
+    is_known: false,
+    tags: ['a'],
+    note: null,
+  }
   expect(formatOwnFields({ ...common, ...own })).toEqual([
     'dwell seconds 12.346',
     'plate B AB 123',

@@ -1,11 +1,16 @@
 import type { EventData } from '@eyrie/contract/object'
 
-/** The fields that all events may have, which the row of an event shows in another form, or which no person reads. */
+/**
+ * The fields that all events may have, which the row of an event shows in another form, or
+ * which no person reads.
+ */
 const COMMON_FIELDS = new Set(
   'seq time type name direction track class bbox picture picture_offset'.split(' '),
 )
 
-/** Returns the fields that an element has added to an event, as texts: `seconds 12.4`, `alarm yes`. */
+/**
+ * Returns the fields that an element has added to an event, as texts: `seconds 12.4`, `alarm yes`.
+ */
 export function formatOwnFields(event: EventData): string[] {
   return Object.entries(event)
     .filter(([field, value]) => !COMMON_FIELDS.has(field) && value !== null && value !== undefined)

@@ -4,7 +4,10 @@ import { formatOwnFields } from './event-fields.ts'
 import { formatTimeOfDay } from './format.ts'
 import './events.css'
 
-/** An event in a list: its time, a summary, the object that caused it, and the fields that an element has added. */
+/**
+ * An event in a list: its time, a summary, the object that caused it, and the fields that
+ * an element has added.
+ */
 export function EventRow({ time, event }: { time: string; event: EventData }) {
   const fields = formatOwnFields(event)
   return (

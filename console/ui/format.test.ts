@@ -27,11 +27,8 @@ describe('formatting', () => {
   })
 
   it('capitalizes a reason unless it begins with a URL', () => {
-    expect(['frames are dropped', 'rtsp://door cannot be reached', 'Ready', ''].map(capitalize)).toEqual([
-      'Frames are dropped',
-      'rtsp://door cannot be reached',
-      'Ready',
-      '',
-    ])
+    expect(
+      ['frames are dropped', 'rtsp://door cannot be reached', 'Ready', ''].map(capitalize),
+    ).toEqual(['Frames are dropped', 'rtsp://door cannot be reached', 'Ready', ''])
   })
 })

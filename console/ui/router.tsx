@@ -11,7 +11,10 @@ addEventListener('popstate', () => {
   path.value = location.pathname
 })
 
-/** Returns the path of the current page. Components that call this are rendered again when the path changes. */
+/**
+ * Returns the path of the current page. Components that call this are rendered again
+ * when the path changes.
+ */
 export const currentPath = () => path.value
 
 /** Goes to another page without loading it from the server. */
@@ -35,7 +38,10 @@ interface LinkProps {
   children: ComponentChildren
 }
 
-/** An anchor that navigates without a page load. Clicks with a modifier key are handled by the browser as usual. */
+/**
+ * An anchor that navigates without a page load. Clicks with a modifier key are handled by
+ * the browser as usual.
+ */
 export function Link({ to, current, children, ...rest }: LinkProps) {
   const onClick = (event: MouseEvent) => {
     const hasModifier = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey

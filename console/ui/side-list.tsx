@@ -31,7 +31,10 @@ export function SideList({ class: name, label, current, children }: SideListProp
   )
 }
 
-/** Returns the scroll distance that makes an item visible, from the distances of its edges to those of the list. */
+/**
+ * Returns the scroll distance that makes an item visible, from the distances of its edges
+ * to those of the list.
+ */
 function toScrollDistance(startDistance: number, endDistance: number): number {
   if (startDistance < 0) return startDistance
   return Math.max(0, endDistance)

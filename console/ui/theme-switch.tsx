@@ -5,7 +5,9 @@ const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 
 const STORAGE_KEY = 'theme'
-const theme = signal<Theme>(THEMES.find(name => name === localStorage.getItem(STORAGE_KEY)) ?? 'system')
+const theme = signal<Theme>(
+  THEMES.find(name => name === localStorage.getItem(STORAGE_KEY)) ?? 'system',
+)
 
 effect(() => {
   document.documentElement.style.colorScheme = theme.value === 'system' ? 'light dark' : theme.value

@@ -1,7 +1,10 @@
 /** Receives a frame and its media time in seconds. The image is valid only during the call. */
 export type FrameListener = (image: CanvasImageSource, mediaTime: number) => void
 
-/** Calls the listener for each frame that a video element presents. Returns a function that stops the calls. */
+/**
+ * Calls the listener for each frame that a video element presents. Returns a function
+ * that stops the calls.
+ */
 export function observeFrames(video: HTMLVideoElement, listener: FrameListener): () => void {
   const onFrame: VideoFrameRequestCallback = (_now, { mediaTime }) => {
     // The browser calls the callback only once.
@@ -14,8 +17,15 @@ export function observeFrames(video: HTMLVideoElement, listener: FrameListener):
 
 const MICROSECONDS_PER_SECOND = 1e6
 
-/** Calls the listener with the current frame. `mediaTime` is used if the browser cannot report the time of the frame. */
-export function captureFrame(video: HTMLVideoElement, mediaTime: number, listener: FrameListener): void {
+/**
+ * Calls the listener with the current frame. `mediaTime` is used if the browser cannot report
+ * the time of the frame.
+ */
+export function captureFrame(
+  video: HTMLVideoElement,
+  mediaTime: number,
+  listener: FrameListener,
+): void {
   if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
   const frame = createVideoFrame(video)
   if (frame) {
@@ -27,8 +37,9 @@ export function captureFrame(video: HTMLVideoElement, mediaTime: number, listene
 }
 
 /**
- * Returns the current frame with its own timestamp, since the video may have advanced after the frame callback was
- * scheduled. Returns undefined outside of secure contexts (https or localhost), where `VideoFrame` does not exist.
+ * Returns the current frame with its own timestamp, since the video may have advanced after the
+ * frame callback was scheduled. Returns undefined outside of secure contexts (https or localhost),
+ * where `VideoFrame` does not exist.
  */
 export const createVideoFrame = (video: HTMLVideoElement): VideoFrame | undefined =>
   'VideoFrame' in globalThis ? new VideoFrame(video) : undefined

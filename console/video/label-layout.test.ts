@@ -22,14 +22,19 @@ describe('label layout', () => {
   })
 
   it('shortens and then omits labels of smaller objects in a crowd', () => {
-    const crowd = Array.from({ length: 12 }, (_, n) => request(String(n), 300 + n, 200 - n, 100 - n))
+    const crowd = Array.from({ length: 12 }, (_, n) =>
+      request(String(n), 300 + n, 200 - n, 100 - n),
+    )
     const labels = createLabelLayout()(crowd, canvas)
     expect(labels[0]).toMatchObject({ key: '0', text: 'person 0' })
     expect(labels.length).toBeLessThan(crowd.length)
   })
 
   it('uses small, short labels for small objects and none for tiny ones', () => {
-    const labels = createLabelLayout()([request('1', 100, 100, 40), request('2', 300, 100, 10)], canvas)
+    const labels = createLabelLayout()(
+      [request('1', 100, 100, 40), request('2', 300, 100, 10)],
+      canvas,
+    )
     expect(labels.map(({ text, font }) => [text, font.height])).toEqual([['1', 14]])
   })
 

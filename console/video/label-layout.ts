@@ -47,15 +47,20 @@ const PADDING_PX = 5
 const GAP_PX = 2
 
 /**
- * Returns a function that places the labels of a frame. No label overlaps another label or the centre of another object.
- * Large objects are labelled first. A label that does not fit uses a shorter text, or is omitted. Positions of the
- * previous frame are preferred, so that labels do not jump.
+ * Returns a function that places the labels of a frame. No label overlaps another label or
+ * the centre of another object. Large objects are labelled first. A label that does not fit
+ * uses a shorter text, or is omitted. Positions of the previous frame are preferred, so
+ * that labels do not jump.
  */
 export function createLabelLayout() {
   /** Index of the candidate that was used in the previous frame, by key. */
   let previousChoices = new Map<string, number>()
 
-  return (requests: readonly LabelRequest[], canvas: LabelCanvas, reserved: readonly Box[] = []): Label[] => {
+  return (
+    requests: readonly LabelRequest[],
+    canvas: LabelCanvas,
+    reserved: readonly Box[] = [],
+  ): Label[] => {
     const occupied = [...reserved]
     const centers = requests.map(({ key, box }) => ({
       key,
@@ -90,8 +95,14 @@ const sortBySize = (requests: readonly LabelRequest[]) =>
     .filter(({ box }) => box.height >= MIN_OBJECT_PX)
     .toSorted((a, b) => b.box.height - a.box.height || (a.key < b.key ? -1 : 1))
 
-/** Returns the possible labels of an object, best first: each text above, below and inside its bounding box. */
-function createCandidates({ key, box, texts }: LabelRequest, { size, measure }: LabelCanvas): Label[] {
+/**
+ * Returns the possible labels of an object, best first: each text above, below and
+ * inside its bounding box.
+ */
+function createCandidates(
+  { key, box, texts }: LabelRequest,
+  { size, measure }: LabelCanvas,
+): Label[] {
   const isSmall = box.height < SMALL_OBJECT_PX
   const font = isSmall ? SMALL_FONT : NORMAL_FONT
   const fittingTexts = isSmall ? texts.slice(-1) : texts

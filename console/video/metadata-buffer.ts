@@ -2,8 +2,8 @@ import type { FrameData } from '@eyrie/contract/output'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
 /**
- * A position in a stream. An epoch is an uninterrupted part of the stream, and `pts` is the time since its start in 90 kHz
- * ticks.
+ * A position in a stream. An epoch is an uninterrupted part of the stream, and `pts` is the time
+ * since its start in 90 kHz ticks.
  */
 export interface StreamTime {
   epoch: number
@@ -20,21 +20,28 @@ export interface MetadataMatch {
 }
 
 /**
- * Maximum difference between the pts of a frame and the pts of its metadata, five milliseconds. If the sub stream of a camera is
- * analysed, the pts of its pictures differ by a few milliseconds from those of the main stream, which is shown. At 90 frames
- * per second, the distance between two frames is 1000 ticks.
+ * Maximum difference between the pts of a frame and the pts of its metadata, five milliseconds. If
+ * the sub stream of a camera is analysed, the pts of its pictures differ by a few milliseconds from
+ * those of the main stream, which is shown. At 90 frames per second, the distance between two
+ * frames is 1000 ticks.
  */
 export const TOLERANCE_TICKS = 450
-/** Maximum age of metadata when it is shown, one second. In an older frame, the objects are in different places. */
+/**
+ * Maximum age of metadata when it is shown, one second. In an older frame, the objects are
+ * in different places.
+ */
 const MAX_AGE_TICKS = TICKS_PER_SECOND
 const DEFAULT_RETENTION_TICKS = 10 * TICKS_PER_SECOND
 
-/** Holds the metadata of the last seconds of one epoch. The first metadata of a new epoch clears the buffer. */
+/**
+ * Holds the metadata of the last seconds of one epoch. The first metadata of a new
+ * epoch clears the buffer.
+ */
 export interface MetadataBuffer {
   add(metadata: FrameMetadata): void
   /**
-   * Returns the metadata of the picture of the same moment. If it has no metadata, returns the metadata of the nearest earlier
-   * frame, at most one second older.
+   * Returns the metadata of the picture of the same moment. If it has no metadata, returns the
+   * metadata of the nearest earlier frame, at most one second older.
    */
   find(time: StreamTime): MetadataMatch | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * A box of an MP4 file. The format, ISO base media (ISO/IEC 14496-12, section 4.2), is a tree of boxes: each has a size, a
- * type of four letters, and a payload, which may consist of boxes.
+ * A box of an MP4 file. The format, ISO base media (ISO/IEC 14496-12, section 4.2), is a tree of
+ * boxes: each has a size, a type of four letters, and a payload, which may consist of boxes.
  */
 export interface Mp4Box {
   type: string
@@ -25,7 +25,11 @@ export function* readBoxes(parent: DataView): Generator<Mp4Box> {
     if (size < HEADER_BYTES || end > parent.byteLength) return
 
     const type = String.fromCharCode(...TYPE_OFFSETS.map(offset => parent.getUint8(start + offset)))
-    const payload = new DataView(parent.buffer, parent.byteOffset + start + HEADER_BYTES, size - HEADER_BYTES)
+    const payload = new DataView(
+      parent.buffer,
+      parent.byteOffset + start + HEADER_BYTES,
+      size - HEADER_BYTES,
+    )
     yield { type, payload, end }
     start = end
   }

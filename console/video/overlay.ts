@@ -6,7 +6,10 @@ import { createSceneDrawer } from './scene-drawer.ts'
 export interface Overlay {
   /** Draws a video frame and its metadata. */
   show(image: CanvasImageSource, time: StreamTime | undefined): void
-  /** Must be called when metadata has arrived. Redraws the boxes if the metadata belongs to the frame on display. */
+  /**
+   * Must be called when metadata has arrived. Redraws the boxes if the metadata belongs to
+   * the frame on display.
+   */
   metadataArrived(): void
   close(): void
 }
@@ -21,15 +24,17 @@ export interface OverlayOptions {
 }
 
 /**
- * Creates an overlay of two canvases, one for the video frame and one for the boxes. Canvases that are drawn in the same
- * task are presented together, so boxes and frame always match. Boxes over a video element would lag behind, because a
- * browser may present the next frame before it calls the frame callback.
+ * Creates an overlay of two canvases, one for the video frame and one for the boxes. Canvases
+ * that are drawn in the same task are presented together, so boxes and frame always match. Boxes
+ * over a video element would lag behind, because a browser may present the next frame before it
+ * calls the frame callback.
  *
- * Metadata that arrives late is drawn if its frame is still on display. A frame that was not analysed shows the metadata
- * of the last analysed frame.
+ * Metadata that arrives late is drawn if its frame is still on display. A frame that was not
+ * analysed shows the metadata of the last analysed frame.
  *
- * Data attributes of the upper canvas describe the display: `data-pts` of the frame, `data-metadata-pts` of the
- * metadata, `data-exact` if both belong to the same frame, `data-objects` drawn, `data-frames` drawn so far.
+ * Data attributes of the upper canvas describe the display: `data-pts` of the frame,
+ * `data-metadata-pts` of the metadata, `data-exact` if both belong to the same frame,
+ * `data-objects` drawn, `data-frames` drawn so far.
  */
 export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptions): Overlay {
   const pictureContext = picture.getContext('2d', { alpha: false })!
@@ -80,7 +85,10 @@ export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptio
   }
 }
 
-/** Sets the resolution of a canvas to the size of its element. Resizing clears a canvas, so its content is copied. */
+/**
+ * Sets the resolution of a canvas to the size of its element. Resizing clears a canvas, so
+ * its content is copied.
+ */
 function resizePicture(canvas: HTMLCanvasElement) {
   const width = Math.round(canvas.clientWidth * devicePixelRatio)
   const height = Math.round(canvas.clientHeight * devicePixelRatio)

@@ -48,8 +48,9 @@ const LINE_LABEL_OFFSET = { x: 10, y: 0 }
 const ZONE_LABEL_OFFSET = { x: 6, y: 15 }
 
 /**
- * Draws the analysis results of a frame on a canvas above the video: lines and zones with their counters, and objects on top.
- * Coordinates of shapes and objects are fractions of the picture, from 0 to 1.
+ * Draws the analysis results of a frame on a canvas above the video: lines and zones with
+ * their counters, and objects on top. Coordinates of shapes and objects are fractions of the
+ * picture, from 0 to 1.
  */
 export type SceneDrawer = (
   context: Context,
@@ -164,7 +165,10 @@ function drawZone(
   return createShapeLabel(context, size, text, addOffset(topmost, ZONE_LABEL_OFFSET))
 }
 
-/** Draws an arrow in the direction `up`, which is to the right when walking from the first point of the line to the last. */
+/**
+ * Draws an arrow in the direction `up`, which is to the right when walking from the first point of
+ * the line to the last.
+ */
 function drawDirectionArrow(context: Context, { x, y, angle }: LineMiddle) {
   context.save()
   context.translate(x, y)
@@ -236,9 +240,15 @@ function findMiddle(points: Point[]): LineMiddle {
   }
 }
 
-const addOffset = (point: Point, offset: Point): Point => ({ x: point.x + offset.x, y: point.y + offset.y })
+const addOffset = (point: Point, offset: Point): Point => ({
+  x: point.x + offset.x,
+  y: point.y + offset.y,
+})
 
-const toPixels = ({ x, y }: Point, { width, height }: Size): Point => ({ x: x * width, y: y * height })
+const toPixels = ({ x, y }: Point, { width, height }: Size): Point => ({
+  x: x * width,
+  y: y * height,
+})
 
 const toPixelBox = ({ x, y, w, h }: BBox, { width, height }: Size) => ({
   x: x * width,

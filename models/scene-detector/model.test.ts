@@ -16,7 +16,9 @@ beforeAll(async () => {
 
 /** Runs the model on planar RGB. Returns rows of cx, cy, w, h, objectness and class scores. */
 async function detect(planes: Uint8Array, width: number, height: number): Promise<number[][]> {
-  const { detections } = await session.run({ frame: new Tensor('uint8', planes, [1, 3, height, width]) })
+  const { detections } = await session.run({
+    frame: new Tensor('uint8', planes, [1, 3, height, width]),
+  })
   const [, rows, columns] = detections!.dims as [number, number, number]
   const data = Array.from(detections!.data as Float32Array)
   return Array.from({ length: rows }, (_, i) => data.slice(i * columns, (i + 1) * columns))
@@ -56,7 +58,8 @@ describe('scene-detector', () => {
       for (let c = 0; c < 3; c++) planes[c * width * height + i] = rgb[i * 3 + c]!
     const rows = await detect(planes, width, height)
     const unoccluded = objects.filter(
-      ({ bounds, visibility }) => visibility > 0.9 && bounds.bottom - bounds.top > 35 && bounds.left > 0,
+      ({ bounds, visibility }) =>
+        visibility > 0.9 && bounds.bottom - bounds.top > 35 && bounds.left > 0,
     )
     const detected = unoccluded.filter(({ class: kind, bounds }) => {
       const label = 5 + card.labels.indexOf(kind)

@@ -113,7 +113,10 @@ describe('detect-zone-intersection', () => {
         { x: 0, y: Math.min(1, y + 0.4) },
       ],
     }
-    const { counters } = await run([[{ ...person(0, 1), bbox: tall }]], { args: { region }, zones: [band] })
+    const { counters } = await run([[{ ...person(0, 1), bbox: tall }]], {
+      args: { region },
+      zones: [band],
+    })
     expect(counters.band?.occupancy).toBe(1)
   })
 
@@ -133,7 +136,11 @@ describe('detect-zone-intersection', () => {
   })
 
   it('ends the visit of an object that leaves slowly at the first frame outside', async () => {
-    const { events } = await run([...repeat(10, inside), ...repeat(5, mostlyOutside), ...repeat(1, outside)])
+    const { events } = await run([
+      ...repeat(10, inside),
+      ...repeat(5, mostlyOutside),
+      ...repeat(1, outside),
+    ])
     expect(events.at(-1)).toMatchObject({ type: 'zone-exit', dwell_time: 1 })
   })
 
@@ -152,7 +159,9 @@ describe('detect-zone-intersection', () => {
     const element = await openElement(zoneIntersection, { config: { zones: [kerb] } })
     const stream = createStream(10)
     for (let i = 0; i < 11; i++) await element.process(stream.next([person(inside, 1)]))
-    const { events, counters } = await element.process(stream.next([], { skip: 500, discontinuity: true }))
+    const { events, counters } = await element.process(
+      stream.next([], { skip: 500, discontinuity: true }),
+    )
     expect(events).toMatchObject([{ type: 'zone-exit', track: 1, dwell_time: 1 }])
     expect(counters?.kerb?.occupancy).toBe(0)
   })
@@ -161,7 +170,13 @@ describe('detect-zone-intersection', () => {
     const { events } = await run([...repeat(36, inside), ...repeat(1, outside)], {
       zones: [{ ...kerb, max_dwell_time: 1.5 }],
     })
-    const dwell = { type: 'dwell', name: 'kerb', track: 1, class: 'person', bbox: person(inside).bbox }
+    const dwell = {
+      type: 'dwell',
+      name: 'kerb',
+      track: 1,
+      class: 'person',
+      bbox: person(inside).bbox,
+    }
     expect(events.slice(1, -1)).toEqual([
       { ...dwell, dwell_time: 1.6 },
       { ...dwell, dwell_time: 3.1 },

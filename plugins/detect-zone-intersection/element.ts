@@ -14,8 +14,9 @@ import { computeOverlapShare } from './polygon-overlap.ts'
 import { ZoneVisits } from './zone-visits.ts'
 
 /**
- * A pipeline element that detects which objects are in which zones of the picture. It reports events when tracked objects
- * enter, leave or stay too long, counts the visits to each zone, and adds the names of the zones to each object.
+ * A pipeline element that detects which objects are in which zones of the picture. It reports
+ * events when tracked objects enter, leave or stay too long, counts the visits to each zone, and
+ * adds the names of the zones to each object.
  */
 const detectZoneIntersection = defineElement({
   args: z.strictObject({
@@ -40,7 +41,10 @@ const detectZoneIntersection = defineElement({
           visits.startFrame(pts, discontinuity, objects),
         )
 
-        /** Updates the visits of an object. Returns the object with the names of the zones that it is in. */
+        /**
+         * Updates the visits of an object. Returns the object with the names of the
+         * zones that it is in.
+         */
         function updateVisits(object: DetectedObject): DetectedObject {
           const regionBox = cropToRegion(clipToPicture(object.bbox), region, DEFAULT_REGION_RATIO)
           const insideZones: string[] = []
@@ -56,7 +60,9 @@ const detectZoneIntersection = defineElement({
 
         return {
           objects: objects.map(updateVisits),
-          counters: Object.fromEntries(watchedZones.map(({ name, visits }) => [name, visits.getCounter()])),
+          counters: Object.fromEntries(
+            watchedZones.map(({ name, visits }) => [name, visits.getCounter()]),
+          ),
           events,
         }
       },

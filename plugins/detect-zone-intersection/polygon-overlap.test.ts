@@ -16,10 +16,23 @@ describe('computeOverlapShare', () => {
     ['over one of its corners', polygon([0.5, 0.5], [2, 0.5], [2, 2], [0.5, 2]), 0.25],
     ['inside it', polygon([0.25, 0.25], [0.75, 0.25], [0.75, 0.75], [0.25, 0.75]), 0.25],
     ['below its diagonal', polygon([0, 0], [1, 1], [0, 1]), 0.5],
-    ['with a notch at a corner', polygon([0, 0], [1, 0], [1, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]), 0.75],
+    [
+      'with a notch at a corner',
+      polygon([0, 0], [1, 0], [1, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]),
+      0.75,
+    ],
     [
       'that reaches into it with one tooth of a comb',
-      polygon([-1, -1], [2, -1], [2, 0.5], [0.75, 0.5], [0.75, -0.5], [0.25, -0.5], [0.25, 0.5], [-1, 0.5]),
+      polygon(
+        [-1, -1],
+        [2, -1],
+        [2, 0.5],
+        [0.75, 0.5],
+        [0.75, -0.5],
+        [0.25, -0.5],
+        [0.25, 0.5],
+        [-1, 0.5],
+      ),
       0.25,
     ],
   ])('computes the share of a square inside a polygon %s', (_, corners, share) => {
@@ -29,7 +42,10 @@ describe('computeOverlapShare', () => {
 
   it('returns 0 for a rectangle without area', () => {
     expect(
-      computeOverlapShare({ x: 0.5, y: 0.5, w: 0, h: 0.1 }, polygon([0, 0], [1, 0], [1, 1], [0, 1])),
+      computeOverlapShare(
+        { x: 0.5, y: 0.5, w: 0, h: 0.1 },
+        polygon([0, 0], [1, 0], [1, 1], [0, 1]),
+      ),
     ).toBe(0)
   })
 

@@ -1,8 +1,8 @@
 import type { BBox, Point } from '@eyrie/element'
 
 /**
- * Returns the share of a rectangle's area that lies inside a simple polygon, from 0 to 1. The polygon may be concave. The
- * share of an empty rectangle is 0.
+ * Returns the share of a rectangle's area that lies inside a simple polygon, from 0 to 1. The
+ * polygon may be concave. The share of an empty rectangle is 0.
  */
 export function computeOverlapShare({ x, y, w, h }: BBox, polygon: readonly Point[]): number {
   const area = w * h
@@ -13,8 +13,17 @@ export function computeOverlapShare({ x, y, w, h }: BBox, polygon: readonly Poin
   return Math.min(1, Math.abs(computeSignedArea(overlap)) / area)
 }
 
-/** Whether the polygon lies entirely beyond one side of the rectangle. This is fast, and most objects are far from a zone. */
-function isDisjoint(polygon: readonly Point[], left: number, top: number, right: number, bottom: number) {
+/**
+ * Whether the polygon lies entirely beyond one side of the rectangle. This is fast, and most
+ * objects are far from a zone.
+ */
+function isDisjoint(
+  polygon: readonly Point[],
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+) {
   return (
     polygon.every(({ x }) => x < left) ||
     polygon.every(({ x }) => x > right) ||
@@ -24,10 +33,17 @@ function isDisjoint(polygon: readonly Point[], left: number, top: number, right:
 }
 
 /**
- * Clips a polygon to a rectangle (Sutherland and Hodgman 1974, "Reentrant Polygon Clipping"). The pieces of a concave
- * polygon stay connected by edges that run back and forth along the rectangle and enclose no area.
+ * Clips a polygon to a rectangle (Sutherland and Hodgman 1974, "Reentrant Polygon Clipping"). The
+ * pieces of a concave polygon stay connected by edges that run back and forth along the rectangle
+ * and enclose no area.
  */
-function clip(polygon: readonly Point[], left: number, top: number, right: number, bottom: number): Point[] {
+function clip(
+  polygon: readonly Point[],
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+): Point[] {
   const sides: DistanceInside[] = [
     point => point.x - left,
     point => right - point.x,
@@ -59,7 +75,10 @@ function clipEdge(from: Point, to: Point, distanceInside: DistanceInside): Point
   return after >= 0 ? [intersection, to] : [intersection]
 }
 
-/** Computes the area of a polygon with the shoelace formula. The sign depends on the direction of the vertices. */
+/**
+ * Computes the area of a polygon with the shoelace formula. The sign depends on the
+ * direction of the vertices.
+ */
 function computeSignedArea(polygon: readonly Point[]): number {
   let doubleArea = 0
   for (const [i, vertex] of polygon.entries()) {

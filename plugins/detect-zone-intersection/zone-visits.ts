@@ -11,13 +11,22 @@ import { iou } from '@eyrie/element/tracking'
 const MIN_INSIDE_SHARE = 0.5
 /** A visit continues for this long while the object is occluded or at the edge of the zone. */
 const GRACE_TICKS = 2 * TICKS_PER_SECOND
-/** A parked object may be occluded for longer: for this share of the time that it has stood still, up to a maximum. */
+/**
+ * A parked object may be occluded for longer: for this share of the time that it has stood
+ * still, up to a maximum.
+ */
 const PARKED_GRACE_SHARE = 1 / 4
 const MAX_GRACE_TICKS = 300 * TICKS_PER_SECOND
-/** An object stands still while its box and the box at which it stopped have at least this IoU (intersection over union). */
+/**
+ * An object stands still while its box and the box at which it stopped have at least this IoU
+ * (intersection over union).
+ */
 const MIN_STILL_OVERLAP = 0.6
 
-/** The stay of a tracked object in a zone. Times are presentation times (pts) of frames, in ticks of 90 kHz. */
+/**
+ * The stay of a tracked object in a zone. Times are presentation times (pts) of
+ * frames, in ticks of 90 kHz.
+ */
 interface Visit {
   /** The object as it was detected last. */
   visitor: DetectedObject
@@ -42,15 +51,18 @@ export class ZoneVisits {
   #endedCount = 0
   #endedSeconds = 0
 
-  /** A visit longer than `maxDwellSeconds` is reported, and again after each further such period. */
+  /**
+   * A visit longer than `maxDwellSeconds` is reported, and again after each further such period.
+   */
   constructor(zone: string, maxDwellSeconds = Number.POSITIVE_INFINITY) {
     this.#zone = zone
     this.#maxDwellTicks = maxDwellSeconds * TICKS_PER_SECOND
   }
 
   /**
-   * Starts a frame with these objects. Returns the events of the visits that end because the grace period is over, or because of a
-   * discontinuity. A parked object that was lost, and has a new track at the same place, continues its visit.
+   * Starts a frame with these objects. Returns the events of the visits that end because the grace
+   * period is over, or because of a discontinuity. A parked object that was lost, and has a new
+   * track at the same place, continues its visit.
    */
   startFrame(pts: number, discontinuity: boolean, objects: readonly DetectedObject[]): EventData[] {
     this.#untrackedInside = 0
@@ -79,8 +91,8 @@ export class ZoneVisits {
   }
 
   /**
-   * Updates an object. `share` is how much of its region is in the zone, 0..1. Returns whether the object is inside, and an event if
-   * it has entered, left or stayed too long.
+   * Updates an object. `share` is how much of its region is in the zone, 0..1. Returns whether the
+   * object is inside, and an event if it has entered, left or stayed too long.
    */
   update(
     object: DetectedObject,
@@ -114,7 +126,10 @@ export class ZoneVisits {
     return share > 0 ? { isInside: true } : { isInside: false, event: this.#exit(track) }
   }
 
-  /** Returns the current number of visitors, the total number of visits, and the mean duration of the ended visits. */
+  /**
+   * Returns the current number of visitors, the total number of visits, and the mean duration
+   * of the ended visits.
+   */
   getCounter(): Counter {
     const meanSeconds = this.#endedCount === 0 ? 0 : this.#endedSeconds / this.#endedCount
     return {
@@ -142,7 +157,10 @@ export class ZoneVisits {
     const ticks = pts - visit.enteredPts
     const completedPeriods = Math.floor(ticks / this.#maxDwellTicks)
     visit.overstayedPts = visit.enteredPts + (completedPeriods + 1) * this.#maxDwellTicks
-    return { ...this.#createEvent('dwell', visit.visitor), dwell_time: roundToMs(ticks / TICKS_PER_SECOND) }
+    return {
+      ...this.#createEvent('dwell', visit.visitor),
+      dwell_time: roundToMs(ticks / TICKS_PER_SECOND),
+    }
   }
 
   #exit(track: number): EventData {
@@ -160,7 +178,10 @@ export class ZoneVisits {
   }
 }
 
-/** Returns for how long a visit continues while its visitor is not inside. A visitor that was detected outside is not occluded. */
+/**
+ * Returns for how long a visit continues while its visitor is not inside. A visitor that was
+ * detected outside is not occluded.
+ */
 function computeGrace({ lastInsidePts, firstOutsidePts, stillSincePts }: Visit): number {
   if (firstOutsidePts !== undefined) return GRACE_TICKS
   const parkedGrace = (lastInsidePts - stillSincePts) * PARKED_GRACE_SHARE

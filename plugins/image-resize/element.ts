@@ -4,8 +4,9 @@ import { defineElement, definePlugin, z } from '@eyrie/element'
 const side = z.int().min(1).max(8192)
 
 /**
- * A pipeline element that sets the size of the pictures for the following elements, either in pixels or relative to the
- * source. The engine scales the pictures, so there is nothing to process here.
+ * A pipeline element that sets the size of the pictures for the following elements,
+ * either in pixels or relative to the source. The engine scales the pictures, so there is
+ * nothing to process here.
  */
 const imageResize = defineElement({
   args: z.xor([

@@ -53,12 +53,15 @@ describe('infer', () => {
     expect(plugin.infer.args.safeParse({}).success).toBe(false)
   })
 
-  it.each([{ score_threshold: -0.1 }, { iou_threshold: 1.1 }, { hw: 'tpu' }, { mode: 'x' }, { top: 5 }])(
-    'rejects %o',
-    args => {
-      expect(plugin.infer.args.safeParse({ model: 'yolox-nano', ...args }).success).toBe(false)
-    },
-  )
+  it.each([
+    { score_threshold: -0.1 },
+    { iou_threshold: 1.1 },
+    { hw: 'tpu' },
+    { mode: 'x' },
+    { top: 5 },
+  ])('rejects %o', args => {
+    expect(plugin.infer.args.safeParse({ model: 'yolox-nano', ...args }).success).toBe(false)
+  })
 
   it('appends what the detector finds with its thresholds to the objects and low-score objects of the frame', async () => {
     const { inference } = createInference(
@@ -72,7 +75,9 @@ describe('infer', () => {
       inference,
     })
     const shadow = { ...car, score: 0.2 }
-    expect(await element.process(createStream(25).next([car], { lowScoreObjects: [shadow] }))).toEqual({
+    expect(
+      await element.process(createStream(25).next([car], { lowScoreObjects: [shadow] })),
+    ).toEqual({
       objects: [car, fire],
       lowScoreObjects: [shadow, smoke],
     })

@@ -1,19 +1,30 @@
 import type { BBox, Point } from '@eyrie/element'
 import { countNetCrossings, measureDistance } from './polyline-geometry.ts'
 
-/** The direction of a crossing: `up` is from the left side of a line to its right side, `down` is the opposite. */
+/**
+ * The direction of a crossing: `up` is from the left side of a line to its right side,
+ * `down` is the opposite.
+ */
 export type Direction = 'up' | 'down'
 
-/** An object at this distance from a line, in box sizes, is clear of it: jitter of its box cannot move it to the other side. */
+/**
+ * An object at this distance from a line, in box sizes, is clear of it: jitter of its box cannot
+ * move it to the other side.
+ */
 const MIN_CLEARANCE = 0.05
-/** The distance after which a crossing back counts. The box of an object that stands on a line for hours jitters farther. */
+/**
+ * The distance after which a crossing back counts. The box of an object that stands on a line for
+ * hours jitters farther.
+ */
 const MIN_RETURN_CLEARANCE = 0.25
 
 /** Detects the line crossings of one track, an object that is followed from frame to frame. */
 export class CrossingDetector {
   readonly #lines: readonly (readonly Point[])[]
   #position: Point
-  /** Crossings up minus crossings down, for each line, since the object was last clear of the line. */
+  /**
+   * Crossings up minus crossings down, for each line, since the object was last clear of the line.
+   */
   readonly #netCounts: number[]
   /** The direction of the last completed crossing of each line. */
   readonly #lastDirections: (Direction | undefined)[]
@@ -26,8 +37,9 @@ export class CrossingDetector {
   }
 
   /**
-   * Moves the object to `position` and returns the crossings completed by this step, by line index. A crossing is
-   * completed when the object is clear of the line; crossings back and forth before that cancel each other out.
+   * Moves the object to `position` and returns the crossings completed by this step, by line index.
+   * A crossing is completed when the object is clear of the line; crossings back and forth before
+   * that cancel each other out.
    */
   move(position: Point, bbox: BBox): { line: number; direction: Direction }[] {
     const crossed: { line: number; direction: Direction }[] = []

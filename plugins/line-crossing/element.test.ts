@@ -23,7 +23,11 @@ const person = (x: number, y: number, track = 1): DetectedObject => ({
 })
 
 /** Runs the element over frames. Returns all events and the last counters. */
-async function run(frames: DetectedObject[][], args: object = {}, config: object = { 1: { lines: [door] } }) {
+async function run(
+  frames: DetectedObject[][],
+  args: object = {},
+  config: object = { 1: { lines: [door] } },
+) {
   const element = await openElement(lineCrossing, { args, config })
   const stream = createStream(25)
   const events: EventData[] = []
@@ -56,7 +60,9 @@ describe('line-crossing', () => {
   })
 
   it('counts the way back as down', async () => {
-    expect((await run(walk([0.4, 0.6, 0.4]))).counters).toEqual({ door: { up: 1, down: 1, total: 2 } })
+    expect((await run(walk([0.4, 0.6, 0.4]))).counters).toEqual({
+      door: { up: 1, down: 1, total: 2 },
+    })
   })
 
   it('returns counters of all lines of the source from the first frame on', async () => {
@@ -90,7 +96,11 @@ describe('line-crossing', () => {
 
   it('counts only the configured directions', async () => {
     const frames = walk([0.4, 0.6, 0.4])
-    expect((await run(frames, { directions: [0] })).counters.door).toEqual({ up: 1, down: 0, total: 1 })
+    expect((await run(frames, { directions: [0] })).counters.door).toEqual({
+      up: 1,
+      down: 0,
+      total: 1,
+    })
     const { counters, events } = await run(frames, { directions: [1] })
     expect(counters.door).toEqual({ up: 0, down: 1, total: 1 })
     expect(events.map(({ direction }) => direction)).toEqual(['down'])
@@ -103,7 +113,10 @@ describe('line-crossing', () => {
   })
 
   describe('of a track that appears beyond the line', () => {
-    /** Points of a trail: the middle of the lower edge, which is 0.025 below the center of the lowest quarter. */
+    /**
+     * Points of a trail: the middle of the lower edge, which is 0.025 below the center
+     * of the lowest quarter.
+     */
     const trail = (...ys: number[]) => ys.map(y => ({ x: 0.5, y: y + 0.025 }))
     const appearing = (y: number, ys: number[], track = 1) => [
       { ...person(0.5, y, track), attributes: { trail: trail(...ys, y) } },
@@ -137,7 +150,9 @@ describe('line-crossing', () => {
     const element = await openElement(lineCrossing, { config: { 1: { lines: [door] } } })
     const stream = createStream(25)
     await element.process(stream.next([person(0.5, 0.4)]))
-    const { counters } = await element.process(stream.next([person(0.5, 0.6)], { discontinuity: true }))
+    const { counters } = await element.process(
+      stream.next([person(0.5, 0.6)], { discontinuity: true }),
+    )
     expect(counters).toEqual({ door: { up: 0, down: 0, total: 0 } })
   })
 
@@ -153,7 +168,9 @@ describe('line-crossing', () => {
     const at = (line: number) => ({
       1: { lines: [{ name: 'door', coords: door.coords.map(({ x }) => ({ x, y: line })) }] },
     })
-    const frames = [0.2, 0.3].map(top => [{ ...person(0, 0), bbox: { x: 0.45, y: top, w: 0.1, h: 0.2 } }])
+    const frames = [0.2, 0.3].map(top => [
+      { ...person(0, 0), bbox: { x: 0.45, y: top, w: 0.1, h: 0.2 } },
+    ])
     expect((await run(frames, { region, ratio }, at(y + 0.01))).counters.door?.up).toBe(1)
     expect((await run(frames, { region, ratio }, at(y - 0.01))).counters.door?.up).toBe(0)
   })
@@ -194,7 +211,8 @@ describe('line-crossing', () => {
     const { w, h } = person(0.5, 0.5, 1).bbox
     const size = Math.max(w, h)
     const jittering = Array.from({ length: 50 }, (_, i) => 0.5 + (i % 2 === 0 ? -0.2 : 0.2) * size)
-    const types = async (ys: number[]) => (await run(walk(ys))).events.map(({ direction }) => direction)
+    const types = async (ys: number[]) =>
+      (await run(walk(ys))).events.map(({ direction }) => direction)
     expect(await types([0.4, 0.6, ...jittering])).toHaveLength(1)
     expect(await types([0.4, 0.6, ...jittering, 0.4])).toHaveLength(2)
   })

@@ -28,13 +28,15 @@ const args = z.strictObject({
     .default([0, 1])
     .meta({ description: 'Directions to count: 0 up, 1 down', uniqueItems: true }),
   history: z.int().min(1).default(30).meta({
-    description: 'Maximum number of analysed frames over which the path of a lost object is continued',
+    description:
+      'Maximum number of analysed frames over which the path of a lost object is continued',
   }),
-  region: region
-    .default('bottom')
-    .meta({ description: 'Part of the box that represents the object; its center crosses the line' }),
+  region: region.default('bottom').meta({
+    description: 'Part of the box that represents the object; its center crosses the line',
+  }),
   ratio: z.number().gt(0).max(1).default(DEFAULT_REGION_RATIO).meta({
-    description: "Share of the box's height (left, right: width; center: both) that the region covers",
+    description:
+      "Share of the box's height (left, right: width; center: both) that the region covers",
   }),
 })
 
@@ -45,7 +47,10 @@ const lineConfig = z
   )
   .meta({ description: 'Lines by source id; one key may list several ids' })
 
-/** A pipeline element that counts the tracked objects that cross lines in the picture, and reports each crossing as an event. */
+/**
+ * A pipeline element that counts the tracked objects that cross lines in the picture, and reports
+ * each crossing as an event.
+ */
 const lineCrossing = defineElement({
   args,
   config: lineConfig,
@@ -53,13 +58,15 @@ const lineCrossing = defineElement({
   open({ args: { directions, history, region, ratio }, config = {}, source }) {
     const sourceLines = selectLines(config, source.id)
     const polylines = sourceLines.map(line => extendEnds(line.coords))
-    const countedDirections = new Set(directions.map(direction => (direction === 0 ? 'up' : 'down')))
+    const countedDirections = new Set(
+      directions.map(direction => (direction === 0 ? 'up' : 'down')),
+    )
     /** The tracked objects, with the number of the frame in which each was last detected. */
     const tracks = new Map<number, { detector: CrossingDetector; lastFrame: number }>()
     let frameCount = 0
     /**
-     * The greatest track id so far. Undefined before the first frame: after a restart, the tracks of this frame may have crossed lines
-     * already, and must not be counted again.
+     * The greatest track id so far. Undefined before the first frame: after a restart, the tracks
+     * of this frame may have crossed lines already, and must not be counted again.
      */
     let lastTrack: number | undefined
     let counters: Counters = Object.fromEntries(
@@ -73,7 +80,10 @@ const lineCrossing = defineElement({
       counters = { ...counters, [name]: { ...counter, total: total + 1 } }
     }
 
-    /** Moves a track to its position in this frame. Returns the crossings in the configured directions. */
+    /**
+     * Moves a track to its position in this frame. Returns the crossings in the
+     * configured directions.
+     */
     function moveTrack(track: number, { bbox, attributes }: DetectedObject) {
       const position = getCenter(cropToRegion(clipToPicture(bbox), region, ratio))
       const isNew = lastTrack !== undefined && track > lastTrack
@@ -120,9 +130,10 @@ const lineCrossing = defineElement({
 const trail = z.array(point).min(1)
 
 /**
- * Returns the path of a new track up to its current position. Trackers follow an object for some frames before it becomes a
- * track, and return its positions in these frames as the trail. The trail is shifted to end at `position`, because it may
- * follow another point of the box. Without a trail, the path is only the position.
+ * Returns the path of a new track up to its current position. Trackers follow an object for some
+ * frames before it becomes a track, and return its positions in these frames as the trail. The
+ * trail is shifted to end at `position`, because it may follow another point of the box. Without a
+ * trail, the path is only the position.
  */
 function alignTrail(attribute: unknown, position: Point): Point[] {
   const { data: points } = trail.safeParse(attribute)
@@ -139,7 +150,9 @@ function selectLines(config: z.output<typeof lineConfig>, source: number): Line[
   const names = selected.map(({ name }) => name)
   const duplicate = names.find((name, i) => names.indexOf(name) !== i)
   if (duplicate !== undefined)
-    throw new Error(`config has two lines named "${duplicate}" for source ${source}: rename one of them`)
+    throw new Error(
+      `config has two lines named "${duplicate}" for source ${source}: rename one of them`,
+    )
   return selected
 }
 

@@ -7,7 +7,9 @@ const path = (...steps: [number, number][]): Point[] => steps.map(([x, y]) => ({
 
 function countPath(line: Point[], positions: Point[]): number {
   const extended = extendEnds(line)
-  return positions.slice(1).reduce((net, to, i) => net + countNetCrossings(positions[i]!, to, extended), 0)
+  return positions
+    .slice(1)
+    .reduce((net, to, i) => net + countNetCrossings(positions[i]!, to, extended), 0)
 }
 
 const level = path([2, 5], [8, 5])
@@ -57,7 +59,10 @@ describe('countNetCrossings', () => {
     .constantFrom(2, 3, 6)
     .chain(corners => fc.array(height, { minLength: corners, maxLength: corners }))
     .map(heights => heights.map((y, i) => ({ x: (i * 10) / (heights.length - 1), y })))
-  const position = fc.record({ x: fc.integer({ min: 0, max: 10 }), y: fc.integer({ min: -1, max: 11 }) })
+  const position = fc.record({
+    x: fc.integer({ min: 0, max: 10 }),
+    y: fc.integer({ min: -1, max: 11 }),
+  })
 
   function sideOf(line: Point[], { x, y }: Point): number {
     const i = Math.max(
@@ -70,14 +75,18 @@ describe('countNetCrossings', () => {
 
   it('depends only on the first and the last position if the line divides the picture', () => {
     fc.assert(
-      fc.property(dividing, fc.array(position, { minLength: 2, maxLength: 12 }), (line, positions) => {
-        const start = sideOf(line, positions[0]!)
-        const end = sideOf(line, positions.at(-1)!)
-        fc.pre(start !== 0 && end !== 0)
-        // The ends are extended far beyond the picture, so that no path leads around the line.
-        const infiniteLine = [{ x: -1e3, y: line[0]!.y }, ...line, { x: 1e3, y: line.at(-1)!.y }]
-        expect(countPath(infiniteLine, positions)).toBe((end - start) / 2)
-      }),
+      fc.property(
+        dividing,
+        fc.array(position, { minLength: 2, maxLength: 12 }),
+        (line, positions) => {
+          const start = sideOf(line, positions[0]!)
+          const end = sideOf(line, positions.at(-1)!)
+          fc.pre(start !== 0 && end !== 0)
+          // The ends are extended far beyond the picture, so that no path leads around the line.
+          const infiniteLine = [{ x: -1e3, y: line[0]!.y }, ...line, { x: 1e3, y: line.at(-1)!.y }]
+          expect(countPath(infiniteLine, positions)).toBe((end - start) / 2)
+        },
+      ),
       { numRuns: 2_000 },
     )
   })

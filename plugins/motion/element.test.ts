@@ -31,7 +31,9 @@ function createCamera({ light = 0, tile = 20, scale = 1 } = {}) {
       for (let y = 0; y < size.height; y++)
         for (let x = 0; x < size.width; x++) {
           const floor = (Math.floor(x / tile) + Math.floor(y / tile)) % 2 === 0 ? 90 : 110
-          const square = squares.find(s => x >= s.x && x < s.x + s.size && y >= s.y && y < s.y + s.size)
+          const square = squares.find(
+            s => x >= s.x && x < s.x + s.size && y >= s.y && y < s.y + s.size,
+          )
           data[y * size.width + x] =
             (square ? (square.grey ?? 220) : floor) + this.light + 6 * (uniform() - 0.5)
         }
@@ -80,8 +82,12 @@ describe('motion', () => {
   it('ignores regions smaller than `min_area`', async () => {
     const square = { x: 40, y: 40, size: 20 }
     const share = (square.size * square.size) / (width * height)
-    expect(await (await openOverEmptyFloor({ min_area: share / 2 })).processNext([square])).toHaveLength(1)
-    expect(await (await openOverEmptyFloor({ min_area: share * 2 })).processNext([square])).toHaveLength(0)
+    expect(
+      await (await openOverEmptyFloor({ min_area: share / 2 })).processNext([square]),
+    ).toHaveLength(1)
+    expect(
+      await (await openOverEmptyFloor({ min_area: share * 2 })).processNext([square]),
+    ).toHaveLength(0)
   })
 
   it('ignores low contrast with a higher `threshold`', async () => {
@@ -112,7 +118,9 @@ describe('motion', () => {
     const elsewhere = createCamera({ tile: 33 })
     for (let i = 0; i < 10; i++) {
       const frame = stream.next([], { discontinuity: i === 0 })
-      expect((await element.process(frame, elsewhere.show([{ x: 60, y: 60, size: 40 }]))).objects).toEqual([])
+      expect(
+        (await element.process(frame, elsewhere.show([{ x: 60, y: 60, size: 40 }]))).objects,
+      ).toEqual([])
     }
     expect(await processNext([], { discontinuity: true })).toEqual([])
   })
@@ -130,7 +138,10 @@ describe('motion', () => {
     const stream = createStream(10)
     for (let i = 0; i < 10; i++)
       expect((await element.process(stream.next(), larger.show())).objects).toEqual([])
-    const { objects } = await element.process(stream.next(), larger.show([{ x: 160, y: 90, size: 60 }]))
+    const { objects } = await element.process(
+      stream.next(),
+      larger.show([{ x: 160, y: 90, size: 60 }]),
+    )
     expect(objects).toHaveLength(1)
     expect(objects![0]!.bbox.x).toBeCloseTo(0.25, 1)
   })

@@ -1,22 +1,23 @@
 import { defineElement, definePlugin, z } from '@eyrie/element'
 import { MotionDetector } from './motion-detector.ts'
 
-/** A pipeline element that detects moving objects of any kind, by comparing each picture with a model of the background. */
+/**
+ * A pipeline element that detects moving objects of any kind, by comparing each picture with a
+ * model of the background.
+ */
 const motion = defineElement({
   args: z.strictObject({
-    min_area: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.002)
-      .meta({ description: 'Minimum share of the picture that the moving pixels of an object cover' }),
+    min_area: z.number().min(0).max(1).default(0.002).meta({
+      description: 'Minimum share of the picture that the moving pixels of an object cover',
+    }),
     history: z
       .int()
       .min(1)
       .default(300)
       .meta({ description: 'Number of frames that make up the background model' }),
     threshold: z.number().positive().default(16).meta({
-      description: 'Squared distance from the background, in variances, above which a pixel is moving',
+      description:
+        'Squared distance from the background, in variances, above which a pixel is moving',
     }),
   }),
 

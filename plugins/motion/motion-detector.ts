@@ -2,19 +2,29 @@ import type { DetectedObject, Picture } from '@eyrie/element'
 import { type MotionRegion, mergeRegions } from './motion-regions.ts'
 import { type BackgroundSubtractor, createBackgroundSubtractor, cv, type Mat } from './opencv.ts'
 
-/** If a larger share of the picture changes at once, the light has changed or the camera has moved. */
+/**
+ * If a larger share of the picture changes at once, the light has changed or the camera has moved.
+ */
 const MAX_MOVING_SHARE = 0.5
 /** Regions that are closer than this share of the picture width are parts of one object. */
 const MAX_GAP_SHARE = 0.015
 
-/** Learning rates for OpenCV's background model: it adapts at the rate that follows from `history`, or is reset. */
+/**
+ * Learning rates for OpenCV's background model: it adapts at the rate that follows from
+ * `history`, or is reset.
+ */
 const ADAPT_TO_HISTORY = -1
 const RESET_TO_PICTURE = 1
 
-/** Columns of the statistics that OpenCV returns for a component: left, top, width, height, area. */
+/**
+ * Columns of the statistics that OpenCV returns for a component: left, top, width, height, area.
+ */
 const STATS_COLUMNS = 5
 
-/** Size in pixels of the blur that reduces noise, and of the specks that are removed from the mask of moving pixels. */
+/**
+ * Size in pixels of the blur that reduces noise, and of the specks that are removed from the
+ * mask of moving pixels.
+ */
 const BLUR_SIZE = 5
 const SPECK_SIZE = 3
 
@@ -27,7 +37,10 @@ export interface MotionOptions {
   readonly threshold: number
 }
 
-/** Detects moving regions in grey pictures of one size. Holds WebAssembly memory until `close` is called. */
+/**
+ * Detects moving regions in grey pictures of one size. Holds WebAssembly memory
+ * until `close` is called.
+ */
 export class MotionDetector {
   readonly width: number
   readonly height: number
@@ -47,7 +60,10 @@ export class MotionDetector {
     this.#background = createBackgroundSubtractor(options.history, options.threshold)
     this.#grey = new cv.Mat(height, width, cv.CV_8UC1)
     this.#mask = new cv.Mat(height, width, cv.CV_8UC1)
-    this.#openingKernel = cv.getStructuringElement(cv.MORPH_ELLIPSE, new cv.Size(SPECK_SIZE, SPECK_SIZE))
+    this.#openingKernel = cv.getStructuringElement(
+      cv.MORPH_ELLIPSE,
+      new cv.Size(SPECK_SIZE, SPECK_SIZE),
+    )
   }
 
   /** Discards the background model. The next picture becomes the new background. */
@@ -55,7 +71,10 @@ export class MotionDetector {
     this.#hasBackground = false
   }
 
-  /** Returns the moving objects in the next picture. Returns none if the picture becomes the new background. */
+  /**
+   * Returns the moving objects in the next picture. Returns none if the picture
+   * becomes the new background.
+   */
   detect({ data }: Picture): DetectedObject[] {
     this.#grey.data.set(data)
     cv.GaussianBlur(this.#grey, this.#grey, new cv.Size(BLUR_SIZE, BLUR_SIZE), 0)
@@ -78,8 +97,8 @@ export class MotionDetector {
   }
 
   /**
-   * Writes the moving pixels of the picture to the mask, and adapts the background model. If there is no usable model, the
-   * picture becomes the new background, and the result is false.
+   * Writes the moving pixels of the picture to the mask, and adapts the background model. If there
+   * is no usable model, the picture becomes the new background, and the result is false.
    */
   #subtractBackground(): boolean {
     const maxMovingPixels = MAX_MOVING_SHARE * this.width * this.height

@@ -24,7 +24,11 @@ describe('mergeRegions', () => {
   })
 
   it('merges two regions connected by a third', () => {
-    const [left, right, between] = [region(0, 0, 10, 10), region(20, 0, 10, 10), region(8, 0, 14, 10)]
+    const [left, right, between] = [
+      region(0, 0, 10, 10),
+      region(20, 0, 10, 10),
+      region(8, 0, 14, 10),
+    ]
     expect(mergeRegions([left, right, between], 0)).toEqual([region(0, 0, 30, 10, 340)])
   })
 
@@ -32,7 +36,13 @@ describe('mergeRegions', () => {
     const side = fc.integer({ min: 1, max: 20 })
     const corner = fc.integer({ min: 0, max: 100 })
     const regions = fc.array(
-      fc.record({ x: corner, y: corner, w: side, h: side, movingPixels: fc.integer({ min: 1, max: 400 }) }),
+      fc.record({
+        x: corner,
+        y: corner,
+        w: side,
+        h: side,
+        movingPixels: fc.integer({ min: 1, max: 400 }),
+      }),
       { maxLength: 15 },
     )
     fc.assert(

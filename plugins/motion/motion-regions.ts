@@ -1,4 +1,6 @@
-/** A region of connected moving pixels: its bounding box in pixels, and the number of moving pixels. */
+/**
+ * A region of connected moving pixels: its bounding box in pixels, and the number of moving pixels.
+ */
 export interface MotionRegion {
   readonly x: number
   readonly y: number
@@ -7,7 +9,10 @@ export interface MotionRegion {
   readonly movingPixels: number
 }
 
-/** Merges regions whose boxes are at most `maxGap` pixels apart, until all remaining boxes are farther apart. */
+/**
+ * Merges regions whose boxes are at most `maxGap` pixels apart, until all remaining
+ * boxes are farther apart.
+ */
 export function mergeRegions(regions: readonly MotionRegion[], maxGap: number): MotionRegion[] {
   const merged: MotionRegion[] = []
   for (const region of regions) {

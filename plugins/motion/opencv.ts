@@ -6,8 +6,9 @@ export type { Mat }
 /**
  * The OpenCV library, compiled to WebAssembly.
  *
- * The module has a `then` method that resolves with the module itself, so a promise that is resolved with the module remains
- * pending forever. `require` therefore loads the module, and the promise below resolves without a value.
+ * The module has a `then` method that resolves with the module itself, so a promise that is
+ * resolved with the module remains pending forever. `require` therefore loads the module, and the
+ * promise below resolves without a value.
  */
 export const cv: typeof import('@techstark/opencv-js') = createRequire(import.meta.url)(
   '@techstark/opencv-js',
@@ -18,14 +19,23 @@ await new Promise<void>(resolve => {
   else cv.onRuntimeInitialized = resolve
 })
 
-/** Background model with a Gaussian mixture per pixel (MOG2, Zivkovic 2004). Missing in the package's types. */
+/**
+ * Background model with a Gaussian mixture per pixel (MOG2, Zivkovic 2004). Missing in
+ * the package's types.
+ */
 export interface BackgroundSubtractor {
-  /** Writes 255 to `mask` for foreground pixels. A learning rate of 1 resets the model, −1 is automatic. */
+  /**
+   * Writes 255 to `mask` for foreground pixels. A learning rate of 1 resets the
+   * model, −1 is automatic.
+   */
   apply(image: Mat, mask: Mat, learningRate: number): void
   delete(): void
 }
 
-export function createBackgroundSubtractor(history: number, threshold: number): BackgroundSubtractor {
+export function createBackgroundSubtractor(
+  history: number,
+  threshold: number,
+): BackgroundSubtractor {
   const { BackgroundSubtractorMOG2 } = cv as unknown as {
     BackgroundSubtractorMOG2: new (
       history: number,

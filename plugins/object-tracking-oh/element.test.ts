@@ -5,8 +5,13 @@ import plugin from './element.ts'
 
 const objectTracking = plugin['object-tracking-OH']
 
-/** A person centered at x with the feet at `foot`, visible from `left` to `right` (0..1 of the box). */
-const person = (x: number, { foot = 0.7, score = 0.9, left = 0, right = 1 } = {}): DetectedObject => ({
+/**
+ * A person centered at x with the feet at `foot`, visible from `left` to `right` (0..1 of the box).
+ */
+const person = (
+  x: number,
+  { foot = 0.7, score = 0.9, left = 0, right = 1 } = {},
+): DetectedObject => ({
   class: 'person',
   score,
   bbox: { x: x - 0.05 + 0.1 * left, y: foot - 0.3, w: 0.1 * (right - left), h: 0.3 },
@@ -25,8 +30,10 @@ async function run(frames: DetectedObject[][], args: object = {}) {
   return tracked
 }
 
-const getIds = (frames: DetectedObject[][]) => frames.map(objects => objects.map(({ track }) => track))
-const repeat = (frames: number, ...objects: DetectedObject[]) => Array.from({ length: frames }, () => objects)
+const getIds = (frames: DetectedObject[][]) =>
+  frames.map(objects => objects.map(({ track }) => track))
+const repeat = (frames: number, ...objects: DetectedObject[]) =>
+  Array.from({ length: frames }, () => objects)
 const clamp = (value: number) => Math.min(1, Math.max(0, value))
 const empty = (frames: number) => repeat(frames)
 const walk = (from: number, to: number, at = (i: number) => 0.1 + 0.02 * i) =>
@@ -38,7 +45,13 @@ describe('object-tracking-OH', () => {
     it('confirms a track after `min_hits` matches, including the first', async () => {
       expect(getIds(await run(repeat(4, person(0.5))))).toEqual([[], [], [1], [1]])
       expect(getIds(await run(repeat(2, person(0.5)), { min_hits: 1 }))).toEqual([[1], [1]])
-      expect(getIds(await run(repeat(5, person(0.5)), { min_hits: 5 }))).toEqual([[], [], [], [], [1]])
+      expect(getIds(await run(repeat(5, person(0.5)), { min_hits: 5 }))).toEqual([
+        [],
+        [],
+        [],
+        [],
+        [1],
+      ])
     })
 
     it('starts over after a frame without a match and assigns no id', async () => {
@@ -89,7 +102,9 @@ describe('object-tracking-OH', () => {
     it('deletes a track after `max_age` analysed frames and never reuses its id', async () => {
       const last = async (gap: number) =>
         getIds(
-          await run([...repeat(4, person(0.5)), ...empty(gap), ...repeat(4, person(0.5))], { max_age: 5 }),
+          await run([...repeat(4, person(0.5)), ...empty(gap), ...repeat(4, person(0.5))], {
+            max_age: 5,
+          }),
         ).at(-1)
       expect(await last(5)).toEqual([1])
       expect(await last(6)).toEqual([2])
@@ -99,14 +114,19 @@ describe('object-tracking-OH', () => {
       const element = await openElement(objectTracking, { args: { min_hits: 1 } })
       const stream = createStream(10)
       const next = async (discontinuity: boolean) =>
-        (await element.process(stream.next([person(0.5)], { discontinuity }))).objects!.map(o => o.track)
+        (await element.process(stream.next([person(0.5)], { discontinuity }))).objects!.map(
+          o => o.track,
+        )
       expect(await next(false)).toEqual([1])
       expect(await next(true)).toEqual([2])
     })
   })
 
   describe('occlusion', () => {
-    /** One person walks to the right behind another. Visible parts narrower than 0.35 of the box are not detected. */
+    /**
+     * One person walks to the right behind another. Visible parts narrower than 0.35 of the
+     * box are not detected.
+     */
     const behind = (other: (i: number) => number) =>
       Array.from({ length: 34 }, (_, i) => {
         const [back, front] = [0.2 + 0.015 * i, other(i)]
@@ -127,7 +147,9 @@ describe('object-tracking-OH', () => {
       expect(frames.some(objects => objects.length === 1)).toBe(true)
       const tracked = await run(frames)
       const numbers = (i: number) =>
-        tracked[i]!.toSorted((a, b) => a.bbox.y + a.bbox.h - b.bbox.y - b.bbox.h).map(({ track }) => track)
+        tracked[i]!.toSorted((a, b) => a.bbox.y + a.bbox.h - b.bbox.y - b.bbox.h).map(
+          ({ track }) => track,
+        )
       expect(numbers(4)).toHaveLength(2)
       expect(numbers(33)).toEqual(numbers(4))
       expect(new Set(getIds(tracked).flat()).size).toBe(2)
@@ -174,12 +196,16 @@ describe('object-tracking-OH', () => {
     it('is limited to `history` points and omitted at 0', async () => {
       const last = async (history: number) =>
         (await run(repeat(6, person(0.5)), { history })).at(-1)![0]!.attributes
-      expect(await last(2)).toEqual({ trail: Array.from({ length: 2 }, () => ({ x: 0.5, y: 0.6625 })) })
+      expect(await last(2)).toEqual({
+        trail: Array.from({ length: 2 }, () => ({ x: 0.5, y: 0.6625 })),
+      })
       expect(await last(0)).toBeUndefined()
     })
 
     it('is interpolated over the gap of a lost track', async () => {
-      const frames = await run([...walk(0, 10), ...empty(5), ...walk(15, 16)], { moving_average: 1 })
+      const frames = await run([...walk(0, 10), ...empty(5), ...walk(15, 16)], {
+        moving_average: 1,
+      })
       const x = getTrail(frames.at(-1)![0]).map(point => point.x)
       expect(x).toHaveLength(16)
       for (const [i, at] of x.entries()) expect(at).toBeCloseTo(0.1 + 0.02 * i, 3)
@@ -188,7 +214,9 @@ describe('object-tracking-OH', () => {
 
   it('retains the class of an object that is occasionally classified as another', async () => {
     const labels = ['car', 'car', 'car', 'truck', 'car', 'truck', 'truck', 'car']
-    const frames = await run(labels.map((label, i) => [{ ...person(0.2 + 0.01 * i), class: label }]))
+    const frames = await run(
+      labels.map((label, i) => [{ ...person(0.2 + 0.01 * i), class: label }]),
+    )
     expect(frames.slice(2).map(objects => objects.map(o => [o.track, o.class]))).toEqual(
       Array.from({ length: 6 }, () => [[1, 'car']]),
     )

@@ -10,11 +10,9 @@ import {
 import { OcTracker } from './oc-tracker.ts'
 
 const args = z.strictObject({
-  max_age: z
-    .int()
-    .min(1)
-    .default(30)
-    .meta({ description: 'Number of analysed frames after which a track without a match is deleted' }),
+  max_age: z.int().min(1).default(30).meta({
+    description: 'Number of analysed frames after which a track without a match is deleted',
+  }),
   history: z
     .int()
     .min(0)
@@ -25,11 +23,12 @@ const args = z.strictObject({
     .min(1)
     .default(3)
     .meta({ description: 'Number of matches after which a track is confirmed' }),
-  region: region
-    .default('bottom')
-    .meta({ description: 'Part of the box that represents the object; the trail follows its center' }),
+  region: region.default('bottom').meta({
+    description: 'Part of the box that represents the object; the trail follows its center',
+  }),
   ratio: z.number().gt(0).max(1).default(DEFAULT_REGION_RATIO).meta({
-    description: "Share of the box's height (left, right: width; center: both) that the region covers",
+    description:
+      "Share of the box's height (left, right: width; center: both) that the region covers",
   }),
   moving_average: z
     .int()
@@ -39,8 +38,9 @@ const args = z.strictObject({
 })
 
 /**
- * A pipeline element that follows detected objects from frame to frame, and gives each a track number. OH stands for occlusion
- * handling: it recognises objects again that were hidden behind others.
+ * A pipeline element that follows detected objects from frame to frame, and gives each a
+ * track number. OH stands for occlusion handling: it recognises objects again that were
+ * hidden behind others.
  */
 const objectTrackingOH = defineElement({
   args,
@@ -54,7 +54,14 @@ const objectTrackingOH = defineElement({
   }),
 
   open({
-    args: { max_age: maxAge, min_hits: minHits, moving_average: movingAverage, history, region, ratio },
+    args: {
+      max_age: maxAge,
+      min_hits: minHits,
+      moving_average: movingAverage,
+      history,
+      region,
+      ratio,
+    },
   }) {
     const tracker = new OcTracker({ maxAge, minHits, movingAverage, history, region, ratio })
     return { process: frame => ({ objects: tracker.update(frame), lowScoreObjects: [] }) }

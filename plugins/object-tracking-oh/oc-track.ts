@@ -9,21 +9,31 @@ import {
 import { restoreOccludedEdges, type Visibility } from './occlusion.ts'
 import { SmoothedTrail, type TrailOptions } from './smoothed-trail.ts'
 
-/** Number of frames with a detection over which the direction of a track is measured (Δt of OC-SORT). */
+/**
+ * Number of frames with a detection over which the direction of a track is measured (Δt of
+ * OC-SORT).
+ */
 const DIRECTION_SPAN = 3
 
 /**
- * An object that is followed from frame to frame, also while it is hidden behind other objects. A Kalman filter predicts its
- * box in the next frame; a detection that is matched with the track corrects the filter.
+ * An object that is followed from frame to frame, also while it is hidden behind other objects. A
+ * Kalman filter predicts its box in the next frame; a detection that is matched with the track
+ * corrects the filter.
  */
 export class OcTrack implements AssociableTrack<Detection> {
   /** Assigned when the track is confirmed. */
   id: number | undefined
   /** Number of detections with a high score, including the one with which the track began. */
   highScoreCount = 1
-  /** Analysed frames since the last matched detection: 0 once the track is matched in the current frame. */
+  /**
+   * Analysed frames since the last matched detection: 0 once the track is matched in the current
+   * frame.
+   */
   framesSinceUpdate = 0
-  /** The part of the predicted box that closer objects do not hide in this frame. Updated by the tracker. */
+  /**
+   * The part of the predicted box that closer objects do not hide in this frame.
+   * Updated by the tracker.
+   */
   visibility: Visibility
   #kalman: KalmanBox
   /** State of the filter at the last observation, the box of the last matched detection. */
@@ -95,7 +105,10 @@ export class OcTrack implements AssociableTrack<Detection> {
     this.framesSinceUpdate = 0
   }
 
-  /** Adds the detection to the votes for the class. Returns it with the class of the track, and with this box. */
+  /**
+   * Adds the detection to the votes for the class. Returns it with the class of the
+   * track, and with this box.
+   */
   #classify(detection: Detection, bbox: BBox): DetectedObject {
     const { confidence: _, ...object } = detection
     return { ...object, bbox, class: this.#classVote.add(detection) }
@@ -110,9 +123,9 @@ export class OcTrack implements AssociableTrack<Detection> {
   }
 
   /**
-   * Replaces the predictions made while the track was lost: resets the filter to the last observation, and updates it
-   * frame by frame along the straight line to `bbox` (OC-SORT's observation-centric re-update). Extends the trail along this
-   * line, too.
+   * Replaces the predictions made while the track was lost: resets the filter to the last
+   * observation, and updates it frame by frame along the straight line to `bbox` (OC-SORT's
+   * observation-centric re-update). Extends the trail along this line, too.
    */
   #replayGap(bbox: BBox, noiseScale: number): void {
     const frames = this.#secondsSinceObservation

@@ -1,5 +1,11 @@
 import { type DetectedObject, type Frame, TICKS_PER_SECOND } from '@eyrie/element'
-import { anyClassIou, associate, bufferedIou, type Detection, rateDetections } from '@eyrie/element/tracking'
+import {
+  anyClassIou,
+  associate,
+  bufferedIou,
+  type Detection,
+  rateDetections,
+} from '@eyrie/element/tracking'
 import { OcTrack } from './oc-track.ts'
 import { computeVisibility, isCloser } from './occlusion.ts'
 import { lastObservationIou, motionSimilarity, visibleIou } from './similarity.ts'
@@ -12,10 +18,16 @@ export interface OcTrackerOptions extends TrailOptions {
   readonly minHits: number
 }
 
-/** An object of which a smaller share is visible is expected to be detected with a low score, or not at all. */
+/**
+ * An object of which a smaller share is visible is expected to be detected with a low
+ * score, or not at all.
+ */
 const MIN_RELIABLE_VISIBILITY = 0.5
 
-/** Minimum IoU (intersection over union) of a track and a detection of the same class, as in OC-SORT. */
+/**
+ * Minimum IoU (intersection over union) of a track and a detection of the same
+ * class, as in OC-SORT.
+ */
 const MIN_IOU = 0.3
 /** Stricter limit for low-score detections of new tracks, because both may be false positives. */
 const MIN_NEW_TRACK_LOW_SCORE_IOU = 0.5
@@ -23,12 +35,13 @@ const MIN_NEW_TRACK_LOW_SCORE_IOU = 0.5
 const MIN_ANY_CLASS_IOU = 0.6
 
 /**
- * Tracks objects that occlude each other, based on OC-SORT (Cao et al. 2023, "Observation-Centric SORT: Rethinking SORT
- * for Robust Multi-Object Tracking"): lost tracks are recovered by predicted position, direction or last observed
- * position, and their filter is re-updated along the gap.
+ * Tracks objects that occlude each other, based on OC-SORT (Cao et al. 2023, "Observation-Centric
+ * SORT: Rethinking SORT for Robust Multi-Object Tracking"): lost tracks are recovered by predicted
+ * position, direction or last observed position, and their filter is re-updated along the gap.
  *
- * In addition, the visible part of every track is computed from the other tracks before association. Detections are
- * matched with visible parts, go to the object in front, and are completed to full boxes.
+ * In addition, the visible part of every track is computed from the other tracks before
+ * association. Detections are matched with visible parts, go to the object in front, and are
+ * completed to full boxes.
  */
 export class OcTracker {
   readonly #options: OcTrackerOptions
@@ -66,9 +79,14 @@ export class OcTracker {
     return highScoreCount >= this.#options.minHits
   }
 
-  /** Computes the visible part of every track behind the tracks that were detected in the previous frame. */
+  /**
+   * Computes the visible part of every track behind the tracks that were detected in the previous
+   * frame.
+   */
   #updateVisibility(): void {
-    const occluders = this.#tracks.filter(wasMatchedInPreviousFrame).map(({ predictedBox }) => predictedBox)
+    const occluders = this.#tracks
+      .filter(wasMatchedInPreviousFrame)
+      .map(({ predictedBox }) => predictedBox)
     for (const track of this.#tracks) {
       const box = track.predictedBox
       const closerBoxes = occluders.filter(occluder => isCloser(occluder, box))
@@ -76,7 +94,10 @@ export class OcTracker {
     }
   }
 
-  /** Updates the tracks that match a detection, deletes expired tracks and starts a track for each remaining detection. */
+  /**
+   * Updates the tracks that match a detection, deletes expired tracks and starts a track for each
+   * remaining detection.
+   */
   #matchDetections(detections: readonly Detection[]): void {
     const newTracks = this.#tracks.filter(isNew)
     const establishedTracks = this.#tracks.filter(track => !isNew(track))
@@ -85,7 +106,11 @@ export class OcTracker {
 
     const remaining = matchEstablishedTracks(establishedTracks, highScore, lowScore)
     const newByHighScore = associate(newTracks, remaining.highScore, bufferedIou(MIN_IOU))
-    associate(newByHighScore.unmatchedTracks, remaining.lowScore, visibleIou(MIN_NEW_TRACK_LOW_SCORE_IOU))
+    associate(
+      newByHighScore.unmatchedTracks,
+      remaining.lowScore,
+      visibleIou(MIN_NEW_TRACK_LOW_SCORE_IOU),
+    )
 
     this.#tracks = [
       ...this.#tracks.filter(track => !this.#isExpired(track)),
@@ -101,8 +126,9 @@ export class OcTracker {
 }
 
 /**
- * Matches detections with tracks that have more than one detection, from the most to the least reliable evidence. Each
- * `associate` updates the tracks that it matches. Returns the unmatched detections.
+ * Matches detections with tracks that have more than one detection, from the most to the least
+ * reliable evidence. Each `associate` updates the tracks that it matches. Returns the
+ * unmatched detections.
  */
 function matchEstablishedTracks(
   tracks: readonly OcTrack[],
@@ -119,7 +145,9 @@ function matchEstablishedTracks(
     byOverlap.unmatchedDetections,
     lastObservationIou(MIN_IOU),
   )
-  const lostTracks = byLastPosition.unmatchedTracks.filter(track => !wasMatchedInPreviousFrame(track))
+  const lostTracks = byLastPosition.unmatchedTracks.filter(
+    track => !wasMatchedInPreviousFrame(track),
+  )
   const byMotion = associate(lostTracks, byLastPosition.unmatchedDetections, motionSimilarity)
   const byAnyClass = associate(
     byLastPosition.unmatchedTracks.filter(track => !isMatched(track)),
@@ -132,12 +160,18 @@ function matchEstablishedTracks(
 /** Whether a detection of the current frame has updated the track. */
 const isMatched = ({ framesSinceUpdate }: OcTrack) => framesSinceUpdate === 0
 
-/** Whether the track was detected in the previous frame. False once the track is matched in the current frame. */
+/**
+ * Whether the track was detected in the previous frame. False once the track is matched
+ * in the current frame.
+ */
 const wasMatchedInPreviousFrame = ({ framesSinceUpdate }: OcTrack) => framesSinceUpdate === 1
 
 /** Whether the track began in the previous frame. */
 const isNew = (track: OcTrack) => track.highScoreCount === 1 && wasMatchedInPreviousFrame(track)
 
-/** Whether a low score may match the track: it was detected in the previous frame, or an occlusion explains the low score. */
+/**
+ * Whether a low score may match the track: it was detected in the previous frame, or an occlusion
+ * explains the low score.
+ */
 const canMatchLowScore = (track: OcTrack) =>
   wasMatchedInPreviousFrame(track) || track.visibility.share < MIN_RELIABLE_VISIBILITY

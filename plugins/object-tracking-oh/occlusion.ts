@@ -3,7 +3,10 @@ import type { BBox } from '@eyrie/element'
 /** Which part of a box is hidden is determined on a grid with this many cells along each axis. */
 const GRID_SIZE = 12
 
-/** How much of the box of a tracked object is visible, because it is not hidden behind other tracked objects. */
+/**
+ * How much of the box of a tracked object is visible, because it is not hidden behind
+ * other tracked objects.
+ */
 export interface Visibility {
   /** Share of the box that is visible, 0..1. */
   share: number
@@ -12,14 +15,16 @@ export interface Visibility {
 }
 
 /**
- * Whether `a` is closer to the camera than `b`. Seen by a camera that looks down on a floor, the feet of closer objects
- * are lower in the picture (pseudo-depth of SparseTrack, Liu et al. 2023).
+ * Whether `a` is closer to the camera than `b`. Seen by a camera that looks down on a floor, the
+ * feet of closer objects are lower in the picture (pseudo-depth of SparseTrack, Liu et al. 2023).
  */
 export function isCloser(a: BBox, b: BBox): boolean {
   return a.y + a.h > b.y + b.h
 }
 
-/** Computes which part of a box is visible behind `occluders`, with the precision of one grid cell. */
+/**
+ * Computes which part of a box is visible behind `occluders`, with the precision of one grid cell.
+ */
 export function computeVisibility(bbox: BBox, occluders: readonly BBox[]): Visibility {
   const { x, y, w, h } = bbox
   const overlapping = occluders.filter(other => overlaps(other, bbox))
@@ -64,8 +69,9 @@ function contains(box: BBox, x: number, y: number): boolean {
 }
 
 /**
- * Restores the full box of a partly occluded object: an occluded edge is placed at the predicted distance from the visible edge on the
- * opposite side. If both edges of an axis are visible, or both are occluded, they remain as detected.
+ * Restores the full box of a partly occluded object: an occluded edge is placed at the predicted
+ * distance from the visible edge on the opposite side. If both edges of an axis are visible, or
+ * both are occluded, they remain as detected.
  *
  * @param detected The box from the detector.
  * @param predicted The full box predicted for this frame.

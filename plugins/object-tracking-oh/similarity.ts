@@ -2,28 +2,39 @@ import { type BBox, getCenter, type Point } from '@eyrie/element'
 import { iou, type Similarity } from '@eyrie/element/tracking'
 import type { OcTrack } from './oc-track.ts'
 
-// The functions of this file measure how similar a track (a followed object) and a detection in the current frame are: 0 if they
-// cannot be the same object, and more the better they agree. The overlap of boxes is measured as IoU, intersection over union.
+// The functions of this file measure how similar a track (a followed object) and a detection in the
+// current frame are: 0 if they cannot be the same object, and more the better they agree. The
+// overlap of boxes is measured as IoU, intersection over union.
 
-/** Factor for the similarity of a track that is completely occluded. The factor of a visible track is 1. */
+/**
+ * Factor for the similarity of a track that is completely occluded. The factor of a visible track
+ * is 1.
+ */
 const MIN_OCCLUSION_FACTOR = 0.3
 /** Maximum distance of a recovered object from its predicted center, in standard deviations. */
 const MAX_DEVIATIONS = 8
-/** Minimum ratio of the smaller to the greater height. The height of an object hardly changes while it is lost. */
+/**
+ * Minimum ratio of the smaller to the greater height. The height of an object hardly
+ * changes while it is lost.
+ */
 const MIN_HEIGHT_RATIO = 0.8
 /** Weight of the motion direction relative to the distance. */
 const DIRECTION_WEIGHT = 0.4
-/** Lengths in box sizes below which the direction of a step has less weight, because boxes jitter. */
+/**
+ * Lengths in box sizes below which the direction of a step has less weight, because boxes jitter.
+ */
 const MIN_PAST_STEP = 0.3
 const MIN_CURRENT_STEP = 0.1
 /** Avoids a division by zero. */
 const MIN_BOX_SIZE = 1e-6
 
 /**
- * IoU of the detection with the predicted box or with its visible part, the greater of the two; 0 below `minIou`.
+ * IoU of the detection with the predicted box or with its visible part, the greater of the
+ * two; 0 below `minIou`.
  *
- * Multiplied by the overlap of heights, which separates neighbours at different distances (height-modulated IoU of
- * Hybrid-SORT, Yang et al. 2024), and reduced for occluded tracks, so that a detection goes to the object in front.
+ * Multiplied by the overlap of heights, which separates neighbours at different distances
+ * (height-modulated IoU of Hybrid-SORT, Yang et al. 2024), and reduced for occluded tracks, so that
+ * a detection goes to the object in front.
  */
 export const visibleIou =
   (minIou: number): Similarity<OcTrack> =>
@@ -37,7 +48,10 @@ export const visibleIou =
     return (MIN_OCCLUSION_FACTOR + (1 - MIN_OCCLUSION_FACTOR) * share) * best
   }
 
-/** IoU with the last observed box; 0 below `minIou`. Recovers objects that stopped while they were lost (OC-SORT's OCR). */
+/**
+ * IoU with the last observed box; 0 below `minIou`. Recovers objects that stopped while they were
+ * lost (OC-SORT's OCR).
+ */
 export const lastObservationIou =
   (minIou: number): Similarity<OcTrack> =>
   (track, _, { class: label, bbox }) => {
@@ -46,10 +60,15 @@ export const lastObservationIou =
   }
 
 /**
- * Proximity to the predicted center of a lost track, relative to the prediction's uncertainty, which grows while the
- * track is lost, plus the consistency of the motion direction (OC-SORT's observation-centric momentum).
+ * Proximity to the predicted center of a lost track, relative to the prediction's uncertainty,
+ * which grows while the track is lost, plus the consistency of the motion direction (OC-SORT's
+ * observation-centric momentum).
  */
-export const motionSimilarity: Similarity<OcTrack> = (track, predictedBox, { class: label, bbox }) => {
+export const motionSimilarity: Similarity<OcTrack> = (
+  track,
+  predictedBox,
+  { class: label, bbox },
+) => {
   if (track.class !== label || toRatio(predictedBox.h, bbox.h) < MIN_HEIGHT_RATIO) return 0
 
   const predicted = getCenter(predictedBox)
@@ -67,8 +86,9 @@ export const motionSimilarity: Similarity<OcTrack> = (track, predictedBox, { cla
 }
 
 /**
- * Compares the directions of two steps, in box sizes: 0.5 if they are the same, 0 at a right angle, −0.5 if opposite
- * (the angle term of OC-SORT, Cao et al. 2023). Scaled down for short steps; 0 if one of them has no length.
+ * Compares the directions of two steps, in box sizes: 0.5 if they are the same, 0 at a right angle,
+ * −0.5 if opposite (the angle term of OC-SORT, Cao et al. 2023). Scaled down for short steps; 0 if
+ * one of them has no length.
  */
 function compareDirections(past: Point, current: Point): number {
   const pastLength = Math.hypot(past.x, past.y)
@@ -92,7 +112,10 @@ function heightModulatedIou(a: BBox, b: BBox, minIou: number): number {
   return overlap * (intersection / union) ** 2
 }
 
-/** Returns the vector between the centers, in sizes of the first box: so the aspect ratio of the picture does not matter. */
+/**
+ * Returns the vector between the centers, in sizes of the first box: so the aspect ratio of the
+ * picture does not matter.
+ */
 function measureStep(from: BBox, to: BBox): Point {
   const start = getCenter(from)
   const end = getCenter(to)

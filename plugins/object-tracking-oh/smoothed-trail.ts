@@ -1,4 +1,11 @@
-import { type BBox, clipToPicture, cropToRegion, getCenter, type Point, type Region } from '@eyrie/element'
+import {
+  type BBox,
+  clipToPicture,
+  cropToRegion,
+  getCenter,
+  type Point,
+  type Region,
+} from '@eyrie/element'
 
 export interface TrailOptions {
   /** Maximum number of points. */

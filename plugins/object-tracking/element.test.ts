@@ -6,7 +6,11 @@ import plugin from './element.ts'
 const objectTracking = plugin['object-tracking']
 
 /** A box of 0.1 × 0.2 centered at (x, y). */
-const object = (x: number, y: number, { class: label = 'person', score = 0.9 } = {}): DetectedObject => ({
+const object = (
+  x: number,
+  y: number,
+  { class: label = 'person', score = 0.9 } = {},
+): DetectedObject => ({
   class: label,
   score,
   bbox: { x: x - 0.05, y: y - 0.1, w: 0.1, h: 0.2 },
@@ -36,8 +40,10 @@ async function runOn(frames: Detected[], args: object = {}) {
   return tracked
 }
 
-const getIds = (frames: DetectedObject[][]) => frames.map(objects => objects.map(({ track }) => track))
-const repeat = (frames: number, ...objects: DetectedObject[]) => Array.from({ length: frames }, () => objects)
+const getIds = (frames: DetectedObject[][]) =>
+  frames.map(objects => objects.map(({ track }) => track))
+const repeat = (frames: number, ...objects: DetectedObject[]) =>
+  Array.from({ length: frames }, () => objects)
 const centerX = ({ bbox }: DetectedObject) => bbox.x + bbox.w / 2
 
 describe('object-tracking', () => {
@@ -51,7 +57,9 @@ describe('object-tracking', () => {
   })
 
   it('returns detections unchanged except for track id and trail', async () => {
-    const moving = [0.2, 0.22, 0.24].map(x => [{ ...object(x, 0.5), attributes: { colour: 'red' } }])
+    const moving = [0.2, 0.22, 0.24].map(x => [
+      { ...object(x, 0.5), attributes: { colour: 'red' } },
+    ])
     const last = (await run(moving)).at(-1)![0]
     expect(last).toEqual({
       ...object(0.24, 0.5),
@@ -69,7 +77,8 @@ describe('object-tracking', () => {
 
   it('limits the trail to `history` positions and omits it at 0', async () => {
     const moving = [0.2, 0.22, 0.24, 0.26].map(x => [object(x, 0.5)])
-    const trail = (history: number) => run(moving, { history }).then(frames => frames.at(-1)![0]!.attributes)
+    const trail = (history: number) =>
+      run(moving, { history }).then(frames => frames.at(-1)![0]!.attributes)
     expect(await trail(2)).toEqual({
       trail: [
         { x: 0.24, y: 0.6 },
@@ -105,7 +114,9 @@ describe('object-tracking', () => {
     const element = await openElement(objectTracking)
     const stream = createStream(10)
     const next = async (discontinuity: boolean) =>
-      (await element.process(stream.next([object(0.5, 0.5)], { discontinuity }))).objects!.map(o => o.track)
+      (await element.process(stream.next([object(0.5, 0.5)], { discontinuity }))).objects!.map(
+        o => o.track,
+      )
     await next(false)
     expect(await next(false)).toEqual([1])
     expect(await next(true)).toEqual([])
@@ -137,14 +148,18 @@ describe('object-tracking', () => {
         const label = i % 3 === 0 ? 'truck' : 'car'
         return i % 5 === 4 ? [] : [object(0.2 + 0.02 * i, 0.5, { class: label, score: 0.2 })]
       })
-    const numbers = (frames: DetectedObject[][]) => run(frames).then(tracked => getIds(tracked).flat())
+    const numbers = (frames: DetectedObject[][]) =>
+      run(frames).then(tracked => getIds(tracked).flat())
     expect(new Set(await numbers(moving(20)))).toEqual(new Set([1]))
     expect(await numbers(moving(5))).toEqual([])
   })
 
   it('continues a track with the low-score objects of the frame, and retains its class', async () => {
     const low = object(0.5, 0.5, { class: 'airplane', score: 0.7 })
-    const frames = [...repeat(2, object(0.5, 0.5)).map(objects => ({ objects })), { lowScoreObjects: [low] }]
+    const frames = [
+      ...repeat(2, object(0.5, 0.5)).map(objects => ({ objects })),
+      { lowScoreObjects: [low] },
+    ]
     const last = (await runOn(frames)).at(-1)!
     expect(last.map(({ track, class: label }) => [track, label])).toEqual([[1, 'person']])
   })
@@ -191,7 +206,9 @@ describe('object-tracking', () => {
 
   it('retains the class of an object that is occasionally classified as another', async () => {
     const labels = ['car', 'car', 'car', 'truck', 'car', 'truck', 'truck', 'car']
-    const frames = await run(labels.map((label, i) => [object(0.2 + 0.01 * i, 0.5, { class: label })]))
+    const frames = await run(
+      labels.map((label, i) => [object(0.2 + 0.01 * i, 0.5, { class: label })]),
+    )
     expect(frames.slice(1).map(objects => objects.map(o => [o.track, o.class]))).toEqual(
       Array.from({ length: 7 }, () => [[1, 'car']]),
     )
@@ -241,10 +258,13 @@ describe('object-tracking', () => {
     expect(tracked.map(({ track }) => track)).toEqual([1])
   })
 
-  it.each([{ max_age: 0 }, { history: -1 }, { sampling_frequency: 0 }, { max_age: 1.5 }, { min_hits: 3 }])(
-    'rejects %o',
-    args => {
-      expect(objectTracking.args.safeParse(args).success).toBe(false)
-    },
-  )
+  it.each([
+    { max_age: 0 },
+    { history: -1 },
+    { sampling_frequency: 0 },
+    { max_age: 1.5 },
+    { min_hits: 3 },
+  ])('rejects %o', args => {
+    expect(objectTracking.args.safeParse(args).success).toBe(false)
+  })
 })

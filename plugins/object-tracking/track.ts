@@ -9,15 +9,22 @@ import {
 
 /** A track is confirmed after this number of high-score detections. */
 const MIN_HIGH_SCORE_DETECTIONS = 2
-/** The track of an object that has moved is also confirmed if the scores of its detections add up to this. */
+/**
+ * The track of an object that has moved is also confirmed if the scores of its
+ * detections add up to this.
+ */
 const MIN_TOTAL_SCORE = 1
 
-/** Positions in trails are rounded to this fraction of the picture, because trails are long and sent with every frame. */
+/**
+ * Positions in trails are rounded to this fraction of the picture, because trails are long and
+ * sent with every frame.
+ */
 const TRAIL_STEPS_PER_PICTURE = 10_000
 
 /**
- * An object that the tracker follows from frame to frame, with the prediction of its position and the trail of its past
- * positions. A new track is tentative. The tracker confirms it, by assigning an id, when there is enough evidence for it.
+ * An object that the tracker follows from frame to frame, with the prediction of its position and
+ * the trail of its past positions. A new track is tentative. The tracker confirms it, by assigning
+ * an id, when there is enough evidence for it.
  */
 export class Track implements AssociableTrack<Detection> {
   /** Assigned when the track is confirmed. */
@@ -38,7 +45,10 @@ export class Track implements AssociableTrack<Detection> {
   /** Whether the detector reports the latest detection, rather than only passing it to trackers. */
   #isReported = false
   #totalScore = 0
-  /** The model may classify an object differently in each frame. The track has the class with the most votes. */
+  /**
+   * The model may classify an object differently in each frame. The track has the class
+   * with the most votes.
+   */
   readonly #classVote = new ClassVote()
 
   /** The latest detection, with the class and box of the track. */
@@ -60,8 +70,9 @@ export class Track implements AssociableTrack<Detection> {
   }
 
   /**
-   * Whether the detections are sufficient evidence for an object. Low scores suffice only if the object has moved, because
-   * false positives do not move, and if the detector reports the latest detection.
+   * Whether the detections are sufficient evidence for an object. Low scores suffice only if
+   * the object has moved, because false positives do not move, and if the detector reports
+   * the latest detection.
    */
   get isReliable(): boolean {
     if (this.#highScoreDetections >= MIN_HIGH_SCORE_DETECTIONS) return true
@@ -80,8 +91,8 @@ export class Track implements AssociableTrack<Detection> {
   }
 
   /**
-   * Continues the track with a detection. An object with a low score is often partly occluded. Its detected box therefore
-   * has less weight, and the object gets the smoothed box instead.
+   * Continues the track with a detection. An object with a low score is often partly occluded. Its
+   * detected box therefore has less weight, and the object gets the smoothed box instead.
    */
   update(detection: Detection): void {
     const hasHighScore = detection.confidence === 'high'
@@ -114,7 +125,10 @@ export class Track implements AssociableTrack<Detection> {
     return Math.abs(current.x - start.x) > w / 2 || Math.abs(current.y - start.y) > h / 2
   }
 
-  /** Adds a detection to the evidence and the trail. Returns the detection with the class of the track. */
+  /**
+   * Adds a detection to the evidence and the trail. Returns the detection with the class of the
+   * track.
+   */
   #addDetection(detection: Detection): DetectedObject {
     const { confidence, ...object } = detection
     this.#totalScore += object.score

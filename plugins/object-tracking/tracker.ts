@@ -19,17 +19,25 @@ export interface TrackerOptions {
   readonly samplingFrequency: number
 }
 
-/** A track is recent up to this number of sampled frames without a match. Later, it is deleted or ignores low scores. */
+/**
+ * A track is recent up to this number of sampled frames without a match. Later, it is deleted
+ * or ignores low scores.
+ */
 const MAX_RECENT_MISSES = 2
 
 /** A low-score detection starts a track only if its IoU with every known object is less. */
 const MAX_NEW_OVERLAP = 0.5
 
 /**
- * The IoU (intersection over union of two boxes) at which a detection may continue a track. The weaker the other evidence,
- * the more the boxes must overlap.
+ * The IoU (intersection over union of two boxes) at which a detection may continue a track. The
+ * weaker the other evidence, the more the boxes must overlap.
  */
-const MIN_IOU_CONFIRMED = { highScore: 0.3, lowScore: 0.5, highScoreAnyClass: 0.6, lowScoreAnyClass: 0.7 }
+const MIN_IOU_CONFIRMED = {
+  highScore: 0.3,
+  lowScore: 0.5,
+  highScoreAnyClass: 0.6,
+  lowScoreAnyClass: 0.7,
+}
 const MIN_IOU_TENTATIVE = { highScore: 0.3, lowScore: 0.5 }
 
 /** Detections of one frame: those with high confidence, and the others. */
@@ -39,12 +47,13 @@ interface DetectionsByScore {
 }
 
 /**
- * Tracks objects like ByteTrack (Zhang et al. 2022, "ByteTrack: Multi-Object Tracking by Associating Every Detection
- * Box"): high-score detections are associated with the confirmed tracks first, low-score detections with the remaining,
- * recently matched tracks. Detections without a match start tentative tracks.
+ * Tracks objects like ByteTrack (Zhang et al. 2022, "ByteTrack: Multi-Object Tracking by
+ * Associating Every Detection Box"): high-score detections are associated with the confirmed tracks
+ * first, low-score detections with the remaining, recently matched tracks. Detections without a
+ * match start tentative tracks.
  *
- * Two additions: leftover tracks and detections are associated regardless of class, and low-score detections that move
- * consistently start a track if the detector reports at least one of them.
+ * Two additions: leftover tracks and detections are associated regardless of class, and low-score
+ * detections that move consistently start a track if the detector reports at least one of them.
  */
 export class Tracker {
   readonly #options: TrackerOptions
@@ -85,7 +94,10 @@ export class Tracker {
     return track.framesSinceUpdate <= MAX_RECENT_MISSES * this.#options.samplingFrequency
   }
 
-  /** Associates the detections of a sampled frame with the tracks, deletes old tracks and starts new ones. */
+  /**
+   * Associates the detections of a sampled frame with the tracks, deletes old tracks
+   * and starts new ones.
+   */
   #processDetections(detections: readonly Detection[]): void {
     const { maxAge, samplingFrequency } = this.#options
     const confirmed = this.#tracks.filter(track => track.isConfirmed)
@@ -110,8 +122,8 @@ export class Tracker {
   }
 
   /**
-   * Continues confirmed tracks. Tracks that were not matched recently accept high-score detections only.
-   * Returns the unmatched detections.
+   * Continues confirmed tracks. Tracks that were not matched recently accept high-score detections
+   * only. Returns the unmatched detections.
    */
   #updateConfirmed(
     tracks: readonly Track[],
@@ -137,7 +149,10 @@ export class Tracker {
     return { high: byHighOfAnyClass.unmatchedDetections, low: byLowOfAnyClass.unmatchedDetections }
   }
 
-  /** Removes low-score detections that overlap a known object. Most likely, they are second detections of that object. */
+  /**
+   * Removes low-score detections that overlap a known object. Most likely, they are second
+   * detections of that object.
+   */
   #removeDuplicates(low: readonly Detection[], high: readonly Detection[]): Detection[] {
     const trackBoxes = this.#listVisibleTracks().map(track => track.predictedBox)
     const knownBoxes = [...trackBoxes, ...high.map(detection => detection.bbox)]

@@ -11,14 +11,20 @@ export interface Calibration {
   world: Point[]
 }
 
-/** Returns the distance between two people in metres, or undefined if the floor under a person cannot be determined. */
+/**
+ * Returns the distance between two people in metres, or undefined if the floor under a person
+ * cannot be determined.
+ */
 export type DistanceEstimator = (
   a: BBox,
   b: BBox,
   picture: Pick<Frame, 'width' | 'height'>,
 ) => number | undefined
 
-/** Creates an estimator that measures on the calibrated floor or, without calibration, by the height of people. */
+/**
+ * Creates an estimator that measures on the calibrated floor or, without calibration, by
+ * the height of people.
+ */
 export function createDistanceEstimator(calibration: Calibration | undefined): DistanceEstimator {
   return calibration
     ? createFloorEstimator(computeHomography(calibration.image, calibration.world))
@@ -34,7 +40,10 @@ function createFloorEstimator(toFloor: Homography): DistanceEstimator {
   }
 }
 
-/** Compares the distance with the height of the people. Assumes that both are equally far from the camera and equally tall. */
+/**
+ * Compares the distance with the height of the people. Assumes that both are equally far from the
+ * camera and equally tall.
+ */
 function estimateByHeight(
   a: BBox,
   b: BBox,
@@ -45,7 +54,8 @@ function estimateByHeight(
 
   const from = getFeet(a)
   const to = getFeet(b)
-  // Coordinates are shares of the picture's width and height. The unit here is the height, as for the height of a box.
+  // Coordinates are shares of the picture's width and height. The unit here is the height, as for
+  // the height of a box.
   const distanceX = ((to.x - from.x) * width) / height
   const distanceY = to.y - from.y
   const distance = Math.hypot(distanceX, distanceY)

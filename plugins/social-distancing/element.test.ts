@@ -33,7 +33,8 @@ async function run(
   return { events, objects, counter: counters['social-distancing']! }
 }
 
-const repeat = (frames: number, ...objects: DetectedObject[]) => Array.from({ length: frames }, () => objects)
+const repeat = (frames: number, ...objects: DetectedObject[]) =>
+  Array.from({ length: frames }, () => objects)
 
 describe('social-distancing', () => {
   it('reports two people closer than the threshold with their distance', async () => {
@@ -117,7 +118,10 @@ describe('social-distancing', () => {
     })
 
     it('does not count tracks that have violated the distance', async () => {
-      expect((await run([apart(1), ...repeat(110)])).counter).toEqual({ violation: 2, non_violation: 0 })
+      expect((await run([apart(1), ...repeat(110)])).counter).toEqual({
+        violation: 2,
+        non_violation: 0,
+      })
     })
 
     it('counts tracks that end with a discontinuity', async () => {
@@ -156,7 +160,8 @@ describe('social-distancing', () => {
 
   describe('with a calibration', () => {
     /**
-     * Projects a floor point, x metres to the right and z metres away, into a horizontal camera 3 m above the floor.
+     * Projects a floor point, x metres to the right and z metres away, into a horizontal camera
+     * 3 m above the floor.
      */
     const project = (x: number, z: number) => ({ x: 0.5 + (0.5 * x) / z, y: (2 * 1.5) / z })
     const floor = [
@@ -182,13 +187,17 @@ describe('social-distancing', () => {
       ['one behind the other', [1, 10], [1, 16], 6],
       ['diagonally', [-1, 8], [2, 12], 5],
     ] as const)('measures distances on the floor: %s', async (_, [ax, az], [bx, bz], metres) => {
-      const { objects } = await run([[personAt(ax, az, 1), personAt(bx, bz, 2)]], { config: { calibration } })
+      const { objects } = await run([[personAt(ax, az, 1), personAt(bx, bz, 2)]], {
+        config: { calibration },
+      })
       expect(objects[0]!.attributes!.distance).toBeCloseTo(metres, 2)
     })
 
     it('ignores people above the horizon', async () => {
       const bird = { ...personAt(0, 6, 2), bbox: { x: 0.5, y: -0.4, w: 0.02, h: 0.1 } }
-      const { objects, events } = await run([[personAt(0, 6, 1), bird]], { config: { calibration } })
+      const { objects, events } = await run([[personAt(0, 6, 1), bird]], {
+        config: { calibration },
+      })
       expect(objects.map(({ attributes }) => attributes)).toEqual([
         { violation: false },
         { violation: false },
@@ -209,7 +218,10 @@ describe('social-distancing', () => {
       ['three points', { image: calibration.image.slice(1) }],
       ['crossing sides', { image: [0, 2, 1, 3].map(i => calibration.image[i]) }],
       ['four identical points', { world: [0, 0, 0, 0].map(i => floor[i]) }],
-      ['a point outside the picture', { image: calibration.image.map(({ x, y }) => ({ x: x + 1, y })) }],
+      [
+        'a point outside the picture',
+        { image: calibration.image.map(({ x, y }) => ({ x: x + 1, y })) },
+      ],
       ['no world', { world: undefined }],
     ])('rejects %s', (_, wrong) => {
       const config = { calibration: { ...calibration, ...wrong } }
@@ -217,7 +229,10 @@ describe('social-distancing', () => {
     })
   })
 
-  it.each([{ threshold: 0 }, { threshold: -1 }, { threshold: '2' }, { metres: 2 }])('rejects %o', args => {
-    expect(socialDistancing.args.safeParse(args).success).toBe(false)
-  })
+  it.each([{ threshold: 0 }, { threshold: -1 }, { threshold: '2' }, { metres: 2 }])(
+    'rejects %o',
+    args => {
+      expect(socialDistancing.args.safeParse(args).success).toBe(false)
+    },
+  )
 })

@@ -11,7 +11,11 @@ import {
   quadrilateral,
   z,
 } from '@eyrie/element'
-import { type Calibration, createDistanceEstimator, type DistanceEstimator } from './distance-estimator.ts'
+import {
+  type Calibration,
+  createDistanceEstimator,
+  type DistanceEstimator,
+} from './distance-estimator.ts'
 import { ViolationTracker } from './violation-tracker.ts'
 
 /** Key of the element's counters in a frame. */
@@ -21,8 +25,9 @@ const COUNTER_NAME = 'social-distancing'
 const floorPoint = z.strictObject({ x: z.number(), y: z.number() })
 
 /**
- * The pipeline element `social-distancing`. It measures the distances between the people in a frame, marks people who are
- * too close to each other, counts them and reports each new violation as an event.
+ * The pipeline element `social-distancing`. It measures the distances between the people in a
+ * frame, marks people who are too close to each other, counts them and reports each new
+ * violation as an event.
  */
 const socialDistancing = defineElement({
   args: z.strictObject({
@@ -56,7 +61,11 @@ const socialDistancing = defineElement({
       [COUNTER_NAME]: z.strictObject({ violation: z.int().min(0), non_violation: z.int().min(0) }),
     }),
     events: z.array(
-      eventData.extend({ type: z.literal('violation'), with: z.int().min(1), distance: z.number() }),
+      eventData.extend({
+        type: z.literal('violation'),
+        with: z.int().min(1),
+        distance: z.number(),
+      }),
     ),
   }),
 
@@ -80,7 +89,8 @@ const socialDistancing = defineElement({
         for (const pair of pairs) {
           const { a, b, distance } = pair
           if (a.track === undefined || b.track === undefined) {
-            // A violation of people without a track is marked, but it is not counted and causes no event.
+            // A violation of people without a track is marked, but it is not counted
+            // and causes no event.
             if (distance < threshold) violators.add(a).add(b)
             continue
           }
@@ -90,7 +100,9 @@ const socialDistancing = defineElement({
         }
 
         const objects = frame.objects.map(object =>
-          isPerson(object) ? addAttributes(object, violators.has(object), minDistances.get(object)) : object,
+          isPerson(object)
+            ? addAttributes(object, violators.has(object), minDistances.get(object))
+            : object,
         )
         return {
           objects,

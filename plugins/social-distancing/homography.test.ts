@@ -6,10 +6,16 @@ import { computeHomography } from './homography.ts'
 const unit = (min: number, max: number) => fc.double({ min, max, noNaN: true })
 const points = (...all: [number, number][]): Point[] => all.map(([x, y]) => ({ x, y }))
 
-/** A distorted, translated, scaled and optionally mirrored square: always convex and never degenerate. */
+/**
+ * A distorted, translated, scaled and optionally mirrored square: always convex and never
+ * degenerate.
+ */
 const quadrilateral = fc
   .record({
-    moved: fc.array(fc.record({ x: unit(-0.2, 0.2), y: unit(-0.2, 0.2) }), { minLength: 4, maxLength: 4 }),
+    moved: fc.array(fc.record({ x: unit(-0.2, 0.2), y: unit(-0.2, 0.2) }), {
+      minLength: 4,
+      maxLength: 4,
+    }),
     scale: unit(0.1, 50),
     at: fc.record({ x: unit(-20, 20), y: unit(-20, 20) }),
     mirrored: fc.boolean(),
@@ -27,7 +33,8 @@ const quadrilateral = fc
 const shares = fc.array(unit(0.01, 1), { minLength: 4, maxLength: 4 })
 function interpolate(corners: readonly Point[], weights: readonly number[]): Point {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const mean = (side: 'x' | 'y') => corners.reduce((sum, p, i) => sum + weights[i]! * p[side], 0) / total
+  const mean = (side: 'x' | 'y') =>
+    corners.reduce((sum, p, i) => sum + weights[i]! * p[side], 0) / total
   return { x: mean('x'), y: mean('y') }
 }
 
@@ -65,7 +72,8 @@ describe('computeHomography', () => {
         const sides = to.map((corner, i) => {
           const next = to[(i + 1) % 4]!
           return Math.sign(
-            (next.x - corner.x) * (mapped.y - corner.y) - (next.y - corner.y) * (mapped.x - corner.x),
+            (next.x - corner.x) * (mapped.y - corner.y) -
+              (next.y - corner.y) * (mapped.x - corner.x),
           )
         })
         expect(new Set(sides).size).toBe(1)
@@ -75,14 +83,21 @@ describe('computeHomography', () => {
 
   it('preserves straight lines', () => {
     fc.assert(
-      fc.property(quadrilateral, quadrilateral, shares, shares, unit(0.1, 0.9), (from, to, one, other, t) => {
-        const map = computeHomography(from, to)
-        const [a, b] = [interpolate(from, one), interpolate(from, other)]
-        const between = { x: a.x + t * (b.x - a.x), y: a.y + t * (b.y - a.y) }
-        const [p, q, r] = [map(a)!, map(between)!, map(b)!]
-        const twiceArea = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x)
-        expect(Math.abs(twiceArea) / diagonal(to) ** 2).toBeLessThan(1e-6)
-      }),
+      fc.property(
+        quadrilateral,
+        quadrilateral,
+        shares,
+        shares,
+        unit(0.1, 0.9),
+        (from, to, one, other, t) => {
+          const map = computeHomography(from, to)
+          const [a, b] = [interpolate(from, one), interpolate(from, other)]
+          const between = { x: a.x + t * (b.x - a.x), y: a.y + t * (b.y - a.y) }
+          const [p, q, r] = [map(a)!, map(between)!, map(b)!]
+          const twiceArea = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x)
+          expect(Math.abs(twiceArea) / diagonal(to) ** 2).toBeLessThan(1e-6)
+        },
+      ),
     )
   })
 

@@ -4,20 +4,21 @@ import type { Point } from '@eyrie/element'
 type Matrix = readonly [number, number, number, number, number, number, number, number, number]
 
 /**
- * A mapping between two planes that are seen in perspective, such as from the positions of people in the picture to positions on the
- * floor. Returns undefined for points on or beyond the horizon.
+ * A mapping between two planes that are seen in perspective, such as from the positions of people
+ * in the picture to positions on the floor. Returns undefined for points on or beyond the horizon.
  */
 export type Homography = (point: Point) => Point | undefined
 
 /**
- * Computes the homography that maps the corners `from` to the corners `to`, via the unit square. Both must be the
- * corners of a convex quadrilateral, listed in order around it.
+ * Computes the homography that maps the corners `from` to the corners `to`, via the unit square.
+ * Both must be the corners of a convex quadrilateral, listed in order around it.
  */
 export function computeHomography(from: readonly Point[], to: readonly Point[]): Homography {
   const matrix = multiply(mapFromUnitSquare(to), computeAdjugate(mapFromUnitSquare(from)))
   const [a, b, c, d, e, f] = matrix
 
-  // A homography is defined up to scale, sign included. Points in front of the camera have the same sign as the corners.
+  // A homography is defined up to scale, sign included. Points in front of the camera have the same
+  // sign as the corners.
   const sign = Math.sign(computeDivisor(matrix, from[0]!))
 
   return ({ x, y }) => {
@@ -28,8 +29,8 @@ export function computeHomography(from: readonly Point[], to: readonly Point[]):
 }
 
 /**
- * Returns the homography from the unit square (0, 0), (1, 0), (1, 1), (0, 1) to the given corners (Heckbert 1989,
- * "Fundamentals of Texture Mapping and Image Warping", section 2.2.3).
+ * Returns the homography from the unit square (0, 0), (1, 0), (1, 1), (0, 1) to the given corners
+ * (Heckbert 1989, "Fundamentals of Texture Mapping and Image Warping", section 2.2.3).
  */
 function mapFromUnitSquare(corners: readonly Point[]): Matrix {
   const [p0, p1, p2, p3] = corners as [Point, Point, Point, Point]
@@ -86,7 +87,10 @@ function multiply([a, b, c, d, e, f, g, h, i]: Matrix, m: Matrix): Matrix {
   ]
 }
 
-/** Returns the homogeneous coordinate w of a mapped point, by which the other two are divided. It is 0 on the horizon. */
+/**
+ * Returns the homogeneous coordinate w of a mapped point, by which the other two are divided. It
+ * is 0 on the horizon.
+ */
 function computeDivisor(matrix: Matrix, { x, y }: Point): number {
   return matrix[6] * x + matrix[7] * y + matrix[8]
 }

@@ -1,10 +1,16 @@
 import { TICKS_PER_SECOND } from '@eyrie/element'
 
-/** A violation continues until the distance exceeds the threshold by this share, so that it does not flicker. */
+/**
+ * A violation continues until the distance exceeds the threshold by this share, so that
+ * it does not flicker.
+ */
 const HYSTERESIS = 0.1
 /** A violation ends after the people have been apart, or one of them lost, for this long. */
 const GRACE_TICKS = TICKS_PER_SECOND
-/** A track that has been lost for this long has ended. Trackers recover an object earlier or not at all. */
+/**
+ * A track that has been lost for this long has ended. Trackers recover an object
+ * earlier or not at all.
+ */
 const TRACK_TIMEOUT_TICKS = 10 * TICKS_PER_SECOND
 
 /** What is known about the person with a track. */
@@ -15,14 +21,16 @@ interface TrackState {
 }
 
 /**
- * Decides which people violate the minimum distance, and counts the people who have and have not. People are identified by
- * their track ids; times (`pts`) are in ticks of the stream.
+ * Decides which people violate the minimum distance, and counts the people who have and have not.
+ * People are identified by their track ids; times (`pts`) are in ticks of the stream.
  *
  * Call `startFrame` for each frame, then `update` for each pair of people in it.
  */
 export class ViolationTracker {
   readonly #threshold: number
-  /** Ongoing violations by `getPairKey`: `pts` of the last frame in which the people were too close. */
+  /**
+   * Ongoing violations by `getPairKey`: `pts` of the last frame in which the people were too close.
+   */
   readonly #lastClosePts = new Map<string, number>()
   readonly #tracks = new Map<number, TrackState>()
   #violationCount = 0
@@ -33,9 +41,13 @@ export class ViolationTracker {
     this.#threshold = threshold
   }
 
-  /** Starts a frame with these tracks. Ends violations and tracks after their timeout, or all of them at a discontinuity. */
+  /**
+   * Starts a frame with these tracks. Ends violations and tracks after their timeout, or all of
+   * them at a discontinuity.
+   */
   startFrame(tracks: readonly number[], pts: number, discontinuity: boolean): void {
-    const isExpired = (lastPts: number, timeoutTicks: number) => discontinuity || pts - lastPts > timeoutTicks
+    const isExpired = (lastPts: number, timeoutTicks: number) =>
+      discontinuity || pts - lastPts > timeoutTicks
 
     for (const [pair, lastClosePts] of this.#lastClosePts) {
       if (isExpired(lastClosePts, GRACE_TICKS)) this.#lastClosePts.delete(pair)
@@ -54,8 +66,16 @@ export class ViolationTracker {
     }
   }
 
-  /** Updates the distance of two tracks. Returns whether they violate the minimum distance, and whether that is new. */
-  update(a: number, b: number, metres: number, pts: number): { isViolating: boolean; isNew: boolean } {
+  /**
+   * Updates the distance of two tracks. Returns whether they violate the minimum distance, and
+   * whether that is new.
+   */
+  update(
+    a: number,
+    b: number,
+    metres: number,
+    pts: number,
+  ): { isViolating: boolean; isNew: boolean } {
     const pair = getPairKey(a, b)
 
     if (this.#lastClosePts.has(pair)) {
@@ -71,7 +91,10 @@ export class ViolationTracker {
     return { isViolating: true, isNew: true }
   }
 
-  /** Returns the number of tracks that have violated the distance, and of tracks that ended without violating it. */
+  /**
+   * Returns the number of tracks that have violated the distance, and of tracks that ended
+   * without violating it.
+   */
   getCounter(): { violation: number; non_violation: number } {
     return { violation: this.#violationCount, non_violation: this.#nonViolationCount }
   }

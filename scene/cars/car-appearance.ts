@@ -59,7 +59,10 @@ const BELT_HEIGHTS_M: Record<CarKind, number> = { hatch: 0.9, sedan: 0.9, suv: 1
 /** Returns the height of the lower edge of the windows in metres. */
 export const getBeltHeight = (kind: CarKind): number => BELT_HEIGHTS_M[kind]
 
-/** The state of a car: position in metres, heading (hx, hy) as a unit vector, and rotation of the wheels in radians. */
+/**
+ * The state of a car: position in metres, heading (hx, hy) as a unit vector, and rotation of
+ * the wheels in radians.
+ */
 export interface CarPose {
   x: number
   y: number

@@ -18,8 +18,8 @@ const BRAKE_LIGHT: Rgb = [1.6, 0.06, 0.04]
 const SIDES = 20
 
 /**
- * A cross-section of the body: its position along the car and its half width, as shares of half the length and half the width of
- * the car, and its bottom and top in metres.
+ * A cross-section of the body: its position along the car and its half width, as shares of half the
+ * length and half the width of the car, and its bottom and top in metres.
  */
 type Section = readonly [along: number, halfWidth: number, bottom: number, top: number]
 
@@ -76,8 +76,8 @@ export function addBody(mesh: Mesh, appearance: CarAppearance, pose: CarPose): v
 }
 
 /**
- * Returns the colour of a face along the body. `up` is from -1 (bottom) to 1 (top), and `out` from 0 (middle) to 1 (side). The first
- * ring is at the tail.
+ * Returns the colour of a face along the body. `up` is from -1 (bottom) to 1 (top), and `out` from
+ * 0 (middle) to 1 (side). The first ring is at the tail.
  */
 function getSideColour(
   { paint }: CarAppearance,
@@ -99,7 +99,10 @@ function getSideColour(
   return up < -0.62 ? DARK : paint
 }
 
-/** Closes the body at the nose (`end` is 1) or at the tail (-1). `firstVertex` is the first vertex of the cross-section there. */
+/**
+ * Closes the body at the nose (`end` is 1) or at the tail (-1). `firstVertex` is the first vertex
+ * of the cross-section there.
+ */
 function addEnd(
   mesh: Mesh,
   appearance: CarAppearance,
@@ -121,8 +124,17 @@ function addEnd(
   }
 }
 
-/** Returns the colour of a face at the nose (`end` is 1) or at the tail (-1): lamps, grille or number plate. */
-function getEndColour(appearance: CarAppearance, pose: CarPose, end: -1 | 1, up: number, out: number): Rgb {
+/**
+ * Returns the colour of a face at the nose (`end` is 1) or at the tail (-1): lamps,
+ * grille or number plate.
+ */
+function getEndColour(
+  appearance: CarAppearance,
+  pose: CarPose,
+  end: -1 | 1,
+  up: number,
+  out: number,
+): Rgb {
   if (end > 0) {
     if (up > 0.15 && out > 0.6) return [1.0, 0.98, 0.9]
     return up < 0.45 && out < 0.8 ? scaleColour(DARK, 1.5) : appearance.paint

@@ -21,7 +21,10 @@ export function addCar(mesh: Mesh, appearance: CarAppearance, pose: CarPose): vo
 
 const TYRE = toLinearRgb(0x141414)
 
-/** The rings of a wheel from the inside to the outside: radius and position, as shares of the tyre radius and the car's half width. */
+/**
+ * The rings of a wheel from the inside to the outside: radius and position, as shares of the tyre
+ * radius and the car's half width.
+ */
 const WHEEL_RINGS = [
   { radius: 1, out: 0.7 },
   { radius: 1, out: 0.99 },
@@ -30,14 +33,26 @@ const WHEEL_RINGS = [
   { radius: 0.66, out: 1.0 },
   { radius: 0.28, out: 1.006 },
 ] as const
-/** The first rings of a wheel are the tyre. The faces behind this ring are the spokes, with gaps between them. */
+/**
+ * The first rings of a wheel are the tyre. The faces behind this ring are the spokes,
+ * with gaps between them.
+ */
 const TYRE_RINGS = 3
 const SPOKE_RING = 4
 /** Radius in metres of the ring with which a surface ends. */
 const CLOSING_RADIUS = 0.02
 
-/** Adds a wheel and its arch. `axle` is the position along the car (-1: tail, 1: nose), `side` is -1 (left) or 1 (right). */
-function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, axle: number, side: Side): void {
+/**
+ * Adds a wheel and its arch. `axle` is the position along the car (-1: tail, 1: nose), `side` is -1
+ * (left) or 1 (right).
+ */
+function addWheel(
+  mesh: Mesh,
+  appearance: CarAppearance,
+  pose: CarPose,
+  axle: number,
+  side: Side,
+): void {
   const { hx, hy, wheelAngle } = pose
   const tyreRadius = isTall(appearance.kind) ? 0.36 : 0.325
   const forward = axle * (appearance.length / 2)

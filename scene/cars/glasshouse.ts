@@ -1,12 +1,24 @@
 import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
-import { type CarAppearance, type CarKind, type CarPose, DARK, getBeltHeight } from './car-appearance.ts'
+import {
+  type CarAppearance,
+  type CarKind,
+  type CarPose,
+  DARK,
+  getBeltHeight,
+} from './car-appearance.ts'
 
 const GLASS = toLinearRgb(0x1a2128)
 
-/** Ends of the glasshouse, which is the body above the belt line, as shares of half the length of the car. */
-const ENDS: Record<CarKind, readonly [rear: number, front: number, roofRear: number, roofFront: number]> = {
+/**
+ * Ends of the glasshouse, which is the body above the belt line, as shares of half
+ * the length of the car.
+ */
+const ENDS: Record<
+  CarKind,
+  readonly [rear: number, front: number, roofRear: number, roofFront: number]
+> = {
   hatch: [-0.93, 0.42, -0.8, 0.08],
   sedan: [-0.72, 0.42, -0.42, 0.1],
   suv: [-0.95, 0.42, -0.84, 0.12],
@@ -14,7 +26,10 @@ const ENDS: Record<CarKind, readonly [rear: number, front: number, roofRear: num
 }
 
 const SIDES = 28
-/** The rings from the belt line to the roof: height as a share of the glasshouse, and the factor by which the ring is smaller. */
+/**
+ * The rings from the belt line to the roof: height as a share of the glasshouse, and the factor by
+ * which the ring is smaller.
+ */
 const RINGS: readonly (readonly [height: number, shrink: number])[] = [
   [0, 1],
   [0.05, 1],
@@ -60,7 +75,9 @@ export function addGlasshouse(mesh: Mesh, appearance: CarAppearance, pose: CarPo
   })
 }
 
-/** Returns the colour of a face. The rings 1 and 2 are the windows, between the body and the roof. */
+/**
+ * Returns the colour of a face. The rings 1 and 2 are the windows, between the body and the roof.
+ */
 function getColour({ kind, paint }: CarAppearance, ring: number, side: number): Rgb {
   if (ring < 1) return scaleColour(paint, 0.8)
   if (ring > 2) return paint

@@ -5,7 +5,10 @@ import type { SignalPhase } from '../street/crossing.ts'
 import { type Layout, PARKING_PLACE_M } from '../street/layout.ts'
 import { type CarAppearance, createRandomCarAppearance } from './car-appearance.ts'
 
-/** A moving or parked car. Lane 0 is near and leads to the right, lane 1 is far and leads to the left. Units: metres and seconds. */
+/**
+ * A moving or parked car. Lane 0 is near and leads to the right, lane 1 is far and leads to the
+ * left. Units: metres and seconds.
+ */
 export interface Car {
   track: number
   appearance: CarAppearance
@@ -47,7 +50,10 @@ const STOP_LINE_M = 1.7
 /** Cars stop this far before the gap that the model leaves, so that they stand at the line. */
 const STOP_MARGIN_M = 1.2
 
-/** Simulates cars that follow each other according to the Intelligent Driver Model (Treiber et al. 2000) and stop at red. */
+/**
+ * Simulates cars that follow each other according to the Intelligent Driver Model (Treiber et al.
+ * 2000) and stop at red.
+ */
 export class Traffic {
   cars: Car[] = []
   readonly #layout: Layout
@@ -70,7 +76,9 @@ export class Traffic {
       this.#spawn(lane, cars, dt)
       for (const car of cars) this.#drive(car, cars, dt, phase, people)
     }
-    this.cars = this.cars.filter(car => car.lane === 'parked' || Math.abs(car.x - MIDDLE_X) < MAX_DISTANCE_M)
+    this.cars = this.cars.filter(
+      car => car.lane === 'parked' || Math.abs(car.x - MIDDLE_X) < MAX_DISTANCE_M,
+    )
   }
 
   #placeParkedCars(): void {
@@ -124,7 +132,13 @@ export class Traffic {
   }
 
   /** Moves a car by one step. A stop line is treated like a standing car. */
-  #drive(car: Car, lane: readonly Car[], dt: number, phase: SignalPhase, people: readonly Walker[]): void {
+  #drive(
+    car: Car,
+    lane: readonly Car[],
+    dt: number,
+    phase: SignalPhase,
+    people: readonly Walker[],
+  ): void {
     let gap = findGapAhead(car, lane)
     const stopDistance = this.#getDistanceToStopLine(car)
     const mustStop = phase !== 'cars' || this.#isCrossingOccupied(people)
@@ -151,12 +165,17 @@ export class Traffic {
     const { roadNear, roadFar, crossingX, crossingHalfWidth } = this.#layout
     return people.some(
       ({ x, y }) =>
-        y > roadNear - 0.1 && y < roadFar + 0.3 && Math.abs(x - crossingX) < crossingHalfWidth + 1.5,
+        y > roadNear - 0.1 &&
+        y < roadFar + 0.3 &&
+        Math.abs(x - crossingX) < crossingHalfWidth + 1.5,
     )
   }
 }
 
-/** The gap between a car and the one ahead, from bumper to bumper, and the speed at which it shrinks. */
+/**
+ * The gap between a car and the one ahead, from bumper to bumper, and the speed at which it
+ * shrinks.
+ */
 interface Gap {
   distance: number
   closingSpeed: number

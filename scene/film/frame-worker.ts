@@ -1,4 +1,7 @@
-/** A worker thread that renders its band of the shared backdrop, and then complete frames on request. */
+/**
+ * A worker thread that renders its band of the shared backdrop, and then complete frames on
+ * request.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Backdrop } from '../picture/backdrop.ts'
 import { Scene } from '../picture/scene.ts'

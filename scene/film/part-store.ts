@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import type { Outline, SceneTruth, TruthFrame } from '../truth/scene-truth.ts'
 import { joinVideos } from './video-encoder.ts'
 
-/** The parameters that determine a scene. Files that were rendered with other parameters are not reused. */
+/**
+ * The parameters that determine a scene. Files that were rendered with other
+ * parameters are not reused.
+ */
 export interface SceneKey {
   version: number
   seed: number
@@ -17,8 +20,8 @@ export interface SceneKey {
 }
 
 /**
- * The files of a scene: the published video and its ground truth, and a hidden folder with the parts of the video that have
- * been rendered.
+ * The files of a scene: the published video and its ground truth, and a hidden folder with the
+ * parts of the video that have been rendered.
  */
 export class PartStore {
   readonly video: string
@@ -40,7 +43,10 @@ export class PartStore {
     return isSameKey(finishedKey, this.#key) && existsSync(this.video) && existsSync(this.truth)
   }
 
-  /** Prepares the folder for writing. Returns the truth of the frames that an earlier run has rendered. */
+  /**
+   * Prepares the folder for writing. Returns the truth of the frames that an earlier run has
+   * rendered.
+   */
   async resume(): Promise<TruthFrame[]> {
     const key = await readJson(this.#path('key.json'))
     if (!isSameKey(key, this.#key)) {
@@ -58,7 +64,10 @@ export class PartStore {
     }
   }
 
-  /** Adds the next part. `write` creates its video file at a path, and returns the truth of its frames. */
+  /**
+   * Adds the next part. `write` creates its video file at a path, and returns the
+   * truth of its frames.
+   */
   async writePart(
     signal: AbortSignal | undefined,
     write: (path: string) => Promise<TruthFrame[]>,
@@ -112,7 +121,8 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError)
+      return null
     throw error
   }
 }

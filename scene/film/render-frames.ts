@@ -27,8 +27,9 @@ export interface RenderedFrame extends FrameRequest {
 const MAX_QUEUED_FRAMES = 3
 
 /**
- * Renders the frames from `from` to `to` (exclusive) on worker threads, and yields them in order. The pixels of a frame are
- * valid until the next frame is requested. The result does not depend on the number of threads.
+ * Renders the frames from `from` to `to` (exclusive) on worker threads, and yields them in order.
+ * The pixels of a frame are valid until the next frame is requested. The result does not depend on
+ * the number of threads.
  */
 export async function* renderFrames(
   options: SceneOptions,
@@ -67,7 +68,10 @@ export async function* renderFrames(
 /** The frames that are requested from one thread, in order. */
 class FrameQueue {
   readonly #worker: Worker
-  /** The requested frames that `next` has not returned yet. The thread has rendered the first `#renderedCount` of them. */
+  /**
+   * The requested frames that `next` has not returned yet. The thread has rendered the first
+   * `#renderedCount` of them.
+   */
   readonly #pending: PromiseWithResolvers<RenderedFrame>[] = []
   #renderedCount = 0
 

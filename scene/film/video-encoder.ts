@@ -44,7 +44,9 @@ export class VideoEncoder {
     await this.#done
   }
 
-  /** Ends the process of an encoder that has not been closed, which would wait for frames forever. */
+  /**
+   * Ends the process of an encoder that has not been closed, which would wait for frames forever.
+   */
   kill(): void {
     this.#child.kill()
   }
@@ -64,7 +66,11 @@ export async function joinVideos(
   await waitForExit(child, `joining ${parts.length} parts to ${path}`)
 }
 
-function startPipeline(pipeline: string[], stdin: 'pipe' | 'ignore', signal?: AbortSignal): ChildProcess {
+function startPipeline(
+  pipeline: string[],
+  stdin: 'pipe' | 'ignore',
+  signal?: AbortSignal,
+): ChildProcess {
   return spawn('gst-launch-1.0', ['-q', ...pipeline], { stdio: [stdin, 'ignore', 'pipe'], signal })
 }
 

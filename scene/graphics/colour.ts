@@ -22,7 +22,11 @@ export function toLinearRgb(hex: number): Rgb {
   const g = srgbToLinear(((hex >> 8) & 255) / 255)
   const b = srgbToLinear((hex & 255) / 255)
   const grey = 0.25 * r + 0.6 * g + 0.15 * b
-  return [grey + (r - grey) * SATURATION, grey + (g - grey) * SATURATION, grey + (b - grey) * SATURATION]
+  return [
+    grey + (r - grey) * SATURATION,
+    grey + (g - grey) * SATURATION,
+    grey + (b - grey) * SATURATION,
+  ]
 }
 
 export const scaleColour = (c: Rgb, k: number): Rgb => [c[0] * k, c[1] * k, c[2] * k]
@@ -31,7 +35,10 @@ const CURVE_STEPS_PER_UNIT = 4096
 const CURVE_SIZE = 4 * CURVE_STEPS_PER_UNIT
 const MAX_LIGHT = 3.99
 
-/** Byte values of linear light from 0 to 4: the ACES filmic curve (fit by Krzysztof Narkowicz), converted to sRGB. */
+/**
+ * Byte values of linear light from 0 to 4: the ACES filmic curve (fit by Krzysztof
+ * Narkowicz), converted to sRGB.
+ */
 const TONE_CURVE = new Uint8Array(CURVE_SIZE).map((_, i) => {
   const c = (i / CURVE_STEPS_PER_UNIT) * 1.05
   const t = (c * (2.51 * c + 0.03)) / (c * (2.43 * c + 0.59) + 0.14)

@@ -2,7 +2,10 @@ import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { Point, Vector } from '../maths/vectors.ts'
 import type { Rgb } from './colour.ts'
 
-/** The colour of all faces, or a function that returns the colour of a face. The function returns null to omit a face. */
+/**
+ * The colour of all faces, or a function that returns the colour of a face. The function returns
+ * null to omit a face.
+ */
 export type FaceColour = Rgb | ((ring: number, side: number) => Rgb | null)
 
 /** The surface that connects a sequence of rings. */
@@ -45,8 +48,8 @@ const CAPACITY = 1 << 15
 const MIN_RING_SIZE = 0.02
 
 /**
- * A triangle mesh with smooth normals. Surfaces are lofted: they connect a sequence of elliptical rings. The buffers are
- * reused after `clear`.
+ * A triangle mesh with smooth normals. Surfaces are lofted: they connect a sequence of elliptical
+ * rings. The buffers are reused after `clear`.
  */
 export class Mesh {
   /** Three numbers for each vertex: x, y and z. */
@@ -95,7 +98,9 @@ export class Mesh {
     this.faceGloss[this.faceCount++] = gloss
   }
 
-  /** Connects the rings that were added since the last loft. Returns the index of the first vertex. */
+  /**
+   * Connects the rings that were added since the last loft. Returns the index of the first vertex.
+   */
   loft({ sides, colour, gloss = 0, squareness = 0 }: Loft): number {
     const firstVertex = this.vertexCount
     const firstFace = this.faceCount
@@ -116,12 +121,25 @@ export class Mesh {
 
     const middle = rings.length >> 1
     this.#addFaceNormals(firstFace)
-    const isInward = this.#areNormalsInward(firstVertex + middle * sides, sides, rings[middle]!.centre)
+    const isInward = this.#areNormalsInward(
+      firstVertex + middle * sides,
+      sides,
+      rings[middle]!.centre,
+    )
     this.#normalize(firstVertex, isInward ? -1 : 1)
     return firstVertex
   }
 
-  addEllipsoid({ centre, radii, heading, sides, rings, colour, gloss = 0, latitudes }: Ellipsoid): void {
+  addEllipsoid({
+    centre,
+    radii,
+    heading,
+    sides,
+    rings,
+    colour,
+    gloss = 0,
+    latitudes,
+  }: Ellipsoid): void {
     const [x, y, z] = centre
     const [rx, ry, rz] = radii
     const [hx, hy] = heading
@@ -156,7 +174,9 @@ export class Mesh {
     }
   }
 
-  /** Adds the normal of each face to the normals of its vertices. A larger face has a longer normal. */
+  /**
+   * Adds the normal of each face to the normals of its vertices. A larger face has a longer normal.
+   */
   #addFaceNormals(firstFace: number): void {
     const { positions, normals, indices } = this
     for (let face = firstFace; face < this.faceCount; face++) {

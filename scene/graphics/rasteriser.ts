@@ -1,4 +1,7 @@
-/** The rows from `top` to `bottom` of a depth buffer. Larger values are closer. The arrays begin at row `top`. */
+/**
+ * The rows from `top` to `bottom` of a depth buffer. Larger values are closer. The
+ * arrays begin at row `top`.
+ */
 export interface DepthBand {
   width: number
   top: number
@@ -8,7 +11,10 @@ export interface DepthBand {
   ids?: Int32Array
 }
 
-/** Draws a triangle of points [x, y, depth] into a depth buffer, where it is closer than earlier triangles. */
+/**
+ * Draws a triangle of points [x, y, depth] into a depth buffer, where it is closer
+ * than earlier triangles.
+ */
 export function drawDepth(band: DepthBand, points: readonly number[][], id: number): void {
   const [ax, ay, az] = points[0] as [number, number, number]
   const [bx, by, bz] = points[1] as [number, number, number]

@@ -1,11 +1,15 @@
 /**
- * Elementary functions with bit-identical results on every machine and JavaScript engine. They use only operations that
- * IEEE 754 and ECMAScript specify exactly: + - * / and Math.sqrt, floor, min, max, abs, round and imul.
+ * Elementary functions with bit-identical results on every machine and JavaScript engine. They use
+ * only operations that IEEE 754 and ECMAScript specify exactly: + - * / and Math.sqrt, floor, min,
+ * max, abs, round and imul.
  */
 export const PI = Math.PI
 export const TAU = 6.283185307179586
 
-/** Sine of an angle in radians: the Taylor series of degree 11, after reduction to ±π/2. The error is below 6e-8. */
+/**
+ * Sine of an angle in radians: the Taylor series of degree 11, after reduction to ±π/2. The
+ * error is below 6e-8.
+ */
 export function sin(x: number): number {
   x = x - TAU * Math.floor(x / TAU + 0.5)
   if (x > PI / 2) x = PI - x
@@ -19,7 +23,8 @@ export const tan = (x: number): number => sin(x) / cos(x)
 export const square = (x: number): number => x * x
 export const hypot = (x: number, y: number): number => Math.sqrt(x * x + y * y)
 
-export const clamp = (x: number, low: number, high: number): number => (x < low ? low : Math.min(x, high))
+export const clamp = (x: number, low: number, high: number): number =>
+  x < low ? low : Math.min(x, high)
 
 /** Euclidean remainder, which is never negative for a positive period. */
 export const modulo = (x: number, period: number): number => ((x % period) + period) % period

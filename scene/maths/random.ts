@@ -1,4 +1,6 @@
-/** Seeded pseudo-random number generator (Mulberry32 by Tommy Ettinger), identical on every machine. */
+/**
+ * Seeded pseudo-random number generator (Mulberry32 by Tommy Ettinger), identical on every machine.
+ */
 export class Random {
   #state: number
 

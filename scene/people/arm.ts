@@ -29,7 +29,10 @@ const BAG = [
   [-0.14, 0.01],
 ] as const
 
-/** The joints of an arm in metres: forward offsets, and heights above the ground. Angles are in radians. */
+/**
+ * The joints of an arm in metres: forward offsets, and heights above the ground.
+ * Angles are in radians.
+ */
 interface Arm {
   side: Side
   /** Whether the hand holds a phone in front of the body. */
@@ -85,7 +88,9 @@ function computeArm(pose: BodyPose, side: Side): Arm {
   const { stance, appearance, scale, girth } = pose
   const phase = stance.gaitPhase + (side > 0 ? 0 : TAU / 2)
   const holdsPhone = appearance.phone && side > 0
-  const upperAngle = holdsPhone ? 0.35 : ((0.52 * pose.swing) / 0.46) * sin(phase) * 0.8 - 0.02 + pose.lean
+  const upperAngle = holdsPhone
+    ? 0.35
+    : ((0.52 * pose.swing) / 0.46) * sin(phase) * 0.8 - 0.02 + pose.lean
   const elbowAngle = holdsPhone ? 1.9 : 0.18 + 0.28 * stance.walking * (1 + sin(phase)) * 0.6
   const foreAngle = upperAngle + elbowAngle
   const upperLength = 0.285 * scale
@@ -109,7 +114,10 @@ function computeArm(pose: BodyPose, side: Side): Arm {
   }
 }
 
-/** Returns the distance of the upper arm from the axis of the body, to the right, at a share of the way to the elbow. */
+/**
+ * Returns the distance of the upper arm from the axis of the body, to the right, at a share of
+ * the way to the elbow.
+ */
 const getArmOffset = ({ girth }: BodyPose, { side, shoulderWidth }: Arm, share: number) =>
   side * shoulderWidth * 0.98 + side * 0.06 * girth * share
 

@@ -3,7 +3,10 @@ import { clamp, cos, sin, TAU } from '../maths/arithmetic.ts'
 import { type Point, SIDES, type Side, toGround } from '../maths/vectors.ts'
 import type { PersonAppearance } from './person-appearance.ts'
 
-/** The state of a walking or standing person: position in metres, heading (hx, hy) as a unit vector, and gait. */
+/**
+ * The state of a walking or standing person: position in metres, heading (hx, hy) as a
+ * unit vector, and gait.
+ */
 export interface Stance {
   x: number
   y: number
@@ -15,7 +18,10 @@ export interface Stance {
   walking: number
 }
 
-/** The joints of a leg: offsets from the hip in metres, and the angles of thigh, shin and foot in radians. */
+/**
+ * The joints of a leg: offsets from the hip in metres, and the angles of thigh, shin
+ * and foot in radians.
+ */
 export interface Leg {
   side: Side
   kneeForward: number
@@ -108,7 +114,10 @@ export class BodyPose {
     }
   }
 
-  /** Returns the height above the ground of a point of the torso. `z` is its height above the pelvis of the model in metres. */
+  /**
+   * Returns the height above the ground of a point of the torso. `z` is its height above the pelvis
+   * of the model in metres.
+   */
   heightAt(z: number): number {
     return this.pelvis + z * this.scale
   }

@@ -10,7 +10,10 @@ const NECK = [
   [0.61, 0.05],
 ] as const
 
-/** The rings of long hair from top to bottom: height above the centre of the head, half width, half depth and forward offset. */
+/**
+ * The rings of long hair from top to bottom: height above the centre of the head, half width, half
+ * depth and forward offset.
+ */
 // biome-ignore format: table
 const LONG_HAIR = [
   [0.06, 0.07, 0.05, -0.05], [-0.02, 0.088, 0.055, -0.055], [-0.12, 0.09, 0.05, -0.07],
@@ -54,7 +57,10 @@ function addNeck(pose: BodyPose, forward: number): void {
 }
 
 /** Adds the head and the nose. */
-function addFace({ mesh, stance, appearance, scale }: BodyPose, { centre: [x, y, z], size }: Head): void {
+function addFace(
+  { mesh, stance, appearance, scale }: BodyPose,
+  { centre: [x, y, z], size }: Head,
+): void {
   const { hx, hy } = stance
   const { skin } = appearance
   mesh.addEllipsoid({
@@ -110,7 +116,10 @@ function addHat({ mesh, stance, scale }: BodyPose, { centre: [x, y, z] }: Head, 
 }
 
 /** Adds the hair on the head, without the face. */
-function addHair({ mesh, stance, appearance, scale }: BodyPose, { centre: [x, y, z], size }: Head): void {
+function addHair(
+  { mesh, stance, appearance, scale }: BodyPose,
+  { centre: [x, y, z], size }: Head,
+): void {
   const { hx, hy } = stance
   const { hair, longHair, salt } = appearance
   mesh.addEllipsoid({
@@ -133,7 +142,10 @@ function addHair({ mesh, stance, appearance, scale }: BodyPose, { centre: [x, y,
 }
 
 /** Adds the hair that falls over the back. */
-function addLongHair({ mesh, stance, appearance, scale }: BodyPose, { centre: [x, y, z] }: Head): void {
+function addLongHair(
+  { mesh, stance, appearance, scale }: BodyPose,
+  { centre: [x, y, z] }: Head,
+): void {
   const { hx, hy } = stance
   const { hair, salt } = appearance
   for (const [height, width, depth, forward] of LONG_HAIR) {

@@ -23,7 +23,10 @@ const SHIN = [
 const BARE_RING_WITH_SKIRT = 3
 const BARE_RING_WITH_SHORTS = 4
 
-/** The rings of a foot from heel to toe: position along the sole, half width, half height, and height above the ankle, in metres. */
+/**
+ * The rings of a foot from heel to toe: position along the sole, half width, half height, and
+ * height above the ankle, in metres.
+ */
 // biome-ignore format: table
 const FOOT = [
   [-0.075, 0.01, 0.01, -0.03], [-0.065, 0.036, 0.045, -0.022], [0, 0.042, 0.056, -0.018],

@@ -3,7 +3,9 @@ import { clamp } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
 
 const SKIN = [0xf0c8a8, 0xe3b08c, 0xc98f68, 0x9c6a48, 0x6e4630, 0x4a2f22, 0xd9a27c].map(toLinearRgb)
-const HAIR = [0x1a1512, 0x2b1d14, 0x4a3020, 0x7a5630, 0xb08a50, 0x8a8a88, 0xd8d4cc, 0x5a2a18].map(toLinearRgb)
+const HAIR = [0x1a1512, 0x2b1d14, 0x4a3020, 0x7a5630, 0xb08a50, 0x8a8a88, 0xd8d4cc, 0x5a2a18].map(
+  toLinearRgb,
+)
 // biome-ignore format: a palette
 const TOPS = [
   0xb03030, 0x2a4a8a, 0x2f6f4a, 0xd8d0c0, 0x222428, 0xe0b040, 0x7a3a6a, 0x5a7a9a, 0x8a5a3a,
@@ -15,7 +17,10 @@ const BOTTOMS = [
 ].map(toLinearRgb)
 const SHOES = [0x1a1614, 0x3a2418, 0xe4e4e0, 0x707070, 0x902020].map(toLinearRgb)
 
-/** Body, clothes and gait of a person. `height` is in metres; `width` and `swing` are relative to the average. */
+/**
+ * Body, clothes and gait of a person. `height` is in metres; `width` and `swing` are
+ * relative to the average.
+ */
 export interface PersonAppearance {
   height: number
   width: number
@@ -46,7 +51,9 @@ export interface PersonAppearance {
 /** Creates a random person. The order of the fields determines the random numbers they draw. */
 export function createRandomPersonAppearance(random: Random): PersonAppearance {
   const child = random.chance(0.1)
-  const height = child ? random.between(1.1, 1.42) : clamp(1.71 + 0.085 * random.gaussian(), 1.5, 1.98)
+  const height = child
+    ? random.between(1.1, 1.42)
+    : clamp(1.71 + 0.085 * random.gaussian(), 1.5, 1.98)
   const female = random.chance(0.5)
   const coat = !child && random.chance(0.22)
   const skirt = female && !coat && random.chance(0.3)

@@ -15,7 +15,10 @@ export interface Waypoint {
 const LEFT_END = -16
 export const RIGHT_END = 26
 
-/** Shares of the routes that stay on the near and on the far pavement. The others lead over the crossing. */
+/**
+ * Shares of the routes that stay on the near and on the far pavement. The others
+ * lead over the crossing.
+ */
 const NEAR_SHARE = 0.34
 const FAR_SHARE = 0.18
 

@@ -4,7 +4,8 @@ import { hash } from '../maths/noise.ts'
 import type { BodyPose } from './body-pose.ts'
 import type { PersonAppearance } from './person-appearance.ts'
 
-// Profiles from bottom to top: height above the pelvis, half width and half depth of each ring, in metres.
+// Profiles from bottom to top: height above the pelvis, half width and half depth of
+// each ring, in metres.
 // biome-ignore format: table
 const FEMALE_TORSO = [
   [-0.1, 0.128, 0.085], [-0.04, 0.16, 0.112], [0.03, 0.165, 0.115], [0.12, 0.142, 0.098],
@@ -52,7 +53,10 @@ function getTorsoColour(appearance: PersonAppearance, ring: number, side: number
   const isShoulder = pattern === 'shoulders' && ring >= 6
   const cloth = isStripe || isShoulder ? accent : top
   const isButton = coat && side === 3
-  return scaleColour(isButton ? scaleColour(cloth, 0.55) : cloth, 0.9 + 0.2 * hash(ring, side >> 1, salt))
+  return scaleColour(
+    isButton ? scaleColour(cloth, 0.55) : cloth,
+    0.9 + 0.2 * hash(ring, side >> 1, salt),
+  )
 }
 
 const SKIRT_RINGS = 5

@@ -7,7 +7,10 @@ import { MODEL_HEIGHT } from './body-pose.ts'
 import { createRandomPersonAppearance, type PersonAppearance } from './person-appearance.ts'
 import { createRandomRoute, createWaypoint, RIGHT_END, type Waypoint } from './route.ts'
 
-/** A person on a route. Position in metres, speed in metres per second, heading (hx, hy) as a unit vector. */
+/**
+ * A person on a route. Position in metres, speed in metres per second, heading (hx,
+ * hy) as a unit vector.
+ */
 export interface Walker {
   track: number
   appearance: PersonAppearance
@@ -44,7 +47,12 @@ export class Walkers {
   readonly #random: Random
   readonly #nextTrack: () => number
 
-  constructor(layout: Layout, obstacles: readonly Obstacle[], random: Random, nextTrack: () => number) {
+  constructor(
+    layout: Layout,
+    obstacles: readonly Obstacle[],
+    random: Random,
+    nextTrack: () => number,
+  ) {
     this.#layout = layout
     this.#obstacles = obstacles
     this.#random = random
@@ -142,7 +150,10 @@ export class Walkers {
     return true
   }
 
-  /** Returns the repulsion from nearby people and obstacles, and the factor by which to slow down for people ahead. */
+  /**
+   * Returns the repulsion from nearby people and obstacles, and the factor by which to slow
+   * down for people ahead.
+   */
   #computeAvoidance(person: Walker): { x: number; y: number; slowdown: number } {
     let x = 0
     let y = 0
@@ -197,7 +208,11 @@ function turnTowards(person: Walker, directionX: number, directionY: number, dt:
 
 /** Changes the speed gradually, and moves a person and their legs accordingly. */
 function walk(person: Walker, targetSpeed: number, dt: number): void {
-  person.speed += clamp(targetSpeed - person.speed, -MAX_BRAKING_MPS2 * dt, MAX_ACCELERATION_MPS2 * dt)
+  person.speed += clamp(
+    targetSpeed - person.speed,
+    -MAX_BRAKING_MPS2 * dt,
+    MAX_ACCELERATION_MPS2 * dt,
+  )
   person.walking = clamp(person.speed / NORMAL_SPEED_MPS, 0, 1.15)
   person.x += person.hx * person.speed * dt
   person.y += person.hy * person.speed * dt

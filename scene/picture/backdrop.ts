@@ -14,8 +14,9 @@ import type { ShadowMap } from './shadow-map.ts'
 export const SUPERSAMPLING = 2
 
 /**
- * The static world, rendered once in full sunlight and once in shade. Clouds and moving shadows blend the two versions. The
- * `fine` buffers contain `SUPERSAMPLING`² samples per pixel, the `coarse` buffers one.
+ * The static world, rendered once in full sunlight and once in shade. Clouds and moving shadows
+ * blend the two versions. The `fine` buffers contain `SUPERSAMPLING`² samples per pixel, the
+ * `coarse` buffers one.
  */
 export interface Backdrop {
   fineLit: Uint8Array
@@ -59,7 +60,12 @@ const SHADOW_SAMPLES = 12
 const shadowCell: number[] = [0, 0, 0]
 
 /** Renders the pixel rows from `top` to `bottom` (exclusive) of the backdrop. */
-export function renderBackdrop(backdrop: Backdrop, world: World, top: number, bottom: number): void {
+export function renderBackdrop(
+  backdrop: Backdrop,
+  world: World,
+  top: number,
+  bottom: number,
+): void {
   new BackdropBand(backdrop, world, top, bottom).render()
 }
 
@@ -89,13 +95,17 @@ class BackdropBand {
   render(): void {
     this.#drawGround()
     this.#drawTriangles()
-    for (let y = this.#top; y < this.#bottom; y++) for (let x = 0; x < this.#width; x++) this.#shade(x, y)
+    for (let y = this.#top; y < this.#bottom; y++)
+      for (let x = 0; x < this.#width; x++) this.#shade(x, y)
     const { fineLit, fineShaded, coarseLit, coarseShaded } = this.#backdrop
     this.#downsample(fineLit, coarseLit)
     this.#downsample(fineShaded, coarseShaded)
   }
 
-  /** Returns the direction of the ray through the centre of a fine sample. Its component along the view axis is 1. */
+  /**
+   * Returns the direction of the ray through the centre of a fine sample. Its component
+   * along the view axis is 1.
+   */
   #ray(x: number, y: number): Vector {
     const { forward, right, up, focal } = this.#world.camera
     const fineFocal = focal * SUPERSAMPLING
@@ -156,7 +166,9 @@ class BackdropBand {
     if (id === GROUND) {
       this.#backdrop.isGround[sample / 3] = 1
       const nearWall = at[1] > layout.facadeY - 1.5
-      const open = nearWall ? 0.6 + 0.4 * smoothstep(layout.facadeY, layout.facadeY - 1.5, at[1]) : 1
+      const open = nearWall
+        ? 0.6 + 0.4 * smoothstep(layout.facadeY, layout.facadeY - 1.5, at[1])
+        : 1
       this.#light(sample, x, y, at, [0, 0, 1], this.#ground(at[0], at[1], distance), open, 0, false)
       return
     }
@@ -185,7 +197,9 @@ class BackdropBand {
     this.#backdrop.fineShaded.set(colour, sample)
   }
 
-  /** Writes the shaded sample (sky and ground light only) and the lit one (plus direct sunlight). */
+  /**
+   * Writes the shaded sample (sky and ground light only) and the lit one (plus direct sunlight).
+   */
   #light(
     sample: number,
     x: number,
@@ -200,7 +214,9 @@ class BackdropBand {
     const { sun, sunlight, skylight, groundlight } = this.#world.layout.light
     const facing = normal[0] * sun[0] + normal[1] * sun[1] + normal[2] * sun[2]
     const reach = facing > 0 || isLeaf ? this.#sampleSunVisibility(x, y, at, normal) : 0
-    const direct = isLeaf ? reach * (0.25 + 0.75 * Math.max(0, facing)) : Math.max(0, facing) * reach
+    const direct = isLeaf
+      ? reach * (0.25 + 0.75 * Math.max(0, facing))
+      : Math.max(0, facing) * reach
     const up = 0.5 + 0.5 * normal[2]
     for (let c = 0; c < 3; c++) {
       const ambient = (groundlight[c]! * (1 - up) + skylight[c]! * up) * open
@@ -210,7 +226,10 @@ class BackdropBand {
     }
   }
 
-  /** Returns the share of the sun that is visible from a point. Jittered samples of the shadow map make the edges soft. */
+  /**
+   * Returns the share of the sun that is visible from a point. Jittered samples of the shadow map
+   * make the edges soft.
+   */
   #sampleSunVisibility(x: number, y: number, at: Vector, normal: Vector): number {
     const { shadows } = this.#world
     const cell = shadows.project(
@@ -241,13 +260,17 @@ class BackdropBand {
         for (let c = 0; c < 3; c++) {
           let sum = 0
           for (let a = 0; a < k; a++)
-            for (let b = 0; b < k; b++) sum += fine[((y * k + a) * this.#width + x * k + b) * 3 + c]!
+            for (let b = 0; b < k; b++)
+              sum += fine[((y * k + a) * this.#width + x * k + b) * 3 + c]!
           coarse[(y * width + x) * 3 + c] = ((sum + (k * k) / 2) / (k * k)) | 0
         }
   }
 }
 
-/** Returns the unit normal of a triangle at a point, towards the camera. Leaves have their own normals. */
+/**
+ * Returns the unit normal of a triangle at a point, towards the camera. Leaves have their own
+ * normals.
+ */
 function computeNormal(triangle: Triangle, at: Vector, ray: Vector): Vector {
   const [x, y, z] = triangle.leafNormal ?? surfaceNormal(triangle, at)
   const length = Math.sqrt(x * x + y * y + z * z) || 1

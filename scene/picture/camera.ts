@@ -31,8 +31,8 @@ export class Camera {
   }
 
   /**
-   * Projects a point in metres. Writes pixel x, pixel y and inverse depth to `out` and returns it. The inverse depth is -1
-   * for a point behind the near plane.
+   * Projects a point in metres. Writes pixel x, pixel y and inverse depth to `out` and returns it.
+   * The inverse depth is -1 for a point behind the near plane.
    */
   project(x: number, y: number, z: number, out: number[]): number[] {
     const dx = x - this.eye[0]

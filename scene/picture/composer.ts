@@ -9,7 +9,9 @@ const SHADOW_STRENGTH = 0.96
 /** Sum of the weights of the tent filter: 1 + 2 + 3 + 2 + 1 along each axis. */
 const TENT_WEIGHT = 81
 
-/** Composes backdrop and layers to a picture, with integer arithmetic. Light is in units of 1/256. */
+/**
+ * Composes backdrop and layers to a picture, with integer arithmetic. Light is in units of 1/256.
+ */
 export class Composer {
   /** Number of visible samples of each object in the last picture, by the id of the owner. */
   readonly visibleSamples = new Int32Array(MAX_OWNERS)
@@ -25,7 +27,10 @@ export class Composer {
     this.#layers = layers
   }
 
-  /** Writes RGB, three bytes per pixel. `sunStrength` (0..1) is the share of sunlight not blocked by clouds. */
+  /**
+   * Writes RGB, three bytes per pixel. `sunStrength` (0..1) is the share of sunlight
+   * not blocked by clouds.
+   */
   compose(rgb: Uint8ClampedArray, sunStrength: number): void {
     const sun = Math.round(sunStrength * 256)
     this.visibleSamples.fill(0)
@@ -104,7 +109,10 @@ export class Composer {
     }
   }
 
-  /** Returns the sunlight on the ground at a pixel, after cast shadows. They are blurred with a 5×5 tent filter. */
+  /**
+   * Returns the sunlight on the ground at a pixel, after cast shadows. They are blurred
+   * with a 5×5 tent filter.
+   */
   #shadedSun(x: number, y: number, sun: number): number {
     const { shadow } = this.#layers
     const width = this.#width
@@ -113,7 +121,10 @@ export class Composer {
 
     const pixel = y * width + x
     const corners =
-      shadow[pixel - 2]! | shadow[pixel + 2]! | shadow[pixel - 2 * width]! | shadow[pixel + 2 * width]!
+      shadow[pixel - 2]! |
+      shadow[pixel + 2]! |
+      shadow[pixel - 2 * width]! |
+      shadow[pixel + 2 * width]!
     const isNearShadow = (shadow[pixel]! | corners) !== 0
     if (!isNearShadow) return sun
 

@@ -15,7 +15,9 @@ export interface Span {
   state: number
 }
 
-/** Tracks which tiles a frame draws to. Clean tiles need no clearing and no per-sample composition. */
+/**
+ * Tracks which tiles a frame draws to. Clean tiles need no clearing and no per-sample composition.
+ */
 export class DirtyTiles {
   readonly #width: number
   readonly #height: number

@@ -7,19 +7,26 @@ import type { Camera } from './camera.ts'
 import { CLEAN, COVERED, DirtyTiles, SHADOWED } from './dirty-tiles.ts'
 import type { Bounds, ProjectedMesh } from './projected-mesh.ts'
 
-/** The moving objects of a frame, drawn with a depth test against the backdrop, and their shadows. */
+/**
+ * The moving objects of a frame, drawn with a depth test against the backdrop, and their shadows.
+ */
 export class Layers {
   /** For each fine sample: the id of the visible object (0: none), and its colour. */
   readonly owner: Uint8Array
   readonly colour: Uint8Array
-  /** For each pixel: 1 in a cast shadow, and the darkening of the ground by nearby objects (0..255). */
+  /**
+   * For each pixel: 1 in a cast shadow, and the darkening of the ground by nearby objects (0..255).
+   */
   readonly shadow: Uint8Array
   readonly occlusion: Uint8Array
   readonly tiles: DirtyTiles
   readonly #world: World
   readonly #backdrop: Backdrop
   readonly #depth: Float32Array
-  /** The last drawing that touched each sample, so that each sample of a mesh is counted once, even if it is occluded. */
+  /**
+   * The last drawing that touched each sample, so that each sample of a mesh is counted once,
+   * even if it is occluded.
+   */
   readonly #touched: Int32Array
   #drawing = 0
 
@@ -99,8 +106,8 @@ export class Layers {
   }
 
   /**
-   * Draws the surface of a mesh. Returns the number of samples that it would cover without occlusion. Back faces of closed
-   * meshes are skipped.
+   * Draws the surface of a mesh. Returns the number of samples that it would cover without
+   * occlusion. Back faces of closed meshes are skipped.
    */
   drawSurface(mesh: Mesh, projected: ProjectedMesh, owner: number, isClosed: boolean): number {
     const { bounds } = projected
@@ -174,13 +181,16 @@ export class Layers {
         const down = 1 - up
         const i = o * 3
         this.colour[i] = toneMap(
-          r * (groundlight[0] * down + skylight[0] * up + sunlight[0] * lit) + shine * skylight[0] * 1.3,
+          r * (groundlight[0] * down + skylight[0] * up + sunlight[0] * lit) +
+            shine * skylight[0] * 1.3,
         )
         this.colour[i + 1] = toneMap(
-          g * (groundlight[1] * down + skylight[1] * up + sunlight[1] * lit) + shine * skylight[1] * 1.3,
+          g * (groundlight[1] * down + skylight[1] * up + sunlight[1] * lit) +
+            shine * skylight[1] * 1.3,
         )
         this.colour[i + 2] = toneMap(
-          blue * (groundlight[2] * down + skylight[2] * up + sunlight[2] * lit) + shine * skylight[2] * 1.3,
+          blue * (groundlight[2] * down + skylight[2] * up + sunlight[2] * lit) +
+            shine * skylight[2] * 1.3,
         )
       }
     }
@@ -188,7 +198,9 @@ export class Layers {
   }
 }
 
-/** The ground that an object darkens: centre and size in metres, heading (hx, hy) as a unit vector. */
+/**
+ * The ground that an object darkens: centre and size in metres, heading (hx, hy) as a unit vector.
+ */
 export interface Footprint {
   x: number
   y: number
@@ -212,7 +224,10 @@ function computeGroundDarkness({ hx, hy, halfSize }: Footprint, dx: number, dy: 
 }
 
 /** Returns the bounds of the footprint in pixels. */
-function projectFootprint(camera: Camera, { x, y, hx, hy, halfSize = [0.03, 0.03] }: Footprint): Bounds {
+function projectFootprint(
+  camera: Camera,
+  { x, y, hx, hy, halfSize = [0.03, 0.03] }: Footprint,
+): Bounds {
   const point = [0, 0, 0]
   const bounds = { left: 1e9, top: 1e9, right: -1e9, bottom: -1e9 }
   const length = halfSize[0] + 0.46

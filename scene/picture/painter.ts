@@ -123,7 +123,10 @@ export class Painter {
   }
 
   /** Draws the mesh with its shadows. */
-  #draw(footprint: Footprint, isCar: boolean): Pick<DrawnObject, 'owner' | 'sampleCount' | 'bounds'> {
+  #draw(
+    footprint: Footprint,
+    isCar: boolean,
+  ): Pick<DrawnObject, 'owner' | 'sampleCount' | 'bounds'> {
     this.#ownerCount++
     const owner = this.#ownerCount
     this.#projectedMesh.project(this.#mesh, this.#sunStrength, isCar)
@@ -133,19 +136,34 @@ export class Painter {
     return { owner, sampleCount, bounds: this.#projectedMesh.bounds }
   }
 
-  /** Returns whether an object with a radius of `reach` metres, or its shadow, may be in the picture. */
+  /**
+   * Returns whether an object with a radius of `reach` metres, or its shadow, may be in the
+   * picture.
+   */
   #mayBeVisible(x: number, y: number, reach: number): boolean {
     const { camera } = this.#world
     const [px, py, inverse] = camera.project(x, y, 0.8, [0, 0, 0]) as [number, number, number]
     if (inverse < MIN_INVERSE_DEPTH) return false
     const body = reach * camera.focal * inverse
     const margin = body + SHADOW_REACH * camera.focal * inverse
-    return px >= -margin && px <= camera.width + margin && py >= -body && py <= camera.height + margin
+    return (
+      px >= -margin && px <= camera.width + margin && py >= -body && py <= camera.height + margin
+    )
   }
 
-  #toRenderedObject({ object, class: kind, owner, sampleCount, bounds }: DrawnObject): RenderedObject {
+  #toRenderedObject({
+    object,
+    class: kind,
+    owner,
+    sampleCount,
+    bounds,
+  }: DrawnObject): RenderedObject {
     const { camera } = this.#world
-    const [footX, footY] = camera.project(object.x, object.y, 0, [0, 0, 0]) as [number, number, number]
+    const [footX, footY] = camera.project(object.x, object.y, 0, [0, 0, 0]) as [
+      number,
+      number,
+      number,
+    ]
     return {
       track: object.track,
       class: kind,

@@ -4,7 +4,10 @@ import type { World } from './backdrop.ts'
 import { SUPERSAMPLING } from './backdrop.ts'
 
 const CAPACITY = 1 << 16
-/** Offsets of the cells of the shadow map that are sampled for a vertex, so that the edges of shadows are soft. */
+/**
+ * Offsets of the cells of the shadow map that are sampled for a vertex, so that the edges
+ * of shadows are soft.
+ */
 const SHADOW_CELLS = [
   [0, 0],
   [2, 0],
@@ -13,7 +16,9 @@ const SHADOW_CELLS = [
   [0, -2],
 ] as const
 
-/** Points are moved this far towards the sun, so that a surface does not cast a shadow on itself. */
+/**
+ * Points are moved this far towards the sun, so that a surface does not cast a shadow on itself.
+ */
 const SHADOW_BIAS_M = 0.15
 
 /** A rectangle in pixels. */
@@ -24,7 +29,10 @@ export interface Bounds {
   bottom: number
 }
 
-/** A mesh projected into the picture, with lighting per vertex (Gouraud) and its shadow on the ground. */
+/**
+ * A mesh projected into the picture, with lighting per vertex (Gouraud) and its
+ * shadow on the ground.
+ */
 export class ProjectedMesh {
   /** Positions of the vertices in fine samples, and inverse distances. */
   readonly x = new Float64Array(CAPACITY)
@@ -51,8 +59,8 @@ export class ProjectedMesh {
   }
 
   /**
-   * Projects a mesh, replacing the previous one. `sunStrength` (0..1) is the share of sunlight not blocked by clouds.
-   * Glossy meshes reflect an uneven sky.
+   * Projects a mesh, replacing the previous one. `sunStrength` (0..1) is the share of sunlight not
+   * blocked by clouds. Glossy meshes reflect an uneven sky.
    */
   project(mesh: Mesh, sunStrength: number, isGlossy: boolean): void {
     const { camera, layout } = this.#world
@@ -80,7 +88,10 @@ export class ProjectedMesh {
     }
   }
 
-  /** Computes the light that reaches vertex `i`, at this position, and that it reflects towards the camera. */
+  /**
+   * Computes the light that reaches vertex `i`, at this position, and that it
+   * reflects towards the camera.
+   */
   #light(
     i: number,
     mesh: Mesh,
@@ -124,7 +135,8 @@ export class ProjectedMesh {
     let highlight = Math.max(0, rx * sun[0] + ry * sun[1] + rz * sun[2])
     for (let power = 1; power < 32; power *= 2) highlight *= highlight
     const fresnel = 0.07 + 0.6 * grazing2 * grazing2 * grazing // Schlick's approximation
-    this.mirrored[i] = skyMirrored * fresnel + highlight * 1.3 * reach * sunStrength * (1 - overcast)
+    this.mirrored[i] =
+      skyMirrored * fresnel + highlight * 1.3 * reach * sunStrength * (1 - overcast)
   }
 
   /** Returns the share of the sun that the static world does not hide from a point. */
@@ -132,7 +144,12 @@ export class ProjectedMesh {
     const { shadows, layout } = this.#world
     const { sun } = layout.light
     const point = this.#point
-    shadows.project(x + sun[0] * SHADOW_BIAS_M, y + sun[1] * SHADOW_BIAS_M, z + sun[2] * SHADOW_BIAS_M, point)
+    shadows.project(
+      x + sun[0] * SHADOW_BIAS_M,
+      y + sun[1] * SHADOW_BIAS_M,
+      z + sun[2] * SHADOW_BIAS_M,
+      point,
+    )
     const cellX = point[0]! | 0
     const cellY = point[1]! | 0
     const limit = shadows.size - 2

@@ -16,7 +16,10 @@ export interface SceneOptions {
   variation?: number
 }
 
-/** A simulated and rendered scene. Each thread has its own instance. Threads share only the backdrop. */
+/**
+ * A simulated and rendered scene. Each thread has its own instance. Threads share only the
+ * backdrop.
+ */
 export class Scene {
   readonly layout: Layout
   readonly simulation: Simulation
@@ -47,8 +50,8 @@ export class Scene {
   }
 
   /**
-   * Paints the current frame over a complete backdrop. Writes RGB with three bytes per pixel to `rgb`, and returns the
-   * visible objects.
+   * Paints the current frame over a complete backdrop. Writes RGB with three bytes per pixel to
+   * `rgb`, and returns the visible objects.
    */
   paint(backdrop: Backdrop, rgb: Uint8ClampedArray): RenderedObject[] {
     this.#painter ??= new Painter(this.#seed, this.#world, backdrop)

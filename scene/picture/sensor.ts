@@ -21,8 +21,12 @@ export class Sensor {
     this.#grain = new Int8Array(GRAIN_TABLE_SIZE).map(() =>
       clamp(Math.round(random.gaussian() * 16), -60, 60),
     )
-    this.#columnShade = new Int32Array(width).map((_, x) => 34 * square((x - width / 2) / (width / 2)))
-    this.#rowShade = new Int32Array(height).map((_, y) => 26 * square((y - height / 2) / (height / 2)))
+    this.#columnShade = new Int32Array(width).map(
+      (_, x) => 34 * square((x - width / 2) / (width / 2)),
+    )
+    this.#rowShade = new Int32Array(height).map(
+      (_, y) => 26 * square((y - height / 2) / (height / 2)),
+    )
   }
 
   /** Applies vignetting and noise to a frame in place. */

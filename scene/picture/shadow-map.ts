@@ -39,7 +39,10 @@ export class ShadowMap {
     }
   }
 
-  /** Projects a point. Writes cell x, cell y and proximity to the sun in metres to `out`, and returns it. */
+  /**
+   * Projects a point. Writes cell x, cell y and proximity to the sun in metres to
+   * `out`, and returns it.
+   */
   project(x: number, y: number, z: number, out: number[]): number[] {
     const dx = x - CENTRE[0]
     const dy = y - CENTRE[1]

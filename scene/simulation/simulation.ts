@@ -7,10 +7,16 @@ import type { Obstacle } from '../street/site.ts'
 
 /** Simulated time before frame 0, in which people and cars spread over the street. */
 const WARM_UP_S = 14
-/** Time in the cycle of the traffic light at frame 0: people have entered the picture, and cars have a green light. */
+/**
+ * Time in the cycle of the traffic light at frame 0: people have entered the picture, and
+ * cars have a green light.
+ */
 const START_S = 17
 
-/** Simulates people, cars and the traffic light. One step is one frame. The result is deterministic for a seed. */
+/**
+ * Simulates people, cars and the traffic light. One step is one frame. The result is
+ * deterministic for a seed.
+ */
 export class Simulation {
   readonly walkers: Walkers
   readonly traffic: Traffic

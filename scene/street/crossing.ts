@@ -21,7 +21,11 @@ export function addCrossing(site: Site): void {
   site.obstacles.push([...bin, 0.5])
   for (const [x, y] of getSignalPositions(site.layout)) {
     site.triangles.addPost([x, y], 0, 2.9, 0.055, 0.05, toLinearRgb(0x3a3e40))
-    site.triangles.addBox([x - 0.14, y - 0.12, 2.2], [x + 0.14, y + 0.12, 2.95], toLinearRgb(0x15171a))
+    site.triangles.addBox(
+      [x - 0.14, y - 0.12, 2.2],
+      [x + 0.14, y + 0.12, 2.95],
+      toLinearRgb(0x15171a),
+    )
     site.obstacles.push([x, y, 0.3])
   }
   for (const side of [-1, 1]) {
@@ -34,7 +38,10 @@ export function addCrossing(site: Site): void {
   }
 }
 
-/** Phase of the traffic light. `cars` and `people` name who has a green light; in `clear`, both have a red light. */
+/**
+ * Phase of the traffic light. `cars` and `people` name who has a green light; in `clear`,
+ * both have a red light.
+ */
 export type SignalPhase = 'cars' | 'amber' | 'people' | 'clear'
 
 /** Duration of a cycle of all four phases. */
@@ -52,7 +59,12 @@ const RED = 0
 const AMBER = 1
 const GREEN = 2
 const LAMPS = [RED, AMBER, GREEN]
-const LIT_LAMPS: Record<SignalPhase, number> = { cars: GREEN, amber: AMBER, people: RED, clear: RED }
+const LIT_LAMPS: Record<SignalPhase, number> = {
+  cars: GREEN,
+  amber: AMBER,
+  people: RED,
+  clear: RED,
+}
 const LIT_COLOURS: readonly Rgb[] = [
   [2.2, 0.15, 0.1],
   [2.0, 1.1, 0.1],
@@ -63,7 +75,10 @@ const DARK_COLOURS: readonly Rgb[] = [
   [0.05, 0.03, 0.01],
   [0.01, 0.04, 0.02],
 ]
-/** The sides of a traffic light that have lamps: the front, which faces the camera, the left and the right. */
+/**
+ * The sides of a traffic light that have lamps: the front, which faces the camera,
+ * the left and the right.
+ */
 const FACES = [
   [0, -1],
   [-1, 0],

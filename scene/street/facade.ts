@@ -27,8 +27,8 @@ const JOINT_HEIGHT = 0.012
 const BRICK_LENGTH = 0.24
 
 /**
- * Applies the procedural texture to `colour`, at a point of the wall: metres along the wall and above the ground. `ray` is the direction
- * of view. Returns the share of reflected sky.
+ * Applies the procedural texture to `colour`, at a point of the wall: metres along the wall and
+ * above the ground. `ray` is the direction of view. Returns the share of reflected sky.
  */
 export function shadeFacade(
   plan: FacadePlan,
@@ -42,7 +42,8 @@ export function shadeFacade(
 
   /** Sets the colour of a window pane, and returns its share of reflected sky. */
   const shadeGlass = (): number => {
-    const mirrored = 0.12 + 0.5 * fractalNoise(along * 0.5 + rayX * 3, z * 0.5 + rayZ * 4, plan.salt + 5, 3)
+    const mirrored =
+      0.12 + 0.5 * fractalNoise(along * 0.5 + rayX * 3, z * 0.5 + rayZ * 4, plan.salt + 5, 3)
     set(colour, 0.012, 0.016, 0.02)
     return mirrored * 0.75
   }
@@ -125,7 +126,8 @@ function isLettering(plan: FacadePlan, along: number, z: number, wallWidth: numb
   )
 }
 
-// The windows of the upper floors, in metres: half the width, and the heights of sill and lintel above the floor.
+// The windows of the upper floors, in metres: half the width, and the heights of sill and
+// lintel above the floor.
 const HALF_WINDOW = 0.52
 const SILL = 0.85
 const LINTEL = 2.45

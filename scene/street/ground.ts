@@ -10,7 +10,10 @@ const TACTILE = toLinearRgb(0xc8a860)
 const GUTTER_WIDTH_M = 0.35
 const JOINT_WIDTH_M = 0.018
 
-/** Returns the colour of the ground at (x, y) in metres. Fine grain fades with the distance from the camera. */
+/**
+ * Returns the colour of the ground at (x, y) in metres. Fine grain fades with the
+ * distance from the camera.
+ */
 export type Ground = (x: number, y: number, distance: number) => Rgb
 
 export function createGround(layout: Layout): Ground {
@@ -37,7 +40,8 @@ function shadeRoad(layout: Layout, asphalt: Rgb, x: number, y: number, grain: nu
     asphalt[1] * surface * tracks,
     asphalt[2] * surface * tracks,
   ]
-  if (isMarked(layout, x, y)) colour = scaleColour(WHITE, 0.8 + 0.3 * fractalNoise(x * 3, y * 3, 21, 3))
+  if (isMarked(layout, x, y))
+    colour = scaleColour(WHITE, 0.8 + 0.3 * fractalNoise(x * 3, y * 3, 21, 3))
 
   const isStain = fractalNoise(x * 0.6 + 9, y * 0.6, 41, 3) > 0.58
   if (isStain) colour = scaleColour(colour, 0.84)
@@ -118,7 +122,11 @@ function shadeKerb(x: number, fromEdge: number): Rgb {
   const isGap = modulo(x, 1) < 0.02
   const gap = isGap ? 0.6 : 1
   const weathered = 0.9 + 0.12 * valueNoise(x * 4, 0, 3)
-  const colour: Rgb = [KERB[0] * weathered * gap, KERB[1] * weathered * gap, KERB[2] * weathered * gap]
+  const colour: Rgb = [
+    KERB[0] * weathered * gap,
+    KERB[1] * weathered * gap,
+    KERB[2] * weathered * gap,
+  ]
   return fromEdge < 0.05 ? scaleColour(colour, 0.7) : colour
 }
 

@@ -7,8 +7,9 @@ import type { Vector } from '../maths/vectors.ts'
 export const PARKING_PLACE_M = 5.4
 
 /**
- * The layout of a scene in metres. The x axis points to the right along the street, y away from the camera, z up. From near
- * to far there are a pavement, a road with two lanes, a parking bay, another pavement and the facades.
+ * The layout of a scene in metres. The x axis points to the right along the street, y away from the
+ * camera, z up. From near to far there are a pavement, a road with two lanes, a parking bay,
+ * another pavement and the facades.
  */
 export interface Layout {
   /** 0: the demo's layout and camera; 1: fully random; in between: a perturbed demo. */
@@ -46,7 +47,8 @@ const ASPHALTS = [0x55565a, 0x4a4b4e, 0x605f5e]
 export function generateLayout(random: Random, variation: number): Layout {
   const vary = (demo: number, low: number, high: number): number =>
     variation === 0 ? demo : demo + variation * (random.between(low, high) - demo)
-  const chance = (probability: number): boolean => variation > 0 && random.chance(probability * variation)
+  const chance = (probability: number): boolean =>
+    variation > 0 && random.chance(probability * variation)
 
   const roadNear = vary(11.5, 9, 15)
   const roadFar = roadNear + 7
@@ -64,7 +66,12 @@ export function generateLayout(random: Random, variation: number): Layout {
   const people = Math.round(vary(18, 5, 22))
   const pavement = random.pick(PAVINGS)
   const tile = vary(0.9, 0.5, 1.3)
-  const paving = { paint: pavement, tile, style: random.integer(0, 2), asphalt: random.pick(ASPHALTS) }
+  const paving = {
+    paint: pavement,
+    tile,
+    style: random.integer(0, 2),
+    asphalt: random.pick(ASPHALTS),
+  }
   const camera = { eye, yaw, pitch, fieldOfView }
   // biome-ignore format: in the order of the interface
   return {

@@ -34,14 +34,24 @@ type SurfaceOptions = Omit<Triangle, 'corners' | 'colour'>
 export class TriangleList {
   readonly triangles: Triangle[] = []
 
-  addQuad(a: Vector, b: Vector, c: Vector, d: Vector, colour: Rgb, options: SurfaceOptions = {}): void {
+  addQuad(
+    a: Vector,
+    b: Vector,
+    c: Vector,
+    d: Vector,
+    colour: Rgb,
+    options: SurfaceOptions = {},
+  ): void {
     this.triangles.push(
       { corners: [a, b, c], colour, ...options },
       { corners: [a, c, d], colour, ...options },
     )
   }
 
-  /** Adds a strip along the street, from the first x to the second, between two lines that are given by their y and z. */
+  /**
+   * Adds a strip along the street, from the first x to the second, between two lines that are
+   * given by their y and z.
+   */
   addStrip(
     [x0, x1]: readonly [number, number],
     [y0, z0]: readonly [y: number, z: number],
@@ -68,7 +78,15 @@ export class TriangleList {
   }
 
   /** Adds an upright post from height z0 to z1, tapered from radius r0 to r1. */
-  addPost([x, y]: Point, z0: number, z1: number, r0: number, r1: number, colour: Rgb, sides = 10): void {
+  addPost(
+    [x, y]: Point,
+    z0: number,
+    z1: number,
+    r0: number,
+    r1: number,
+    colour: Rgb,
+    sides = 10,
+  ): void {
     for (let s = 0; s < sides; s++) {
       const a = (TAU * s) / sides
       const b = (TAU * (s + 1)) / sides
@@ -83,9 +101,15 @@ export class TriangleList {
     }
   }
 
-  /** Adds a leaf or petal: a triangle around a centre whose corners are offset by random distances. */
+  /**
+   * Adds a leaf or petal: a triangle around a centre whose corners are offset by random distances.
+   */
   addLeaf([x, y, z]: Vector, offset: () => number, colour: Rgb, leafNormal: () => Vector): void {
     const corner = (): Vector => [x + offset(), y + offset(), z + offset()]
-    this.triangles.push({ corners: [corner(), corner(), corner()], colour, leafNormal: leafNormal() })
+    this.triangles.push({
+      corners: [corner(), corner(), corner()],
+      colour,
+      leafNormal: leafNormal(),
+    })
   }
 }

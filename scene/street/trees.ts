@@ -54,7 +54,11 @@ function addTree(site: Site, [x, y]: Point, height: number): void {
     const distance = clump.radius * Math.sqrt(random.between(0.35, 1))
     const size = random.between(0.04, 0.095)
     const shade = random.between(0.6, 1.25)
-    const colour: Rgb = [green[0] * shade * random.between(0.8, 1.3), green[1] * shade, green[2] * shade]
+    const colour: Rgb = [
+      green[0] * shade * random.between(0.8, 1.3),
+      green[1] * shade,
+      green[2] * shade,
+    ]
     site.triangles.addLeaf(
       [
         clump.x + distance * outward * cos(angle),

@@ -4,7 +4,9 @@ import type { TruthFrame, TruthObject } from './scene-truth.ts'
 
 const FPS = 10
 
-/** Frames in which the foot (the centre of the lowest quarter) of one object is at the given points. */
+/**
+ * Frames in which the foot (the centre of the lowest quarter) of one object is at the given points.
+ */
 function path(points: [x: number, y: number][], track = 1): TruthFrame[] {
   return points.map(([x, y], n) => ({ n, objects: [objectAt(x, y, track)] }))
 }
@@ -140,7 +142,11 @@ describe('scene truth', () => {
   })
 
   it('reports a near miss in the frame in which a moving car is closest to a person', () => {
-    const car = (x: number): TruthObject => ({ ...objectAt(0.5, 0.5, 9), class: 'car', ground: { x, y: 0 } })
+    const car = (x: number): TruthObject => ({
+      ...objectAt(0.5, 0.5, 9),
+      class: 'car',
+      ground: { x, y: 0 },
+    })
     const person = { ...objectAt(0.5, 0.5, 1), ground: { x: 2, y: 1 } }
     const frames = [0, 1, 2, 3, 4].map(n => ({ n, objects: [car(n), person] }))
     expect(findNearMisses(frames, FPS)).toEqual([{ frame: 2, tracks: [9, 1], distance_m: 1 }])

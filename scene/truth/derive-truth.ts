@@ -7,8 +7,8 @@ import {
   type TruthObject,
 } from './scene-truth.ts'
 
-// This file derives what happens in a scene. Its geometry is deliberately not shared with the plugins, because end-to-end tests
-// compare their counts with it.
+// This file derives what happens in a scene. Its geometry is deliberately not shared with the
+// plugins, because end-to-end tests compare their counts with it.
 
 type Point = Outline['coords'][number]
 type Box = TruthObject['bbox']
@@ -22,7 +22,10 @@ const NEAR_MISS_M = 2
 /** Minimum speed of the car in a near miss, in metres per second. */
 const MIN_CAR_SPEED_MPS = 2
 
-/** Converts a rendered frame of `width` × `height` pixels to its ground truth, rounded for compact storage. */
+/**
+ * Converts a rendered frame of `width` × `height` pixels to its ground truth, rounded
+ * for compact storage.
+ */
 export function toTruthFrame(
   { n, objects }: { n: number; objects: readonly RenderedObject[] },
   width: number,
@@ -49,7 +52,10 @@ export function toTruthFrame(
   }
 }
 
-/** Returns the ground truth of a scene: its frames, and the crossings, visits and near misses in them. */
+/**
+ * Returns the ground truth of a scene: its frames, and the crossings, visits and
+ * near misses in them.
+ */
 export function assembleTruth(
   scene: { seed: number; width: number; height: number; fps: number },
   frames: TruthFrame[],
@@ -67,8 +73,14 @@ export function assembleTruth(
   }
 }
 
-/** Finds every crossing of a line by the foot of an object. Seen along the line, the direction from left to right is `up`. */
-export function findCrossings(line: Outline, frames: readonly TruthFrame[]): SceneTruth['crossings'] {
+/**
+ * Finds every crossing of a line by the foot of an object. Seen along the line, the direction from
+ * left to right is `up`.
+ */
+export function findCrossings(
+  line: Outline,
+  frames: readonly TruthFrame[],
+): SceneTruth['crossings'] {
   const crossings: SceneTruth['crossings'] = []
   const lastPositions = new Map<number, Point>()
   for (const { n, objects } of frames) {
@@ -80,7 +92,8 @@ export function findCrossings(line: Outline, frames: readonly TruthFrame[]): Sce
 
       for (let i = 0; i + 1 < line.coords.length; i++) {
         const direction = findCrossing(line.coords[i]!, line.coords[i + 1]!, previous, position)
-        if (direction) crossings.push({ line: line.name, frame: n, track, class: objectClass, direction })
+        if (direction)
+          crossings.push({ line: line.name, frame: n, track, class: objectClass, direction })
       }
     }
   }
@@ -88,7 +101,11 @@ export function findCrossings(line: Outline, frames: readonly TruthFrame[]): Sce
 }
 
 /** Finds every visit to a zone. */
-export function findVisits(zone: Outline, frames: readonly TruthFrame[], fps: number): SceneTruth['visits'] {
+export function findVisits(
+  zone: Outline,
+  frames: readonly TruthFrame[],
+  fps: number,
+): SceneTruth['visits'] {
   const visits: SceneTruth['visits'] = []
   const ongoing = new Map<number, SceneTruth['visits'][number]>()
   const isInside = ({ bbox }: TruthObject) =>
@@ -124,8 +141,14 @@ export function findVisits(zone: Outline, frames: readonly TruthFrame[], fps: nu
   return visits
 }
 
-/** Finds near misses: for each moving car and each person close to it, the frame in which they are closest. */
-export function findNearMisses(frames: readonly TruthFrame[], fps: number): SceneTruth['near_misses'] {
+/**
+ * Finds near misses: for each moving car and each person close to it, the frame in
+ * which they are closest.
+ */
+export function findNearMisses(
+  frames: readonly TruthFrame[],
+  fps: number,
+): SceneTruth['near_misses'] {
   const closest = new Map<string, SceneTruth['near_misses'][number]>()
   const lastCars = new Map<number, TruthObject>()
   for (const { n, objects } of frames) {
@@ -133,7 +156,8 @@ export function findNearMisses(frames: readonly TruthFrame[], fps: number): Scen
     for (const car of objects.filter(object => object.class === 'car')) {
       const previous = lastCars.get(car.track)
       lastCars.set(car.track, car)
-      const isMoving = previous && getDistance(previous.ground, car.ground) * fps >= MIN_CAR_SPEED_MPS
+      const isMoving =
+        previous && getDistance(previous.ground, car.ground) * fps >= MIN_CAR_SPEED_MPS
       if (!isMoving) continue
 
       for (const person of people) {
@@ -158,7 +182,10 @@ export function computeOverlapShare(box: Box, polygon: readonly Point[]): number
   return computeArea(clipped) / (w * h)
 }
 
-/** Clips a polygon to the half-plane where `insideDistance` is positive (Sutherland and Hodgman 1974). */
+/**
+ * Clips a polygon to the half-plane where `insideDistance` is positive (Sutherland and Hodgman
+ * 1974).
+ */
 function clip(polygon: readonly Point[], insideDistance: (point: Point) => number): Point[] {
   return polygon.flatMap((vertex, i) => {
     const previous = polygon.at(i - 1)!
@@ -184,7 +211,10 @@ function computeArea(polygon: readonly Point[]): number {
   return Math.abs(doubleArea) / 2
 }
 
-/** Returns the direction in which the step from `p` to `q` crosses the segment from `a` to `b`; null if it does not cross. */
+/**
+ * Returns the direction in which the step from `p` to `q` crosses the segment from `a` to `b`; null
+ * if it does not cross.
+ */
 function findCrossing(a: Point, b: Point, p: Point, q: Point): 'up' | 'down' | null {
   const before = computeCrossProduct(a, b, p) > 0
   const after = computeCrossProduct(a, b, q) > 0

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Must be incremented when the pixels or the ground truth change, so that cached scenes are rendered again. */
+/**
+ * Must be incremented when the pixels or the ground truth change, so that cached
+ * scenes are rendered again.
+ */
 export const SCENE_VERSION = 1
 
 const point = z.object({ x: z.number(), y: z.number() })
@@ -10,7 +13,10 @@ const objectClass = z.enum(['person', 'car'])
 const truthObject = z.object({
   track: z.int(),
   class: objectClass,
-  /** Top left corner and size in fractions of the picture. Includes occluded parts, and is clipped to the picture. */
+  /**
+   * Top left corner and size in fractions of the picture. Includes occluded parts, and is
+   * clipped to the picture.
+   */
   bbox: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
   /** Share of the part inside the picture that is not occluded, from 0 to 1. */
   visibility: z.number(),

@@ -55,7 +55,8 @@ describe('eyrie model', () => {
 
   it('writes the options to the card', async () => {
     await run(`${add} --color bgr --mean 1,2,3 --std 2 --scale 1/2 --source https://example.org`)
-    const cardOf = async () => JSON.parse(await readFile(join(folder, 'models/bright/model.json'), 'utf8'))
+    const cardOf = async () =>
+      JSON.parse(await readFile(join(folder, 'models/bright/model.json'), 'utf8'))
     const card = await cardOf()
     const input = { color: 'bgr', scale: 0.5, mean: [1, 2, 3], std: [2] }
     expect(card).toMatchObject({ license: 'MIT', source: 'https://example.org', input })

@@ -6,7 +6,11 @@ import { deployCommand } from './engine/deploy-command.ts'
 import { statusCommand } from './engine/status-command.ts'
 import { watchCommand } from './engine/watch-command.ts'
 import { jobsCommand, runJobCommand } from './jobs/jobs-command.ts'
-import { licenseKeygenCommand, licenseShowCommand, licenseSignCommand } from './license/license-commands.ts'
+import {
+  licenseKeygenCommand,
+  licenseShowCommand,
+  licenseSignCommand,
+} from './license/license-commands.ts'
 import { proposeLinesCommand } from './lines/lines-command.ts'
 import { logsCommand } from './logs/logs-command.ts'
 import {
@@ -30,7 +34,10 @@ import {
   listJoinTokensCommand,
 } from './placement/join-token-commands.ts'
 import { applyPlacementCommand, placementCommand } from './placement/placement-command.ts'
-import { sitePlacementCommand, sourcePlacementCommand } from './placement/placement-rules-commands.ts'
+import {
+  sitePlacementCommand,
+  sourcePlacementCommand,
+} from './placement/placement-rules-commands.ts'
 import {
   addPluginCommand,
   listPluginsCommand,
@@ -40,7 +47,11 @@ import {
   showPluginCommand,
   usePluginCommand,
 } from './plugin/plugin-commands.ts'
-import { pluginKeygenCommand, signPluginCommand, verifyPluginCommand } from './plugin/signature-commands.ts'
+import {
+  pluginKeygenCommand,
+  signPluginCommand,
+  verifyPluginCommand,
+} from './plugin/signature-commands.ts'
 import {
   allowPluginCommand,
   disallowPluginCommand,
@@ -70,7 +81,10 @@ import { supportCommand } from './support/support-command.ts'
 import { openConsoleCommand } from './user/open-console.ts'
 import { resetPasswordCommand } from './user/reset-password.ts'
 
-/** The command line `eyrie`. It finds the command that the first arguments name, and runs it with the other arguments. */
+/**
+ * The command line `eyrie`. It finds the command that the first arguments name, and runs it with
+ * the other arguments.
+ */
 
 /** All commands by name, in the order in which the help lists them. */
 const commands: Readonly<Record<string, Command>> = {
@@ -156,7 +170,10 @@ const commands: Readonly<Record<string, Command>> = {
   'user reset': resetPasswordCommand,
 }
 
-/** Runs a command line and returns its exit code: 0 on success, 1 on failure, 2 for an invalid command line. */
+/**
+ * Runs a command line and returns its exit code: 0 on success, 1 on failure, 2 for an
+ * invalid command line.
+ */
 export async function runCommandLine(args: string[], terminal: Terminal): Promise<0 | 1 | 2> {
   if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
     terminal.out.write(formatHelp())

@@ -3,7 +3,9 @@ import { tryParseJson } from '@eyrie/contract/parse'
 
 /** Errors of the client: of responses, and of connections that fail. */
 
-/** Converts an error response to an error. If the body is empty, the status determines the error. */
+/**
+ * Converts an error response to an error. If the body is empty, the status determines the error.
+ */
 export function toResponseError(url: string, status: number, body: string): EyrieError {
   const parsed = errorBody.safeParse(tryParseJson(body))
   if (parsed.success) {
@@ -18,7 +20,9 @@ export function toResponseError(url: string, status: number, body: string): Eyri
   }
 
   // No service of Eyrie answers like this.
-  return new EyrieError('internal', `${url} answered ${status}: is it the address of an engine?`, { status })
+  return new EyrieError('internal', `${url} answered ${status}: is it the address of an engine?`, {
+    status,
+  })
 }
 
 /** Returns the first error code with this default status. */
@@ -29,14 +33,19 @@ function findCode(status: number): ErrorCode | undefined {
 
 /** Creates the error of a connection that failed or was lost. */
 export function toConnectionError(url: string, cause: Error): EyrieError {
-  return new EyrieError('unavailable', `the engine at ${url} cannot be reached: ${findRootMessage(cause)}`, {
-    cause,
-  })
+  return new EyrieError(
+    'unavailable',
+    `the engine at ${url} cannot be reached: ${findRootMessage(cause)}`,
+    {
+      cause,
+    },
+  )
 }
 
 /** Returns the message of the root cause, for users. */
 export function findRootMessage(error: Error): string {
-  // `fetch` nests the root cause in causes, and in an `AggregateError` if the host has several addresses.
+  // `fetch` nests the root cause in causes, and in an `AggregateError` if the host
+  // has several addresses.
   const cause = error.cause ?? (error instanceof AggregateError ? error.errors[0] : undefined)
   if (cause instanceof Error) return findRootMessage(cause)
   return error.name === 'TimeoutError' ? 'it has not answered in time' : error.message

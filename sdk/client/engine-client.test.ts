@@ -50,10 +50,9 @@ describe('engine client', () => {
 
   it('sends lists and flags in the query', async () => {
     const client = await connect('secret')
-    expect(Object.keys(await client.getCatalog({ filter: ['elements', 'devices'] })).sort()).toEqual([
-      'devices',
-      'elements',
-    ])
+    expect(
+      Object.keys(await client.getCatalog({ filter: ['elements', 'devices'] })).sort(),
+    ).toEqual(['devices', 'elements'])
     const { id } = await client.source.create(camera)
     await client.pipeline.create({ elements, sources: [id] })
     expect(await getError(client.source.remove(id))).toMatchObject({ code: 'reference' })
@@ -65,14 +64,20 @@ describe('engine client', () => {
     const client = await connect('secret')
     expect(await getError(client.deploy([]))).toMatchObject({ code: 'activation', status: 403 })
     await client.activate(COMMUNITY_LICENSE)
-    const { pipelines } = await client.deploy([{ sources: [camera], elements }], { override: 'capacity' })
+    const { pipelines } = await client.deploy([{ sources: [camera], elements }], {
+      override: 'capacity',
+    })
     expect(pipelines).toHaveLength(1)
   })
 
   it('rejects an update with a stale ETag', async () => {
     const client = await connect('secret')
     const created = await client.source.create(camera)
-    const updated = await client.source.modify(created.id, { rate: 5 }, { ifMatch: getEtag(created) })
+    const updated = await client.source.modify(
+      created.id,
+      { rate: 5 },
+      { ifMatch: getEtag(created) },
+    )
     expect(
       await getError(client.source.modify(created.id, { rate: 9 }, { ifMatch: getEtag(created) })),
     ).toMatchObject({
@@ -141,10 +146,12 @@ describe('engine client', () => {
     await once(server, 'listening')
     onTestFinished(() => void server.close())
     const { port } = server.address() as AddressInfo
-    expect(await getError(createClient({ url: `http://127.0.0.1:${port}` }).about())).toMatchObject({
-      code: 'internal',
-      message: expect.stringMatching(/answered 200: is it the address of an engine\?/),
-    })
+    expect(await getError(createClient({ url: `http://127.0.0.1:${port}` }).about())).toMatchObject(
+      {
+        code: 'internal',
+        message: expect.stringMatching(/answered 200: is it the address of an engine\?/),
+      },
+    )
   })
 
   it('aborts calls with its signal', async () => {

@@ -39,18 +39,22 @@ export interface TransportRequest {
 }
 
 /** Connects as Node.js does. */
-export const defaultTransport: Transport = { fetch: (url, request) => fetch(url, request as RequestInit) }
+export const defaultTransport: Transport = {
+  fetch: (url, request) => fetch(url, request as RequestInit),
+}
 
 /**
- * Client of the engine API v3, with one method for each route of the contract. Calls reject with `EyrieError`: with the
- * code, reason and value that the engine returned, or with `unavailable` if the engine cannot be reached.
+ * Client of the engine API v3, with one method for each route of the contract. Calls reject with
+ * `EyrieError`: with the code, reason and value that the engine returned, or with `unavailable` if
+ * the engine cannot be reached.
  */
 export interface Client extends Calls<typeof routesV3> {
   /**
-   * Follows the output of all channels: a stream of messages with their results. Each connection starts with a `hello`
-   * message. After the connection is lost, the client reconnects and continues after the last message, so that every durable
-   * message (one that the engine stores in its log) is received exactly once. A `gap` message reports messages that the
-   * engine no longer stores. If the engine has started a new log, the client follows that log from its start.
+   * Follows the output of all channels: a stream of messages with their results. Each connection
+   * starts with a `hello` message. After the connection is lost, the client reconnects and
+   * continues after the last message, so that every durable message (one that the engine stores in
+   * its log) is received exactly once. A `gap` message reports messages that the engine no longer
+   * stores. If the engine has started a new log, the client follows that log from its start.
    */
   output(options?: OutputOptions): AsyncGenerator<ReceivedMessage, void, undefined>
 }
@@ -58,7 +62,10 @@ export interface Client extends Calls<typeof routesV3> {
 /** The ETag of each response body, for as long as the caller uses the body. */
 const etags = new WeakMap<object, string>()
 
-/** Returns the ETag of a response. An update with this ETag as `ifMatch` fails if the resource has changed since. */
+/**
+ * Returns the ETag of a response. An update with this ETag as `ifMatch` fails if the
+ * resource has changed since.
+ */
 export const getEtag = (response: object): string | undefined => etags.get(response)
 
 /** Creates a client. It connects with the first call. */
@@ -89,7 +96,8 @@ export function createClient({
     if (response.status === NO_CONTENT) return undefined
 
     const responseBody = tryParseJson(text)
-    if (!response.ok || responseBody === undefined) throw toResponseError(url, response.status, text)
+    if (!response.ok || responseBody === undefined)
+      throw toResponseError(url, response.status, text)
     storeEtag(responseBody, response)
     return responseBody
   }
@@ -122,8 +130,8 @@ async function fetchText(
 }
 
 /**
- * Creates the Authorization header, if there is a token. Throws `EyrieError` (`auth`) for a token that is invalid in a
- * header. The error message of `fetch` would contain the token.
+ * Creates the Authorization header, if there is a token. Throws `EyrieError` (`auth`) for a token
+ * that is invalid in a header. The error message of `fetch` would contain the token.
  */
 function createAuthorizationHeader(token: string | undefined): Record<string, string> {
   if (!token) return {}

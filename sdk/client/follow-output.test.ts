@@ -50,7 +50,14 @@ describe('client output', () => {
     published = 0
   })
   const publish = (count: number, padding = '') => {
-    const place = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
+    const place = {
+      channel: 1,
+      source: 1,
+      pipeline: 1,
+      pts: 0,
+      epoch: 1,
+      time: '2026-01-01T00:00:00.000Z',
+    }
     for (let n = 0; n < count; n++)
       output.publish({ kind: 'event', ...place, data: { type: `event ${++published}${padding}` } })
   }
@@ -152,7 +159,11 @@ describe('client output', () => {
     publish(1000)
     await vi.waitFor(() => expect(output.status().newest).toBe(1000))
     const { received } = follow({ since: 1 })
-    const [hello, gap, first] = [await received.next(), await received.next(), await received.next()]
+    const [hello, gap, first] = [
+      await received.next(),
+      await received.next(),
+      await received.next(),
+    ]
     const { oldest } = helloSchema.parse(hello.value)
     expect(gap.value).toEqual({ kind: 'gap', from: 1, to: oldest - 1 })
     expect(first.value).toMatchObject({ seq: oldest })
@@ -190,13 +201,19 @@ it("throws the engine's error if the connection is rejected", async () => {
     await engine.stop()
   })
   const url = `http://127.0.0.1:${server.port}`
-  await expect(createClient({ url }).output().next()).rejects.toMatchObject({ code: 'auth', status: 401 })
+  await expect(createClient({ url }).output().next()).rejects.toMatchObject({
+    code: 'auth',
+    status: 401,
+  })
   const wrong = createClient({ url, token: 'secret' }).output({ channels: [-1] })
   await expect(wrong.next()).rejects.toMatchObject({ code: 'syntax', status: 400 })
 })
 
 /** The types of the next `count` events, skipping hello. */
-async function readEvents(received: AsyncGenerator<ReceivedMessage, void>, count: number): Promise<string[]> {
+async function readEvents(
+  received: AsyncGenerator<ReceivedMessage, void>,
+  count: number,
+): Promise<string[]> {
   const types: string[] = []
   while (types.length < count) {
     const { value } = await received.next()

@@ -9,32 +9,39 @@ import { toConnectionError, toResponseError } from './client-errors.ts'
 import { toQueryString } from './route-calls.ts'
 
 /**
- * Follows the output of the engine over a WebSocket and reconnects when the connection is lost. Every message has a sequence
- * number. The engine stores durable messages, such as events, in its output log, so that a new connection continues after the
- * last message that was received.
+ * Follows the output of the engine over a WebSocket and reconnects when the connection is lost.
+ * Every message has a sequence number. The engine stores durable messages, such as events, in its
+ * output log, so that a new connection continues after the last message that was received.
  *
- * Two messages are about the connection itself: `hello` starts each connection, and `gap` reports messages that are no longer
- * in the log.
+ * Two messages are about the connection itself: `hello` starts each connection, and `gap` reports
+ * messages that are no longer in the log.
  */
 
-/** Minimum delay before a reconnect. A random delay of up to the same length is added, to spread out clients. */
+/**
+ * Minimum delay before a reconnect. A random delay of up to the same length is added,
+ * to spread out clients.
+ */
 const RETRY_DELAY_MS = 500
 const HANDSHAKE_TIMEOUT_MS = 10_000
 /** Interval of TCP keep-alive probes, which detect a lost peer after about twice this time. */
 const KEEP_ALIVE_MS = 15_000
 /** The lowest HTTP status of errors that may disappear when the request is repeated. */
 const SERVER_ERROR = 500
-/** Beyond this number of buffered messages, nothing is read from the network until the caller catches up. */
+/**
+ * Beyond this number of buffered messages, nothing is read from the network until
+ * the caller catches up.
+ */
 const MAX_BUFFERED_MESSAGES = 1000
 
 /**
- * Options of `Client.output`. With the name of a `consumer`, the engine stores messages until they are acknowledged. A
- * message is acknowledged when the caller requests the next one, unless `onAcknowledgeReady` is set.
+ * Options of `Client.output`. With the name of a `consumer`, the engine stores messages until they
+ * are acknowledged. A message is acknowledged when the caller requests the next one, unless
+ * `onAcknowledgeReady` is set.
  */
 export interface OutputOptions extends OutputQuery {
   /**
-   * Called for each connection with a function that acknowledges all messages up to a sequence number. If set, only that
-   * function acknowledges messages.
+   * Called for each connection with a function that acknowledges all messages up to a sequence
+   * number. If set, only that function acknowledges messages.
    */
   onAcknowledgeReady?(acknowledge: (seq: number) => void): void
   /** Called when a connection is lost or cannot be established. The client reconnects. */
@@ -61,7 +68,10 @@ export interface OutputAccess {
   signal: AbortSignal | undefined
 }
 
-/** Follows the output of an engine. Throws `EyrieError` if the engine rejects the query or the token. */
+/**
+ * Follows the output of an engine. Throws `EyrieError` if the engine rejects the query or the
+ * token.
+ */
 export async function* followOutput(
   { url, headers, agent, signal }: OutputAccess,
   options: OutputOptions = {},
@@ -95,8 +105,8 @@ export async function* followOutput(
 }
 
 /**
- * Yields the messages of one connection and advances the position. Returns early if the engine has a new log, with the
- * position at its start.
+ * Yields the messages of one connection and advances the position. Returns early if the engine has
+ * a new log, with the position at its start.
  */
 async function* readOutput(
   socket: WebSocket,
@@ -133,11 +143,16 @@ async function* readOutput(
 }
 
 /**
- * Waits for the connection. Rejects with `EyrieError`. The open socket is paused, so that no message is lost before
- * `readMessages` listens.
+ * Waits for the connection. Rejects with `EyrieError`. The open socket is paused, so that no
+ * message is lost before `readMessages` listens.
  */
-async function waitUntilOpen(socket: WebSocket, url: string, signal: AbortSignal | undefined): Promise<void> {
-  // Every error of a WebSocket is followed by 'close'. Without this listener, an error would end the process.
+async function waitUntilOpen(
+  socket: WebSocket,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  // Every error of a WebSocket is followed by 'close'. Without this listener, an error
+  // would end the process.
   socket.on('error', () => {})
   socket.once('upgrade', response => response.socket.setKeepAlive(true, KEEP_ALIVE_MS))
   socket.once('open', () => socket.pause())

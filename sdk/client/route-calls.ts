@@ -2,8 +2,8 @@ import type { Route } from '@eyrie/contract'
 import type { z } from 'zod'
 
 /**
- * Typed methods for the routes of the contract. A method takes the path parameters, the body and the options of its route,
- * as in `client.sink.update(3, body, { ifMatch })`.
+ * Typed methods for the routes of the contract. A method takes the path parameters, the body and
+ * the options of its route, as in `client.sink.update(3, body, { ifMatch })`.
  */
 
 /** Options of a call: the query parameters, and the ETag that the resource must have. */
@@ -21,7 +21,10 @@ export type CallArguments<R extends Route> = [
 /** A single path parameter is passed as its value, several as an object. */
 type PathArgument<Params> = HasOneKey<keyof Params> extends true ? Params[keyof Params] : Params
 
-/** Distributes over the union of keys: the whole union extends one of its members only if it has a single member. */
+/**
+ * Distributes over the union of keys: the whole union extends one of its members only if it
+ * has a single member.
+ */
 type HasOneKey<Keys, Key = Keys> = Key extends Keys ? ([Keys] extends [Key] ? true : false) : never
 
 export type CallResult<R extends Route> = R['response'] extends z.ZodType
@@ -48,8 +51,8 @@ export interface Request {
 type Routes = { readonly [name: string]: Route | Routes }
 
 /**
- * Creates the methods of the routes, and recursively those of their groups. Each method sends its request with `send` and returns
- * the result.
+ * Creates the methods of the routes, and recursively those of their groups. Each method sends its
+ * request with `send` and returns the result.
  */
 export function createCalls<R extends Routes>(
   routes: R,
@@ -90,7 +93,10 @@ function formatPath({ path }: Route, params: unknown): string {
   })
 }
 
-/** Formats a query such as `?a=1,2&b=true`. Lists are separated by commas, undefined values are omitted. */
+/**
+ * Formats a query such as `?a=1,2&b=true`. Lists are separated by commas, undefined values are
+ * omitted.
+ */
 export function toQueryString(query: Record<string, unknown>): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {

@@ -1,10 +1,16 @@
 import { z } from 'zod'
 
-/** Licenses. An engine accepts a deployment of its configuration only while it is activated with a license. */
+/**
+ * Licenses. An engine accepts a deployment of its configuration only while it is
+ * activated with a license.
+ */
 
 const licenseText = z.string().min(1).max(200)
 
-/** A license. Its fields identify an entry in the file of licenses that the issuer has signed, or the community license. */
+/**
+ * A license. Its fields identify an entry in the file of licenses that the issuer has signed, or
+ * the community license.
+ */
 export const license = z
   .strictObject({
     version: z.literal(1),

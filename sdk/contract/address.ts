@@ -2,26 +2,35 @@ import { z } from 'zod'
 import { syntaxError } from './parse.ts'
 
 /**
- * Addresses of sources, such as the URL of a camera with its user name and password. The functions below find and replace
- * the secrets in an address.
+ * Addresses of sources, such as the URL of a camera with its user name and password. The functions
+ * below find and replace the secrets in an address.
  */
 
-/** Placeholder for a secret in responses. If a client sends the placeholder back, the stored secret is preserved. */
+/**
+ * Placeholder for a secret in responses. If a client sends the placeholder back, the stored
+ * secret is preserved.
+ */
 export const REDACTED = '***'
 
 /**
- * Query parameters that contain a secret, such as `?user=admin&pwd=…`, where many cameras expect their password. Groups:
- * separator, parameter name, secret.
+ * Query parameters that contain a secret, such as `?user=admin&pwd=…`, where many cameras expect
+ * their password. Groups: separator, parameter name, secret.
  */
 export const QUERY_SECRETS =
   /([?&])([^=&#]*(?:pass|pwd|token|secret|ticket|auth|signature|api_?key)[^=&#]*)=([^&#]*)/gi
 
-/** The password in `scheme://user:password@host`, which may itself contain `@`. Groups: text before, password, `@`. */
+/**
+ * The password in `scheme://user:password@host`, which may itself contain `@`. Groups: text
+ * before, password, `@`.
+ */
 const USERINFO_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)([^/?#]*)(@)/i
 
 const urlString = z.string().min(1).max(4096)
 
-/** A source address with credentials and transport options, which apply to the main and to the sub stream. */
+/**
+ * A source address with credentials and transport options, which apply to the main
+ * and to the sub stream.
+ */
 export const addressObject = z
   .strictObject({
     url: urlString,
@@ -41,12 +50,9 @@ export const addressObject = z
       .enum(['auto', 'tcp', 'udp'])
       .optional()
       .meta({ description: 'RTSP; auto, the default: UDP first, and TCP if nothing arrives' }),
-    latency_ms: z
-      .int()
-      .min(0)
-      .max(60_000)
-      .optional()
-      .meta({ description: 'RTSP: how long to wait for late packets in milliseconds. Default: 200' }),
+    latency_ms: z.int().min(0).max(60_000).optional().meta({
+      description: 'RTSP: how long to wait for late packets in milliseconds. Default: 200',
+    }),
     tls_insecure: z
       .boolean()
       .optional()
@@ -60,11 +66,15 @@ export const address = z.union([urlString, addressObject])
 export type Address = z.infer<typeof address>
 
 /** An address in a merge patch (RFC 7386). The merged address is validated as a whole. */
-export const addressPatch = z.union([urlString, z.partialRecord(addressObject.keyof(), z.unknown())])
+export const addressPatch = z.union([
+  urlString,
+  z.partialRecord(addressObject.keyof(), z.unknown()),
+])
 
 /**
- * Returns the path of the V4L2 device in an address such as `/dev/video0` or `v4l2:///dev/video0`, including the stable names
- * under `/dev/v4l/by-id` and `/dev/v4l/by-path`. Returns undefined for any other address.
+ * Returns the path of the V4L2 device in an address such as `/dev/video0` or
+ * `v4l2:///dev/video0`, including the stable names under `/dev/v4l/by-id` and `/dev/v4l/by-path`.
+ * Returns undefined for any other address.
  */
 export function parseVideoDevice(url: string): string | undefined {
   const [, devicePath] = VIDEO_DEVICE.exec(url) ?? []
@@ -73,7 +83,10 @@ export function parseVideoDevice(url: string): string | undefined {
 
 const VIDEO_DEVICE = /^(?:v4l2:\/\/)?(\/dev\/(?:video\d+|v4l\/by-(?:id|path)\/[^/]+))$/
 
-/** Throws `EyrieError` (`syntax`) if the percent-encoding is invalid. The error omits the URL, which may contain a secret. */
+/**
+ * Throws `EyrieError` (`syntax`) if the percent-encoding is invalid. The error omits the URL, which
+ * may contain a secret.
+ */
 export function assertPercentEncoding(url: string): void {
   try {
     decodeURIComponent(url)
@@ -85,7 +98,10 @@ export function assertPercentEncoding(url: string): void {
 /** The fields of an address that are URLs. */
 type UrlField = 'url' | 'sub_url'
 
-/** Where an address contains a secret: in one of its URLs (`userinfo`, `query`), or in a field of its own. */
+/**
+ * Where an address contains a secret: in one of its URLs (`userinfo`, `query`), or
+ * in a field of its own.
+ */
 export type SecretLocation =
   | { in: 'password' | 'token' }
   | { in: 'userinfo'; field: UrlField }
@@ -122,7 +138,9 @@ function mapUrlSecrets(url: string, field: UrlField, map: MapSecret): string {
   return url.replace(USERINFO_PASSWORD, mapPassword).replace(QUERY_SECRETS, mapParameter)
 }
 
-/** Returns the secret at a location of the address, or undefined if the address has no secret there. */
+/**
+ * Returns the secret at a location of the address, or undefined if the address has no secret there.
+ */
 export function findSecret(address: Address, location: SecretLocation): string | undefined {
   const fields = toAddressObject(address)
   switch (location.in) {
@@ -141,8 +159,8 @@ export function findSecret(address: Address, location: SecretLocation): string |
 }
 
 /**
- * Scheme, host and port of a URL that every parser reads in the same way: at most one `@`, and no backslash, space or control
- * character in the authority. Groups: scheme, host, port.
+ * Scheme, host and port of a URL that every parser reads in the same way: at most one `@`, and no
+ * backslash, space or control character in the authority. Groups: scheme, host, port.
  */
 const SERVER =
   /^([a-z][a-z0-9+.-]*):\/\/(?:[^\s\p{Cc}\\/?#@]*@)?([^\s\p{Cc}\\/?#@:[\]]+|\[[^\s\p{Cc}\\/?#@[\]]+\])(?::(\d*))?(?=[/?#]|$)/iu
@@ -156,13 +174,19 @@ const DEFAULT_PORTS: Record<string, string> = {
   postgresql: '5432',
 }
 
-/** Returns scheme, host and port of a URL, or undefined if it has no host or parsers could disagree about the host. */
+/**
+ * Returns scheme, host and port of a URL, or undefined if it has no host or parsers could
+ * disagree about the host.
+ */
 function findServer(url: string): string | undefined {
   const [, scheme = '', host = '', port] = SERVER.exec(url)?.map(part => part?.toLowerCase()) ?? []
   return host ? `${scheme}://${host}:${port || DEFAULT_PORTS[scheme] || ''}` : undefined
 }
 
-/** Whether the secrets of a stored URL may be sent to the server of another URL: scheme, host and port are equal. */
+/**
+ * Whether the secrets of a stored URL may be sent to the server of another URL: scheme,
+ * host and port are equal.
+ */
 export function hasSameServer(url: string, storedUrl: string): boolean {
   const hiddenUrl = redactAddress(storedUrl)
   if (url === storedUrl || url === hiddenUrl) return true
@@ -171,11 +195,16 @@ export function hasSameServer(url: string, storedUrl: string): boolean {
 }
 
 /**
- * Whether the secret of the stored address at this location may be sent to the new address, in which `***` stands for it. Scheme,
- * host and port must be unchanged: otherwise, an editor of the address could have the secret sent to another server. A secret in
- * a field of its own is sent to all URLs of an address.
+ * Whether the secret of the stored address at this location may be sent to the new address, in
+ * which `***` stands for it. Scheme, host and port must be unchanged: otherwise, an editor of the
+ * address could have the secret sent to another server. A secret in a field of its own is sent to
+ * all URLs of an address.
  */
-export function mayKeepSecret(address: Address, stored: Address, location: SecretLocation): boolean {
+export function mayKeepSecret(
+  address: Address,
+  stored: Address,
+  location: SecretLocation,
+): boolean {
   const storedUrls = listReceivers(stored, location)
   return listReceivers(address, location).every(url =>
     storedUrls.some(storedUrl => hasSameServer(url, storedUrl)),

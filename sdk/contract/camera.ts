@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Cameras in the engine API: the report of a camera test, and the cameras that a search of the network finds. */
+/**
+ * Cameras in the engine API: the report of a camera test, and the cameras that a search
+ * of the network finds.
+ */
 
 /** The clock from which the capture time of frames is derived. */
 export const cameraClock = z
@@ -9,10 +12,9 @@ export const cameraClock = z
       description:
         "rtcp, onvif: the camera's clock, corrected by skew_s; arrival: this machine's clock when the frame arrives; sender: the clock of the sending instance, or the X-Pts header of the stream",
     }),
-    skew_s: z
-      .number()
-      .optional()
-      .meta({ description: "Seconds by which the camera's clock is ahead of this machine's clock" }),
+    skew_s: z.number().optional().meta({
+      description: "Seconds by which the camera's clock is ahead of this machine's clock",
+    }),
   })
   .meta({ id: 'CameraClock' })
 export type CameraClock = z.infer<typeof cameraClock>
@@ -21,7 +23,9 @@ export type CameraClock = z.infer<typeof cameraClock>
 export const cameraStream = z
   .strictObject({
     name: z.string(),
-    profile: z.enum(['s', 't']).meta({ description: 's: ONVIF Media service; t: ONVIF Media2 service' }),
+    profile: z
+      .enum(['s', 't'])
+      .meta({ description: 's: ONVIF Media service; t: ONVIF Media2 service' }),
     codec: z.string().optional(),
     width: z.number().optional(),
     height: z.number().optional(),
@@ -35,7 +39,8 @@ export const cameraStream = z
 export const cameraReport = z
   .strictObject({
     kind: z.enum(['rtsp', 'http', 'device', 'onvif']).meta({
-      description: 'How the camera was tested; device: a video device of this machine, such as a webcam',
+      description:
+        'How the camera was tested; device: a video device of this machine, such as a webcam',
     }),
     url: z.string().meta({ description: 'URL of the tested stream, without credentials' }),
     sub_url: z.string().optional().meta({
@@ -49,7 +54,10 @@ export const cameraReport = z
       })
       .optional()
       .meta({ description: 'What an ONVIF device reports about itself' }),
-    streams: z.array(cameraStream).optional().meta({ description: 'All streams of an ONVIF device' }),
+    streams: z
+      .array(cameraStream)
+      .optional()
+      .meta({ description: 'All streams of an ONVIF device' }),
     codec: z.string().meta({ description: 'Codec of the tested stream, such as h264' }),
     profile: z.string().optional().meta({ description: 'Profile of the codec' }),
     width: z.int(),
@@ -85,7 +93,9 @@ export const discoveredCamera = z
     name: z.string().optional(),
     hardware: z.string().optional(),
     location: z.string().optional(),
-    profiles: z.array(z.string()).meta({ description: 'ONVIF profiles that the device announces: S, T, …' }),
+    profiles: z
+      .array(z.string())
+      .meta({ description: 'ONVIF profiles that the device announces: S, T, …' }),
   })
   .meta({ id: 'FoundCamera' })
 export type DiscoveredCamera = z.infer<typeof discoveredCamera>
@@ -94,7 +104,10 @@ export type DiscoveredCamera = z.infer<typeof discoveredCamera>
 export const discoveryQuery = z.object({
   host: z
     .string()
-    .regex(/^[\w.-]{1,253}(:\d{1,5})?$/, 'must be a host name or IPv4 address, optionally with a port')
+    .regex(
+      /^[\w.-]{1,253}(:\d{1,5})?$/,
+      'must be a host name or IPv4 address, optionally with a port',
+    )
     .optional()
     .meta({ description: 'Host to query; without it the local network is searched by multicast' }),
 })

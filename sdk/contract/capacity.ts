@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Capacity checks. The engine measures the CPU time that channels need and rejects a configuration that needs more CPU
- * cores than the machine has.
+ * Capacity checks. The engine measures the CPU time that channels need and rejects a configuration
+ * that needs more CPU cores than the machine has.
  */
 
 const cores = z.number().min(0)
@@ -12,7 +12,9 @@ export const capacityShortage = z
   .strictObject({
     needed: cores.meta({ description: 'Total demand of all channels' }),
     available: cores.meta({ description: 'CPU cores that channels may use' }),
-    decoding: cores.meta({ description: 'Demand of decoding the sources and scaling their frames' }),
+    decoding: cores.meta({
+      description: 'Demand of decoding the sources and scaling their frames',
+    }),
     inference: cores.meta({ description: 'Demand of running the models' }),
     elements: cores.meta({ description: 'Demand of the elements of pipelines' }),
     unknown: z.array(z.string()).meta({

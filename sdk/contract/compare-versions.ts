@@ -1,4 +1,7 @@
-/** Compares two versions by precedence (semver.org, section 11). Returns a negative number if `a` is lower than `b`. */
+/**
+ * Compares two versions by precedence (semver.org, section 11). Returns a negative number if
+ * `a` is lower than `b`.
+ */
 export function compareVersions(a: string, b: string): number {
   const versionA = parseVersion(a)
   const versionB = parseVersion(b)
@@ -17,7 +20,10 @@ interface Version {
 function parseVersion(version: string): Version {
   const dash = version.indexOf('-')
   if (dash < 0) return { release: version.split('.'), prerelease: [] }
-  return { release: version.slice(0, dash).split('.'), prerelease: version.slice(dash + 1).split('.') }
+  return {
+    release: version.slice(0, dash).split('.'),
+    prerelease: version.slice(dash + 1).split('.'),
+  }
 }
 
 /** A release has a higher precedence than its prereleases. */

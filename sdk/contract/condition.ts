@@ -5,8 +5,8 @@ import { recordingMode, recordingState } from './recording.ts'
 import { sourceType } from './source.ts'
 
 /**
- * What the management service monitors in order to report failures: how an engine and its sources are doing at the moment, from
- * their frame rates to the free disk space of the machine.
+ * What the management service monitors in order to report failures: how an engine and its sources
+ * are doing at the moment, from their frame rates to the free disk space of the machine.
  */
 
 /** Whether a source is recorded, and why not. */
@@ -37,8 +37,12 @@ export const sourceCondition = z
       description:
         'CPU cores that the source and its channels are predicted to need; missing while their cost has not been measured',
     }),
-    recording: sourceRecordingCondition.optional().meta({ description: 'Missing if recording is off' }),
-    picture: pictureStatistics.optional().meta({ description: 'Missing while the source is not decoded' }),
+    recording: sourceRecordingCondition
+      .optional()
+      .meta({ description: 'Missing if recording is off' }),
+    picture: pictureStatistics
+      .optional()
+      .meta({ description: 'Missing while the source is not decoded' }),
   })
   .meta({ id: 'SourceCondition' })
 export type SourceCondition = z.infer<typeof sourceCondition>
@@ -56,13 +60,15 @@ export const engineCondition = z
       .optional()
       .meta({ description: 'Disk of the data folder. Missing if it cannot be measured' }),
     outage: z.string().optional().meta({
-      description: 'Why the engine plays no source, for example because its media service is unreachable',
+      description:
+        'Why the engine plays no source, for example because its media service is unreachable',
     }),
     capacity: z
       .strictObject({ cores: z.number().min(0), used: z.number().min(0) })
       .optional()
       .meta({
-        description: 'cores: CPU cores that channels may use; used: cores that they are predicted to need',
+        description:
+          'cores: CPU cores that channels may use; used: cores that they are predicted to need',
       }),
     sources: z.array(sourceCondition),
   })

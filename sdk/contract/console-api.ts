@@ -5,7 +5,10 @@ import { pipelineStatus } from './pipeline.ts'
 
 /** Endpoints of the management service that only its web console uses. */
 
-/** A channel on the live page. The management service assembles it from several responses of the engine. */
+/**
+ * A channel on the live page. The management service assembles it from several
+ * responses of the engine.
+ */
 export const liveChannel = z.strictObject({
   id,
   source: z.strictObject({
@@ -36,14 +39,20 @@ export const liveChannel = z.strictObject({
 export type LiveChannel = z.infer<typeof liveChannel>
 
 /**
- * Response of `GET /session`: the user who is signed in to the console. While the database is unreachable, the status is
- * 503, unless the live page requires no sign-in.
+ * Response of `GET /session`: the user who is signed in to the console. While the database is
+ * unreachable, the status is 503, unless the live page requires no sign-in.
  */
 export const sessionStatus = z.object({
-  /** Whether the live page requires no sign-in, because the browser has opened a link on the machine of the appliance. */
+  /**
+   * Whether the live page requires no sign-in, because the browser has opened a link on the
+   * machine of the appliance.
+   */
   open: z.boolean(),
   user: z.object({ email: z.string(), role: z.string().nullable() }).nullable(),
-  /** True if the session of the request cannot be verified yet, because the database is unreachable. Retry later. */
+  /**
+   * True if the session of the request cannot be verified yet, because the database is
+   * unreachable. Retry later.
+   */
   starting: z.literal(true).optional(),
   /** The identity provider with which users can sign in. Absent if there is none. */
   provider: z.object({ name: z.string() }).optional(),
@@ -53,4 +62,7 @@ export const sessionStatus = z.object({
 export type SessionStatus = z.infer<typeof sessionStatus>
 
 /** Request body of `POST /session`. */
-export const credentials = z.strictObject({ email: z.string().max(4096), password: z.string().max(1024) })
+export const credentials = z.strictObject({
+  email: z.string().max(4096),
+  password: z.string().max(1024),
+})

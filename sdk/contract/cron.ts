@@ -3,8 +3,8 @@ import { CronPattern } from 'croner'
 const PLAIN_CRON_FIELD = /^(?:[-,*/\d]|[a-z]{3})+$/i
 
 /**
- * Returns what is wrong with a cron expression, if anything. It must have the five fields of cron(8). The extensions of the
- * parser, Croner, are rejected: seconds, `@daily`, `L` and `#`.
+ * Returns what is wrong with a cron expression, if anything. It must have the five fields of
+ * cron(8). The extensions of the parser, Croner, are rejected: seconds, `@daily`, `L` and `#`.
  */
 export function findCronError(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/)

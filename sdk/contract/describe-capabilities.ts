@@ -6,12 +6,22 @@ import type { InferenceCapability, OwnModel } from './plugin-inference.ts'
 const MIN_MB_BYTES = 100_000
 
 /** Formats the size of stored files for people: `1000 bytes`, `2.0 MB`. */
-export const formatStorage = (bytes: number) => (bytes < MIN_MB_BYTES ? `${bytes} bytes` : formatBytes(bytes))
+export const formatStorage = (bytes: number) =>
+  bytes < MIN_MB_BYTES ? `${bytes} bytes` : formatBytes(bytes)
 
-/** Describes for people what an element declares to use and to report, one capability in each text. */
+/**
+ * Describes for people what an element declares to use and to report, one capability in each text.
+ */
 export function describeCapabilities(declared: Capabilities | undefined): string[] {
   if (!declared) return ['declares no capabilities', 'may report any events and counters']
-  const { inference, events, counters, network, storage_bytes: storageBytes, budget_ms: budgetMs } = declared
+  const {
+    inference,
+    events,
+    counters,
+    network,
+    storage_bytes: storageBytes,
+    budget_ms: budgetMs,
+  } = declared
 
   const descriptions = [describeFrames(declared)]
   if (inference) descriptions.push(describeInference(inference))
@@ -26,7 +36,9 @@ export function describeCapabilities(declared: Capabilities | undefined): string
 }
 
 const describeFrames = ({ frames }: Capabilities) =>
-  frames ? `reads pictures (${frames.format}, up to ${frames.width}×${frames.height})` : 'reads no pictures'
+  frames
+    ? `reads pictures (${frames.format}, up to ${frames.width}×${frames.height})`
+    : 'reads no pictures'
 
 const formatList = (names: readonly string[]) => names.join(', ') || 'none'
 

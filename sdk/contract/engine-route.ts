@@ -4,7 +4,10 @@ import type { ErrorCode } from './errors.ts'
 import { id, idList } from './ids.ts'
 import { flagParameter, idParameter } from './parameters.ts'
 
-/** An operation of the engine's REST API. The server, its OpenAPI document and its clients are derived from it. */
+/**
+ * An operation of the engine's REST API. The server, its OpenAPI document and its clients
+ * are derived from it.
+ */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** Relative to the root of the API revision, such as `/sources/{id}`. */
@@ -31,7 +34,10 @@ export interface Route {
 export const idParams = z.object({ id: idParameter })
 export const forceQuery = z.object({ force: flagParameter })
 
-/** Marks a route that may increase the load of the machine: adds the `capacity` error and the query to override it. */
+/**
+ * Marks a route that may increase the load of the machine: adds the `capacity` error and the
+ * query to override it.
+ */
 export const withCapacityCheck = <const R extends Route>(route: R) => ({
   ...route,
   query: overrideQuery,
@@ -137,7 +143,8 @@ export function connectionRoutes<Pipeline extends z.ZodType>(pipeline: Pipeline)
     ({
       method: 'post',
       path: `/pipelines/{id}/${verb}-${kind}`,
-      summary: verb === 'connect' ? `Connect ${kind} to a pipeline` : `Disconnect ${kind} from a pipeline`,
+      summary:
+        verb === 'connect' ? `Connect ${kind} to a pipeline` : `Disconnect ${kind} from a pipeline`,
       params: idParams,
       body: idList,
       status: 200,

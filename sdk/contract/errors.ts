@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** The error codes of the APIs, each with its default HTTP status, its meaning and the remedy of the caller. */
+/**
+ * The error codes of the APIs, each with its default HTTP status, its meaning and the
+ * remedy of the caller.
+ */
 export const ERROR_TABLE = {
   syntax: {
     status: 400,
@@ -24,18 +27,21 @@ export const ERROR_TABLE = {
   },
   rights: {
     status: 403,
-    meaning: 'Your role, your assignments or the scopes of your API token do not permit this operation',
+    meaning:
+      'Your role, your assignments or the scopes of your API token do not permit this operation',
     remedy: 'Follow the reason, which names what is required; an administrator can assign it',
   },
   proxy: {
     status: 403,
-    meaning: 'The request came through a proxy that is not trusted, or that does not name its client',
+    meaning:
+      'The request came through a proxy that is not trusted, or that does not name its client',
     remedy:
       'Set EYRIE_TRUSTED_PROXIES to the address of the proxy, and configure the proxy as in docs/guide/proxy.md',
   },
   signature: {
     status: 403,
-    meaning: 'The plugin package is not signed by a trusted publisher, or was changed after it was signed',
+    meaning:
+      'The plugin package is not signed by a trusted publisher, or was changed after it was signed',
     remedy: 'Follow the reason; see docs/guide/plugins.md',
   },
   id: {
@@ -117,7 +123,10 @@ export const errorBody = z
   .meta({ id: 'Error' })
 export type ErrorBody = z.infer<typeof errorBody>
 
-/** An error that a service returns to the caller of its API. `status` defaults to the status of its code in `ERROR_TABLE`. */
+/**
+ * An error that a service returns to the caller of its API. `status` defaults to the status of its
+ * code in `ERROR_TABLE`.
+ */
 export class EyrieError extends Error {
   readonly code: ErrorCode
   readonly value: Record<string, unknown> | undefined

@@ -42,16 +42,28 @@ export const streamTicket = z
 export type StreamTicket = z.infer<typeof streamTicket>
 
 /** A property that a client can request of channels. */
-export const channelProperty = z.enum(['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency'])
+export const channelProperty = z.enum([
+  'source',
+  'pipeline',
+  'stream',
+  'usecase',
+  'static',
+  'fps',
+  'latency',
+])
 export type ChannelProperty = z.infer<typeof channelProperty>
 
 /** Format of the static metadata of a channel, such as its lines and zones. */
 export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b']).meta({
-  description: 'pass: as produced; formatter_a: a flat object; formatter_b: a list of shapes to draw',
+  description:
+    'pass: as produced; formatter_a: a flat object; formatter_b: a list of shapes to draw',
 })
 export type StaticFormat = z.infer<typeof staticFormat>
 
-/** A shape in the format `formatter_b`. Its type is `line` (open), `zone` (closed) or one that a plugin defines. */
+/**
+ * A shape in the format `formatter_b`. Its type is `line` (open), `zone` (closed) or one
+ * that a plugin defines.
+ */
 export const shape = z
   .strictObject({ name: z.string(), type: z.string(), points: z.array(point) })
   .meta({ id: 'Shape' })

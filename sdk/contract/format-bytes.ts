@@ -2,8 +2,8 @@ const BYTES_PER_MB = 1e6
 const BYTES_PER_GB = 1e9
 
 /**
- * Formats a size for people: `35.2 MB`, `1.1 GB`. The units are decimal, as on disks and in file managers. Fields of the API
- * contain bytes.
+ * Formats a size for people: `35.2 MB`, `1.1 GB`. The units are decimal, as on disks and in file
+ * managers. Fields of the API contain bytes.
  */
 export function formatBytes(bytes: number): string {
   const megabytes = (bytes / BYTES_PER_MB).toFixed(1)

@@ -12,13 +12,15 @@ export const isolation = z.strictObject({
     description:
       'full: the programs are limited to what they need; partial: some boundaries are missing; none: the most important boundaries are missing',
   }),
-  missing: z.array(z.string()).meta({ description: 'The missing boundaries, each with its remedy' }),
+  missing: z
+    .array(z.string())
+    .meta({ description: 'The missing boundaries, each with its remedy' }),
 })
 export type Isolation = z.infer<typeof isolation>
 
 /**
- * Health of a service, the response of its `/health` endpoint. The status is 200 if `ok` is true, otherwise 503. The endpoint
- * requires no authentication.
+ * Health of a service, the response of its `/health` endpoint. The status is 200 if `ok` is true,
+ * otherwise 503. The endpoint requires no authentication.
  */
 export const health = z
   .looseObject({
@@ -55,7 +57,9 @@ export const engineHealth = health.extend({
   output: z.looseObject({
     newest: z.int().meta({ description: 'Sequence number of the newest message' }),
     followers: z.int().meta({ description: 'Number of clients that are connected to the output' }),
-    storing: z.boolean().meta({ description: 'Whether durable messages are being written to disk' }),
+    storing: z
+      .boolean()
+      .meta({ description: 'Whether durable messages are being written to disk' }),
   }),
 })
 export type EngineHealth = z.infer<typeof engineHealth>
@@ -73,7 +77,9 @@ export type WebRtcHealth = z.infer<typeof webrtcHealth>
 
 /** Health of the media service. */
 export const mediaHealth = health.extend({
-  epoch: z.int().meta({ description: 'Run of the media service; stream time starts anew in each run' }),
+  epoch: z
+    .int()
+    .meta({ description: 'Run of the media service; stream time starts anew in each run' }),
   engine: z.boolean().meta({ description: 'Whether an engine is connected' }),
   sources: z.record(sourceState, z.int()).meta({ description: 'Number of sources by state' }),
   isolation: isolation.meta({

@@ -1,4 +1,5 @@
-// The contract between the services and their clients: schemas and routes of the engine API, and of the internal connections.
+// The contract between the services and their clients: schemas and routes of the engine API, and of
+// the internal connections.
 
 // The engine API: its routes, and what they have in common
 

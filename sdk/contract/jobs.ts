@@ -2,17 +2,19 @@ import { z } from 'zod'
 import { findCronError } from './cron.ts'
 
 /**
- * Jobs that maintain the appliance, such as a backup every night. The scheduler starts them at the times in the settings file, and
- * the management service does their work.
+ * Jobs that maintain the appliance, such as a backup every night. The scheduler starts them at the
+ * times in the settings file, and the management service does their work.
  */
 
 /** The jobs by name, with what they do. */
 export const JOBS = {
-  retention: 'Deletes events, statistics, notifications and pictures older than management.retention_days',
+  retention:
+    'Deletes events, statistics, notifications and pictures older than management.retention_days',
   deliveries: 'Discards messages that could not be sent within a day',
   reports: 'Sends scheduled reports whose time has come',
   pictures: 'Deletes files of pictures that no record refers to',
-  database: 'Updates the statistics of large tables, removes dead rows and rebuilds damaged indexes',
+  database:
+    'Updates the statistics of large tables, removes dead rows and rebuilds damaged indexes',
   backup: 'Writes an encrypted backup to the folder or the storage of /config/backup',
   expiry: 'Reports licenses and certificates that end soon',
 } as const
@@ -35,7 +37,10 @@ interface JobDefaults {
 }
 
 /** Creates the schema of the settings of a job. */
-const createJobSchema = (name: JobName, { schedule, limit_s: limitS, jitter_s: jitterS }: JobDefaults) =>
+const createJobSchema = (
+  name: JobName,
+  { schedule, limit_s: limitS, jitter_s: jitterS }: JobDefaults,
+) =>
   z
     .strictObject({
       schedule: z

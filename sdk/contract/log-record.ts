@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { tryParseJson } from './parse.ts'
 
 /**
- * A record in the log of the services, which is a line of JSON written by pino. `formatLogRecord` prints it for people. Levels:
- * 20 debug, 30 info, 40 warn, 50 error, 60 fatal.
+ * A record in the log of the services, which is a line of JSON written by pino. `formatLogRecord`
+ * prints it for people. Levels: 20 debug, 30 info, 40 warn, 50 error, 60 fatal.
  */
 export const logRecord = z.looseObject({
   level: z.number(),
@@ -14,7 +14,10 @@ export const logRecord = z.looseObject({
 })
 export type LogRecord = z.infer<typeof logRecord>
 
-/** Parses a line of the log. Returns undefined if it is invalid: a crash can leave an incomplete one. */
+/**
+ * Parses a line of the log. Returns undefined if it is invalid: a crash can leave an incomplete
+ * one.
+ */
 export const parseLogRecord = (line: string): LogRecord | undefined =>
   logRecord.safeParse(tryParseJson(line)).data
 
@@ -51,7 +54,10 @@ function formatSeverity(severity: Severity, paint: Paint): string {
 /** The width of the longest name of a service. */
 const SERVICE_WIDTH = 'management'.length
 
-/** Formats a record as one line: local time, service, severity, message and error, other fields as `key=value`. */
+/**
+ * Formats a record as one line: local time, service, severity, message and error, other
+ * fields as `key=value`.
+ */
 export function formatLogRecord(record: LogRecord, paint: Paint): string {
   const clock = new Date(record.time).toTimeString().slice(0, 8)
   const columns = [
@@ -65,7 +71,10 @@ export function formatLogRecord(record: LogRecord, paint: Paint): string {
   return columns.join(' ')
 }
 
-/** Returns the message of a record, followed by the message of its error unless that would be a repetition. */
+/**
+ * Returns the message of a record, followed by the message of its error unless that
+ * would be a repetition.
+ */
 function formatMessage({ msg, err }: LogRecord): string {
   const isErrorNew = err !== undefined && !msg.includes(err.message)
   return isErrorNew ? `${msg}: ${err.message}` : msg

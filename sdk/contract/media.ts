@@ -10,20 +10,26 @@ import { decoder, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
 /**
- * The control connection: a WebSocket from the engine, which analyses video, to the media service, which receives and decodes
- * it. The engine sends the complete desired state, and the media service applies the differences.
+ * The control connection: a WebSocket from the engine, which analyses video, to the media service,
+ * which receives and decodes it. The engine sends the complete desired state, and the media service
+ * applies the differences.
  *
- * The connection carries no pixels. Each element of the engine reads a view of a source: its frames in one size and format.
- * The media service writes them to a file in shared memory, a frame ring (`ring.ts`), one for each view.
+ * The connection carries no pixels. Each element of the engine reads a view of a source: its frames
+ * in one size and format. The media service writes them to a file in shared memory, a frame ring
+ * (`ring.ts`), one for each view.
  *
- * Ten seconds after the connection is lost, the media service removes the views. Sources keep running, so that live streams
- * survive a restart of the engine.
+ * Ten seconds after the connection is lost, the media service removes the views. Sources keep
+ * running, so that live streams survive a restart of the engine.
  *
- * In all messages, `n` is the number of a frame, counted from 1, and `pts` its stream time in ticks of 90 kHz.
+ * In all messages, `n` is the number of a frame, counted from 1, and `pts` its stream
+ * time in ticks of 90 kHz.
  */
 export const CONTROL_PATH = '/internal/control'
 
-/** `realtime`: frames are dropped if a reader is too slow. `all`: the media service waits until a reader grants a frame. */
+/**
+ * `realtime`: frames are dropped if a reader is too slow. `all`: the media service waits until a
+ * reader grants a frame.
+ */
 export const pacing = z.enum(['realtime', 'all'])
 export type Pacing = z.infer<typeof pacing>
 
@@ -41,16 +47,25 @@ export const desiredSource = z.strictObject({
 })
 export type DesiredSource = z.infer<typeof desiredSource>
 
-/** Name of an annotated stream. The name has no `--`, except before an optional channel id at the end. */
+/**
+ * Name of an annotated stream. The name has no `--`, except before an optional
+ * channel id at the end.
+ */
 export const hostedStreamName = z
   .string()
   .regex(/^(?=.{1,64}(--|$))[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*(--\d{1,10})?$/)
 
-/** An annotated stream at `/streams/{name}`: the analysed frames of a source with detected objects drawn on them. */
+/**
+ * An annotated stream at `/streams/{name}`: the analysed frames of a source with detected
+ * objects drawn on them.
+ */
 export const hostedStream = z.strictObject({ name: hostedStreamName, source: id })
 export type HostedStream = z.infer<typeof hostedStream>
 
-/** Annotations of one frame. `colour` is an arbitrary key: objects with equal keys are drawn in the same colour. */
+/**
+ * Annotations of one frame. `colour` is an arbitrary key: objects with equal keys are
+ * drawn in the same colour.
+ */
 export const drawing = z.strictObject({
   objects: z.array(z.strictObject({ bbox, label: z.string(), colour: z.string() })),
   shapes: z.array(shape),
@@ -110,7 +125,10 @@ export const messageToMedia = z.discriminatedUnion('type', [
     source: id,
     view: z.string(),
     n: z.int(),
-    /** The last frame that the engine has read. While the engine has many unread frames, no `frame` messages are sent. */
+    /**
+     * The last frame that the engine has read. While the engine has many unread frames, no
+     * `frame` messages are sent.
+     */
     read: z.int().optional(),
   }),
 ])
@@ -134,8 +152,9 @@ export const subStreamStatus = z.strictObject({
 export type SubStreamStatus = z.infer<typeof subStreamStatus>
 
 /**
- * Status of a source. `reason` describes the problem and its remedy. Of a source with a sub stream, size, frame rate and codec are
- * those of the main stream; state, decoder, clock and loss those of the analysed stream.
+ * Status of a source. `reason` describes the problem and its remedy. Of a source with a sub stream,
+ * size, frame rate and codec are those of the main stream; state, decoder, clock and loss those of
+ * the analysed stream.
  */
 export const sourceStatus = z.strictObject({
   id,
@@ -181,10 +200,16 @@ export const messageFromMedia = z.discriminatedUnion('type', [
     /** Tells a ring from earlier rings at the same path. */
     generation: z.int(),
   }),
-  z.strictObject({ type: z.literal('view-failed'), source: id, view: z.string(), reason: z.string() }),
+  z.strictObject({
+    type: z.literal('view-failed'),
+    source: id,
+    view: z.string(),
+    reason: z.string(),
+  }),
   /**
-   * Cost of a decoded source, measured over the last seconds: `fps` is the number of decoded frames per second, before the
-   * rate limit of the source; `decode_ms` is the CPU time per decoded frame; `scale_ms` is the CPU time per frame of one view.
+   * Cost of a decoded source, measured over the last seconds: `fps` is the number of decoded frames
+   * per second, before the rate limit of the source; `decode_ms` is the CPU time per decoded frame;
+   * `scale_ms` is the CPU time per frame of one view.
    */
   z.strictObject({
     type: z.literal('cost'),
@@ -205,8 +230,8 @@ export const messageFromMedia = z.discriminatedUnion('type', [
     picture: pictureStatistics.optional(),
   }),
   /**
-   * Results of another engine, received in a ZeroMQ message. They are sent before the frame with the same `pts`, if that
-   * frame is sent at all. `time` is in microseconds since 1970.
+   * Results of another engine, received in a ZeroMQ message. They are sent before the frame with
+   * the same `pts`, if that frame is sent at all. `time` is in microseconds since 1970.
    */
   z.strictObject({
     type: z.literal('findings'),
@@ -219,9 +244,18 @@ export const messageFromMedia = z.discriminatedUnion('type', [
   }),
   /** Whether an annotated stream has viewers. */
   z.strictObject({ type: z.literal('watched'), stream: hostedStreamName, watched: z.boolean() }),
-  /** The annotated stream is unavailable for this reason, or available again if there is no reason. */
-  z.strictObject({ type: z.literal('stream'), stream: hostedStreamName, reason: z.string().optional() }),
-  /** Frame n of a view is in the ring. The header of the ring is authoritative. `time` is in microseconds since 1970. */
+  /**
+   * The annotated stream is unavailable for this reason, or available again if there is no reason.
+   */
+  z.strictObject({
+    type: z.literal('stream'),
+    stream: hostedStreamName,
+    reason: z.string().optional(),
+  }),
+  /**
+   * Frame n of a view is in the ring. The header of the ring is authoritative. `time` is in
+   * microseconds since 1970.
+   */
   z.strictObject({
     type: z.literal('frame'),
     source: id,

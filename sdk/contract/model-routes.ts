@@ -58,7 +58,8 @@ export const modelRoutes = {
     startShadow: {
       method: 'put',
       path: '/models/{name}/shadow',
-      summary: 'Run another model in shadow: on the same frames as the active one, without any effect',
+      summary:
+        'Run another model in shadow: on the same frames as the active one, without any effect',
       params: byName,
       body: modelShadowInput,
       status: 200,

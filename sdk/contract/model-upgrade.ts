@@ -3,8 +3,9 @@ import { id, idList } from './ids.ts'
 import { modelName } from './model.ts'
 
 /**
- * How a model is replaced while its pipelines run. The new model, the candidate, can first run in shadow: on the same frames as
- * the active model, but without any effect. A report compares both, and a switch makes the candidate the active model.
+ * How a model is replaced while its pipelines run. The new model, the candidate, can first run in
+ * shadow: on the same frames as the active model, but without any effect. A report compares both,
+ * and a switch makes the candidate the active model.
  */
 
 /** A model, and the one that runs in its place. */
@@ -12,7 +13,8 @@ export const modelUse = z
   .strictObject({
     name: modelName,
     active: modelName.meta({
-      description: 'The model that runs for pipelines that name this one: itself, unless it was switched',
+      description:
+        'The model that runs for pipelines that name this one: itself, unless it was switched',
     }),
     pipelines: idList.optional().meta({ description: 'Ids of the pipelines that name the model' }),
   })
@@ -38,7 +40,12 @@ export type ModelSelection = z.infer<typeof modelSelection>
 export const modelShadowInput = z
   .strictObject({
     candidate: modelName.meta({ description: 'The model to run on the frames of the active one' }),
-    seconds: z.int().min(1).max(3600).default(60).meta({ description: 'Maximum duration of the run' }),
+    seconds: z
+      .int()
+      .min(1)
+      .max(3600)
+      .default(60)
+      .meta({ description: 'Maximum duration of the run' }),
   })
   .meta({ id: 'ModelShadowInput' })
 export type ModelShadowInput = z.infer<typeof modelShadowInput>
@@ -61,12 +68,12 @@ export const modelShadowSide = z
   .strictObject({
     failures: count.meta({ description: 'How often the model has failed during the run' }),
     last_failure: z.string().optional().meta({ description: 'Message of the last failure' }),
-    cpu_ms: z
-      .strictObject({ mean: z.number(), p50: z.number(), p99: z.number() })
-      .optional()
-      .meta({ description: 'CPU time of the inference on a frame in ms; absent if none was measured' }),
+    cpu_ms: z.strictObject({ mean: z.number(), p50: z.number(), p99: z.number() }).optional().meta({
+      description: 'CPU time of the inference on a frame in ms; absent if none was measured',
+    }),
     over_budget: share.meta({
-      description: 'Share of the latest 1000 frames that took longer than the time between two frames',
+      description:
+        'Share of the latest 1000 frames that took longer than the time between two frames',
     }),
     objects: z
       .record(z.string(), z.number())
@@ -75,15 +82,21 @@ export const modelShadowSide = z
   .meta({ id: 'ModelShadowSide' })
 export type ModelShadowSide = z.infer<typeof modelShadowSide>
 
-/** How the objects of both models agree. Two boxes show the same object if their intersection over union is at least 0.5. */
+/**
+ * How the objects of both models agree. Two boxes show the same object if their intersection over
+ * union is at least 0.5.
+ */
 export const modelAgreement = z
   .strictObject({
     both: count.meta({ description: 'Objects that both models have found, as the same class' }),
-    other_class: count.meta({ description: 'Objects that both have found, but as different classes' }),
+    other_class: count.meta({
+      description: 'Objects that both have found, but as different classes',
+    }),
     active_only: count.meta({ description: 'Objects that only the active model has found' }),
     candidate_only: count.meta({ description: 'Objects that only the candidate has found' }),
     mean_iou: share.optional().meta({
-      description: 'Mean intersection over union of the boxes that both have found; absent if there are none',
+      description:
+        'Mean intersection over union of the boxes that both have found; absent if there are none',
     }),
   })
   .meta({ id: 'ModelAgreement' })
@@ -147,7 +160,10 @@ export const modelSwitch = z
       description:
         'IP address of the client that has switched; absent if the engine has switched back by itself',
     }),
-    reason: z.string().optional().meta({ description: 'Why the engine has switched back by itself' }),
+    reason: z
+      .string()
+      .optional()
+      .meta({ description: 'Why the engine has switched back by itself' }),
   })
   .meta({ id: 'ModelSwitch' })
 export type ModelSwitch = z.infer<typeof modelSwitch>

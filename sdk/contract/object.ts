@@ -5,8 +5,8 @@ export const point = z.strictObject({ x: z.number().min(0).max(1), y: z.number()
 export type Point = z.infer<typeof point>
 
 /**
- * A bounding box: its top left corner and size as a share of the frame. Elements may pass on boxes that extend beyond the
- * frame; in the output, boxes are clipped to the frame.
+ * A bounding box: its top left corner and size as a share of the frame. Elements may pass on boxes
+ * that extend beyond the frame; in the output, boxes are clipped to the frame.
  */
 export const bbox = z.strictObject({
   x: z.number(),
@@ -30,7 +30,9 @@ export const detectedObject = z.strictObject({
 })
 export type DetectedObject = z.infer<typeof detectedObject>
 
-/** The counts of a line or zone, by statistic: `up`, `down`, `total`, `occupancy`, `dwell_time`, … */
+/**
+ * The counts of a line or zone, by statistic: `up`, `down`, `total`, `occupancy`, `dwell_time`, …
+ */
 export const counter = z.record(z.string(), z.number())
 export type Counter = z.infer<typeof counter>
 
@@ -38,16 +40,25 @@ export type Counter = z.infer<typeof counter>
 export const counters = z.record(z.string(), counter)
 export type Counters = z.infer<typeof counters>
 
-/** Maximum time between an event and its picture. A picture from further away would show another situation. */
+/**
+ * Maximum time between an event and its picture. A picture from further away would
+ * show another situation.
+ */
 export const MAX_PICTURE_OFFSET_MS = 1000
 
-/** The picture of an event may show an earlier or later frame, because channels do not store a picture of every frame. */
+/**
+ * The picture of an event may show an earlier or later frame, because channels do not store a
+ * picture of every frame.
+ */
 export const pictureOffset = z.int().min(-MAX_PICTURE_OFFSET_MS).max(MAX_PICTURE_OFFSET_MS).meta({
   description:
     'Milliseconds from the event to the moment that its picture shows; negative if that moment was earlier. Absent if the picture shows the frame of the event itself',
 })
 
-/** An event that an element has detected in a frame, such as a line crossing. Elements may add fields. */
+/**
+ * An event that an element has detected in a frame, such as a line crossing.
+ * Elements may add fields.
+ */
 export const eventData = z.looseObject({
   type: z.string().min(1),
   /** Name of the line or zone. */

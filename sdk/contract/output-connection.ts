@@ -3,8 +3,9 @@ import { messageKind } from './output.ts'
 import { idParameter, listParameter } from './parameters.ts'
 
 /**
- * Connections to the output of the engine, the WebSocket `/output`: which messages a client requests, and the messages about the
- * connection itself. A client with a name is a consumer, for which the engine retains messages.
+ * Connections to the output of the engine, the WebSocket `/output`: which messages a client
+ * requests, and the messages about the connection itself. A client with a name is a consumer, for
+ * which the engine retains messages.
  */
 
 /** Name of a consumer. The first character is not a dot, because the name is part of paths. */
@@ -15,18 +16,22 @@ export const consumerName = z
     'must start with a letter or digit and have at most 64 letters, digits, ".", "_" and "-"',
   )
 
-/** A named client of the output. The output log retains messages until the consumer acknowledges them, unless it runs out of space. */
+/**
+ * A named client of the output. The output log retains messages until the consumer acknowledges
+ * them, unless it runs out of space.
+ */
 export const consumer = z
   .strictObject({
     name: consumerName,
-    acknowledged: z.int().min(0).meta({ description: 'Sequence number of the last acknowledged message' }),
+    acknowledged: z
+      .int()
+      .min(0)
+      .meta({ description: 'Sequence number of the last acknowledged message' }),
     connected: z.boolean(),
     seen: z.iso.datetime().meta({ description: 'Time of the last connection or acknowledgement' }),
-    held: z
-      .number()
-      .min(0)
-      .max(1)
-      .meta({ description: 'Share of the output log that is retained for this consumer, from 0 to 1' }),
+    held: z.number().min(0).max(1).meta({
+      description: 'Share of the output log that is retained for this consumer, from 0 to 1',
+    }),
   })
   .meta({ id: 'Consumer' })
 export type Consumer = z.infer<typeof consumer>
@@ -50,23 +55,36 @@ export const outputQuery = z.object({
       description:
         'Sequence number of the first durable message to send before live messages. By default, a consumer receives all durable messages that it has not acknowledged, and other clients receive only live messages',
     }),
-  consumer: consumerName.optional().meta({ description: 'Name of the client, if it is a consumer' }),
+  consumer: consumerName
+    .optional()
+    .meta({ description: 'Name of the client, if it is a consumer' }),
 })
 export type OutputQuery = z.infer<typeof outputQuery>
 
-/** First message of a connection. The output log contains the durable messages from `oldest` to `newest`. */
+/**
+ * First message of a connection. The output log contains the durable messages from
+ * `oldest` to `newest`.
+ */
 export const hello = z.strictObject({
   kind: z.literal('hello'),
-  log_id: z.string().meta({ description: 'Identifies the log; sequence numbers of another log start anew' }),
+  log_id: z
+    .string()
+    .meta({ description: 'Identifies the log; sequence numbers of another log start anew' }),
   oldest: z.int(),
   newest: z.int(),
 })
 export type Hello = z.infer<typeof hello>
 
-/** Reports that requested durable messages, from number `from` to number `to`, are no longer in the output log. */
+/**
+ * Reports that requested durable messages, from number `from` to number `to`, are no
+ * longer in the output log.
+ */
 export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
 export type Gap = z.infer<typeof gap>
 
-/** A message from a consumer: all messages up to and including this sequence number have been processed. */
+/**
+ * A message from a consumer: all messages up to and including this sequence number
+ * have been processed.
+ */
 export const acknowledgement = z.strictObject({ ack: z.int().min(0) })
 export type Acknowledgement = z.infer<typeof acknowledgement>

@@ -3,8 +3,9 @@ import { id } from './ids.ts'
 import { counters, detectedObject, eventData, pictureOffset } from './object.ts'
 
 /**
- * The output of the engine: the results of all channels as messages on a WebSocket. Durable messages are written to the
- * output log before they are sent, so that a client can request messages that it has missed.
+ * The output of the engine: the results of all channels as messages on a WebSocket. Durable
+ * messages are written to the output log before they are sent, so that a client can request
+ * messages that it has missed.
  */
 
 /**
@@ -19,25 +20,32 @@ import { counters, detectedObject, eventData, pictureOffset } from './object.ts'
 export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state', 'picture'])
 export type MessageKind = z.infer<typeof messageKind>
 /** The kinds of durable messages. */
-export const DURABLE_KINDS: ReadonlySet<MessageKind> = new Set(['event', 'count', 'state', 'picture'])
+export const DURABLE_KINDS: ReadonlySet<MessageKind> = new Set([
+  'event',
+  'count',
+  'state',
+  'picture',
+])
 
 /** Fields of every message. */
 const envelope = {
   seq: z.int().min(1).meta({ description: 'Sequence number, unique for this engine' }),
-  channel: id
+  channel: id.nullable().meta({
+    description: 'Id of the channel; null if the message is about a whole pipeline or the output',
+  }),
+  source: id
     .nullable()
-    .meta({ description: 'Id of the channel; null if the message is about a whole pipeline or the output' }),
-  source: id.nullable().meta({ description: 'Id of the source of the channel; null without a channel' }),
+    .meta({ description: 'Id of the source of the channel; null without a channel' }),
   pipeline: id
     .nullable()
     .meta({ description: 'Id of the pipeline; null if the message is about the output itself' }),
   pts: z.int().nullable().meta({
-    description: 'Stream time of the frame in ticks of 90 kHz; null if the message is about no frame',
+    description:
+      'Stream time of the frame in ticks of 90 kHz; null if the message is about no frame',
   }),
-  epoch: z
-    .int()
-    .nullable()
-    .meta({ description: 'Run of the media service, in each of which pts starts anew; null without pts' }),
+  epoch: z.int().nullable().meta({
+    description: 'Run of the media service, in each of which pts starts anew; null without pts',
+  }),
   time: z.iso
     .datetime({ precision: undefined })
     .meta({ description: 'Capture time of the frame, or else when the message was created' }),
@@ -57,7 +65,8 @@ export const stateData = z.looseObject({
   state: z.string(),
   reason: z.string().optional().meta({ description: 'Why the state is not the normal one' }),
   lost: z.literal(true).optional().meta({
-    description: 'The channel receives no frames because its source or the media service is disconnected',
+    description:
+      'The channel receives no frames because its source or the media service is disconnected',
   }),
 })
 export type StateData = z.infer<typeof stateData>
@@ -68,7 +77,9 @@ export const statsData = z.strictObject({
   latency: z
     .number()
     .meta({ description: 'Median time from decoded frame to output over the last 10 s, in ms' }),
-  latency_p95: z.number().meta({ description: '95th percentile of the latency over the last 10 s, in ms' }),
+  latency_p95: z
+    .number()
+    .meta({ description: '95th percentile of the latency over the last 10 s, in ms' }),
   dropped: z.int().meta({ description: 'Frames dropped since the channel started' }),
   dropped_for: z.strictObject({
     lacking: z.int().meta({ description: 'Frames dropped for lack of capacity' }),
@@ -77,8 +88,8 @@ export const statsData = z.strictObject({
 })
 
 /**
- * The picture of events that were sent before the picture was ready. The events have the same channel, epoch and `pts` as
- * this message.
+ * The picture of events that were sent before the picture was ready. The events have the same
+ * channel, epoch and `pts` as this message.
  */
 export const pictureData = z.strictObject({
   picture: z

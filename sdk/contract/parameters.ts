@@ -3,8 +3,11 @@ import { id } from './ids.ts'
 
 /** Schemas of parameters in paths and queries, where every value is text. */
 
-/** A list: the parameter is repeated (`?a=1&a=2`) or its values are separated by commas (`?a=1,2`). */
-export const listParameter = <Item extends z.ZodType>(item: Item) => z.preprocess(splitList, z.array(item))
+/**
+ * A list: the parameter is repeated (`?a=1&a=2`) or its values are separated by commas (`?a=1,2`).
+ */
+export const listParameter = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess(splitList, z.array(item))
 
 /** Splits the values of a parameter at commas. Returns an absent value unchanged. */
 export function splitList(value: unknown): string[] | null | undefined {

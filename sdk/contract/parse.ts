@@ -2,15 +2,16 @@ import type { z } from 'zod'
 import { EyrieError } from './errors.ts'
 
 /**
- * Validation of JSON bodies and query parameters against Zod schemas. Error messages name the invalid field by its JSON
- * pointer and describe the problem without Zod's vocabulary, as in `/sources/0/address: is required`.
+ * Validation of JSON bodies and query parameters against Zod schemas. Error messages name the
+ * invalid field by its JSON pointer and describe the problem without Zod's vocabulary, as in
+ * `/sources/0/address: is required`.
  */
 
 type Issue = z.core.$ZodIssue
 
 /**
- * Returns the parsed value. Throws `EyrieError` (`syntax`) with the JSON pointer and the problem of the first invalid
- * field. `prefix` is prepended to the pointer.
+ * Returns the parsed value. Throws `EyrieError` (`syntax`) with the JSON pointer and the problem of
+ * the first invalid field. `prefix` is prepended to the pointer.
  */
 export function parseAs<Schema extends z.ZodType>(
   schema: Schema,
@@ -25,12 +26,15 @@ export function parseAs<Schema extends z.ZodType>(
 }
 
 /**
- * The values of a query parameter that is repeated. It has a class of its own, so that `describeIssue` can report a parameter
- * that may not be repeated.
+ * The values of a query parameter that is repeated. It has a class of its own, so that
+ * `describeIssue` can report a parameter that may not be repeated.
  */
 class RepeatedParameter extends Array<string> {}
 
-/** Maps the name of each query parameter to its value, or to a list of values if the parameter is repeated. */
+/**
+ * Maps the name of each query parameter to its value, or to a list of values if the
+ * parameter is repeated.
+ */
 export function toQueryFields(query: Record<string, string[]>): Record<string, string | string[]> {
   const fields = Object.entries(query).map(([name, values]) => {
     const isRepeated = values.length !== 1
@@ -40,7 +44,10 @@ export function toQueryFields(query: Record<string, string[]>): Record<string, s
   return Object.fromEntries(fields)
 }
 
-/** Describes the problem of a field in terms of JSON and query parameters. Requires `reportInput` when parsing. */
+/**
+ * Describes the problem of a field in terms of JSON and query parameters. Requires
+ * `reportInput` when parsing.
+ */
 export function describeIssue(issue: Issue): string {
   if (issue.code === 'unrecognized_keys') return 'unknown field'
   if (issue.input instanceof RepeatedParameter) return 'may be specified only once'
@@ -58,8 +65,15 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Creates an `EyrieError` (`syntax`) for the field at a JSON pointer; an empty pointer refers to the whole value. */
-export function syntaxError(pointer: string, message: string, options: { cause?: unknown } = {}): EyrieError {
+/**
+ * Creates an `EyrieError` (`syntax`) for the field at a JSON pointer; an empty pointer
+ * refers to the whole value.
+ */
+export function syntaxError(
+  pointer: string,
+  message: string,
+  options: { cause?: unknown } = {},
+): EyrieError {
   return new EyrieError('syntax', pointer ? `${pointer}: ${message}` : message, options)
 }
 
@@ -84,7 +98,10 @@ function toFieldError(issue: Issue): FieldError {
   return { path: issue.path, message: describeIssue(issue) }
 }
 
-/** Returns the error of the variant that the client intended, or of the whole union if no variant has the right type. */
+/**
+ * Returns the error of the variant that the client intended, or of the whole union if no
+ * variant has the right type.
+ */
 function toUnionError(union: z.core.$ZodIssueInvalidUnion): FieldError {
   const firstIssues = union.errors.map(issues => issues[0]).filter(issue => issue !== undefined)
   const intended = firstIssues.find(issue => !isWrongType(issue))
@@ -95,7 +112,9 @@ function toUnionError(union: z.core.$ZodIssueInvalidUnion): FieldError {
 
   const expectedTypes = firstIssues.filter(isWrongType).map(issue => issue.expected)
   const message =
-    expectedTypes.length > 0 ? `Invalid input: expected ${expectedTypes.join(' or ')}` : union.message
+    expectedTypes.length > 0
+      ? `Invalid input: expected ${expectedTypes.join(' or ')}`
+      : union.message
   return { path: union.path, message: describeIssue({ ...union, message }) }
 }
 

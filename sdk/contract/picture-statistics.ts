@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
 /**
- * Statistics of the decoded pictures of a source. They are measured about once per second on small copies of the pictures,
- * while the source is decoded.
+ * Statistics of the decoded pictures of a source. They are measured about once per second on small
+ * copies of the pictures, while the source is decoded.
  */
 export const pictureStatistics = z
   .strictObject({
     brightness: z.number().meta({ description: 'Mean luma, 0 to 255' }),
     contrast: z.number().meta({ description: 'Standard deviation of the luma' }),
-    still_s: z
-      .number()
-      .meta({ description: 'Seconds for which all pictures were identical in every examined pixel' }),
+    still_s: z.number().meta({
+      description: 'Seconds for which all pictures were identical in every examined pixel',
+    }),
     sharpness: z.number().meta({
       description:
         'Energy of the finest details in relation to the edges. Comparable only for the same source',

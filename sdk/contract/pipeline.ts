@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { id, idList } from './ids.ts'
 
 /**
- * Pipelines in the engine API. A pipeline analyses the video of its sources with a chain of elements, such as a detector and
- * a line counter, and sends the results to its sinks.
+ * Pipelines in the engine API. A pipeline analyses the video of its sources with a chain of
+ * elements, such as a detector and a line counter, and sends the results to its sinks.
  */
 
 const jsonObject = z.record(z.string(), z.unknown())
@@ -28,7 +28,8 @@ const usecase = z.string().max(200).nullable().optional().meta({
   description: 'Key of the usecase of the channels, such as line-crossing',
 })
 const priority = z.int().min(0).max(9).meta({
-  description: 'Priority when the machine is overloaded: pipelines with the lowest number drop frames first',
+  description:
+    'Priority when the machine is overloaded: pipelines with the lowest number drop frames first',
 })
 
 /** Request body that creates or replaces a pipeline. */
@@ -62,7 +63,14 @@ export const pipeline = z
 export type Pipeline = z.infer<typeof pipeline>
 
 /** Status of a pipeline. Its reason says why it is `degraded` or `failed`. */
-export const pipelineStatus = z.enum(['idle', 'starting', 'running', 'degraded', 'failed', 'stopped'])
+export const pipelineStatus = z.enum([
+  'idle',
+  'starting',
+  'running',
+  'degraded',
+  'failed',
+  'stopped',
+])
 export type PipelineStatus = z.infer<typeof pipelineStatus>
 
 /** The status and speed of a pipeline. */

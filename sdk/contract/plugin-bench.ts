@@ -4,7 +4,10 @@ import { z } from 'zod'
 
 export const benchRequest = z.strictObject({
   folder: z.string().meta({ description: 'Folder of the unpacked plugin' }),
-  element: z.string().optional().meta({ description: 'Name of the element; the only one by default' }),
+  element: z
+    .string()
+    .optional()
+    .meta({ description: 'Name of the element; the only one by default' }),
   args: z.record(z.string(), z.unknown()).default({}),
   config: z.record(z.string(), z.unknown()).optional(),
   frames: z.string().optional().meta({
@@ -21,7 +24,9 @@ const benchMeasurement = z.strictObject({
   frames: z.int(),
   round_trip_p50: z.number(),
   round_trip_p99: z.number(),
-  cpu_per_frame: z.number().meta({ description: 'As the kernel measures it, all threads together' }),
+  cpu_per_frame: z
+    .number()
+    .meta({ description: 'As the kernel measures it, all threads together' }),
   budget_ms: z.number().optional(),
   peak_rss_bytes: z.number(),
   isolation: z.string(),

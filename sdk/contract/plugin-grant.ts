@@ -5,8 +5,9 @@ import { versionSignature } from './plugin-signature.ts'
 import { requestedCapability } from './requested-capability.ts'
 
 /**
- * What plugins may use and report. A plugin asks for capabilities, such as requests to a server. The engine shows them before the
- * package is installed. If a person agrees, they are granted to the plugin, and the grant is recorded.
+ * What plugins may use and report. A plugin asks for capabilities, such as requests to a server.
+ * The engine shows them before the package is installed. If a person agrees, they are granted to
+ * the plugin, and the grant is recorded.
  */
 
 /** What a package contains and asks for, before it is installed. */
@@ -16,16 +17,18 @@ export const pluginInspection = z
     elements: z.array(
       manifestElement.pick({ name: true, title: true, description: true, capabilities: true }),
     ),
-    active: pluginVersion
-      .optional()
-      .meta({ description: 'The version that pipelines run now; absent if the plugin is not installed' }),
+    active: pluginVersion.optional().meta({
+      description: 'The version that pipelines run now; absent if the plugin is not installed',
+    }),
     installed: z.boolean().meta({ description: 'Whether this version is installed already' }),
     not_granted: z.array(requestedCapability).meta({
       description:
         'What the package asks for beyond what the plugin was granted; everything if no version was uploaded before',
     }),
     signature: versionSignature.meta({ description: 'Who has signed the package' }),
-    isolation: isolation.meta({ description: 'The boundaries in which this machine runs uploaded plugins' }),
+    isolation: isolation.meta({
+      description: 'The boundaries in which this machine runs uploaded plugins',
+    }),
   })
   .meta({ id: 'PluginInspection' })
 export type PluginInspection = z.infer<typeof pluginInspection>

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { modelCard } from './model.ts'
 
-/** Models that elements of plugins run: models of the machine, and models that a plugin contains. */
+/**
+ * Models that elements of plugins run: models of the machine, and models that a plugin contains.
+ */
 
 /** Limits of `width`, the width of the pictures from which regions are cut. */
 const MIN_WIDTH = 16
@@ -9,7 +11,8 @@ const MAX_WIDTH = 3840
 const DEFAULT_WIDTH = 1280
 const MAX_MODELS = 16
 
-const { name, head, license, source, sha256, score_threshold, iou_threshold, input } = modelCard.shape
+const { name, head, license, source, sha256, score_threshold, iou_threshold, input } =
+  modelCard.shape
 
 /** A model that is part of a plugin. Its fields are those of a model card. */
 export const ownModel = z
@@ -39,7 +42,10 @@ export const ownModel = z
       description:
         'For models that detect objects: the format of the output. Other models return their outputs',
     }),
-    labels: z.array(z.string().min(1)).default([]).meta({ description: 'Classes of a detection model' }),
+    labels: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({ description: 'Classes of a detection model' }),
     score_threshold,
     iou_threshold,
   })
@@ -53,8 +59,16 @@ export type OwnModel = z.infer<typeof ownModel>
 /** The models that an element runs on parts of pictures. */
 export const inferenceCapability = z
   .strictObject({
-    models: z.array(name).max(MAX_MODELS).default([]).meta({ description: 'Names of models of the catalog' }),
-    own: z.array(ownModel).max(MAX_MODELS).default([]).meta({ description: 'Models in the package' }),
+    models: z
+      .array(name)
+      .max(MAX_MODELS)
+      .default([])
+      .meta({ description: 'Names of models of the catalog' }),
+    own: z
+      .array(ownModel)
+      .max(MAX_MODELS)
+      .default([])
+      .meta({ description: 'Models in the package' }),
     width: z.int().min(MIN_WIDTH).max(MAX_WIDTH).default(DEFAULT_WIDTH).meta({
       description: 'Width in pixels of the pictures from which the engine cuts regions',
     }),

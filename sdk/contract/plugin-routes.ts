@@ -5,12 +5,21 @@ import { plugin, pluginName, pluginVersion } from './plugin.ts'
 import { pluginGrant, pluginInspection } from './plugin-grant.ts'
 import { publisherKey } from './plugin-signature.ts'
 import { pluginTrust, publisherInput } from './plugin-trust.ts'
-import { pluginSwitch, shadowAcceptance, shadowInput, shadowReport, versionSwitch } from './plugin-upgrade.ts'
+import {
+  pluginSwitch,
+  shadowAcceptance,
+  shadowInput,
+  shadowReport,
+  versionSwitch,
+} from './plugin-upgrade.ts'
 
 const byName = z.object({ name: pluginName })
 const byKey = z.object({ key: publisherKey })
 
-/** `new-publisher`: whether the package may be signed by another publisher than the installed versions of the plugin. */
+/**
+ * `new-publisher`: whether the package may be signed by another publisher than the installed
+ * versions of the plugin.
+ */
 const uploadQuery = z.object({ 'new-publisher': flagParameter })
 
 /** A binary request body. */
@@ -61,7 +70,16 @@ export const pluginRoutes = {
       body: pluginSwitch,
       status: 200,
       response: plugin,
-      errors: ['syntax', 'rights', 'signature', 'id', 'reference', 'conflict', 'grant', 'precondition'],
+      errors: [
+        'syntax',
+        'rights',
+        'signature',
+        'id',
+        'reference',
+        'conflict',
+        'grant',
+        'precondition',
+      ],
     },
 
     inspect: {
@@ -89,7 +107,8 @@ export const pluginRoutes = {
     switches: {
       method: 'get',
       path: '/plugins/{name}/switches',
-      summary: 'List the switches of the active version of a plugin, by clients and by the engine itself',
+      summary:
+        'List the switches of the active version of a plugin, by clients and by the engine itself',
       params: byName,
       status: 200,
       response: z.array(versionSwitch),

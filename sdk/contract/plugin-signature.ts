@@ -2,7 +2,10 @@ import { z } from 'zod'
 
 /** Signatures of plugin packages, and the publishers that sign them. */
 
-/** The public Ed25519 key of a publisher. Hexadecimal digits have a single form, and are safe in paths and on command lines. */
+/**
+ * The public Ed25519 key of a publisher. Hexadecimal digits have a single form, and are safe in
+ * paths and on command lines.
+ */
 export const publisherKey = z
   .string()
   .regex(/^[0-9a-f]{64}$/, 'must be an Ed25519 public key: 64 hexadecimal digits in lower case')
@@ -28,16 +31,18 @@ export const publisherState = z.enum(['trusted', 'distrusted'])
 export const versionSignature = z
   .strictObject({
     state: z.enum(['signed', 'unsigned']),
-    publisher: z
-      .string()
-      .optional()
-      .meta({ description: 'Name of the publisher if its key is known; otherwise the name in the package' }),
+    publisher: z.string().optional().meta({
+      description: 'Name of the publisher if its key is known; otherwise the name in the package',
+    }),
     key: publisherKey.optional(),
     trust: z
       .enum(['trusted', 'distrusted', 'unknown'])
       .optional()
       .meta({ description: 'Whether the owner of the engine trusts the key' }),
-    refused: z.string().optional().meta({ description: 'Why this version does not start, with the remedy' }),
+    refused: z
+      .string()
+      .optional()
+      .meta({ description: 'Why this version does not start, with the remedy' }),
   })
   .meta({ id: 'PluginSignature' })
 export type VersionSignature = z.infer<typeof versionSignature>

@@ -2,14 +2,18 @@ import { z } from 'zod'
 import { pluginName } from './plugin.ts'
 import { publisherKey, publisherName, publisherState } from './plugin-signature.ts'
 
-/** Which plugin packages an engine accepts: the publishers that its owner trusts, and exceptions by name. */
+/**
+ * Which plugin packages an engine accepts: the publishers that its owner trusts, and exceptions by
+ * name.
+ */
 
 /** A publisher that the owner trusts, or no longer trusts. */
 export const publisher = z
   .strictObject({
     key: publisherKey,
     name: publisherName.meta({
-      description: 'Keys with the same name belong to the same publisher, such as its old and its new key',
+      description:
+        'Keys with the same name belong to the same publisher, such as its old and its new key',
     }),
     state: publisherState.meta({
       description: 'trusted: its packages are installed and run; distrusted: none of them is',

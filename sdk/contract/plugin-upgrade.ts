@@ -4,15 +4,21 @@ import { pipelineElement } from './pipeline.ts'
 import { pluginName, pluginVersion } from './plugin.ts'
 
 /**
- * How a plugin is upgraded while its pipelines run. A version can first run in shadow: on the same frames as the active version,
- * but without any effect. A report compares both, and a switch makes the version the active one.
+ * How a plugin is upgraded while its pipelines run. A version can first run in shadow: on the same
+ * frames as the active version, but without any effect. A report compares both, and a switch makes
+ * the version the active one.
  */
 
 /** Request body that runs a version of a plugin in shadow. */
 export const shadowInput = z
   .strictObject({
     version: pluginVersion,
-    seconds: z.int().min(1).max(3600).default(60).meta({ description: 'Maximum duration of the run' }),
+    seconds: z
+      .int()
+      .min(1)
+      .max(3600)
+      .default(60)
+      .meta({ description: 'Maximum duration of the run' }),
     grant: z.literal(true).optional().meta({
       description:
         'Grants everything that the version asks for, which GET /plugins/{name} lists as not_granted',
@@ -42,7 +48,10 @@ export const shadowSide = z
       .strictObject({ mean: z.number(), p95: z.number() })
       .optional()
       .meta({ description: 'CPU time of a frame in ms; absent if none was measured' }),
-    budget_ms: z.number().optional().meta({ description: 'CPU time of a frame that the manifest declares' }),
+    budget_ms: z
+      .number()
+      .optional()
+      .meta({ description: 'CPU time of a frame that the manifest declares' }),
     over_budget: count.meta({ description: 'Measured frames that took longer than the budget' }),
     objects: count.meta({ description: 'Number of objects in all frames' }),
     events: z.record(z.string(), count).meta({ description: 'Number of events by type' }),
@@ -66,12 +75,15 @@ export const shadowComparison = z
     starved: z.literal(true).optional().meta({
       description: 'The version in shadow has waited for a processor for longer than it has run',
     }),
-    problem: z.string().optional().meta({ description: 'Why the version does not run in shadow here' }),
+    problem: z
+      .string()
+      .optional()
+      .meta({ description: 'Why the version does not run in shadow here' }),
     active: shadowSide,
     shadow: shadowSide,
-    different_frames: z
-      .strictObject({ objects: count, events: count })
-      .meta({ description: 'Frames with a different number of objects, and frames with different events' }),
+    different_frames: z.strictObject({ objects: count, events: count }).meta({
+      description: 'Frames with a different number of objects, and frames with different events',
+    }),
   })
   .meta({ id: 'PluginShadowComparison' })
 export type ShadowComparison = z.infer<typeof shadowComparison>
@@ -107,7 +119,10 @@ export const versionSwitch = z
       description:
         'IP address of the client that has switched; absent if the engine has switched back by itself',
     }),
-    reason: z.string().optional().meta({ description: 'Why the engine has switched back by itself' }),
+    reason: z
+      .string()
+      .optional()
+      .meta({ description: 'Why the engine has switched back by itself' }),
     pipelines: idList.meta({
       description: 'Ids of the pipelines whose elements were changed with the switch',
     }),
@@ -131,7 +146,9 @@ export const pluginSwitch = z
       .array(z.strictObject({ id, elements: z.array(pipelineElement).min(1).max(100) }))
       .max(1000)
       .optional()
-      .meta({ description: 'New elements of pipelines, which are changed together with the version' }),
+      .meta({
+        description: 'New elements of pipelines, which are changed together with the version',
+      }),
   })
   .meta({ id: 'PluginSwitch' })
 export type PluginSwitch = z.infer<typeof pluginSwitch>

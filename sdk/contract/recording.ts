@@ -3,9 +3,9 @@ import { shape } from './exports.ts'
 import { counters, detectedObject, eventData } from './object.ts'
 
 /**
- * Recordings of sources: the settings with which the engine API configures them, and the responses of the media service that
- * stores them. Pictures in a recording have two times: the capture time (`time`), and the stream time (`pts`), which starts
- * anew in each run of the media service.
+ * Recordings of sources: the settings with which the engine API configures them, and the responses
+ * of the media service that stores them. Pictures in a recording have two times: the capture time
+ * (`time`), and the stream time (`pts`), which starts anew in each run of the media service.
  */
 
 /** When a source is recorded. */
@@ -37,10 +37,9 @@ const recordingSettings = {
     description:
       'Maximum size of all recordings of the source in bytes; the oldest recordings are deleted first',
   }),
-  sound: z
-    .boolean()
-    .default(true)
-    .meta({ description: 'Whether audio is recorded. Recording audio is not permitted everywhere' }),
+  sound: z.boolean().default(true).meta({
+    description: 'Whether audio is recorded. Recording audio is not permitted everywhere',
+  }),
 }
 
 /** How a source is recorded. The encoded stream is stored without transcoding. */
@@ -51,11 +50,16 @@ export type Recording = z.infer<typeof recording>
 export const recordingPatch = z.partialRecord(recording.keyof(), z.unknown()).nullable()
 
 const time = z.iso.datetime({ offset: true })
-const epoch = z.int().meta({ description: 'Run of the media service; stream time starts anew in each run' })
+const epoch = z
+  .int()
+  .meta({ description: 'Run of the media service; stream time starts anew in each run' })
 const codecs = z.string().meta({ description: 'Codecs as in RFC 6381, separated by commas' })
 const pts = z.int().meta({ description: 'Stream time in ticks of 90 kHz, within this epoch' })
 
-/** A recorded time range. It has no gap of two seconds or more, and the same picture size throughout. */
+/**
+ * A recorded time range. It has no gap of two seconds or more, and the same picture size
+ * throughout.
+ */
 export const recordedRange = z
   .strictObject({
     from: time,
@@ -82,11 +86,12 @@ export const recordedStream = z
     state: recordingState,
     reason: z.string().optional().meta({ description: 'Why packets cannot be written' }),
     dropped: z.int().meta({
-      description: 'Packets lost because the disk was too slow or full, since the media service started',
+      description:
+        'Packets lost because the disk was too slow or full, since the media service started',
     }),
-    first: time
-      .optional()
-      .meta({ description: 'Capture time of the first recorded picture, regardless of the requested range' }),
+    first: time.optional().meta({
+      description: 'Capture time of the first recorded picture, regardless of the requested range',
+    }),
     last: time.optional().meta({ description: 'Capture time of the last recorded picture' }),
     ranges: z.array(recordedRange),
   })
@@ -119,9 +124,9 @@ export const recordedFrame = z
     epoch,
     pts,
     time,
-    at: z
-      .number()
-      .meta({ description: 'Playback position of the frame: seconds from the start of the requested range' }),
+    at: z.number().meta({
+      description: 'Playback position of the frame: seconds from the start of the requested range',
+    }),
     objects: z.array(detectedObject),
     counters,
     shapes: z.array(shape).optional().meta({
@@ -138,13 +143,19 @@ export const recordedEvent = z
   .meta({ id: 'RecordedEvent' })
 export type RecordedEvent = z.infer<typeof recordedEvent>
 
-/** Response of `GET /recordings/{stream}/events`, oldest first. `more` is true if the list is truncated. */
+/**
+ * Response of `GET /recordings/{stream}/events`, oldest first. `more` is true if the list is
+ * truncated.
+ */
 export const recordedEventList = z
   .strictObject({ events: z.array(recordedEvent), more: z.boolean() })
   .meta({ id: 'RecordedEventList' })
 export type RecordedEventList = z.infer<typeof recordedEventList>
 
-/** Response of `GET /recordings/{stream}/segments`: the files on disk. `open` is true for a file that is being written. */
+/**
+ * Response of `GET /recordings/{stream}/segments`: the files on disk. `open` is true for a file
+ * that is being written.
+ */
 export const recordedSegmentList = z
   .strictObject({
     segments: z.array(

@@ -8,7 +8,8 @@ export const requestedCapability = z
       .enum(['frames', 'inference', 'network', 'storage_bytes', 'budget_ms', 'events', 'counters'])
       .meta({ description: 'The field of its capabilities' }),
     description: z.string().meta({
-      description: 'What the element then does, for humans, such as `sends requests to api.example.com:443`',
+      description:
+        'What the element then does, for humans, such as `sends requests to api.example.com:443`',
     }),
   })
   .meta({ id: 'RequestedCapability' })

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { connectionRoutes, crudRoutes, type Route, type Routes, withCapacityChecks } from './engine-route.ts'
+import {
+  connectionRoutes,
+  crudRoutes,
+  type Route,
+  type Routes,
+  withCapacityChecks,
+} from './engine-route.ts'
 import { id } from './ids.ts'
 import { listParameter } from './parameters.ts'
 import { routesV3 } from './routes-v3.ts'
@@ -21,8 +27,8 @@ import {
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 
 /**
- * The earlier revisions of the engine's API, v1 and v2, which existing clients still use. Routes that have not changed since are
- * taken from v3.
+ * The earlier revisions of the engine's API, v1 and v2, which existing clients still use. Routes
+ * that have not changed since are taken from v3.
  */
 
 /** Routes that v1 and v2 have in common. */
@@ -30,13 +36,18 @@ export const routesV1AndV2 = {
   getConfiguration: { ...routesV3.getConfiguration, response: configurationV2 },
   source: withCapacityChecks(crudRoutes('source', sourceV2, sourceInputV2, sourcePatchV2)),
   sink: crudRoutes('sink', sink, sinkInput, sinkPatch),
-  pipeline: withCapacityChecks(crudRoutes('pipeline', pipelineV2, pipelineInputV2, pipelinePatchV2)),
+  pipeline: withCapacityChecks(
+    crudRoutes('pipeline', pipelineV2, pipelineInputV2, pipelinePatchV2),
+  ),
   pipelineElements: {
     method: 'get',
     path: '/pipelines/elements',
     summary: 'Get the elements and models that pipelines can use',
     status: 200,
-    response: z.strictObject({ elements: z.array(catalogElementV2), models: z.array(catalogModelV2) }),
+    response: z.strictObject({
+      elements: z.array(catalogElementV2),
+      models: z.array(catalogModelV2),
+    }),
     errors: [],
   },
   listElements: {
@@ -68,7 +79,8 @@ export const routesV2 = {
   pipelineStatistics: routesV3.pipelineStatistics,
 } as const satisfies Routes
 
-// In v1, a deletion that other resources prevent is answered with status 409 and the ids of these resources.
+// In v1, a deletion that other resources prevent is answered with status 409 and the
+// ids of these resources.
 const ids = z.array(id)
 const referencingPipelines = z.strictObject({ pipelines: ids })
 const connectedResources = z.strictObject({ sources: ids, sinks: ids })
@@ -79,10 +91,17 @@ export const routesV1 = {
   deploy: { ...routesV2.deploy, errors: ['syntax', 'capacity', 'precondition'] },
   source: withBareBodies(routesV1AndV2.source, sourceV2.omit({ id: true }), referencingPipelines),
   sink: withBareBodies(routesV1AndV2.sink, sink.omit({ id: true }), referencingPipelines),
-  pipeline: withBareBodies(routesV1AndV2.pipeline, pipelineV2.omit({ id: true }), connectedResources),
+  pipeline: withBareBodies(
+    routesV1AndV2.pipeline,
+    pipelineV2.omit({ id: true }),
+    connectedResources,
+  ),
 } as const satisfies Routes
 
-/** In v1, the responses of get and update omit the id, and the body of a conflict is only the `value` of the error. */
+/**
+ * In v1, the responses of get and update omit the id, and the body of a conflict is only the
+ * `value` of the error.
+ */
 function withBareBodies<
   const Resource extends Record<'get' | 'update' | 'remove', Route>,
   Response extends z.ZodType,

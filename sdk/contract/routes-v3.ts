@@ -15,7 +15,13 @@ import {
   type Routes,
   withCapacityChecks,
 } from './engine-route.ts'
-import { channelProperties, channelProperty, exportsBody, staticFormat, streamTicket } from './exports.ts'
+import {
+  channelProperties,
+  channelProperty,
+  exportsBody,
+  staticFormat,
+  streamTicket,
+} from './exports.ts'
 import { modelRoutes } from './model-routes.ts'
 import { consumer } from './output-connection.ts'
 import { idParameter, listParameter } from './parameters.ts'
@@ -31,8 +37,9 @@ export type { Route }
 const modelFilter = listParameter(z.enum(['devices', 'none'])).default(['devices'])
 
 /**
- * v3 of the engine's API, under `/api/v3`. The server, its OpenAPI document and the client are derived from these routes. The
- * routes of a kind of resource are grouped, as in `routesV3.plugin.upload`.
+ * v3 of the engine's API, under `/api/v3`. The server, its OpenAPI document and the client are
+ * derived from these routes. The routes of a kind of resource are grouped, as in
+ * `routesV3.plugin.upload`.
  */
 export const routesV3 = {
   activate: {
@@ -118,7 +125,9 @@ export const routesV3 = {
     summary: 'List the elements and models that pipelines can use',
     query: z.object({ filter: listParameter(z.enum(['elements', 'models'])).optional() }),
     status: 200,
-    response: z.strictObject({ elements: z.array(catalogElement), models: z.array(catalogModel) }).partial(),
+    response: z
+      .strictObject({ elements: z.array(catalogElement), models: z.array(catalogModel) })
+      .partial(),
     errors: ['syntax'],
   },
 

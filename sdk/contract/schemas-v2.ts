@@ -7,11 +7,14 @@ import { sink, sinkInput } from './sink.ts'
 import { source, sourceInput, sourcePatch } from './source.ts'
 
 /**
- * Schemas of the engine API v1 and v2 that differ from v3. These revisions have no decoder and recording of sources and no
- * priority of pipelines, and an element of a pipeline may be written in a short form.
+ * Schemas of the engine API v1 and v2 that differ from v3. These revisions have no decoder and
+ * recording of sources and no priority of pipelines, and an element of a pipeline may be
+ * written in a short form.
  */
 
-export const sourceV2 = source.omit({ decoder: true, recording: true }).meta({ id: 'EarlierSource' })
+export const sourceV2 = source
+  .omit({ decoder: true, recording: true })
+  .meta({ id: 'EarlierSource' })
 export type SourceV2 = z.infer<typeof sourceV2>
 
 export const sourceInputV2 = sourceInput
@@ -23,7 +26,10 @@ export const sourcePatchV2 = sourcePatch
   .omit({ decoder: true, recording: true })
   .meta({ id: 'EarlierSourcePatch' })
 
-/** An element in the short form `name:argument:argument`. The arguments are in the order of the element's schema. */
+/**
+ * An element in the short form `name:argument:argument`. The arguments are in the order of
+ * the element's schema.
+ */
 export const elementShorthand = z
   .string()
   .regex(/^[^:]{1,200}(:[^:]*){0,32}$/, 'must have the form name:argument:argument')
@@ -59,7 +65,9 @@ export const configurationV2 = z
   .meta({ id: 'EarlierConfiguration' })
 export type ConfigurationV2 = z.infer<typeof configurationV2>
 
-/** Request body that replaces the whole configuration: pipelines, each with its sources and sinks. */
+/**
+ * Request body that replaces the whole configuration: pipelines, each with its sources and sinks.
+ */
 export const deploymentV2 = z
   .array(
     z.strictObject({
@@ -86,7 +94,9 @@ export const catalogElementV2 = z
   .meta({ id: 'EarlierCatalogElement' })
 export type CatalogElementV2 = z.infer<typeof catalogElementV2>
 
-export const catalogModelV2 = z.strictObject({ name: z.string(), platform }).meta({ id: 'EarlierModel' })
+export const catalogModelV2 = z
+  .strictObject({ name: z.string(), platform })
+  .meta({ id: 'EarlierModel' })
 export type CatalogModelV2 = z.infer<typeof catalogModelV2>
 
 /** An entry in the list of elements and models. */

@@ -28,6 +28,8 @@ describe('SDK range', () => {
   })
 
   it.each(['latest', '>=1', '1.1.0', '^1.x', '^01'])('is not "%s"', range => {
-    expect(() => parseAs(sdkRange, range)).toThrow('must be a major version such as 1, or a range such as')
+    expect(() => parseAs(sdkRange, range)).toThrow(
+      'must be a major version such as 1, or a range such as',
+    )
   })
 })

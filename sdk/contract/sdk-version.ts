@@ -1,12 +1,15 @@
 import { z } from 'zod'
 
 /**
- * Version of the element SDK (semantic versioning). Elements that are written for an earlier version run with it unchanged if
- * both have the same major version.
+ * Version of the element SDK (semantic versioning). Elements that are written for an earlier
+ * version run with it unchanged if both have the same major version.
  */
 export const SDK_VERSION = '1.2.0'
 
-/** The versions of the SDK with which a plugin runs: a major version such as 1, or a range such as `^1.1.0`. */
+/**
+ * The versions of the SDK with which a plugin runs: a major version such as 1, or a
+ * range such as `^1.1.0`.
+ */
 export const sdkRange = z
   .union([
     z.int().min(1),
@@ -23,7 +26,10 @@ export const sdkRange = z
   })
 export type SdkRange = z.infer<typeof sdkRange>
 
-/** Returns why a plugin for these versions of the SDK does not run with `version`; undefined if it does. */
+/**
+ * Returns why a plugin for these versions of the SDK does not run with `version`;
+ * undefined if it does.
+ */
 export function checkSdkRange(range: SdkRange, version = SDK_VERSION): string | undefined {
   const required = String(range).replace('^', '').split('.').map(Number)
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)

@@ -3,8 +3,9 @@ import { jobSettings } from './jobs.ts'
 import { pacing } from './media.ts'
 
 /**
- * The settings file `eyrie.json`, in which an administrator configures the services of an appliance. Services read it when
- * they start. The JSON Schema for editors is generated from these zod schemas.
+ * The settings file `eyrie.json`, in which an administrator configures the services of an
+ * appliance. Services read it when they start. The JSON Schema for editors is generated
+ * from these zod schemas.
  */
 
 const KIB = 1 << 10
@@ -13,7 +14,10 @@ const GIB = 1 << 30
 
 const port = z.int().min(1024).max(65535)
 
-/** A STUN or TURN server. STUN finds the public address of a viewer, TURN relays streams through firewalls. */
+/**
+ * A STUN or TURN server. STUN finds the public address of a viewer, TURN relays
+ * streams through firewalls.
+ */
 export const iceServer = z.strictObject({
   urls: z
     .array(
@@ -69,21 +73,16 @@ const recording = z.strictObject({
     .min(1)
     .optional()
     .meta({ description: 'Folder of the recordings. Default: a folder in the data folder' }),
-  reserve_bytes: z
-    .int()
-    .min(0)
-    .default(GIB)
-    .meta({ description: 'Free disk space to maintain, in bytes: the oldest recordings are deleted first' }),
+  reserve_bytes: z.int().min(0).default(GIB).meta({
+    description: 'Free disk space to maintain, in bytes: the oldest recordings are deleted first',
+  }),
   reserve_percent: z.number().min(0).max(90).default(5).meta({
     description:
       'Free disk space to maintain, in percent of the disk. The larger of reserve_bytes and reserve_percent applies',
   }),
-  segment_s: z
-    .int()
-    .min(2)
-    .max(3600)
-    .default(60)
-    .meta({ description: 'Target length of a recording file in seconds; a file ends at the next keyframe' }),
+  segment_s: z.int().min(2).max(3600).default(60).meta({
+    description: 'Target length of a recording file in seconds; a file ends at the next keyframe',
+  }),
 })
 export type RecordingSettings = z.infer<typeof recording>
 
@@ -100,7 +99,9 @@ const engine = z.strictObject({
     .int()
     .min(64 * MIB)
     .default(GIB)
-    .meta({ description: 'Maximum size of the durable output log; the oldest messages are deleted first' }),
+    .meta({
+      description: 'Maximum size of the durable output log; the oldest messages are deleted first',
+    }),
   picture_bytes: z
     .int()
     .min(0)
@@ -137,7 +138,8 @@ const engine = z.strictObject({
   capacity: z
     .strictObject({
       cores: z.number().positive().max(1024).optional().meta({
-        description: 'CPU cores available to all channels together. Default: all cores of the machine',
+        description:
+          'CPU cores available to all channels together. Default: all cores of the machine',
       }),
     })
     .prefault({}),
@@ -151,18 +153,16 @@ const media = z.strictObject({
   webrtc: webrtc.prefault({}),
   recording: recording.prefault({}),
   snapshot_s: z.number().min(0).max(60).default(20).meta({
-    description: 'Maximum age of a snapshot in seconds; packets of this period are buffered in memory',
+    description:
+      'Maximum age of a snapshot in seconds; packets of this period are buffered in memory',
   }),
 })
 
 /** The management service collects the events and statistics of all engines. */
 const management = z.strictObject({
-  retention_days: z
-    .int()
-    .min(1)
-    .max(3650)
-    .default(90)
-    .meta({ description: 'Retention of events, statistics, notifications and their pictures in days' }),
+  retention_days: z.int().min(1).max(3650).default(90).meta({
+    description: 'Retention of events, statistics, notifications and their pictures in days',
+  }),
   scheduled_backups: z.boolean().default(false).meta({
     description:
       'Whether management may request backups from a supervisor that root has started. A backup contains the secrets of all services, which management otherwise cannot read',
@@ -198,7 +198,10 @@ const scheduler = z.strictObject({
 /** The settings file `eyrie.json`. All fields are optional. */
 export const settings = z
   .strictObject({
-    $schema: z.string().optional().meta({ description: 'URL or path of the JSON Schema, for editors' }),
+    $schema: z
+      .string()
+      .optional()
+      .meta({ description: 'URL or path of the JSON Schema, for editors' }),
     engine: engine.prefault({}),
     media: media.prefault({}),
     management: management.prefault({}),

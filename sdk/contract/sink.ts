@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { id, idList } from './ids.ts'
 
 /**
- * A sink receives the results of pipelines: detected objects, counts and events. Its type determines where they go:
+ * A sink receives the results of pipelines: detected objects, counts and events. Its type
+ * determines where they go:
  * - `file`: a file of JSON Lines
  * - `video`: an MP4 file with a metadata track
  * - `hosted_video`: a live stream of the annotated video
@@ -11,7 +12,15 @@ import { id, idList } from './ids.ts'
  * - `zmqinternal`: messages to other pipelines of the same engine
  * - `inf`: nowhere; the results are counted and discarded
  */
-export const sinkType = z.enum(['file', 'video', 'hosted_video', 'embedding', 'zmq', 'zmqinternal', 'inf'])
+export const sinkType = z.enum([
+  'file',
+  'video',
+  'hosted_video',
+  'embedding',
+  'zmq',
+  'zmqinternal',
+  'inf',
+])
 export type SinkType = z.infer<typeof sinkType>
 
 const MAX_ADDRESS_LENGTH = 4096
@@ -26,10 +35,14 @@ const address = z
 
 const fields = { type: sinkType, address }
 
-const filter = idList.meta({ description: 'Ids of the sources to include; an empty list includes all' })
+const filter = idList.meta({
+  description: 'Ids of the sources to include; an empty list includes all',
+})
 
 /** Request body that creates or replaces a sink. */
-export const sinkInput = z.strictObject({ ...fields, filter: filter.default([]) }).meta({ id: 'SinkInput' })
+export const sinkInput = z
+  .strictObject({ ...fields, filter: filter.default([]) })
+  .meta({ id: 'SinkInput' })
 export type SinkInput = z.infer<typeof sinkInput>
 
 /** Request body that modifies a sink: a merge patch (RFC 7386), in which null removes a field. */

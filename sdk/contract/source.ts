@@ -4,7 +4,8 @@ import { id } from './ids.ts'
 import { recording, recordingPatch } from './recording.ts'
 
 /**
- * A source provides the video that pipelines analyse. Its type determines where the video comes from:
+ * A source provides the video that pipelines analyse. Its type determines where the video comes
+ * from:
  * - `video`: a camera
  * - `file`: a file, played once in real time
  * - `inf`: a file, played in an endless loop
@@ -17,7 +18,8 @@ export type SourceType = z.infer<typeof sourceType>
 
 /**
  * Decoder of a source:
- * - `gst_h264`: the best decoder available for the codec of the source, hardware first. The name dates from when it only supported H.264
+ * - `gst_h264`: the best decoder available for the codec of the source, hardware first. The name
+ *   dates from when it only supported H.264
  * - `gst`: the decoder that GStreamer selects
  * - `ffmpeg`: libavcodec
  */
@@ -36,7 +38,11 @@ const fields = {
 
 /** Request body that creates or replaces a source. */
 export const sourceInput = z
-  .strictObject({ ...fields, decoder: decoder.default('gst_h264'), recording: recording.optional() })
+  .strictObject({
+    ...fields,
+    decoder: decoder.default('gst_h264'),
+    recording: recording.optional(),
+  })
   .meta({ id: 'SourceInput' })
 export type SourceInput = z.infer<typeof sourceInput>
 

@@ -5,7 +5,10 @@ describe('address of a test picture', () => {
   it.each([
     ['test://ball', { pattern: 'ball', width: 1280, height: 720, fps: 25 }],
     ['test://', { pattern: 'smpte', width: 1280, height: 720, fps: 25 }],
-    ['test://snow?width=320&height=180&fps=10', { pattern: 'snow', width: 320, height: 180, fps: 10 }],
+    [
+      'test://snow?width=320&height=180&fps=10',
+      { pattern: 'snow', width: 320, height: 180, fps: 10 },
+    ],
     ['test://ball?fps=1', { pattern: 'ball', width: 1280, height: 720, fps: 1 }],
   ])('%s', (url, picture) => {
     expect(parseTestPicture(url)).toEqual(picture)

@@ -2,14 +2,18 @@ import { z } from 'zod'
 import { detectedObject, eventData } from './object.ts'
 
 /**
- * ZeroMQ messages between engines and other programs: `[topic, header, payload]`. The topic is the channel, the header is
- * JSON, the payload is a picture or empty. Sinks publish messages, sources subscribe to them.
+ * ZeroMQ messages between engines and other programs: `[topic, header, payload]`. The topic is
+ * the channel, the header is JSON, the payload is a picture or empty. Sinks publish messages,
+ * sources subscribe to them.
  */
 
 /** Encoding of the picture that a sink publishes. */
 export const messagePayload = z.enum(['jpeg', 'raw', 'none'])
 
-/** GStreamer format of the payload; null if the payload is empty. Raw pictures have no padding between rows. */
+/**
+ * GStreamer format of the payload; null if the payload is empty. Raw pictures have no
+ * padding between rows.
+ */
 export const messageFormat = z.enum(['JPEG', 'RGB', 'BGR', 'GRAY8']).nullable()
 export type MessageFormat = z.infer<typeof messageFormat>
 
@@ -52,7 +56,10 @@ const sinkQuery = z.strictObject({
 })
 const sourceQuery = z.strictObject({ bind: booleanText.default(false), topic })
 
-/** The options of each kind of address. Internal addresses have no `bind`, because they use no socket. */
+/**
+ * The options of each kind of address. Internal addresses have no `bind`, because they use no
+ * socket.
+ */
 const QUERIES = {
   sink: sinkQuery,
   source: sourceQuery,
@@ -62,7 +69,10 @@ const QUERIES = {
 
 type AddressKind = keyof typeof QUERIES
 
-/** The parsed address of a source or sink. `endpoint` is a ZeroMQ endpoint, or a name within the engine for `inproc`. */
+/**
+ * The parsed address of a source or sink. `endpoint` is a ZeroMQ endpoint, or a name within the
+ * engine for `inproc`.
+ */
 export interface MessageAddress<Kind extends AddressKind> {
   endpoint: string
   /** Path of the socket of an `ipc` endpoint. */
@@ -70,13 +80,19 @@ export interface MessageAddress<Kind extends AddressKind> {
   query: z.infer<(typeof QUERIES)[Kind]>
 }
 
-/** Parses the address of a sink, such as `tcp://host:5555?topic=3`. Throws an `Error` if the address is invalid. */
+/**
+ * Parses the address of a sink, such as `tcp://host:5555?topic=3`. Throws an `Error` if
+ * the address is invalid.
+ */
 export const parseSinkAddress = (text: string) => parseAddress(text, 'sink')
 
 /** Parses the address of a source in the same form. Throws an `Error` if the address is invalid. */
 export const parseSourceAddress = (text: string) => parseAddress(text, 'source')
 
-function parseAddress<Kind extends 'sink' | 'source'>(text: string, kind: Kind): MessageAddress<Kind> {
+function parseAddress<Kind extends 'sink' | 'source'>(
+  text: string,
+  kind: Kind,
+): MessageAddress<Kind> {
   const url = URL.parse(text)
   if (url) {
     const query = parseQuery(url, kind)
@@ -98,11 +114,18 @@ const isTcpAddress = ({ protocol, hostname, port, pathname, username }: URL) =>
 const isIpcAddress = ({ protocol, host, pathname }: URL) =>
   protocol === 'ipc:' && host === '' && pathname.length > 1
 
-/** Parses the address of an internal sink, such as `inproc://name`. Throws an `Error` if the address is invalid. */
+/**
+ * Parses the address of an internal sink, such as `inproc://name`. Throws an `Error` if
+ * the address is invalid.
+ */
 export const parseInternalSinkAddress = (text: string) => parseInternalAddress(text, 'internalSink')
 
-/** Parses the address of an internal source in the same form. Throws an `Error` if the address is invalid. */
-export const parseInternalSourceAddress = (text: string) => parseInternalAddress(text, 'internalSource')
+/**
+ * Parses the address of an internal source in the same form. Throws an `Error` if
+ * the address is invalid.
+ */
+export const parseInternalSourceAddress = (text: string) =>
+  parseInternalAddress(text, 'internalSource')
 
 function parseInternalAddress<Kind extends 'internalSink' | 'internalSource'>(
   text: string,
@@ -110,7 +133,9 @@ function parseInternalAddress<Kind extends 'internalSink' | 'internalSource'>(
 ): MessageAddress<Kind> {
   const url = URL.parse(text)
   if (url?.protocol !== 'inproc:' || !/^[\w.-]{1,64}$/.test(url.host) || url.pathname)
-    throw new Error('must be a URL such as inproc://name, with letters, digits, ".", "_" and "-" in the name')
+    throw new Error(
+      'must be a URL such as inproc://name, with letters, digits, ".", "_" and "-" in the name',
+    )
   return { endpoint: url.host, path: undefined, query: parseQuery(url, kind) }
 }
 

@@ -13,7 +13,10 @@ import type { ElementMetrics } from './metrics.ts'
 export interface ElementContext<Args, Config> {
   /** Arguments from the pipeline. The `args` schema has validated them and added defaults. */
   readonly args: Args
-  /** Configuration from the pipeline, validated by the `config` schema. Undefined if the pipeline has no configuration. */
+  /**
+   * Configuration from the pipeline, validated by the `config` schema. Undefined if the pipeline
+   * has no configuration.
+   */
   readonly config: Config | undefined
   readonly source: { readonly id: number }
   /** Picture size that an earlier element of the pipeline, such as `image-resize`, requests. */
@@ -22,7 +25,10 @@ export interface ElementContext<Args, Config> {
   readonly inference: Inference | undefined
   /** Runs the models that the manifest declares in `capabilities.inference`. */
   readonly infer: ElementInfer
-  /** Sends requests to the servers that the manifest declares. Defined for elements of uploaded plugins. */
+  /**
+   * Sends requests to the servers that the manifest declares. Defined for elements
+   * of uploaded plugins.
+   */
   readonly fetch?: ElementFetch | undefined
   /** Files of the element on this channel. Defined for elements of uploaded plugins. */
   readonly storage?: ElementStorage | undefined
@@ -42,23 +48,29 @@ export interface Log {
 /**
  * An element running in one channel.
  *
- * Frames arrive in order, one at a time: the next call of `process` waits for the previous one to finish. Elements
- * whose manifest declares `"stateless": true` may receive several frames concurrently.
+ * Frames arrive in order, one at a time: the next call of `process` waits for the previous
+ * one to finish. Elements whose manifest declares `"stateless": true` may receive several
+ * frames concurrently.
  */
 export interface Element<Event extends EventData = EventData> {
-  /** The view of frames that `process` needs (if the manifest declares `"needs": ["pixels"]`) or that its detector needs. */
+  /**
+   * The view of frames that `process` needs (if the manifest declares `"needs": ["pixels"]`) or
+   * that its detector needs.
+   */
   readonly view?: ViewSpec
   /** Picture size requested for all following elements. */
   readonly size?: PictureSize
   /** Static data shown with the channel, such as lines and zones. */
   readonly metadata?: Record<string, unknown>
   /**
-   * What the element remembers from frame to frame. New code of a development version continues with it, if it is plain data and
-   * begins with the same properties. `defineElement` provides it for elements that define `state`.
+   * What the element remembers from frame to frame. New code of a development version continues
+   * with it, if it is plain data and begins with the same properties. `defineElement` provides it
+   * for elements that define `state`.
    */
   state?: unknown
   /**
-   * Processes one frame. An element that throws is closed and opened again; other channels are not affected.
+   * Processes one frame. An element that throws is closed and opened again; other
+   * channels are not affected.
    *
    * @param picture Defined if the manifest declares `"needs": ["pixels"]`.
    */
@@ -67,29 +79,48 @@ export interface Element<Event extends EventData = EventData> {
   close?(): void
 }
 
-/** An element as a plugin declares it. The JSON Schemas in plugin.json are generated from its zod schemas. */
-export interface ElementDefinition<Args extends z.ZodType = z.ZodType, Config extends z.ZodType = z.ZodType>
-  extends ElementSchemas<Args, Config, EventSchemas> {
-  /** Creates the element for one channel. An exception fails the channel with the error's message as its reason. */
+/**
+ * An element as a plugin declares it. The JSON Schemas in plugin.json are generated
+ * from its zod schemas.
+ */
+export interface ElementDefinition<
+  Args extends z.ZodType = z.ZodType,
+  Config extends z.ZodType = z.ZodType,
+> extends ElementSchemas<Args, Config, EventSchemas> {
+  /**
+   * Creates the element for one channel. An exception fails the channel with the error's
+   * message as its reason.
+   */
   open(context: ElementContext<z.output<Args>, z.output<Config>>): Element | Promise<Element>
 }
 
-interface ElementSchemas<Args extends z.ZodType, Config extends z.ZodType, Events extends EventSchemas> {
+interface ElementSchemas<
+  Args extends z.ZodType,
+  Config extends z.ZodType,
+  Events extends EventSchemas,
+> {
   readonly args: Args
   readonly config?: Config
   /**
-   * The fields of the events that the element reports, by event type. The element can report no others, and the capabilities
-   * in the manifest are generated from it.
+   * The fields of the events that the element reports, by event type. The element can report no
+   * others, and the capabilities in the manifest are generated from it.
    */
   readonly events?: Events
   /**
-   * Returns arguments that were valid in version `from` of the plugin as this version accepts them, for example with a new name.
-   * Called for all pipelines when the plugin is switched from an earlier version.
+   * Returns arguments that were valid in version `from` of the plugin as this version accepts
+   * them, for example with a new name. Called for all pipelines when the plugin is switched
+   * from an earlier version.
    */
   migrate?(args: Record<string, unknown>, from: string): Record<string, unknown>
-  /** The parts of a frame that the element reads. Documentation for the catalog; frames are not validated. */
+  /**
+   * The parts of a frame that the element reads. Documentation for the catalog;
+   * frames are not validated.
+   */
   readonly input?: z.ZodType
-  /** The parts of a frame that the element adds. Documentation for the catalog; results are not validated. */
+  /**
+   * The parts of a frame that the element adds. Documentation for the catalog;
+   * results are not validated.
+   */
   readonly output?: z.ZodType
 }
 
@@ -101,12 +132,22 @@ interface OpenForm<Args extends z.ZodType, Config extends z.ZodType, Events exte
   process?: never
 }
 
-/** An element that is no more than a function, with a state between frames that the SDK maintains. */
-interface ProcessForm<Args extends z.ZodType, Config extends z.ZodType, Events extends EventSchemas, State> {
+/**
+ * An element that is no more than a function, with a state between frames that the SDK maintains.
+ */
+interface ProcessForm<
+  Args extends z.ZodType,
+  Config extends z.ZodType,
+  Events extends EventSchemas,
+  State,
+> {
   open?: never
   /** The view of frames that `process` needs, if the manifest declares `"needs": ["pixels"]`. */
   readonly view?: ViewSpec
-  /** Creates the state of one channel: when the channel is opened, and again after each interruption of the stream. */
+  /**
+   * Creates the state of one channel: when the channel is opened, and again after each
+   * interruption of the stream.
+   */
   state?(context: ElementContext<z.output<Args>, z.output<Config>>): State
   process(
     frame: Frame,
@@ -122,8 +163,8 @@ interface ProcessForm<Args extends z.ZodType, Config extends z.ZodType, Events e
 export type PluginDefinition = Record<string, ElementDefinition>
 
 /**
- * Returns the definition of an element. The types of arguments, configuration, state and events are inferred from it.
- * An element has either `open`, or `process` and optionally `state`.
+ * Returns the definition of an element. The types of arguments, configuration, state and events are
+ * inferred from it. An element has either `open`, or `process` and optionally `state`.
  */
 export function defineElement<
   Args extends z.ZodType,

@@ -1,7 +1,10 @@
 import type { DetectedObject } from '@eyrie/contract/object'
 import type { ModelResult, OutputData, OutputType } from './infer.ts'
 
-/** The result of a model in messages. Values of tensors are encoded as base64, because messages are JSON. */
+/**
+ * The result of a model in messages. Values of tensors are encoded as base64,
+ * because messages are JSON.
+ */
 export interface EncodedResult {
   outputs: EncodedOutput[]
   objects: DetectedObject[]
@@ -11,7 +14,10 @@ export interface EncodedOutput {
   name: string
   type: OutputType
   dims: number[]
-  /** Values in the byte order of the machine. int64 is encoded as float64, which numbers in JavaScript are. */
+  /**
+   * Values in the byte order of the machine. int64 is encoded as float64, which
+   * numbers in JavaScript are.
+   */
   data: string
 }
 
@@ -28,7 +34,10 @@ const ARRAYS = {
 export function decodeResult({ outputs, objects }: EncodedResult): ModelResult {
   return {
     outputs: Object.fromEntries(
-      outputs.map(({ name, type, dims, data }) => [name, { type, dims, data: decodeValues(type, data) }]),
+      outputs.map(({ name, type, dims, data }) => [
+        name,
+        { type, dims, data: decodeValues(type, data) },
+      ]),
     ),
     objects,
   }

@@ -16,7 +16,9 @@ describe('the description of an error of an element', () => {
     at check (file:///plugins/my%20crowd/lib/check.ts:3:7)
     at process (file:///plugins/my%20crowd/element.ts:12:5)`,
     )
-    expect(describeError(error, '/plugins/my crowd')).toBe('limit is not defined (lib/check.ts:3:7)')
+    expect(describeError(error, '/plugins/my crowd')).toBe(
+      'limit is not defined (lib/check.ts:3:7)',
+    )
   })
 
   it('has the line of a syntax error', () => {

@@ -1,6 +1,7 @@
 /**
- * Returns the message of an error, and where in the plugin's folder it was thrown, such as `limit is not defined
- * (element.ts:12:5)`. Errors of the syntax have a line only. Without a folder, it is the message alone.
+ * Returns the message of an error, and where in the plugin's folder it was thrown, such as
+ * `limit is not defined (element.ts:12:5)`. Errors of the syntax have a line only. Without a
+ * folder, it is the message alone.
  */
 export function describeError(error: unknown, folder: string | undefined): string {
   if (!(error instanceof Error)) return String(error)

@@ -15,4 +15,6 @@ export type EventOf<Events extends EventSchemas> = string extends keyof Events
     }[keyof Events & string]
 
 /** The type of an object without fields would exclude the common fields, too. */
-type OwnFields<Schema extends z.ZodObject> = keyof Schema['shape'] extends never ? unknown : z.input<Schema>
+type OwnFields<Schema extends z.ZodObject> = keyof Schema['shape'] extends never
+  ? unknown
+  : z.input<Schema>

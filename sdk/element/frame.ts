@@ -1,7 +1,10 @@
 import type { Counters, DetectedObject, EventData } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
 
-/** The metadata of one decoded video frame. It can be serialised as JSON; the pixels are in `Picture`. */
+/**
+ * The metadata of one decoded video frame. It can be serialised as JSON; the pixels are in
+ * `Picture`.
+ */
 export interface Frame {
   /** Frame number within the source; the same in all elements and views. */
   readonly n: number
@@ -9,16 +12,24 @@ export interface Frame {
   readonly pts: number
   /** Capture time in microseconds since 1970-01-01 UTC. */
   readonly time: number
-  /** Whether the stream was interrupted before this frame. Elements must discard their state from earlier frames. */
+  /**
+   * Whether the stream was interrupted before this frame. Elements must discard their state
+   * from earlier frames.
+   */
   readonly discontinuity: boolean
-  /** Size of the source picture in pixels. It determines the aspect ratio of normalised coordinates. */
+  /**
+   * Size of the source picture in pixels. It determines the aspect ratio of normalised coordinates.
+   */
   readonly width: number
   readonly height: number
-  /** Objects added by the preceding elements. Boxes are normalised to 0..1 of the source picture. */
+  /**
+   * Objects added by the preceding elements. Boxes are normalised to 0..1 of the source picture.
+   */
   readonly objects: readonly DetectedObject[]
   /**
-   * Detections whose score is too low for `objects`. A tracker may continue a track with them, but must not start one. They
-   * are no results: no element counts or reports them, and they are neither stored nor shown.
+   * Detections whose score is too low for `objects`. A tracker may continue a track with them, but
+   * must not start one. They are no results: no element counts or reports them, and they are
+   * neither stored nor shown.
    */
   readonly lowScoreObjects: readonly DetectedObject[]
   readonly counters: Readonly<Counters>
@@ -36,7 +47,9 @@ export interface FrameResult<Event extends EventData = EventData> {
   events?: Event[]
 }
 
-/** The pixels of a frame in the view that the element requested. Valid until `process` has finished. */
+/**
+ * The pixels of a frame in the view that the element requested. Valid until `process` has finished.
+ */
 export interface Picture {
   /** Size in pixels, including padding. */
   readonly width: number

@@ -11,7 +11,13 @@ const manifest = {
   sdk: 1,
   entry: 'element.ts',
   elements: [
-    { name: 'count', title: 'Count', description: 'Counts', passthrough: true, runs: 'inline' as const },
+    {
+      name: 'count',
+      title: 'Count',
+      description: 'Counts',
+      passthrough: true,
+      runs: 'inline' as const,
+    },
   ],
 }
 
@@ -47,7 +53,9 @@ describe('generateManifest', () => {
           params_schema: {
             $schema: 'https://json-schema.org/draft/2020-12/schema',
             type: 'object',
-            properties: { step: { type: 'integer', minimum: 1, default: 1, description: 'Increment' } },
+            properties: {
+              step: { type: 'integer', minimum: 1, default: 1, description: 'Increment' },
+            },
             additionalProperties: false,
           },
           config_schema: null,
@@ -57,10 +65,16 @@ describe('generateManifest', () => {
   })
 
   it('adds the schemas of input and output if the element declares them', async () => {
-    await writeElement('count', 'input: z.object({ objects: z.array(z.string()) }), output: z.object({}),')
+    await writeElement(
+      'count',
+      'input: z.object({ objects: z.array(z.string()) }), output: z.object({}),',
+    )
     const { elements } = (await generateManifest(folder)) as { elements: Record<string, unknown>[] }
     expect(elements[0]).toMatchObject({
-      input_schema: { type: 'object', properties: { objects: { type: 'array', items: { type: 'string' } } } },
+      input_schema: {
+        type: 'object',
+        properties: { objects: { type: 'array', items: { type: 'string' } } },
+      },
       output_schema: { type: 'object', properties: {} },
     })
   })
@@ -77,7 +91,12 @@ describe('generateManifest', () => {
         {
           capabilities: {
             inference: {
-              own: [{ ...model, sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' }],
+              own: [
+                {
+                  ...model,
+                  sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+                },
+              ],
             },
           },
         },

@@ -15,17 +15,21 @@ import type { ElementDefinition, PluginDefinition } from './define.ts'
 import { describeError } from './error-location.ts'
 
 /**
- * Returns the manifest in `folder` with the schemas of its elements, which the entry module defines. Throws if the manifest is
- * invalid or lists an element that the entry module does not define.
+ * Returns the manifest in `folder` with the schemas of its elements, which the entry
+ * module defines. Throws if the manifest is invalid or lists an element that the entry
+ * module does not define.
  */
 export async function generateManifest(folder: string): Promise<Record<string, unknown>> {
   const original = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
   await hashOwnModels(original, folder)
   const { entry, elements } = parseAs(manifest, original)
-  const entryModule: { default: PluginDefinition } = await import(pathToFileURL(resolve(folder, entry)).href)
+  const entryModule: { default: PluginDefinition } = await import(
+    pathToFileURL(resolve(folder, entry)).href
+  )
   const definitions = entryModule.default
   const missing = elements.find(({ name }) => !definitions[name])
-  if (missing) throw new Error(`plugin.json lists element "${missing.name}", but ${entry} does not define it`)
+  if (missing)
+    throw new Error(`plugin.json lists element "${missing.name}", but ${entry} does not define it`)
 
   return {
     ...original,
@@ -37,7 +41,9 @@ export async function generateManifest(folder: string): Promise<Record<string, u
   }
 }
 
-/** The part of a manifest that lists the models in the package, before the manifest is validated. */
+/**
+ * The part of a manifest that lists the models in the package, before the manifest is validated.
+ */
 interface ModelManifest {
   elements?: { capabilities?: { inference?: { own?: { file?: unknown; sha256?: string }[] } } }[]
 }
@@ -60,8 +66,14 @@ function toManifestSchemas({ args, config, input, output }: ElementDefinition) {
   }
 }
 
-/** Returns the capabilities with the events that the code declares, so that the manifest need not repeat them. */
-function toCapabilities({ capabilities }: { capabilities?: object }, { events }: ElementDefinition) {
+/**
+ * Returns the capabilities with the events that the code declares, so that the manifest
+ * need not repeat them.
+ */
+function toCapabilities(
+  { capabilities }: { capabilities?: object },
+  { events }: ElementDefinition,
+) {
   if (!events) return {}
   const declared = Object.entries(events).map(([type, schema]) => [type, toFieldTypes(schema)])
   return { capabilities: { ...capabilities, events: Object.fromEntries(declared) } }
@@ -83,7 +95,10 @@ function toFieldTypes(schema: z.ZodObject): Record<string, string> {
   return Object.fromEntries(fields)
 }
 
-/** Converts to a JSON Schema (draft 2020-12) for inputs, in which properties with a default are optional. */
+/**
+ * Converts to a JSON Schema (draft 2020-12) for inputs, in which properties with a
+ * default are optional.
+ */
 function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
   return z.toJSONSchema(schema, {
     target: 'draft-2020-12',
@@ -97,8 +112,9 @@ function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
 }
 
 /**
- * Writes the schemas into the manifest of a plugin. Its code need not have the SDK installed: imports of `@eyrie/element` are
- * resolved to this copy. Rejects with the reason, which names the file and line of errors in the code.
+ * Writes the schemas into the manifest of a plugin. Its code need not have the SDK installed:
+ * imports of `@eyrie/element` are resolved to this copy. Rejects with the reason, which names the
+ * file and line of errors in the code.
  */
 export async function writeManifest(folder: string): Promise<void> {
   const path = resolve(folder)
@@ -111,7 +127,8 @@ export async function writeManifest(folder: string): Promise<void> {
   try {
     const file = resolve(path, 'plugin.json')
     const text = `${JSON.stringify(await generateManifest(path), null, 2)}\n`
-    // An unchanged file is not written, because programs that watch the folder would take that for a change.
+    // An unchanged file is not written, because programs that watch the folder would
+    // take that for a change.
     if (text !== (await readFile(file, 'utf8'))) await writeFile(file, text)
   } catch (error) {
     throw new Error(`${folder}: ${describeError(error, path)}`, { cause: error })

@@ -1,4 +1,7 @@
-/** What an element can use beyond frames if its manifest declares it, and a person has installed it with that. */
+/**
+ * What an element can use beyond frames if its manifest declares it, and a person has
+ * installed it with that.
+ */
 
 /** A request to a server. */
 export interface ElementRequest {
@@ -16,14 +19,16 @@ export interface ElementResponse {
 }
 
 /**
- * Sends a request through the engine. Rejects with the reason if the manifest does not declare the host and port in `network`,
- * if the server does not answer within 10 s, or if the response is larger than 4 MiB. Redirects are not followed.
+ * Sends a request through the engine. Rejects with the reason if the manifest does not declare the
+ * host and port in `network`, if the server does not answer within 10 s, or if the response is
+ * larger than 4 MiB. Redirects are not followed.
  */
 export type ElementFetch = (url: string, request?: ElementRequest) => Promise<ElementResponse>
 
 /**
- * Files of this element on this channel. They survive restarts and other versions of the plugin. Names consist of letters,
- * digits, dots, hyphens and underscores. All functions reject with the reason if the manifest does not declare `storage`.
+ * Files of this element on this channel. They survive restarts and other versions of the plugin.
+ * Names consist of letters, digits, dots, hyphens and underscores. All functions reject with the
+ * reason if the manifest does not declare `storage`.
  */
 export interface ElementStorage {
   /** Returns the content of a file; undefined if it does not exist. */

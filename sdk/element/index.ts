@@ -1,4 +1,11 @@
-export type { BBox, Counter, Counters, DetectedObject, EventData, Point } from '@eyrie/contract/object'
+export type {
+  BBox,
+  Counter,
+  Counters,
+  DetectedObject,
+  EventData,
+  Point,
+} from '@eyrie/contract/object'
 export { detectedObject, eventData, point } from '@eyrie/contract/object'
 export { SDK_VERSION } from '@eyrie/contract/sdk-version'
 export { TICKS_PER_SECOND } from '@eyrie/contract/ticks'

@@ -3,7 +3,10 @@ import { cosineSimilarity, findLargest, getOutput, type ModelResult, softmax } f
 
 const result = (...names: string[]): ModelResult => ({
   outputs: Object.fromEntries(
-    names.map(name => [name, { type: 'float32', dims: [1, 1], data: Float32Array.of(names.indexOf(name)) }]),
+    names.map(name => [
+      name,
+      { type: 'float32', dims: [1, 1], data: Float32Array.of(names.indexOf(name)) },
+    ]),
   ),
   objects: [],
 })
@@ -12,7 +15,9 @@ describe('result of a model', () => {
   it('has outputs by name, of which the only one needs no name', () => {
     expect(getOutput(result('scores')).data[0]).toBe(0)
     expect(getOutput(result('a', 'b'), 'b').data[0]).toBe(1)
-    expect(() => getOutput(result('a', 'b'))).toThrow('the model has the outputs a, b: name one of them')
+    expect(() => getOutput(result('a', 'b'))).toThrow(
+      'the model has the outputs a, b: name one of them',
+    )
     expect(() => getOutput(result('a'), 'b')).toThrow('the model has no output b, but a')
     expect(() => getOutput(result())).toThrow('the model has the outputs none')
   })

@@ -3,12 +3,13 @@ import type { Frame } from './frame.ts'
 import type { Thresholds } from './inference.ts'
 
 /**
- * Runs a model on a part of the picture of the frame that is processed now. The engine cuts out the part and runs the model; the
- * element receives neither pixels nor native code.
+ * Runs a model on a part of the picture of the frame that is processed now. The engine cuts out the
+ * part and runs the model; the element receives neither pixels nor native code.
  *
- * Rejects with the reason if the manifest does not declare the model in `capabilities.inference`, if the region is outside of the
- * picture, if the model fails or takes too long, or if the frame has more than 32 requests. Also rejects if newer frames have
- * superseded the frame. If the element does not catch this error, the frame is dropped, and the element continues with the next one.
+ * Rejects with the reason if the manifest does not declare the model in `capabilities.inference`,
+ * if the region is outside of the picture, if the model fails or takes too long, or if the frame
+ * has more than 32 requests. Also rejects if newer frames have superseded the frame. If the element
+ * does not catch this error, the frame is dropped, and the element continues with the next one.
  *
  * @param model Name of a model of the catalog, or of an own model of the package.
  */
@@ -17,13 +18,15 @@ export type ElementInfer = (model: string, options?: InferOptions) => Promise<Mo
 /** On which part of which frame a model runs, and which objects it reports. */
 export interface InferOptions {
   /**
-   * The part of the picture that the model sees, such as the `bbox` of an object: normalised to 0..1 of the source picture. What
-   * is outside of the picture is cut off. By default the whole picture.
+   * The part of the picture that the model sees, such as the `bbox` of an object:
+   * normalised to 0..1 of the source picture. What is outside of the picture is cut off. By
+   * default the whole picture.
    */
   readonly region?: BBox | undefined
   /**
-   * The frame, whose `process` must not have finished. By default the last one for which `process` was called, which stateless
-   * elements that run `inline` should not rely on after their first `await`.
+   * The frame, whose `process` must not have finished. By default the last one for which
+   * `process` was called, which stateless elements that run `inline` should not rely on after
+   * their first `await`.
    */
   readonly frame?: Pick<Frame, 'n'> | undefined
   /** Which objects are reported, for models that detect objects. */
@@ -35,8 +38,8 @@ export interface ModelResult {
   /** The outputs of the model by name. Empty for models that detect objects. */
   readonly outputs: Readonly<Record<string, ModelOutput>>
   /**
-   * The objects that a detection model has found, by descending score. Boxes are normalised to 0..1 of the whole source picture,
-   * also if the model has seen only a region. Empty for other models.
+   * The objects that a detection model has found, by descending score. Boxes are normalised to 0..1
+   * of the whole source picture, also if the model has seen only a region. Empty for other models.
    */
   readonly objects: readonly DetectedObject[]
 }
@@ -45,9 +48,14 @@ export interface ModelResult {
 export interface ModelOutput {
   /** Type of the values in the model. */
   readonly type: OutputType
-  /** Shape, such as [1, 1000] for the scores of 1000 classes. The first dimension is usually the batch, which is always 1. */
+  /**
+   * Shape, such as [1, 1000] for the scores of 1000 classes. The first dimension is usually the
+   * batch, which is always 1.
+   */
   readonly dims: readonly number[]
-  /** The values in row-major order, as many as the product of `dims`. The model defines their unit. */
+  /**
+   * The values in row-major order, as many as the product of `dims`. The model defines their unit.
+   */
   readonly data: OutputData
 }
 
@@ -56,7 +64,10 @@ export type OutputType = 'float32' | 'float64' | 'int32' | 'int64' | 'uint8' | '
 /** `Float64Array` for float64 and int64, `Uint8Array` for uint8 and bool. */
 export type OutputData = Float32Array | Float64Array | Int32Array | Uint8Array
 
-/** Returns an output of a model: by name, or the only one. Throws an `Error` that names the outputs if it does not exist. */
+/**
+ * Returns an output of a model: by name, or the only one. Throws an `Error` that names the outputs
+ * if it does not exist.
+ */
 export function getOutput({ outputs }: ModelResult, name?: string): ModelOutput {
   const names = Object.keys(outputs)
   if (name === undefined && names.length !== 1)
@@ -85,7 +96,9 @@ export function findLargest(values: OutputData): number {
   return best
 }
 
-/** Returns how similar two embeddings of the same length are: the cosine of their angle, -1 to 1. */
+/**
+ * Returns how similar two embeddings of the same length are: the cosine of their angle, -1 to 1.
+ */
 export function cosineSimilarity(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [dot, squaresA, squaresB] = [0, 0, 0]
   for (let i = 0; i < a.length; i++) {

@@ -10,7 +10,9 @@ export interface ModelRequest {
   /** Name of the model in the catalog. */
   model: string
   hw: 'auto' | 'cpu' | 'igpu' | 'gpu'
-  /** `a` (throughput) uses all inference workers; `s` (latency) reserves one for the newest frame. */
+  /**
+   * `a` (throughput) uses all inference workers; `s` (latency) reserves one for the newest frame.
+   */
   mode: 'a' | 's'
   /** Input size. Models with a fixed input size ignore it. */
   size?: PictureSize
@@ -18,15 +20,18 @@ export interface ModelRequest {
 
 /** Access to the engine's models, which run on its inference workers. */
 export interface Inference {
-  /** Loads the model and waits until it is ready. Rejects if the model is unknown or no device can run it. */
+  /**
+   * Loads the model and waits until it is ready. Rejects if the model is unknown or
+   * no device can run it.
+   */
   open(request: ModelRequest): Promise<Detector>
 }
 
 /** A loaded model, bound to the frames of one channel. */
 export interface Detector {
   /**
-   * The view of a frame that the model reads. The element must return it as its own `view`, from a getter: the view changes when the
-   * model is replaced by one that reads other pictures.
+   * The view of a frame that the model reads. The element must return it as its own `view`, from a
+   * getter: the view changes when the model is replaced by one that reads other pictures.
    */
   readonly view: ViewSpec
   /**
@@ -38,11 +43,20 @@ export interface Detector {
   close(): void
 }
 
-/** Which of the objects that a model finds are reported. A threshold that is undefined is that of the model's card. */
+/**
+ * Which of the objects that a model finds are reported. A threshold that is undefined is that
+ * of the model's card.
+ */
 export interface Thresholds {
-  /** Objects with a lower score are not reported. Replaces all thresholds in the card, including those of single classes. */
+  /**
+   * Objects with a lower score are not reported. Replaces all thresholds in the card, including
+   * those of single classes.
+   */
   score_threshold?: number | undefined
-  /** Of two objects that overlap by more than this intersection over union, the one with the lower score is discarded. */
+  /**
+   * Of two objects that overlap by more than this intersection over union, the one with the
+   * lower score is discarded.
+   */
   iou_threshold?: number | undefined
 }
 
@@ -54,7 +68,10 @@ export interface Detections {
   lowScoreObjects: DetectedObject[]
 }
 
-/** Newer frames superseded a frame before it could be processed. The channel drops the frame and counts it. */
+/**
+ * Newer frames superseded a frame before it could be processed. The channel drops the
+ * frame and counts it.
+ */
 export class FrameDroppedError extends Error {
   override readonly name = 'FrameDroppedError'
   constructor(n: number) {

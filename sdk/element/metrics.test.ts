@@ -15,7 +15,9 @@ describe('element metrics', () => {
 
   it('reject names, values and numbers of metrics that Prometheus could not serve', () => {
     const { metrics } = createElementMetrics()
-    expect(() => metrics.set('Tilt', 1)).toThrow(/metric Tilt should have a name of lower-case letters/)
+    expect(() => metrics.set('Tilt', 1)).toThrow(
+      /metric Tilt should have a name of lower-case letters/,
+    )
     expect(() => metrics.set('tilt', Number.NaN)).toThrow(/value NaN of the metric tilt/)
     expect(() => metrics.add('resets', -1)).toThrow(/would decrease/)
     for (let i = 0; i < MAX_METRICS; i += 1) metrics.set(`metric_${i}`, i)

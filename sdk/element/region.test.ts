@@ -1,6 +1,14 @@
 import { point } from '@eyrie/contract/object'
 import { describe, expect, it } from 'vitest'
-import { clipToPicture, cropToRegion, getCenter, isConvex, lines, quadrilateral, zones } from './region.ts'
+import {
+  clipToPicture,
+  cropToRegion,
+  getCenter,
+  isConvex,
+  lines,
+  quadrilateral,
+  zones,
+} from './region.ts'
 
 const box = { x: 0.2, y: 0.4, w: 0.4, h: 0.2 }
 
@@ -14,14 +22,20 @@ describe('region', () => {
     ['center', { x: 0.35, y: 0.475, w: 0.1, h: 0.05 }],
   ] as const)('crops a box to a quarter of its size: %s', (region, expected) => {
     const part = cropToRegion(box, region, 0.25)
-    for (const side of ['x', 'y', 'w', 'h'] as const) expect(part[side]).toBeCloseTo(expected[side], 12)
+    for (const side of ['x', 'y', 'w', 'h'] as const)
+      expect(part[side]).toBeCloseTo(expected[side], 12)
   })
 
   it('clips a box to the picture', () => {
     const bottomRight = clipToPicture({ x: 0.9, y: 0.8, w: 0.2, h: 0.4 })
     expect(bottomRight.w).toBeCloseTo(0.1, 12)
     expect(bottomRight.h).toBeCloseTo(0.2, 12)
-    expect(clipToPicture({ x: -0.5, y: -0.25, w: 1, h: 0.5 })).toEqual({ x: 0, y: 0, w: 0.5, h: 0.25 })
+    expect(clipToPicture({ x: -0.5, y: -0.25, w: 1, h: 0.5 })).toEqual({
+      x: 0,
+      y: 0,
+      w: 0.5,
+      h: 0.25,
+    })
     expect(clipToPicture({ x: 1.1, y: 0.2, w: 0.2, h: 0.2 })).toMatchObject({ x: 1, w: 0 })
     expect(clipToPicture(box).x).toBe(box.x)
   })

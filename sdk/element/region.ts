@@ -4,17 +4,22 @@ import { z } from 'zod'
 /** Sine of the smallest angle between two sides of a polygon that counts as a corner. */
 const MIN_CORNER_SINE = 1e-3
 
-/** A region: the part of a bounding box that represents the object, such as `bottom` for the feet of a person. */
+/**
+ * A region: the part of a bounding box that represents the object, such as `bottom` for
+ * the feet of a person.
+ */
 export const region = z.enum(['center', 'bottom', 'top', 'left', 'right', 'box'])
 export type Region = z.infer<typeof region>
 
 /**
- * Default share of the box that a region covers. The share refers to the height of the box, for `left` and `right` to its
- * width, and for `center` to both.
+ * Default share of the box that a region covers. The share refers to the height of the box, for
+ * `left` and `right` to its width, and for `center` to both.
  */
 export const DEFAULT_REGION_RATIO = 0.25
 
-/** Clips a box to the picture. Detectors and trackers return boxes that extend beyond the picture. */
+/**
+ * Clips a box to the picture. Detectors and trackers return boxes that extend beyond the picture.
+ */
 export function clipToPicture({ x, y, w, h }: BBox): BBox {
   const clamp = (value: number) => Math.min(1, Math.max(0, value))
   const left = clamp(x)
@@ -22,7 +27,10 @@ export function clipToPicture({ x, y, w, h }: BBox): BBox {
   return { x: left, y: top, w: clamp(x + w) - left, h: clamp(y + h) - top }
 }
 
-/** Returns the part of a box that a region covers. `ratio` is its share of the box, except for `box`, the whole box. */
+/**
+ * Returns the part of a box that a region covers. `ratio` is its share of the box, except for
+ * `box`, the whole box.
+ */
 export function cropToRegion({ x, y, w, h }: BBox, region: Region, ratio: number): BBox {
   switch (region) {
     case 'box':
@@ -36,7 +44,12 @@ export function cropToRegion({ x, y, w, h }: BBox, region: Region, ratio: number
     case 'right':
       return { x: x + w * (1 - ratio), y, w: w * ratio, h }
     case 'center':
-      return { x: x + (w * (1 - ratio)) / 2, y: y + (h * (1 - ratio)) / 2, w: w * ratio, h: h * ratio }
+      return {
+        x: x + (w * (1 - ratio)) / 2,
+        y: y + (h * (1 - ratio)) / 2,
+        w: w * ratio,
+        h: h * ratio,
+      }
   }
 }
 
@@ -53,8 +66,14 @@ const namedShape = (minPoints: number) =>
     coords: z.array(point).min(minPoints).max(200),
   })
 
-/** JSON Schema has no unique properties. The validator of the engine implements the keyword `uniqueItemProperties`. */
-const listWithUniqueNames = <Shape extends z.ZodType<{ name: string }>>(shape: Shape, description: string) =>
+/**
+ * JSON Schema has no unique properties. The validator of the engine implements the keyword
+ * `uniqueItemProperties`.
+ */
+const listWithUniqueNames = <Shape extends z.ZodType<{ name: string }>>(
+  shape: Shape,
+  description: string,
+) =>
   z
     .array(shape)
     .refine(hasUniqueNames, { error: 'names must be unique' })
@@ -87,7 +106,9 @@ export const quadrilateral = (corner: z.ZodType<Point>, description: string) =>
     .refine(isConvex, { error: 'corners must form a convex quadrilateral, in order around it' })
     .meta({ description, convexCorners: true })
 
-/** Whether a polygon is strictly convex: every corner turns to the same side and none is straight. */
+/**
+ * Whether a polygon is strictly convex: every corner turns to the same side and none is straight.
+ */
 export function isConvex(corners: readonly Point[]): boolean {
   const turns = corners.map((corner, i) =>
     findTurn(corners.at(i - 1)!, corner, corners[(i + 1) % corners.length]!),
@@ -95,7 +116,10 @@ export function isConvex(corners: readonly Point[]): boolean {
   return turns[0] !== 0 && turns.every(turn => turn === turns[0])
 }
 
-/** Returns the direction of the turn at a corner: 1 clockwise, −1 counterclockwise, 0 if the corner is straight. */
+/**
+ * Returns the direction of the turn at a corner: 1 clockwise, −1 counterclockwise, 0 if
+ * the corner is straight.
+ */
 function findTurn(previous: Point, corner: Point, next: Point): number {
   const inX = corner.x - previous.x
   const inY = corner.y - previous.y

@@ -15,7 +15,9 @@ describe('license pool', () => {
 
   it('rejects a pool of another issuer', () => {
     const other = generateIssuerKeys()
-    expect(() => readPool(signPool(entries, other.privateKey), issuer.publicKey)).toThrow('does not match')
+    expect(() => readPool(signPool(entries, other.privateKey), issuer.publicKey)).toThrow(
+      'does not match',
+    )
   })
 
   it('rejects a modified pool', () => {
@@ -30,11 +32,15 @@ describe('license pool', () => {
       publicKeyEncoding: { type: 'spki', format: 'pem' },
     })
     expect(() => signPool(entries, privateKey)).toThrow('not an Ed25519 key')
-    expect(() => readPool(signPool(entries, issuer.privateKey), publicKey)).toThrow('does not match')
+    expect(() => readPool(signPool(entries, issuer.privateKey), publicKey)).toThrow(
+      'does not match',
+    )
   })
 
   it('names a malformed entry', () => {
-    expect(() => signPool([{ ...entries[0], until: 'tomorrow' }], issuer.privateKey)).toThrow('/0/until')
+    expect(() => signPool([{ ...entries[0], until: 'tomorrow' }], issuer.privateKey)).toThrow(
+      '/0/until',
+    )
     expect(() => signPool([{ customer: 'acme' }], issuer.privateKey)).toThrow('/0/subscription')
   })
 })

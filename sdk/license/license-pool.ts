@@ -4,8 +4,8 @@ import { parseAs } from '@eyrie/contract/parse'
 import { z } from 'zod'
 
 /**
- * License pools: lists of licenses that an issuer signs and engines verify offline. A pool file contains the list as JSON text
- * and its Ed25519 signature (RFC 8032).
+ * License pools: lists of licenses that an issuer signs and engines verify offline. A pool file
+ * contains the list as JSON text and its Ed25519 signature (RFC 8032).
  */
 const signedPool = z.strictObject({
   payload: z.string().meta({ description: 'List of licenses as JSON text' }),
@@ -25,7 +25,10 @@ export type PoolEntry = z.infer<typeof poolEntry>
 
 const poolEntries = z.array(poolEntry)
 
-/** Generates the keys of an issuer, in PEM. The private key signs pools, the public key verifies them. */
+/**
+ * Generates the keys of an issuer, in PEM. The private key signs pools, the public key verifies
+ * them.
+ */
 export function generateIssuerKeys(): { privateKey: string; publicKey: string } {
   return generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
@@ -33,7 +36,10 @@ export function generateIssuerKeys(): { privateKey: string; publicKey: string } 
   })
 }
 
-/** Creates the content of a pool file. Throws an `Error` if an entry is malformed or the key is not an Ed25519 key. */
+/**
+ * Creates the content of a pool file. Throws an `Error` if an entry is malformed or the key
+ * is not an Ed25519 key.
+ */
 export function signPool(entries: unknown, privateKey: string): string {
   const payload = JSON.stringify(parseAs(poolEntries, entries))
   const key = createPrivateKey(privateKey)
@@ -42,7 +48,10 @@ export function signPool(entries: unknown, privateKey: string): string {
   return `${JSON.stringify({ payload, signature }, null, 2)}\n`
 }
 
-/** Verifies a pool file and returns its entries. Throws an `Error` if it is malformed or not signed with the key. */
+/**
+ * Verifies a pool file and returns its entries. Throws an `Error` if it is malformed or not
+ * signed with the key.
+ */
 export function readPool(text: string, publicKey: string): PoolEntry[] {
   const { payload, signature } = parseAs(signedPool, JSON.parse(text))
   const key = createPublicKey(publicKey)

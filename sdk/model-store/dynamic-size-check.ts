@@ -8,11 +8,13 @@ type Card = Pick<ModelCard, 'head' | 'labels' | 'input'>
 const MAX_DIFFERENCE = 1e-3
 
 /**
- * Runs a model to find out whether it also works at other sizes than the one that it was exported for.
+ * Runs a model to find out whether it also works at other sizes than the one that it was exported
+ * for.
  *
- * `dynamic` is a copy of the model `fixed` with a dynamic size. At the original size, the outputs of both models must be
- * equal. At two other sizes, the number of output rows must be proportional to the area of the image. Models with an NMS
- * head fail the check, because the number of their rows depends on what the image shows.
+ * `dynamic` is a copy of the model `fixed` with a dynamic size. At the original size, the outputs
+ * of both models must be equal. At two other sizes, the number of output rows must be proportional
+ * to the area of the image. Models with an NMS head fail the check, because the number of their
+ * rows depends on what the image shows.
  */
 export async function supportsDynamicSize(
   fixed: Uint8Array,
@@ -35,7 +37,8 @@ export async function supportsDynamicSize(
     for (const size of otherSizes) {
       const resized = await runOnNoise(dynamic, card, size)
       const expectedRows = Math.round((countRows(original) * getArea(size)) / getArea(card.input))
-      if (countRows(resized) !== expectedRows || !resized.values.every(Number.isFinite)) return false
+      if (countRows(resized) !== expectedRows || !resized.values.every(Number.isFinite))
+        return false
     }
     return true
   } catch {

@@ -2,8 +2,8 @@ import type { ModelCard } from '@eyrie/contract/model'
 import type { Tensor } from 'onnxruntime-node'
 
 /**
- * Checks whether a detector's output has the format that its card names. The card describes the model: its classes
- * (`labels`), its input and, in the field `head`, the format of its output:
+ * Checks whether a detector's output has the format that its card names. The card describes the
+ * model: its classes (`labels`), its input and, in the field `head`, the format of its output:
  *
  * - `yolox`: [1, cells, 5 + classes], not yet converted to pixels
  * - `decoded`: [1, N, 5 + classes], boxes in input pixels
@@ -25,7 +25,10 @@ export interface HeadTensor {
 
 type HeadCard = Pick<ModelCard, 'head' | 'labels'>
 
-/** Cell sizes of the three feature maps of YOLOX, in input pixels. The output lists all cells in this order, row by row. */
+/**
+ * Cell sizes of the three feature maps of YOLOX, in input pixels. The output lists all cells in
+ * this order, row by row.
+ */
 export const YOLOX_STRIDES = [8, 16, 32] as const
 
 /** An NMS row: the coordinates x0, y0, x1 and y1 of the box, score, class. */
@@ -37,7 +40,10 @@ const FIRST_SCORE_COLUMN = 4
 /** Rounding in the model may lift a score slightly above 1. */
 const MAX_SCORE = 1.001
 
-/** Finds the output in the format of the card's head. Throws an `Error` with the mismatch of each output if none fits. */
+/**
+ * Finds the output in the format of the card's head. Throws an `Error` with the mismatch of each
+ * output if none fits.
+ */
 export function findOutput(
   card: HeadCard,
   outputs: Readonly<Record<string, Tensor>>,
@@ -46,13 +52,17 @@ export function findOutput(
   const mismatches: string[] = []
   for (const [name, tensor] of Object.entries(outputs)) {
     const mismatch = describeMismatch(card, tensor, inputSize)
-    if (mismatch === undefined) return { name, dims: tensor.dims, values: tensor.data as Float32Array }
+    if (mismatch === undefined)
+      return { name, dims: tensor.dims, values: tensor.data as Float32Array }
     mismatches.push(`output ${name} [${tensor.dims.join(', ')}] ${mismatch}`)
   }
   throw new Error(`no output fits the head ${card.head}: ${mismatches.join('; ')}`)
 }
 
-/** Throws an `Error` if a score is outside 0..1, which happens if the model was exported without its sigmoid. */
+/**
+ * Throws an `Error` if a score is outside 0..1, which happens if the model was exported
+ * without its sigmoid.
+ */
 export function assertScoresInRange(card: HeadCard, { name, values }: HeadTensor): void {
   const columns = countColumns(card)
   const endOfScores = card.head === 'nms' ? FIRST_SCORE_COLUMN + 1 : columns
@@ -71,7 +81,11 @@ const countColumns = ({ head, labels }: HeadCard) =>
   head === 'nms' ? NMS_COLUMNS : COLUMNS_BEFORE_CLASSES + labels.length
 
 /** Explains why an output does not fit the head; undefined if it does. */
-function describeMismatch(card: HeadCard, { type, dims }: Tensor, inputSize: Size): string | undefined {
+function describeMismatch(
+  card: HeadCard,
+  { type, dims }: Tensor,
+  inputSize: Size,
+): string | undefined {
   const { head, labels } = card
   if (type !== 'float32') return `is ${type}, not float32`
 

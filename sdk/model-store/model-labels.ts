@@ -1,6 +1,9 @@
 import type { ModelFacts } from './prepare-model.ts'
 
-/** The labels of the 80 COCO classes (cocodataset.org, "2017 categories"), in the order of their class numbers. */
+/**
+ * The labels of the 80 COCO classes (cocodataset.org, "2017 categories"), in the order of
+ * their class numbers.
+ */
 export const COCO_LABELS: readonly string[] = `
 person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
 parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe, backpack, umbrella, handbag,
@@ -13,9 +16,10 @@ hair drier, toothbrush`
   .map(label => label.trim())
 
 /**
- * Properties of detectors with the COCO classes. Such a detector may report the same vehicle as car, bus and truck. Small ones
- * also see airplanes and boats in streets and car parks: in recordings of both, YOLOX-nano reported them with scores of up
- * to 0.76, for hundreds of frames and larger than any vehicle, so that neither a tracker nor a common threshold helps.
+ * Properties of detectors with the COCO classes. Such a detector may report the same vehicle as
+ * car, bus and truck. Small ones also see airplanes and boats in streets and car parks: in
+ * recordings of both, YOLOX-nano reported them with scores of up to 0.76, for hundreds of frames
+ * and larger than any vehicle, so that neither a tracker nor a common threshold helps.
  */
 export const COCO_DETECTOR = {
   labels: [...COCO_LABELS],
@@ -23,7 +27,10 @@ export const COCO_DETECTOR = {
   class_score_thresholds: { airplane: 0.9, boat: 0.9 },
 } satisfies Partial<ModelFacts>
 
-/** Parses a labels file: one label per line, in the order of the model's classes. Throws an `Error` if a line is empty. */
+/**
+ * Parses a labels file: one label per line, in the order of the model's classes. Throws an
+ * `Error` if a line is empty.
+ */
 export function parseLabels(text: string): string[] {
   const labels = text.split(/\r?\n/).map(line => line.trim())
   while (labels.at(-1) === '') labels.pop()

@@ -11,7 +11,10 @@ export interface StoreLog {
 export interface ModelStore {
   list(): StoredModel[]
   get(name: string): StoredModel | undefined
-  /** Calls the listener after models were added, changed or removed. Returns a function that removes the listener. */
+  /**
+   * Calls the listener after models were added, changed or removed. Returns a function that
+   * removes the listener.
+   */
   onChange(listener: () => void): () => void
   close(): void
 }
@@ -25,8 +28,8 @@ export interface ModelStoreOptions {
 }
 
 /**
- * Opens the store and scans its folders every second. A scan costs only a few system calls. Unlike file system events,
- * scanning works on every file system and for folders that do not exist yet.
+ * Opens the store and scans its folders every second. A scan costs only a few system calls. Unlike
+ * file system events, scanning works on every file system and for folders that do not exist yet.
  */
 export async function openModelStore(options: ModelStoreOptions): Promise<ModelStore> {
   const { roots, log, scanIntervalMs = 1000 } = options
@@ -66,7 +69,8 @@ export async function openModelStore(options: ModelStoreOptions): Promise<ModelS
 function logChanges(before: ModelScan, after: ModelScan, log: StoreLog): void {
   const alreadyLogged = new Set(before.broken.map(toKey))
   for (const { folder, reason } of after.broken)
-    if (!alreadyLogged.has(toKey({ folder, reason }))) log.warn({ folder, reason }, 'skipped broken model')
+    if (!alreadyLogged.has(toKey({ folder, reason })))
+      log.warn({ folder, reason }, 'skipped broken model')
   for (const [name, { folder }] of after.models)
     if (!before.models.has(name)) log.info({ model: name, folder }, 'model added')
   for (const name of before.models.keys())

@@ -31,7 +31,12 @@ async function runOnUniformImage(
 describe('prepareModel', () => {
   it('converts a float input to bytes', async () => {
     const prepared = await prepare(createBrightCellDetector(size))
-    expect(prepared.card.input).toMatchObject({ name: 'frame', dtype: 'uint8', layout: 'nchw', ...size })
+    expect(prepared.card.input).toMatchObject({
+      name: 'frame',
+      dtype: 'uint8',
+      layout: 'nchw',
+      ...size,
+    })
     const { first } = await runOnUniformImage(prepared, 51)
     expect(first[4]).toBeCloseTo(0.2)
   })
@@ -90,7 +95,12 @@ describe('prepareModel rejects with the reason:', () => {
   const cases: [problem: string, file: Uint8Array, facts: ModelFacts, reason: RegExp][] = [
     ['text', Buffer.from('person\nbicycle\ncar\n'), bright, /not an ONNX model/],
     ['an empty file', new Uint8Array(), bright, /not an ONNX model/],
-    ['a truncated file', file.subarray(0, file.length / 2), bright, /not an ONNX model|cannot load/],
+    [
+      'a truncated file',
+      file.subarray(0, file.length / 2),
+      bright,
+      /not an ONNX model|cannot load/,
+    ],
     [
       'a model without an image input',
       createIdentityModel(),
@@ -115,7 +125,12 @@ describe('prepareModel rejects with the reason:', () => {
       bright,
       /1 rows; at 64x64 .* make 84/,
     ],
-    ['scores without a sigmoid', rows([1, 1, 7], [1, 1, 1, 1, 4.2, 1, 1]), decoded, /4\.19.*sigmoid/],
+    [
+      'scores without a sigmoid',
+      rows([1, 1, 7], [1, 1, 1, 1, 4.2, 1, 1]),
+      decoded,
+      /4\.19.*sigmoid/,
+    ],
     [
       'an nms head with seven columns',
       rows([1, 7], [1, 1, 1, 1, 1, 1, 1]),
@@ -128,7 +143,12 @@ describe('prepareModel rejects with the reason:', () => {
       { ...bright, size: { width: 96, height: 96 } },
       /exported for 64x64/,
     ],
-    ['suppression of unknown classes', file, { ...bright, suppress_together: [['bright', 'dark']] }, /dark/],
+    [
+      'suppression of unknown classes',
+      file,
+      { ...bright, suppress_together: [['bright', 'dark']] },
+      /dark/,
+    ],
   ]
   it.each(cases)('%s', async (_, file, facts, reason) => {
     await expect(prepare(file, facts)).rejects.toThrow(reason)

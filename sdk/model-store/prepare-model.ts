@@ -9,7 +9,10 @@ import { findImageInput, type ImageInput } from './onnx/image-input.ts'
 import { type GraphProto, type ModelProto, modelProto } from './onnx/schema.ts'
 import { openSession, runTrial } from './session.ts'
 
-/** Properties of a detector that its ONNX file does not contain. Whoever adds a model to the store provides them. */
+/**
+ * Properties of a detector that its ONNX file does not contain. Whoever adds a model to the
+ * store provides them.
+ */
 export interface ModelFacts {
   head: ModelCard['head']
   labels: string[]
@@ -27,20 +30,29 @@ export interface ModelFacts {
   size?: Size
 }
 
-/** A card, which describes a model, and the ONNX file of the model, ready to be written to the store. */
+/**
+ * A card, which describes a model, and the ONNX file of the model, ready to be
+ * written to the store.
+ */
 export interface PreparedModel {
   card: ModelCard
   bytes: Uint8Array
 }
 
-/** Grey value of the padding around images of another aspect ratio, as in the training of YOLO detectors. */
+/**
+ * Grey value of the padding around images of another aspect ratio, as in the
+ * training of YOLO detectors.
+ */
 const FILL = 114
-/** Width and height of dynamic models must be multiples of the largest stride of common detectors. */
+/**
+ * Width and height of dynamic models must be multiples of the largest stride of common detectors.
+ */
 const MULTIPLE_OF = 32
 
 /**
- * Converts an exported ONNX file for the store: the model accepts 8-bit pixels, and images of any size if the graph
- * allows it. Runs the result once. Throws an `Error` with the reason if the file is invalid or contradicts the facts.
+ * Converts an exported ONNX file for the store: the model accepts 8-bit pixels, and images of any
+ * size if the graph allows it. Runs the result once. Throws an `Error` with the reason if the file
+ * is invalid or contradicts the facts.
  */
 export async function prepareModel(
   name: string,
@@ -129,7 +141,10 @@ function decodeModel(file: Uint8Array): ModelProto & { graph: GraphProto } {
   return { ...model, graph }
 }
 
-/** Returns the size that the model was exported for, or the requested size if the model accepts any size. */
+/**
+ * Returns the size that the model was exported for, or the requested size if the
+ * model accepts any size.
+ */
 function chooseSize({ width, height }: ImageInput, requested: Size | undefined): Size {
   if (width && height) {
     if (requested && (requested.width !== width || requested.height !== height))
@@ -137,7 +152,9 @@ function chooseSize({ width, height }: ImageInput, requested: Size | undefined):
     return { width, height }
   }
   if (requested) return requested
-  throw new Error('it accepts images of any size: choose the size to run at, such as --size 640x640')
+  throw new Error(
+    'it accepts images of any size: choose the size to run at, such as --size 640x640',
+  )
 }
 
 function assertLabelsExist({
@@ -147,7 +164,8 @@ function assertLabelsExist({
 }: ModelFacts): void {
   const findUnknown = (named: string[]) => named.find(label => !labels.includes(label))
   const unknown = findUnknown(suppressTogether.flat())
-  if (unknown) throw new Error(`${unknown}, in the labels to suppress together, is not a label of the model`)
+  if (unknown)
+    throw new Error(`${unknown}, in the labels to suppress together, is not a label of the model`)
   const unknownClass = findUnknown(Object.keys(classScoreThresholds))
   if (unknownClass)
     throw new Error(`${unknownClass}, which has a score threshold, is not a label of the model`)

@@ -11,7 +11,10 @@ export interface PublishedModel {
   options: Omit<NewModel, 'name' | 'model'>
 }
 
-/** YOLOX models are trained on BGR pixels from 0 to 255. Since release 0.1.1 they need no normalisation. */
+/**
+ * YOLOX models are trained on BGR pixels from 0 to 255. Since release 0.1.1 they
+ * need no normalisation.
+ */
 function describeYolox(file: string, sha256: string, about: string): PublishedModel {
   const url = `https://github.com/Megvii-BaseDetection/YOLOX/releases/download/0.1.1rc0/${file}`
   return {
@@ -42,10 +45,16 @@ export const PUBLISHED_MODELS: Readonly<Record<string, PublishedModel>> = {
   ),
 }
 
-/** Receives the progress of a download in bytes. `totalBytes` is undefined if the server does not send the length. */
+/**
+ * Receives the progress of a download in bytes. `totalBytes` is undefined if the server does
+ * not send the length.
+ */
 export type OnProgress = (receivedBytes: number, totalBytes: number | undefined) => void
 
-/** Downloads a published model. Throws an `Error` if the server is unreachable or the file has another SHA-256. */
+/**
+ * Downloads a published model. Throws an `Error` if the server is unreachable or the file
+ * has another SHA-256.
+ */
 export async function download(
   { url, sha256 }: Pick<PublishedModel, 'url' | 'sha256'>,
   onProgress: OnProgress = () => {},

@@ -16,12 +16,16 @@ export type CrashRecord = z.infer<typeof crashRecord>
 export const isQuarantined = ({ crashes }: CrashRecord): boolean => crashes >= MAX_CRASHES
 
 /**
- * Counts the native crashes of each model. Records belong to the SHA-256 of the ONNX file, so a new file under the same
- * name starts without a record. They are stored in the folder of the models and survive restarts of the engine.
+ * Counts the native crashes of each model. Records belong to the SHA-256 of the ONNX file, so a new
+ * file under the same name starts without a record. They are stored in the folder of the models and
+ * survive restarts of the engine.
  */
 export interface Quarantine {
   findCrashes(sha256: string): CrashRecord | undefined
-  /** Counts another crash and returns the new record. `cause` describes the crash, such as `SIGSEGV while loading`. */
+  /**
+   * Counts another crash and returns the new record. `cause` describes the crash, such as
+   * `SIGSEGV while loading`.
+   */
   addCrash(model: { name: string; sha256: string }, cause: string): CrashRecord
   /** Deletes the crash record of a file. */
   clear(sha256: string): void

@@ -42,9 +42,14 @@ export async function scanModels(roots: readonly string[]): Promise<ModelScan> {
   return scan
 }
 
-/** Reads the card of a model, but not the ONNX file. Throws an `Error` with the reason if the folder is not a valid model. */
+/**
+ * Reads the card of a model, but not the ONNX file. Throws an `Error` with the reason if the folder
+ * is not a valid model.
+ */
 export async function readModel(folder: string): Promise<StoredModel> {
-  const text = await readFile(join(folder, 'model.json'), 'utf8').catch(throwUnreadable('model.json'))
+  const text = await readFile(join(folder, 'model.json'), 'utf8').catch(
+    throwUnreadable('model.json'),
+  )
   const card = parseCard(text)
   const file = join(folder, 'model.onnx')
   const { size } = await stat(file).catch(throwUnreadable('model.onnx'))
@@ -52,7 +57,10 @@ export async function readModel(folder: string): Promise<StoredModel> {
   return { card, folder, file }
 }
 
-/** Lists the model folders of a root. Folders that begin with a dot, such as `.quarantine`, have other purposes. */
+/**
+ * Lists the model folders of a root. Folders that begin with a dot, such as `.quarantine`,
+ * have other purposes.
+ */
 async function listModelFolders(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   return entries
@@ -72,5 +80,7 @@ function parseCard(text: string): ModelCard {
 }
 
 const throwUnreadable = (name: string) => (error: NodeJS.ErrnoException) => {
-  throw new Error(error.code === 'ENOENT' ? `${name} is missing` : `failed to read ${name}: ${error.message}`)
+  throw new Error(
+    error.code === 'ENOENT' ? `${name} is missing` : `failed to read ${name}: ${error.message}`,
+  )
 }

@@ -10,15 +10,19 @@ export type Provider = 'cpu' | 'cuda'
 
 // ONNX Runtime throws errors as exceptions and would also print them to stderr.
 env.logLevel = 'fatal'
-// By default, ONNX Runtime stores an identifier of the machine and reports every loaded model to its vendor.
+// By default, ONNX Runtime stores an identifier of the machine and reports every loaded
+// model to its vendor.
 process.env.ORT_DISABLE_TELEMETRY = '1'
 
 /**
- * Loads a model. The session uses a single thread: inference scales by running several sessions in parallel, and
- * spinning threads of ONNX Runtime would compete for the cores. Throws an `Error` with the reason if the model cannot be
- * loaded or refers to data outside of the file.
+ * Loads a model. The session uses a single thread: inference scales by running several sessions in
+ * parallel, and spinning threads of ONNX Runtime would compete for the cores. Throws an `Error`
+ * with the reason if the model cannot be loaded or refers to data outside of the file.
  */
-export async function openSession(model: Uint8Array, provider: Provider = 'cpu'): Promise<InferenceSession> {
+export async function openSession(
+  model: Uint8Array,
+  provider: Provider = 'cpu',
+): Promise<InferenceSession> {
   assertSelfContained(model)
   try {
     return await InferenceSession.create(model, {
@@ -46,8 +50,8 @@ export function createInputTensor(input: ModelCard['input'], { width, height }: 
 }
 
 /**
- * Runs a model once on a uniform grey image and returns the output with the detections. Throws an `Error` if the model
- * does not match its card.
+ * Runs a model once on a uniform grey image and returns the output with the detections. Throws an
+ * `Error` if the model does not match its card.
  */
 export async function runTrial(
   session: InferenceSession,
@@ -56,7 +60,9 @@ export async function runTrial(
 ): Promise<HeadTensor> {
   const { inputNames } = session
   if (inputNames.length !== 1 || inputNames[0] !== card.input.name)
-    throw new Error(`its inputs are ${inputNames.join(', ')}; it should have only ${card.input.name}`)
+    throw new Error(
+      `its inputs are ${inputNames.join(', ')}; it should have only ${card.input.name}`,
+    )
   const tensor = createInputTensor(card.input, size)
   const pixels = tensor.data as Uint8Array | Float32Array
   pixels.fill(card.input.fill)

@@ -13,10 +13,14 @@ export interface NewModel extends ModelFacts {
 }
 
 /**
- * Adds a model to the folder `root` and replaces a model with the same name. Readers see either the old or the new model,
- * or for a moment none. Throws an `Error` with the reason if the model is not valid.
+ * Adds a model to the folder `root` and replaces a model with the same name. Readers see
+ * either the old or the new model, or for a moment none. Throws an `Error` with the reason if
+ * the model is not valid.
  */
-export async function addModel(root: string, { name, model, ...facts }: NewModel): Promise<StoredModel> {
+export async function addModel(
+  root: string,
+  { name, model, ...facts }: NewModel,
+): Promise<StoredModel> {
   assertModelName(name)
   // Imported on demand, because it loads ONNX Runtime, which readers of the store do not need.
   const { prepareModel } = await import('./prepare-model.ts')
@@ -27,12 +31,16 @@ export async function addModel(root: string, { name, model, ...facts }: NewModel
   return { card: prepared.card, folder, file: join(folder, 'model.onnx') }
 }
 
-/** Removes a model from `root`, even if the model is broken. Throws an `Error` if it does not exist. */
+/**
+ * Removes a model from `root`, even if the model is broken. Throws an `Error` if it does not exist.
+ */
 export async function removeModel(root: string, name: string): Promise<void> {
   assertModelName(name)
   const folder = join(root, name)
   await stat(folder).catch(() => {
-    throw new Error(`there is no model ${name} in ${root}; models that ship with Eyrie cannot be removed`)
+    throw new Error(
+      `there is no model ${name} in ${root}; models that ship with Eyrie cannot be removed`,
+    )
   })
   // Without its card, the crash record of a broken model cannot be found.
   const model = await readModel(folder).catch(() => undefined)

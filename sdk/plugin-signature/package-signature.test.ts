@@ -39,18 +39,28 @@ function verify(received: PackageFiles, signature = signed) {
 describe('the signature of a package', () => {
   it('names its publisher, and is valid for exactly the files that were signed', () => {
     expect(verify(files)).toMatchObject({ publisher: 'Acme Vision', key: acme.key })
-    expect(verify(new Map([...files, [SIGNATURE_FILE, hashContent(Buffer.from(signed))]]))).toBeDefined()
+    expect(
+      verify(new Map([...files, [SIGNATURE_FILE, hashContent(Buffer.from(signed))]])),
+    ).toBeDefined()
   })
 
   it('lists files in the order of their bytes, regardless of the order in which they were read', () => {
     const paths = ['\u{1f600}', '\ufb00', 'b', 'a/b', 'a', 'B']
-    const content = signPackage(new Map(paths.map(path => [path, hashContent(Buffer.from(path))])), acme)
+    const content = signPackage(
+      new Map(paths.map(path => [path, hashContent(Buffer.from(path))])),
+      acme,
+    )
     const listed = readSignature(content).files.map(({ path }) => path)
     expect(listed).toEqual(['B', 'a', 'a/b', 'b', '\ufb00', '\u{1f600}'])
   })
 
   it.each<[string, PackageFiles, string, string]>([
-    ['changed', hash({ ...contents, 'element.ts': 'export default { }' }), 'element.ts', 'was changed'],
+    [
+      'changed',
+      hash({ ...contents, 'element.ts': 'export default { }' }),
+      'element.ts',
+      'was changed',
+    ],
     ['emptied', hash({ ...contents, 'lib/limit.ts': '' }), 'lib/limit.ts', 'was changed'],
     ['added', hash({ ...contents, 'lib/new.ts': '' }), 'lib/new.ts', 'was added'],
     [
@@ -83,7 +93,9 @@ describe('the signature of a package', () => {
     ],
   ])('is refused with the name of a file that was %s', (_, received, file, problem) => {
     expect(() => verify(received)).toThrow(`"${file}" ${problem} after the package was signed`)
-    expect(() => verify(received)).toThrow(expect.objectContaining({ name: 'PackageSignatureError', file }))
+    expect(() => verify(received)).toThrow(
+      expect.objectContaining({ name: 'PackageSignatureError', file }),
+    )
   })
 
   it('is refused after a change of any of its bytes', () => {
@@ -103,7 +115,9 @@ describe('the signature of a package', () => {
   it('is refused if it is truncated at any byte', () => {
     const end = signed.trimEnd().length
     for (let length = 0; length < end; length += 1)
-      expect(() => readSignature(signed.slice(0, length))).toThrow(/signature\.json is not valid JSON/)
+      expect(() => readSignature(signed.slice(0, length))).toThrow(
+        /signature\.json is not valid JSON/,
+      )
   })
 
   it('is refused if it is that of another package, or of another version', () => {
@@ -119,7 +133,11 @@ describe('the signature of a package', () => {
     const { signature } = JSON.parse(signPackage(files, other))
     expect(() => readSignature(JSON.stringify({ ...parsed(), signature }))).toThrow(forged)
     // Signatures of the same key for anything else.
-    const license = sign(null, Buffer.from(JSON.stringify(parsed().files)), acme.privateKey).toString('hex')
+    const license = sign(
+      null,
+      Buffer.from(JSON.stringify(parsed().files)),
+      acme.privateKey,
+    ).toString('hex')
     expect(() => readSignature(JSON.stringify({ ...parsed(), signature: license }))).toThrow(forged)
   })
 
@@ -135,11 +153,19 @@ describe('the signature of a package', () => {
   it.each<[string, object, string]>([
     ['of another format', { format: 2 }, 'signature.json/format: '],
     ['with unknown fields', { expires: 'never' }, 'signature.json/expires: unknown field'],
-    ['with a short key', { key: acme.key.slice(2) }, 'signature.json/key: must be an Ed25519 public key'],
+    [
+      'with a short key',
+      { key: acme.key.slice(2) },
+      'signature.json/key: must be an Ed25519 public key',
+    ],
     ['with a key that is no point', { key: 'f'.repeat(64) }, 'does not match'],
     ['with a key in capitals', { key: acme.key.toUpperCase() }, 'signature.json/key: '],
     ['with a name of two lines', { publisher: 'Acme\nVision' }, 'signature.json/publisher: '],
-    ['with a hidden character in the name', { publisher: 'Acme\u202e' }, 'signature.json/publisher: '],
+    [
+      'with a hidden character in the name',
+      { publisher: 'Acme\u202e' },
+      'signature.json/publisher: ',
+    ],
     ['with two spaces in the name', { publisher: 'Acme  Vision' }, 'signature.json/publisher: '],
     ['with a short signature', { signature: '00' }, 'signature.json/signature: '],
     ['without a signature', { signature: undefined }, 'signature.json/signature: is required'],
@@ -148,7 +174,9 @@ describe('the signature of a package', () => {
   })
 
   it('cannot be made for a path that would end its line in the signed text', () => {
-    expect(() => signPackage(hash({ 'a\nb': '' }), acme)).toThrow('/files/0/path: must not contain control')
+    expect(() => signPackage(hash({ 'a\nb': '' }), acme)).toThrow(
+      '/files/0/path: must not contain control',
+    )
     expect(() => signPackage(new Map(), acme)).toThrow('/files: ')
   })
 })
@@ -193,9 +221,12 @@ describe('the keys of a publisher', () => {
     expect(generatePublisherKeys('Acme Vision').privateKey).not.toBe(keys.privateKey)
   })
 
-  it.each(['', ' Acme', 'Acme\tVision', 'a'.repeat(101), '\ud800'])('have no publisher %j', name => {
-    expect(() => generatePublisherKeys(name)).toThrow()
-  })
+  it.each(['', ' Acme', 'Acme\tVision', 'a'.repeat(101), '\ud800'])(
+    'have no publisher %j',
+    name => {
+      expect(() => generatePublisherKeys(name)).toThrow()
+    },
+  )
 
   it('are rejected if they are damaged or of another type, without a word of their content', () => {
     const { privateKey } = generatePublisherKeys('Acme')

@@ -8,8 +8,8 @@ import type { PackageFiles } from './package-files.ts'
 import { type PublicKey, type SigningKey, toVerifyingKey } from './publisher-keys.ts'
 
 /**
- * The signature of a plugin package: a file in the package that lists all other files with their SHA-256, and the Ed25519
- * signature (RFC 8032) of this list and of the name of the publisher.
+ * The signature of a plugin package: a file in the package that lists all other files with their
+ * SHA-256, and the Ed25519 signature (RFC 8032) of this list and of the name of the publisher.
  */
 
 export const SIGNATURE_FILE = 'signature.json'
@@ -38,7 +38,10 @@ const packageSignature = z.strictObject({
   signature: z.string().regex(/^[0-9a-f]{128}$/, 'must be an Ed25519 signature in hexadecimal'),
 })
 
-/** A signature that matches its list of files. `verifyFiles` checks whether the files match the list. */
+/**
+ * A signature that matches its list of files. `verifyFiles` checks whether the files match the
+ * list.
+ */
 export type PackageSignature = z.infer<typeof packageSignature>
 
 /** The signature of a package is present, but wrong. */
@@ -53,15 +56,24 @@ export class PackageSignatureError extends Error {
   }
 }
 
-/** Returns the content of the signature file of a package. Throws an `Error` if a path cannot be signed. */
-export function signPackage(files: PackageFiles, { publisher, key, privateKey }: SigningKey): string {
+/**
+ * Returns the content of the signature file of a package. Throws an `Error` if a
+ * path cannot be signed.
+ */
+export function signPackage(
+  files: PackageFiles,
+  { publisher, key, privateKey }: SigningKey,
+): string {
   const list = toSignedFiles(files)
   const signature = sign(null, createSignedText(publisher, list), privateKey).toString('hex')
   const content = parseAs(packageSignature, { format: 1, publisher, key, files: list, signature })
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-/** Reads the content of a signature file. Throws `PackageSignatureError` if it is malformed or forged. */
+/**
+ * Reads the content of a signature file. Throws `PackageSignatureError` if it is
+ * malformed or forged.
+ */
 export function readSignature(text: string): PackageSignature {
   const content = parseSignature(text)
   const { publisher, key, files, signature } = content
@@ -82,7 +94,10 @@ export function readSignature(text: string): PackageSignature {
   )
 }
 
-/** Throws `PackageSignatureError` with the name of the first file that was changed, added or removed after the signing. */
+/**
+ * Throws `PackageSignatureError` with the name of the first file that was changed, added or
+ * removed after the signing.
+ */
 export function verifyFiles({ files: signed }: PackageSignature, files: PackageFiles): void {
   const fail = (path: string, problem: string): never => {
     throw new PackageSignatureError(
@@ -100,7 +115,10 @@ export function verifyFiles({ files: signed }: PackageSignature, files: PackageF
     if (path !== SIGNATURE_FILE && !signedPaths.has(path)) fail(path, 'was added')
 }
 
-/** Reads the signature in the folder of an unpacked package. Returns undefined if the package is not signed. */
+/**
+ * Reads the signature in the folder of an unpacked package. Returns undefined if the
+ * package is not signed.
+ */
 export function findSignature(folder: string): PackageSignature | undefined {
   const file = join(folder, SIGNATURE_FILE)
   if (!existsSync(file)) return undefined
@@ -111,8 +129,8 @@ export function findSignature(folder: string): PackageSignature | undefined {
 export const toPublicKey = ({ publisher, key }: PackageSignature): PublicKey => ({ publisher, key })
 
 /**
- * The text that is signed. No part of it can contain a line break, so that different packages have different texts. Its
- * first line ensures that the signature is not valid for anything else.
+ * The text that is signed. No part of it can contain a line break, so that different packages have
+ * different texts. Its first line ensures that the signature is not valid for anything else.
  */
 const createSignedText = (publisher: string, files: readonly SignedFile[]): Buffer =>
   Buffer.from(
@@ -139,19 +157,27 @@ function parseSignature(text: string): PackageSignature {
     return parseAs(packageSignature, JSON.parse(text), SIGNATURE_FILE)
   } catch (cause) {
     const reason =
-      cause instanceof SyntaxError ? `${SIGNATURE_FILE} is not valid JSON` : (cause as Error).message
-    throw new PackageSignatureError(`${reason}: get the package from its publisher again`, { cause })
+      cause instanceof SyntaxError
+        ? `${SIGNATURE_FILE} is not valid JSON`
+        : (cause as Error).message
+    throw new PackageSignatureError(`${reason}: get the package from its publisher again`, {
+      cause,
+    })
   }
 }
 
 function readSignatureFile(file: string): string {
   try {
     const { size } = statSync(file)
-    if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, more than the maximum of ${MAX_BYTES}`)
+    if (size > MAX_BYTES)
+      throw new Error(`it has ${size} bytes, more than the maximum of ${MAX_BYTES}`)
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new PackageSignatureError(`${SIGNATURE_FILE} cannot be read: ${(cause as Error).message}`, {
-      cause,
-    })
+    throw new PackageSignatureError(
+      `${SIGNATURE_FILE} cannot be read: ${(cause as Error).message}`,
+      {
+        cause,
+      },
+    )
   }
 }

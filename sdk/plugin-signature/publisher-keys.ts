@@ -3,7 +3,10 @@ import { parseAs } from '@eyrie/contract/parse'
 import { publisherKey, publisherName } from '@eyrie/contract/plugin-signature'
 import { z } from 'zod'
 
-/** The keys of publishers as files. Both are JSON and contain the name of the publisher, so that it is stated only once. */
+/**
+ * The keys of publishers as files. Both are JSON and contain the name of the publisher, so that it
+ * is stated only once.
+ */
 
 const privateKeyFile = z.strictObject({
   publisher: publisherName,
@@ -20,8 +23,14 @@ export interface SigningKey extends PublicKey {
   privateKey: KeyObject
 }
 
-/** Generates the keys of a publisher, each as the content of a file. Throws an `Error` if the name is invalid. */
-export function generatePublisherKeys(publisher: string): { privateKey: string; publicKey: string } {
+/**
+ * Generates the keys of a publisher, each as the content of a file. Throws an `Error` if
+ * the name is invalid.
+ */
+export function generatePublisherKeys(publisher: string): {
+  privateKey: string
+  publicKey: string
+} {
   const name = parseAs(publisherName, publisher)
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   return {
@@ -33,7 +42,10 @@ export function generatePublisherKeys(publisher: string): { privateKey: string; 
   }
 }
 
-/** Reads the content of a private key file. Throws an `Error` with the reason, which never contains the key. */
+/**
+ * Reads the content of a private key file. Throws an `Error` with the reason, which
+ * never contains the key.
+ */
 export function readSigningKey(text: string): SigningKey {
   const { publisher, private_key: pem } = parseAs(privateKeyFile, parseJson(text, 'private'))
   const privateKey = parsePrivateKey(pem)

@@ -7,8 +7,8 @@ import { z } from 'zod'
 import { type SigningKey, toVerifyingKey } from './publisher-keys.ts'
 
 /**
- * An entry of a registry: a version of a plugin that can be installed from there. Its publisher has signed it, so that the
- * registry itself need not be trusted.
+ * An entry of a registry: a version of a plugin that can be installed from there. Its publisher has
+ * signed it, so that the registry itself need not be trusted.
  */
 
 /** Text that is printed, and occupies one line of the signed text. */
@@ -58,8 +58,8 @@ export function readRegistryEntry(value: unknown): RegistryEntry {
 }
 
 /**
- * The text that is signed. No part of it can contain a line break, so that different entries have different texts. Its first
- * line ensures that the signature is not valid for anything else.
+ * The text that is signed. No part of it can contain a line break, so that different entries have
+ * different texts. Its first line ensures that the signature is not valid for anything else.
  */
 const createSignedText = (entry: Omit<RegistryEntry, 'signature'>): Buffer =>
   Buffer.from(

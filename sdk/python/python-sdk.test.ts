@@ -12,7 +12,11 @@ const EXAMPLE = join(SDK, '../../examples/plugins/colour-classifier')
 
 function run(folder: string, program: string, ...args: string[]) {
   const env = { PATH: '/usr/bin:/bin', PYTHONPATH: SDK, MYPYPATH: SDK, MYPY_CACHE_DIR: TYPE_CACHE }
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, env, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  })
   return { status, output: stdout + stderr }
 }
 
@@ -33,14 +37,17 @@ describe('SDK for Python', () => {
   it('is completely typed', needs(installedProgram('mypy')), () => {
     const modules = [
       join(SDK, 'eyrie_element'),
-      ...[join(SDK, 'tests'), EXAMPLE].flatMap(folder => listModules(folder).map(name => join(folder, name))),
+      ...[join(SDK, 'tests'), EXAMPLE].flatMap(folder =>
+        listModules(folder).map(name => join(folder, name)),
+      ),
     ]
     const checked = run(SDK, 'mypy', '--strict', ...modules)
     expect(checked).toEqual({ status: 0, output: expect.stringContaining('no issues found') })
   })
 
   it('has the version of the SDK', () => {
-    const [, version] = /^version = "(.*)"$/m.exec(readFileSync(join(SDK, 'pyproject.toml'), 'utf8')) ?? []
+    const [, version] =
+      /^version = "(.*)"$/m.exec(readFileSync(join(SDK, 'pyproject.toml'), 'utf8')) ?? []
     expect(version).toBe(SDK_VERSION)
   })
 })

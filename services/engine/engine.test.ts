@@ -25,7 +25,8 @@ describe('engine', () => {
     engines.push(engine)
     return engine
   }
-  const get = async (engine: Service, path: string) => (await engine.app.request(`/api/v3${path}`)).json()
+  const get = async (engine: Service, path: string) =>
+    (await engine.app.request(`/api/v3${path}`)).json()
 
   test('is healthy without the media service, and reports the missing connection and its boundaries', async () => {
     const engine = await start()
@@ -52,7 +53,9 @@ describe('engine', () => {
       file,
       '{"version":1,"customer":"community","subscription":"community","pool":"community"}',
     )
-    expect(await get(await start({ EYRIE_LICENSE: file }), '/activation')).toMatchObject({ activated: true })
+    expect(await get(await start({ EYRIE_LICENSE: file }), '/activation')).toMatchObject({
+      activated: true,
+    })
   })
 
   test.each([
@@ -61,14 +64,17 @@ describe('engine', () => {
     ['numbers', 'engine/output/sequence.json', {}],
     ['settings', 'eyrie.json', {}],
     ['a license', 'license.json', { EYRIE_LICENSE: 'license.json' }],
-  ])('refuses to start with an unreadable %s and does not modify the file', async (_, name, variables) => {
-    const file = join(data, name)
-    await mkdir(join(file, '..'), { recursive: true })
-    await writeFile(file, '{"torn":')
-    const absolute = Object.fromEntries(Object.keys(variables).map(key => [key, file]))
-    await expect(start(absolute)).rejects.toThrow(file)
-    expect(await readFile(file, 'utf8')).toBe('{"torn":')
-  })
+  ])(
+    'refuses to start with an unreadable %s and does not modify the file',
+    async (_, name, variables) => {
+      const file = join(data, name)
+      await mkdir(join(file, '..'), { recursive: true })
+      await writeFile(file, '{"torn":')
+      const absolute = Object.fromEntries(Object.keys(variables).map(key => [key, file]))
+      await expect(start(absolute)).rejects.toThrow(file)
+      expect(await readFile(file, 'utf8')).toBe('{"torn":')
+    },
+  )
 
   test('refuses to start a second instance on the same data folder', async () => {
     const running = await start()

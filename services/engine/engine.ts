@@ -23,7 +23,11 @@ import { readHealth } from './api/operations/engine-status.ts'
 import { serveApi } from './api/serve-api.ts'
 import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
-import { joinManagement, readOrCreateIdentity, readOrCreateToken } from './joining/join-management.ts'
+import {
+  joinManagement,
+  readOrCreateIdentity,
+  readOrCreateToken,
+} from './joining/join-management.ts'
 import { createFramePictureLoader, type MediaAccess } from './media/frame-picture.ts'
 import { DetectorMonitor } from './models/detector-monitor.ts'
 import { openModelSwitchHistory } from './models/model-switch-history.ts'
@@ -54,7 +58,10 @@ import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
 import { VersionHealth } from './upgrade/version-health.ts'
 
-/** The engine service: it analyses the sources that its configuration lists, and serves the results through its API. */
+/**
+ * The engine service: it analyses the sources that its configuration lists, and serves the
+ * results through its API.
+ */
 export function createEngine(dependencies: Dependencies): Service {
   const { environment, log } = dependencies
   const app = new Hono()
@@ -74,7 +81,12 @@ export function createEngine(dependencies: Dependencies): Service {
       const settings = readSettings(environment.data).engine
       context = await startComponents(dependencies, settings, stop => stops.push(stop))
       if (joins) stops.push(startJoining(dependencies, joinToken, engineTokens[0]!))
-      serveApi(app, context, { tokens, pluginTokens, packageBytes: settings.plugin_package_bytes, log })
+      serveApi(app, context, {
+        tokens,
+        pluginTokens,
+        packageBytes: settings.plugin_package_bytes,
+        log,
+      })
     },
     stop: async () => {
       for (const stop of stops.splice(0).reverse()) await stop()
@@ -104,7 +116,9 @@ const MAX_PLUGIN_FILES = 5000
 
 type EngineSettings = Settings['engine']
 
-/** Registers how a component is stopped. Components are stopped in the reverse order of their start. */
+/**
+ * Registers how a component is stopped. Components are stopped in the reverse order of their start.
+ */
 type OnStop = (stop: () => unknown) => void
 
 /** Lets debuggers connect to a plugin under development, if the environment says so. */
@@ -128,8 +142,9 @@ interface StartContext {
 }
 
 /**
- * Creates and starts the components of the engine, each after the components that it depends on. Activation and
- * configuration register no `onStop`: they write each change to disk before they report it, and run nothing in between.
+ * Creates and starts the components of the engine, each after the components that it depends on.
+ * Activation and configuration register no `onStop`: they write each change to disk before they
+ * report it, and run nothing in between.
  */
 async function startComponents(
   { environment, log }: Dependencies,
@@ -153,7 +168,8 @@ async function startComponents(
     configuration.channels().some(({ id }) => id === channel),
   )
 
-  // The runtime, which runs the elements of the installed plugins, and measures their costs in CPU time.
+  // The runtime, which runs the elements of the installed plugins, and measures
+  // their costs in CPU time.
   const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
   onStop(stopCostStore)
 
@@ -166,13 +182,15 @@ async function startComponents(
   const pluginTrust = createPluginTrust({
     file: join(pluginFolder, 'trust.json'),
     requiresSignatures: settings.require_signed_plugins,
-    // These functions are called for requests of the API, which is served when everything has started.
+    // These functions are called for requests of the API, which is served when
+    // everything has started.
     listRefused: policy =>
       listRefusedVersions(
         pluginStore.installed(),
         policy,
         plugin =>
-          findUsingPipelines(plugin, configuration.get().value.pipelines, pluginStore.elements).length > 0,
+          findUsingPipelines(plugin, configuration.get().value.pipelines, pluginStore.elements)
+            .length > 0,
       ),
     onChange: () => {
       for (const { id } of configuration.channels()) runtime.retryChannel(id)
@@ -182,7 +200,8 @@ async function startComponents(
   const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
   const grants = openPluginGrants({
     file: join(pluginFolder, 'grants.json'),
-    identifyPublisher: plugin => identifyPublisher(readClaim(plugin), pluginTrust.policy().publishers),
+    identifyPublisher: plugin =>
+      identifyPublisher(readClaim(plugin), pluginTrust.policy().publishers),
     log,
   })
   await alignGrants(grants, pluginStore.installed())
@@ -195,12 +214,17 @@ async function startComponents(
     egress: createEgress('plugin', environment),
     inspector: await startInspector(context),
     verifyPackage: async (name, version) => {
-      const plugin = listVersions(pluginStore.installed(), name).find(each => each.version === version)
+      const plugin = listVersions(pluginStore.installed(), name).find(
+        each => each.version === version,
+      )
       if (plugin) grants.assertGranted(plugin)
       await pluginStore.verifyPackage(name, version)
     },
     assertTrusted: (name, version) =>
-      assertMayRun({ name, version, claim: pluginStore.readClaim(name, version) }, pluginTrust.policy()),
+      assertMayRun(
+        { name, version, claim: pluginStore.readClaim(name, version) },
+        pluginTrust.policy(),
+      ),
     log,
   })
   const versionHealth = new VersionHealth()
@@ -323,7 +347,11 @@ async function startComponents(
 
 /** Starts the output, which stores the messages of the channels and sends them to clients. */
 async function startOutput({ settings, folder, log, onStop }: StartContext) {
-  const output = createOutput({ folder: join(folder, 'output'), logBytes: settings.output_log_bytes, log })
+  const output = createOutput({
+    folder: join(folder, 'output'),
+    logBytes: settings.output_log_bytes,
+    log,
+  })
   await output.start()
   onStop(output.stop)
   return output

@@ -76,7 +76,7 @@ test('a request continues the trace of its caller and contains the span of an ap
   })
   const missing = await receiver.waitForSpan(({ name }) => name === 'GET /api/v3/sources/:id')
   expect(missing.attributes['http.response.status_code']).toBe(404)
-  expect(JSON.stringify(receiver.spans, (_, each) => (typeof each === 'bigint' ? 0 : each))).not.toContain(
-    'secret',
-  )
+  expect(
+    JSON.stringify(receiver.spans, (_, each) => (typeof each === 'bigint' ? 0 : each)),
+  ).not.toContain('secret')
 })

@@ -15,7 +15,11 @@ describe('repeat', () => {
       if (result === 'stop') stopping.abort()
     }
 
-    await repeat(step, { signal: stopping.signal, backoff, onFailure: error => failures.push(error) })
+    await repeat(step, {
+      signal: stopping.signal,
+      backoff,
+      onFailure: error => failures.push(error),
+    })
     expect(failures).toEqual([new Error('fail 1'), new Error('fail 3')])
     expect(results).toEqual([])
   })
@@ -27,7 +31,11 @@ describe('repeat', () => {
       stopping.abort()
       stopping.signal.throwIfAborted()
     }
-    await repeat(step, { signal: stopping.signal, backoff, onFailure: error => failures.push(error) })
+    await repeat(step, {
+      signal: stopping.signal,
+      backoff,
+      onFailure: error => failures.push(error),
+    })
     expect(failures).toEqual([])
   })
 })
@@ -36,7 +44,9 @@ describe('unlessAborted', () => {
   it('returns the result of the work, or its error', async () => {
     const { signal } = new AbortController()
     expect(await unlessAborted(Promise.resolve('done'), signal)).toBe('done')
-    await expect(unlessAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken')
+    await expect(unlessAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow(
+      'broken',
+    )
   })
 
   it('rejects with the reason of the signal, before or while it waits', async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Backoff, backoffDelayMs } from '@eyrie/contract/backoff'
 
-// Repeated and waiting work that ends when a signal is aborted, for example because the service stops.
+// Repeated and waiting work that ends when a signal is aborted, for example because the service
+// stops.
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -9,13 +10,20 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Resolves when `event` does, after `ms`, or as soon as the signal is aborted. */
-export async function sleepUntil(event: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
+export async function sleepUntil(
+  event: Promise<unknown>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   const timer = new AbortController()
   await Promise.race([event, sleep(ms, AbortSignal.any([signal, timer.signal]))])
   timer.abort()
 }
 
-/** Resolves or rejects as `work` does. Rejects with the signal's reason if the signal is aborted before. */
+/**
+ * Resolves or rejects as `work` does. Rejects with the signal's reason if the signal is aborted
+ * before.
+ */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
@@ -37,7 +45,10 @@ export interface RepeatOptions {
   onFailure?(error: unknown): void
 }
 
-/** Runs `step` again and again until the signal is aborted. After a step that rejects, the next one is delayed. */
+/**
+ * Runs `step` again and again until the signal is aborted. After a step that rejects, the
+ * next one is delayed.
+ */
 export async function repeat(step: () => Promise<void>, options: RepeatOptions): Promise<void> {
   const { signal, backoff, onFailure } = options
   let failures = 0

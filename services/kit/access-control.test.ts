@@ -22,9 +22,12 @@ describe('parseBearerToken', () => {
 })
 
 describe('isLoopback', () => {
-  it.each(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]', '::ffff:127.0.0.1'])('accepts %s', host => {
-    expect(isLoopback(host)).toBe(true)
-  })
+  it.each(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]', '::ffff:127.0.0.1'])(
+    'accepts %s',
+    host => {
+      expect(isLoopback(host)).toBe(true)
+    },
+  )
 
   it.each([
     '',

@@ -16,7 +16,12 @@ export interface ApiDescription {
 }
 
 /** Creates the OpenAPI 3.1 document of an API whose callers authenticate with bearer tokens. */
-export function createApiDocument({ title, version, basePath, routes }: ApiDescription): ApiDocument {
+export function createApiDocument({
+  title,
+  version,
+  basePath,
+  routes,
+}: ApiDescription): ApiDocument {
   const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono()
   openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   for (const route of routes) openAPIRegistry.registerPath(route)
@@ -30,7 +35,10 @@ export function createApiDocument({ title, version, basePath, routes }: ApiDescr
 /** The OpenAPI description of a JSON body. */
 export const jsonContent = (schema: z.ZodType) => ({ 'application/json': { schema } })
 
-/** Creates the handler of a documentation page for OpenAPI documents. The page needs no scripts and no internet access. */
+/**
+ * Creates the handler of a documentation page for OpenAPI documents. The page needs no scripts
+ * and no internet access.
+ */
 export function createDocsPage(title: string, getDocuments: (() => ApiDocument)[]): Handler {
   return c => {
     c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")

@@ -8,11 +8,15 @@ import { z } from 'zod'
 import { WITHOUT_INSPECTOR } from './node-options.ts'
 import type { SecretVariables } from './secret-variables.ts'
 
-// Backups that management requests. A program writes them, and the supervisor starts it, because only the supervisor may read the
-// files of all services. Without a supervisor, management starts the program itself.
+// Backups that management requests. A program writes them, and the supervisor starts it, because
+// only the supervisor may read the files of all services. Without a supervisor, management
+// starts the program itself.
 
 const PROGRAM = resolve(import.meta.dirname, '../management/upkeep/main.ts')
-/** The descriptor from which the program reads secrets: the first one after stdin, stdout and stderr. */
+/**
+ * The descriptor from which the program reads secrets: the first one after stdin, stdout and
+ * stderr.
+ */
 const SECRETS_FD = 3
 
 /** A message by which management asks the supervisor for a backup. */
@@ -20,7 +24,10 @@ export const backupRequest = z.strictObject({
   backup_request: z.strictObject({ id: z.uuid(), passphrase: z.string().min(1) }),
 })
 
-/** A message by which management asks the supervisor to stop writing a backup, or to delete a finished one. */
+/**
+ * A message by which management asks the supervisor to stop writing a backup, or to
+ * delete a finished one.
+ */
 export const backupRelease = z.strictObject({ backup_release: z.uuid() })
 
 /** The answer of the supervisor: the path of the finished backup, or why it failed. */
@@ -46,8 +53,8 @@ export interface BackupProgramOptions {
 }
 
 /**
- * Runs the program that writes a backup, at a low priority, because video is analysed meanwhile. Throws an `Error` with the reason
- * if it fails, and the reason of the signal if it is aborted.
+ * Runs the program that writes a backup, at a low priority, because video is analysed meanwhile.
+ * Throws an `Error` with the reason if it fails, and the reason of the signal if it is aborted.
  */
 export async function runBackupProgram(options: BackupProgramOptions): Promise<void> {
   const { data, path, passphrase, environment, databaseUrl, signal } = options
@@ -74,7 +81,8 @@ export async function runBackupProgram(options: BackupProgramOptions): Promise<v
 
 /** Writes to a pipe of a program. The pipe is null if the program could not be started. */
 function writeToPipe(pipe: Writable | null, content: string): void {
-  // A program that ends early closes the pipe. The caller reports how the program has ended instead.
+  // A program that ends early closes the pipe. The caller reports how the program has ended
+  // instead.
   pipe?.on('error', () => {})
   pipe?.end(content)
 }

@@ -7,16 +7,23 @@ import { toNetwork } from './client-network.ts'
 export interface ConnectionLimits {
   /** From one client: an IPv4 address or an IPv6 /64 prefix. */
   perClient: number
-  /** From this machine, which includes the other services, and from each trusted proxy with all of its clients. */
+  /**
+   * From this machine, which includes the other services, and from each trusted proxy
+   * with all of its clients.
+   */
   shared: number
 }
 
-/** A page with a wall of cameras opens about a hundred connections, and an office shares one address. */
+/**
+ * A page with a wall of cameras opens about a hundred connections, and an office shares one
+ * address.
+ */
 export const CONNECTION_LIMITS: ConnectionLimits = { perClient: 1024, shared: 8192 }
 
 /**
- * Closes new connections of a client that has too many already, so that a single client cannot use up the file descriptors
- * of the service. Calls `onLimit` with a client that reaches its limit, and again only after it has had far fewer connections.
+ * Closes new connections of a client that has too many already, so that a single client cannot use
+ * up the file descriptors of the service. Calls `onLimit` with a client that reaches its limit, and
+ * again only after it has had far fewer connections.
  */
 export function limitConnections(
   server: Server,

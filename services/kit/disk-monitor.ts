@@ -3,7 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { Log } from './log.ts'
 
-/** Watches the free space of a disk, so that a full one is reported before something has to be stored. */
+/**
+ * Watches the free space of a disk, so that a full one is reported before something has to be
+ * stored.
+ */
 export interface DiskMonitor {
   /** Returns an alarm while the disk is full or almost full. */
   alarms(): string[]
@@ -18,7 +21,11 @@ const DEFAULT_MIN_FREE_BYTES = 64 * BYTES_PER_MIB
 const INTERVAL_MS = 2000
 
 /** Starts to watch the disk of a folder, which must exist. */
-export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN_FREE_BYTES): DiskMonitor {
+export function monitorDisk(
+  folder: string,
+  log: Log,
+  minFreeBytes = DEFAULT_MIN_FREE_BYTES,
+): DiskMonitor {
   const stopping = new AbortController()
   let alarm: string | undefined
 
@@ -29,7 +36,8 @@ export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN
     if (problem && !alarm) log.error(fields, 'too little free disk space')
     if (!problem && alarm) log.info(fields, 'enough free disk space again')
     alarm =
-      problem && `${problem} on the disk of ${folder}: delete files that are not needed, or enlarge the disk`
+      problem &&
+      `${problem} on the disk of ${folder}: delete files that are not needed, or enlarge the disk`
   }
 
   async function checkPeriodically(): Promise<void> {
@@ -65,11 +73,21 @@ interface DiskSpace {
 async function readSpace(folder: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize, files, ffree } = await statfs(folder)
   // File systems without a limit report 0 of 0 files.
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, hasFreeFiles: files === 0 || ffree > 0 }
+  return {
+    freeBytes: bavail * bsize,
+    totalBytes: blocks * bsize,
+    hasFreeFiles: files === 0 || ffree > 0,
+  }
 }
 
-/** Returns the first part of an alarm: what is running out, and what follows from it. Undefined if there is enough space. */
-function describeShortage({ freeBytes, hasFreeFiles }: DiskSpace, minFreeBytes: number): string | undefined {
+/**
+ * Returns the first part of an alarm: what is running out, and what follows from it. Undefined if
+ * there is enough space.
+ */
+function describeShortage(
+  { freeBytes, hasFreeFiles }: DiskSpace,
+  minFreeBytes: number,
+): string | undefined {
   if (!hasFreeFiles)
     return 'nothing can be stored, because no more files can be created (all inodes are in use)'
   if (freeBytes >= minFreeBytes) return undefined

@@ -2,8 +2,8 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Writes a file atomically and durably: after a crash or power failure, the file has either the old or the new content.
- * Only the owner can read the file.
+ * Writes a file atomically and durably: after a crash or power failure, the file has either the old
+ * or the new content. Only the owner can read the file.
  */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${path}.new`
@@ -22,10 +22,22 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   await syncFolder(dirname(path))
 }
 
-/** Writes all bytes at a position, or throws. A single `write` may write only part of the bytes, such as on a full disk. */
-export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+/**
+ * Writes all bytes at a position, or throws. A single `write` may write only part of the bytes,
+ * such as on a full disk.
+ */
+export async function writeAll(
+  file: FileHandle,
+  bytes: Uint8Array,
+  position: number,
+): Promise<void> {
   for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)
+    const { bytesWritten } = await file.write(
+      bytes,
+      written,
+      bytes.length - written,
+      position + written,
+    )
     written += bytesWritten
   }
 }

@@ -39,7 +39,12 @@ describe('readEnvironment', () => {
     })
     expect(urls.management).toBe('http://127.0.0.1:8080')
     const all = readEnvironment({ EYRIE_HOST: '::', EYRIE_ENGINE_HOST: '127.0.0.1' })
-    expect(all.hosts).toEqual({ engine: '127.0.0.1', media: '::', management: '::', scheduler: '::' })
+    expect(all.hosts).toEqual({
+      engine: '127.0.0.1',
+      media: '::',
+      management: '::',
+      scheduler: '::',
+    })
   })
 
   it('reaches a service by the address on which it listens', () => {
@@ -66,21 +71,33 @@ describe('readEnvironment', () => {
   })
 
   it('names the invalid variable', () => {
-    expect(() => readEnvironment({ EYRIE_ENGINE_PORT: 'eighty' })).toThrow(/^EYRIE_ENGINE_PORT is not valid/)
-    expect(() => readEnvironment({ EYRIE_MEDIA_PORT: '70000' })).toThrow(/^EYRIE_MEDIA_PORT is not valid/)
-    expect(() => readEnvironment({ EYRIE_ENGINE_URL: 'nowhere' })).toThrow(/^EYRIE_ENGINE_URL is not valid/)
+    expect(() => readEnvironment({ EYRIE_ENGINE_PORT: 'eighty' })).toThrow(
+      /^EYRIE_ENGINE_PORT is not valid/,
+    )
+    expect(() => readEnvironment({ EYRIE_MEDIA_PORT: '70000' })).toThrow(
+      /^EYRIE_MEDIA_PORT is not valid/,
+    )
+    expect(() => readEnvironment({ EYRIE_ENGINE_URL: 'nowhere' })).toThrow(
+      /^EYRIE_ENGINE_URL is not valid/,
+    )
   })
 
   it('accepts the same e-mail addresses for the administrator as for users', () => {
-    const administrator = (address: string) => readEnvironment({ EYRIE_ADMIN_EMAIL: address }).administrator
+    const administrator = (address: string) =>
+      readEnvironment({ EYRIE_ADMIN_EMAIL: address }).administrator
     expect(administrator('admin@localhost').email).toBe('admin@localhost')
-    expect(() => administrator('admin')).toThrow('EYRIE_ADMIN_EMAIL is not valid: must be an e-mail address')
+    expect(() => administrator('admin')).toThrow(
+      'EYRIE_ADMIN_EMAIL is not valid: must be an e-mail address',
+    )
   })
 
   it('reads secrets from files and names a missing file', () => {
     const file = join(folder, 'tokens')
     writeFileSync(file, 'first, second\n')
-    expect(readEnvironment({ EYRIE_ENGINE_TOKENS_FILE: file }).engineTokens).toEqual(['first', 'second'])
+    expect(readEnvironment({ EYRIE_ENGINE_TOKENS_FILE: file }).engineTokens).toEqual([
+      'first',
+      'second',
+    ])
     expect(() => readEnvironment({ EYRIE_INTERNAL_TOKEN_FILE: '/nowhere' })).toThrow(
       '/nowhere does not exist',
     )
@@ -93,7 +110,8 @@ describe('readEnvironment', () => {
       url: 'http://collector:4318/v1/traces',
       sampleRatio: 0.1,
     })
-    const withHeaders = (text: string) => readEnvironment({ ...base, OTEL_EXPORTER_OTLP_HEADERS: text })
+    const withHeaders = (text: string) =>
+      readEnvironment({ ...base, OTEL_EXPORTER_OTLP_HEADERS: text })
     expect(withHeaders('authorization=Bearer%20x, tenant = hall').tracing?.headers).toEqual({
       authorization: 'Bearer x',
       tenant: 'hall',
@@ -112,12 +130,15 @@ describe('readEnvironment', () => {
   it('enables HTTPS with a certificate and its matching key', () => {
     const files = createCertificate(folder)
     const other = createCertificate(folder, 'other')
-    const read = (cert: string, key: string) => readEnvironment({ EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key })
+    const read = (cert: string, key: string) =>
+      readEnvironment({ EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key })
     const { tls, urls } = read(files.cert, files.key)
     expect(tls?.cert).toContain('BEGIN CERTIFICATE')
     expect(urls.engine).toBe('https://127.0.0.1:8100')
     expect(() => read(files.cert, '')).toThrow('set both or none')
-    expect(() => read(files.cert, other.key)).toThrow(`${other.key} is not the key of the certificate`)
+    expect(() => read(files.cert, other.key)).toThrow(
+      `${other.key} is not the key of the certificate`,
+    )
     expect(() => read('/nowhere.crt', files.key)).toThrow(
       'EYRIE_TLS_CERT: the file /nowhere.crt does not exist',
     )
@@ -128,7 +149,15 @@ describe('readEnvironment', () => {
       readEnvironment({ EYRIE_TRUSTED_PROXIES: EyrieTrustedProxies }).trustedProxies
     expect(read('').includes('127.0.0.1')).toBe(false)
     const proxies = read('10.0.0.0/24, ::1')
-    const addresses = ['10.0.0.7', '::ffff:10.0.0.7', '::1', '10.0.1.7', '::2', '2002:a00:7::1', 'proxy']
+    const addresses = [
+      '10.0.0.7',
+      '::ffff:10.0.0.7',
+      '::1',
+      '10.0.1.7',
+      '::2',
+      '2002:a00:7::1',
+      'proxy',
+    ]
     expect(addresses.filter(proxies.includes)).toEqual(['10.0.0.7', '::ffff:10.0.0.7', '::1'])
     expect(() => read('proxy.example')).toThrow(
       'EYRIE_TRUSTED_PROXIES is not valid: proxy.example: expected addresses and networks such as',
@@ -139,7 +168,12 @@ describe('readEnvironment', () => {
 describe('EYRIE_INSPECT', () => {
   it('names a plugin and a port', () => {
     expect(readEnvironment({}).inspect).toBeUndefined()
-    expect(readEnvironment({ EYRIE_INSPECT: 'crowd:9229' }).inspect).toEqual({ plugin: 'crowd', port: 9229 })
-    expect(() => readEnvironment({ EYRIE_INSPECT: '9229' })).toThrow(/EYRIE_INSPECT.*such as crowd:9229/)
+    expect(readEnvironment({ EYRIE_INSPECT: 'crowd:9229' }).inspect).toEqual({
+      plugin: 'crowd',
+      port: 9229,
+    })
+    expect(() => readEnvironment({ EYRIE_INSPECT: '9229' })).toThrow(
+      /EYRIE_INSPECT.*such as crowd:9229/,
+    )
   })
 })

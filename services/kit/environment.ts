@@ -8,7 +8,11 @@ import { tryParseJson } from '@eyrie/contract/parse'
 import { parsePathList } from '@eyrie/contract/path-list'
 import { z } from 'zod'
 import { digestToken } from './access-control.ts'
-import { NO_TRUSTED_PROXIES, type TrustedProxies, trustedProxies } from './client/trusted-proxies.ts'
+import {
+  NO_TRUSTED_PROXIES,
+  type TrustedProxies,
+  trustedProxies,
+} from './client/trusted-proxies.ts'
 import { type EgressException, egressExceptions } from './egress/egress-rules.ts'
 import { readOwnIsolation } from './launcher/isolation.ts'
 import type { LogFormat } from './log.ts'
@@ -18,7 +22,10 @@ import type { TraceSettings } from './tracer.ts'
 const port = (defaultPort: number) => z.coerce.number().int().min(0).max(65535).default(defaultPort)
 const folders = z.string().transform(list => parsePathList(list).map(folder => resolve(folder)))
 
-/** The environment variables that configure the services. `readEnvironment` converts them to an `Environment`. */
+/**
+ * The environment variables that configure the services. `readEnvironment` converts them
+ * to an `Environment`.
+ */
 const environmentVariables = z.object({
   EYRIE_DATA: z
     .string()
@@ -103,13 +110,22 @@ export interface Environment {
   hosts: { engine: string; media: string; management: string; scheduler: string }
   ports: { engine: number; media: number; management: number; scheduler: number }
   urls: { engine: string; media: string; management: string; scheduler: string }
-  /** Bearer tokens that the engine API accepts. Without tokens, the engine serves only the loopback interface. */
+  /**
+   * Bearer tokens that the engine API accepts. Without tokens, the engine serves only
+   * the loopback interface.
+   */
   engineTokens: string[]
   /** Digests of `engineTokens`, for a service that verifies these tokens but never sends them. */
   engineTokenDigests: string[]
-  /** Bearer tokens that may install and remove plugins. If there are none, the tokens of the engine API may. */
+  /**
+   * Bearer tokens that may install and remove plugins. If there are none, the tokens
+   * of the engine API may.
+   */
   pluginTokens: string[]
-  /** Token with which the services authenticate to each other. Without a token, they serve only the loopback interface. */
+  /**
+   * Token with which the services authenticate to each other. Without a token, they serve only
+   * the loopback interface.
+   */
   internalToken: string | undefined
   /** Token with which the scheduler authenticates to management, and with no other rights. */
   schedulerToken: string | undefined
@@ -121,22 +137,36 @@ export interface Environment {
   tls: TlsIdentity | undefined
   /** Certificate in PEM format that the services trust when they connect to each other. */
   trustedCertificate: string | undefined
-  /** Addresses to which the services may connect although the rules for outgoing connections deny it. */
+  /**
+   * Addresses to which the services may connect although the rules for outgoing
+   * connections deny it.
+   */
   egressExceptions: EgressException[]
-  /** Reverse proxies whose headers about their clients are believed. Requests through other proxies are refused. */
+  /**
+   * Reverse proxies whose headers about their clients are believed. Requests through other
+   * proxies are refused.
+   */
   trustedProxies: TrustedProxies
   /** Folders from which sources may play files. */
   mediaRoots: string[]
   /** Folders to which sinks may write files. */
   outputRoots: string[]
-  /** Folder on tmpfs that the media service and the engine share. It holds the buffers of decoded frames. */
+  /**
+   * Folder on tmpfs that the media service and the engine share. It holds the
+   * buffers of decoded frames.
+   */
   ring: string
   /** Folders that are searched for plugins. */
   plugins: string[]
-  /** The plugin to whose development versions debuggers can connect, and the port on the loopback. */
+  /**
+   * The plugin to whose development versions debuggers can connect, and the port on the loopback.
+   */
   inspect: { plugin: string; port: number } | undefined
   license: string
-  /** URL of an external Postgres. Without a URL, the management service runs its own Postgres in the data folder. */
+  /**
+   * URL of an external Postgres. Without a URL, the management service runs its own
+   * Postgres in the data folder.
+   */
   databaseUrl: string | undefined
   /** Folder of the socket of the embedded Postgres, if the supervisor runs it. */
   databaseSocket: string | undefined
@@ -156,7 +186,10 @@ export interface Environment {
   tracing: TraceSettings | undefined
 }
 
-/** Parses the environment variables. Throws an `Error` that names the invalid variable and the expected value. */
+/**
+ * Parses the environment variables. Throws an `Error` that names the invalid variable
+ * and the expected value.
+ */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const variables = parseVariables(env)
   const data = variables.EYRIE_DATA
@@ -184,7 +217,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     readSecret(variables.EYRIE_PLUGIN_TOKENS, variables.EYRIE_PLUGIN_TOKENS_FILE) ?? '',
   )
   const digests = parseTokens(variables.EYRIE_ENGINE_TOKEN_DIGESTS ?? '')
-  const internalToken = readSecret(variables.EYRIE_INTERNAL_TOKEN, variables.EYRIE_INTERNAL_TOKEN_FILE)
+  const internalToken = readSecret(
+    variables.EYRIE_INTERNAL_TOKEN,
+    variables.EYRIE_INTERNAL_TOKEN_FILE,
+  )
   const joinToken = readSecret(variables.EYRIE_JOIN_TOKEN, variables.EYRIE_JOIN_TOKEN_FILE)
   // The engine of a supervisor does not join: there, the token is for further ones.
   const isSupervised = variables.EYRIE_SEPARATION !== undefined
@@ -204,9 +240,13 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     engineTokenDigests: [...digests, ...engineTokens.map(digestToken)],
     pluginTokens,
     internalToken,
-    schedulerToken: readSecret(variables.EYRIE_SCHEDULER_TOKEN, variables.EYRIE_SCHEDULER_TOKEN_FILE),
+    schedulerToken: readSecret(
+      variables.EYRIE_SCHEDULER_TOKEN,
+      variables.EYRIE_SCHEDULER_TOKEN_FILE,
+    ),
     joinToken,
-    allEnginesJoin: joinToken !== undefined && (variables.EYRIE_ENGINES === 'join' || !isSupervised),
+    allEnginesJoin:
+      joinToken !== undefined && (variables.EYRIE_ENGINES === 'join' || !isSupervised),
     tls,
     trustedCertificate: tls?.cert ?? variables.EYRIE_TLS_CERT_PEM,
     egressExceptions: variables.EYRIE_EGRESS_ALLOW,
@@ -233,11 +273,17 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
 /** Returns the identity that the supervisor passes, or the one in the configured files. */
 function readTls(variables: Variables): TlsIdentity | undefined {
   const { EYRIE_TLS_CERT_PEM: cert, EYRIE_TLS_KEY_PEM: key } = variables
-  return cert && key ? { cert, key } : readTlsIdentity(variables.EYRIE_TLS_CERT, variables.EYRIE_TLS_KEY)
+  return cert && key
+    ? { cert, key }
+    : readTlsIdentity(variables.EYRIE_TLS_CERT, variables.EYRIE_TLS_KEY)
 }
 
 /** Returns the URL by which programs on this machine reach a service that listens on `host`. */
-export function toLocalUrl(host: string, localPort: number, { isSecure }: { isSecure: boolean }): string {
+export function toLocalUrl(
+  host: string,
+  localPort: number,
+  { isSecure }: { isSecure: boolean },
+): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const scheme = isSecure ? 'https' : 'http'
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${localPort}`
@@ -257,8 +303,9 @@ function parseVariables(env: NodeJS.ProcessEnv): Variables {
 const parseTokens = (text: string) => text.split(/[,\s]+/).filter(Boolean)
 
 /**
- * Returns the ring folder of services that no supervisor has started. Instances with different data folders must not share
- * a folder. The token makes the name unknown to other users of the machine, who could create the folder first.
+ * Returns the ring folder of services that no supervisor has started. Instances with different data
+ * folders must not share a folder. The token makes the name unknown to other users of the machine,
+ * who could create the folder first.
  */
 function getDefaultRingFolder(data: string, internalToken = ''): string {
   const digest = createHmac('sha256', internalToken).update(data).digest('hex')
@@ -280,17 +327,27 @@ function readTraceSettings(variables: Variables): TraceSettings | undefined {
   }
 }
 
-/** Parses `name=value,name=value` with percent-encoded values, as the OpenTelemetry specification defines them. */
+/**
+ * Parses `name=value,name=value` with percent-encoded values, as the OpenTelemetry
+ * specification defines them.
+ */
 function parseTraceHeaders(text: string): Record<string, string> {
   const pairs = text.split(',').map(pair => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair))
   try {
-    return Object.fromEntries(pairs.flatMap(pair => (pair ? [[pair[1], decodeURIComponent(pair[2]!)]] : [])))
+    return Object.fromEntries(
+      pairs.flatMap(pair => (pair ? [[pair[1], decodeURIComponent(pair[2]!)]] : [])),
+    )
   } catch {
-    throw new Error('OTEL_EXPORTER_OTLP_HEADERS is not valid: write a percent sign in a value as %25')
+    throw new Error(
+      'OTEL_EXPORTER_OTLP_HEADERS is not valid: write a percent sign in a value as %25',
+    )
   }
 }
 
-/** The endpoint of traces takes precedence over the general endpoint, which lacks the path of traces. */
+/**
+ * The endpoint of traces takes precedence over the general endpoint, which lacks the path of
+ * traces.
+ */
 function chooseTraceUrl(variables: Variables): string | undefined {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT } = variables
   if (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return OTEL_EXPORTER_OTLP_TRACES_ENDPOINT

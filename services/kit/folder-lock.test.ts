@@ -4,7 +4,10 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { containerRequirement, IN_CONTAINER } from '../../test/fixtures/requirements/container-namespaces.ts'
+import {
+  containerRequirement,
+  IN_CONTAINER,
+} from '../../test/fixtures/requirements/container-namespaces.ts'
 import { needs } from '../../test/fixtures/requirements/needs.ts'
 import { lockFolder } from './folder-lock.ts'
 
@@ -38,16 +41,25 @@ setInterval(() => {}, 1000)`,
     return script
   }
 
-  it('locks a folder for processes in other containers, too', needs(containerRequirement), async () => {
-    const [command, ...args] = [...IN_CONTAINER, process.execPath, await writeHolder(), join(folder, 'own')]
-    const holder = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(holder.stdout, 'data')
-    await expect(lockFolder(join(folder, 'own'))).rejects.toThrow('in use by another process')
-    holder.kill('SIGKILL')
-    await once(holder.stdout, 'close')
-    const release = await lockFolder(join(folder, 'own'))
-    release()
-  })
+  it(
+    'locks a folder for processes in other containers, too',
+    needs(containerRequirement),
+    async () => {
+      const [command, ...args] = [
+        ...IN_CONTAINER,
+        process.execPath,
+        await writeHolder(),
+        join(folder, 'own'),
+      ]
+      const holder = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+      await once(holder.stdout, 'data')
+      await expect(lockFolder(join(folder, 'own'))).rejects.toThrow('in use by another process')
+      holder.kill('SIGKILL')
+      await once(holder.stdout, 'close')
+      const release = await lockFolder(join(folder, 'own'))
+      release()
+    },
+  )
 
   it('releases the lock when the process is killed', async () => {
     const holder = fork(await writeHolder(), [join(folder, 'own')], { silent: true })

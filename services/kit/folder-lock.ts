@@ -7,11 +7,12 @@ import { text } from 'node:stream/consumers'
 const IS_LOCKED = 1
 
 /**
- * Locks a folder for this process and returns a function that releases the lock. Throws an `Error` if another process
- * holds the lock, also one in another container that shares the folder.
+ * Locks a folder for this process and returns a function that releases the lock. Throws an `Error`
+ * if another process holds the lock, also one in another container that shares the folder.
  *
- * The lock belongs to the open folder (man 2 flock): the program `flock` inherits the folder and locks it, this process keeps it
- * open, and the kernel releases the lock even if the process is killed.
+ * The lock belongs to the open folder (man 2 flock): the program `flock` inherits the
+ * folder and locks it, this process keeps it open, and the kernel releases the lock even if
+ * the process is killed.
  */
 export async function lockFolder(folder: string): Promise<() => void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -40,7 +41,9 @@ async function lockDescriptor(descriptor: number, folder: string): Promise<void>
   })
   if (code === 0) return
   if (code === IS_LOCKED)
-    throw new Error(`${folder} is in use by another process: stop it, or set EYRIE_DATA to another folder`)
+    throw new Error(
+      `${folder} is in use by another process: stop it, or set EYRIE_DATA to another folder`,
+    )
   throw new Error(
     `${folder} cannot be locked (${reason.trim()}): set EYRIE_DATA to a folder on a disk of this machine`,
   )

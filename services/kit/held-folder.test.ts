@@ -25,6 +25,8 @@ describe('held folder', () => {
   it('is rejected if other users can enter it', async () => {
     const folder = join(createTemporaryFolder(), 'rings')
     mkdirSync(folder, { mode: 0o750 })
-    await expect(holdFolder(folder, 'engine')).rejects.toThrow(/other users can enter it.*set EYRIE_RING/)
+    await expect(holdFolder(folder, 'engine')).rejects.toThrow(
+      /other users can enter it.*set EYRIE_RING/,
+    )
   })
 })

@@ -17,7 +17,12 @@ it.each([
     503,
     'the disk is full',
   ],
-  ['an unexpected error without its details', new Error('/etc/secret at line 3'), 500, 'the service failed'],
+  [
+    'an unexpected error without its details',
+    new Error('/etc/secret at line 3'),
+    500,
+    'the service failed',
+  ],
 ])('answers %s', async (_, error, status, reason) => {
   const app = new Hono()
   app.onError(createErrorHandler(createLog('test', 'silent')))

@@ -7,15 +7,18 @@ import type { Log } from './log.ts'
 const RETRY_AFTER_SECONDS = 2
 
 export interface ErrorHandlerOptions {
-  /** Returns the error for the caller if the service expects `error`, such as a violated database constraint. */
+  /**
+   * Returns the error for the caller if the service expects `error`, such as a violated
+   * database constraint.
+   */
   translate?(error: Error): EyrieError | undefined
   /** Returns the response body. The default is `{code, reason, value?}`. */
   toBody?(error: EyrieError): object
 }
 
 /**
- * Creates the error handler of a Hono app. An `EyrieError` becomes the response. Any other error is translated or logged;
- * the response to a logged error has the code `internal` without details.
+ * Creates the error handler of a Hono app. An `EyrieError` becomes the response. Any other error is
+ * translated or logged; the response to a logged error has the code `internal` without details.
  */
 export function createErrorHandler(
   log: Log,
@@ -33,6 +36,9 @@ export function createErrorHandler(
 function logUnexpectedError(error: Error, path: string, log: Log): EyrieError {
   log.error({ err: error, path }, 'failed to handle request')
   if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
-    return new EyrieError('unavailable', 'the disk is full and nothing was changed: free some space')
+    return new EyrieError(
+      'unavailable',
+      'the disk is full and nothing was changed: free some space',
+    )
   return new EyrieError('internal', 'the service failed: see its log')
 }

@@ -1,4 +1,7 @@
-/** What every service needs: configuration, HTTP server, access control, errors, logs, traces and files. */
+/**
+ * What every service needs: configuration, HTTP server, access control, errors,
+ * logs, traces and files.
+ */
 
 export * from '@eyrie/contract/backoff'
 export * from './abortable.ts'

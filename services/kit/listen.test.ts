@@ -31,7 +31,10 @@ it('serves an app, its health and its WebSockets on a free port', async () => {
   const url = `http://127.0.0.1:${server.port}`
   expect(await (await fetch(`${url}/hello`)).text()).toBe('hello')
   const health = await fetch(`${url}/health`)
-  expect([health.status, await health.json()]).toEqual([200, { ok: true, alarms: [], why: 'because' }])
+  expect([health.status, await health.json()]).toEqual([
+    200,
+    { ok: true, alarms: [], why: 'because' },
+  ])
 
   const wrong = await fetch(`${url}/health`, { method: 'POST' })
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
@@ -50,7 +53,9 @@ it('serves an app, its health and its WebSockets on a free port', async () => {
 
 it('rejects an upgrade with the complete response of the app and ignores other protocols', async () => {
   const { app, health } = service(true)
-  app.get('/closed', c => c.json({ code: 'auth', reason: 'who are you, Jürgen?' }, 401, { 'X-Why': 'token' }))
+  app.get('/closed', c =>
+    c.json({ code: 'auth', reason: 'who are you, Jürgen?' }, 401, { 'X-Why': 'token' }),
+  )
   const server = await listen({ app, health }, '127.0.0.1', 0)
   const requestUpgrade = (path: string, protocol = 'websocket') => {
     const socket = connect(server.port, '127.0.0.1')
@@ -88,7 +93,10 @@ it('serves only HTTPS if it has a certificate', async () => {
   const files = createCertificate(createTemporaryFolder())
   const tls = { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
   const server = await listen(service(true), '127.0.0.1', 0, { tls })
-  const [response] = await once(get(`https://127.0.0.1:${server.port}/hello`, { ca: tls.cert }), 'response')
+  const [response] = await once(
+    get(`https://127.0.0.1:${server.port}/hello`, { ca: tls.cert }),
+    'response',
+  )
   expect(response.statusCode).toBe(200)
   response.resume()
   await expect(fetch(`http://127.0.0.1:${server.port}/hello`)).rejects.toThrow()
@@ -119,7 +127,8 @@ it('closes new connections of a client that has too many, and accepts others whe
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK.*hello$/s)
   }
   // The server notices a moment after the client that a connection is closed.
-  const request = () => fetch(`http://127.0.0.1:${server.port}/hello`).then(({ status }) => status, String)
+  const request = () =>
+    fetch(`http://127.0.0.1:${server.port}/hello`).then(({ status }) => status, String)
   await expect.poll(request, { timeout: 60_000 }).toBe(200)
   await server.close()
 })
@@ -128,7 +137,9 @@ it('allows a trusted proxy as many connections as this machine', () => {
   const limits = { perClient: 1, shared: 3 }
   const server = new Server()
   const limited: string[] = []
-  limitConnections(server, limits, trustedProxies.parse('192.0.2.1'), client => limited.push(client))
+  limitConnections(server, limits, trustedProxies.parse('192.0.2.1'), client =>
+    limited.push(client),
+  )
   const connectFrom = (remoteAddress: string) => {
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress })
     server.emit('connection', socket)
@@ -152,7 +163,10 @@ it('answers a body that stalls while it is read with 408', async () => {
   const { app, health } = service(true)
   app.post('/upload', limitBodySize(1 << 20), async c => c.text(await c.req.text()))
   const server = await listen({ app, health }, '127.0.0.1', 0, { headersTimeoutMs: 200 })
-  for (const body of ['Content-Length: 1000\r\n\r\n{', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n']) {
+  for (const body of [
+    'Content-Length: 1000\r\n\r\n{',
+    'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+  ]) {
     const socket = connect(server.port, '127.0.0.1')
     socket.write(`POST /upload HTTP/1.1\r\nHost: 127.0.0.1\r\n${body}`)
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 .*the request was not complete in time/s)

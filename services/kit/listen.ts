@@ -18,7 +18,10 @@ import type { TlsIdentity } from './tls.ts'
 /** A Hono app with the functions that its server needs. */
 export interface HttpService {
   app: Hono
-  /** Creates the body of responses to requests that fail before they reach the app; `{code, reason, value?}` by default. */
+  /**
+   * Creates the body of responses to requests that fail before they reach the app;
+   * `{code, reason, value?}` by default.
+   */
   errorBody?(error: EyrieError): object
   /** Returns the response of `/health`. Its status is 200 if `ok`, otherwise 503. */
   health(): HealthReport
@@ -33,7 +36,10 @@ export interface ListeningServer {
 export interface ListenOptions {
   /** Serve HTTPS with this certificate. */
   tls?: TlsIdentity
-  /** Time limit in ms for the headers of a request. The limit for the complete request is three times as long. */
+  /**
+   * Time limit in ms for the headers of a request. The limit for the complete request is
+   * three times as long.
+   */
   headersTimeoutMs?: number
   limits?: ConnectionLimits
   /** The proxies whose forwarded requests are accepted; none by default. */
@@ -56,7 +62,9 @@ export async function listen(
     log,
   }: ListenOptions = {},
 ): Promise<ListeningServer> {
-  mountRoutes(service.app, [{ method: 'get', path: '/health', handlers: [c => answerHealth(c, service)] }])
+  mountRoutes(service.app, [
+    { method: 'get', path: '/health', handlers: [c => answerHealth(c, service)] },
+  ])
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_WEB_SOCKET_MESSAGE_BYTES })
   const fetch = withUpgradeRejections(withIdentifiedClients(service.app, trustedProxies))
@@ -69,7 +77,8 @@ export async function listen(
       // Before the handshake of TLS there is no request whose time could be limited.
       ...(tls && { handshakeTimeout: headersTimeoutMs }),
       shouldUpgradeCallback: isWebSocketUpgrade,
-      // Node rejects requests without Host with an empty body. handleProtocolErrors sends an error body.
+      // Node rejects requests without Host with an empty body. handleProtocolErrors
+      // sends an error body.
       requireHostHeader: false,
       headersTimeout: headersTimeoutMs,
       requestTimeout: 3 * headersTimeoutMs,
@@ -95,8 +104,14 @@ export async function listen(
   }
 }
 
-/** Identifies the client of every request before the app handles it, and answers with the error if that fails. */
-function withIdentifiedClients(app: Pick<Hono, 'fetch'>, trusted: TrustedProxies): Pick<Hono, 'fetch'> {
+/**
+ * Identifies the client of every request before the app handles it, and answers with the
+ * error if that fails.
+ */
+function withIdentifiedClients(
+  app: Pick<Hono, 'fetch'>,
+  trusted: TrustedProxies,
+): Pick<Hono, 'fetch'> {
   return {
     fetch(request, bindings, ...rest) {
       try {
@@ -110,7 +125,10 @@ function withIdentifiedClients(app: Pick<Hono, 'fetch'>, trusted: TrustedProxies
   }
 }
 
-/** Returns whether a request is handled as an upgrade. A server may ignore upgrades to other protocols (RFC 9110, section 7.8). */
+/**
+ * Returns whether a request is handled as an upgrade. A server may ignore upgrades to other
+ * protocols (RFC 9110, section 7.8).
+ */
 function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }

@@ -4,7 +4,9 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 /** Writes log entries with fields, such as `log.info({ port }, 'listening')`. */
 export type Log = Logger
 
-/** `json` for programs, such as the supervisor; `text` for people, where nothing formats the log. */
+/**
+ * `json` for programs, such as the supervisor; `text` for people, where nothing formats the log.
+ */
 export type LogFormat = 'json' | 'text'
 
 /** Creates a logger that writes lines to stdout. The supervisor collects and formats JSON lines. */

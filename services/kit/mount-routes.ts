@@ -11,8 +11,8 @@ export interface Endpoint {
 }
 
 /**
- * Registers endpoints on an app. Requests with other methods on the same paths are answered with 405. `basePath` is
- * prepended to the path in the error message.
+ * Registers endpoints on an app. Requests with other methods on the same paths are answered with
+ * 405. `basePath` is prepended to the path in the error message.
  */
 export function mountRoutes(app: Hono, endpoints: readonly Endpoint[], basePath = ''): void {
   const endpointsByPath = Map.groupBy(endpoints, ({ path }) => path)
@@ -26,14 +26,16 @@ export function mountRoutes(app: Hono, endpoints: readonly Endpoint[], basePath 
   }
 }
 
-/** Hono matches routes in order, and `/pipelines/elements` must be matched before `/pipelines/{id}`. */
+/**
+ * Hono matches routes in order, and `/pipelines/elements` must be matched before `/pipelines/{id}`.
+ */
 function compareFixedPathsFirst([a]: [string, unknown], [b]: [string, unknown]): number {
   return Number(a.includes('{')) - Number(b.includes('{'))
 }
 
 /**
- * Answers requests that no route matches: 405 if the path has routes with other methods, otherwise 404. Call it after all
- * routes are registered.
+ * Answers requests that no route matches: 405 if the path has routes with other methods, otherwise
+ * 404. Call it after all routes are registered.
  */
 export function handleUnmatchedRequests<E extends Env>(app: Hono<E>): void {
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL)
@@ -48,7 +50,9 @@ export function handleUnmatchedRequests<E extends Env>(app: Hono<E>): void {
 function rejectMethod(path: string, methods: Iterable<string>): Handler {
   const upperCaseMethods = Array.from(methods, method => method.toUpperCase())
   // Hono answers HEAD wherever there is a route for GET.
-  const allow = upperCaseMethods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : method)).join(', ')
+  const allow = upperCaseMethods
+    .flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : method))
+    .join(', ')
   return c => {
     c.header('Allow', allow)
     throw new EyrieError('method', `${path} has no ${c.req.method}: use ${allow}`)

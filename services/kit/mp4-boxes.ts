@@ -1,8 +1,9 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
 /**
- * Writes boxes of MP4 files (ISO base media file format, ISO/IEC 14496-12). All numbers are big-endian. Functions with
- * names such as `u16` encode numbers; the other functions are called like the box that they create.
+ * Writes boxes of MP4 files (ISO base media file format, ISO/IEC 14496-12). All numbers are
+ * big-endian. Functions with names such as `u16` encode numbers; the other functions are called
+ * like the box that they create.
  */
 
 export type Bytes = Uint8Array
@@ -50,7 +51,10 @@ export function u64(value: number): Buffer {
 export const TIMESCALE = TICKS_PER_SECOND
 /** Transformation matrix that leaves the picture unchanged. */
 export const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-/** Flag `default-base-is-moof` of `tfhd`: sample offsets are relative to the start of the `moof` box. */
+/**
+ * Flag `default-base-is-moof` of `tfhd`: sample offsets are relative to the start of the `moof`
+ * box.
+ */
 export const TFHD_BASE_IS_MOOF = 0x20000
 
 /** Flags `track_enabled` and `track_in_movie` of `tkhd`. */
@@ -86,20 +90,45 @@ export function trackBox(
   { id, handler, name, volume }: TrackKind,
   { size, header, entry, references = Buffer.alloc(0) }: TrackDescription,
 ): Buffer {
-  // Creation and modification time, track id, and a duration of 0, because the fragments determine the duration.
+  // Creation and modification time, track id, and a duration of 0, because the fragments
+  // determine the duration.
   const timesAndId = u32(0, 0, id, 0, 0, 0, 0)
   const layerAndVolume = u16(0, 0, volume, 0)
-  const trackHeader = fullBox('tkhd', 0, ENABLED_IN_MOVIE, timesAndId, layerAndVolume, UNITY_MATRIX, size)
+  const trackHeader = fullBox(
+    'tkhd',
+    0,
+    ENABLED_IN_MOVIE,
+    timesAndId,
+    layerAndVolume,
+    UNITY_MATRIX,
+    size,
+  )
 
   // Creation and modification time, timescale and duration.
   const mediaTimes = u32(0, 0, TIMESCALE, 0)
   const mediaHeader = fullBox('mdhd', 0, 0, mediaTimes, u16(UNDETERMINED_LANGUAGE, 0))
   const nullTerminatedName = Buffer.from(`${name}\0`)
-  const handlerBox = fullBox('hdlr', 0, 0, u32(0), Buffer.from(handler), u32(0, 0, 0), nullTerminatedName)
+  const handlerBox = fullBox(
+    'hdlr',
+    0,
+    0,
+    u32(0),
+    Buffer.from(handler),
+    u32(0, 0, 0),
+    nullTerminatedName,
+  )
 
-  const dataLocation = box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED)))
+  const dataLocation = box(
+    'dinf',
+    fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED)),
+  )
   const mediaInformation = box('minf', header, dataLocation, sampleTableBox(entry))
-  return box('trak', trackHeader, references, box('mdia', mediaHeader, handlerBox, mediaInformation))
+  return box(
+    'trak',
+    trackHeader,
+    references,
+    box('mdia', mediaHeader, handlerBox, mediaInformation),
+  )
 }
 
 /** Creates a sample table without samples: in a fragmented file, the fragments list the samples. */

@@ -31,7 +31,10 @@ describe('tracer', () => {
   it('exports spans with their attributes, times and errors', async () => {
     const receiver = await startTraceReceiver()
     const { tracer } = await start(`${receiver.url}/`)
-    const work = tracer.startSpan('work', { attributes: { n: 7 }, startedAt: performance.now() - 50 })!
+    const work = tracer.startSpan('work', {
+      attributes: { n: 7 },
+      startedAt: performance.now() - 50,
+    })!
     work.child('part', { share: 0.5 }).end('gone')
     await work.run(async () => tracer.startSpan('inside')?.end())
     work.setAttributes({ done: true })
@@ -66,7 +69,10 @@ describe('tracer', () => {
     const receiver = await startTraceReceiver()
     const { tracer } = await start(receiver.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
     expect(tracer.startSpan('own')).toBeUndefined()
-    const request = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, tracestate: undefined }
+    const request = {
+      traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+      tracestate: undefined,
+    }
     tracer.startSpan('asked for', { traceContext: request })?.end()
     expect(await receiver.waitForSpan(() => true)).toMatchObject({
       name: 'asked for',
@@ -83,9 +89,9 @@ describe('tracer', () => {
     ['has a malformed traceparent', 'yes', expect.anything()],
   ])('follows the sampling decision of a request that %s', async (_, traceparent, traced) => {
     const { tracer } = await start('http://127.0.0.1:9')
-    expect(tracer.startSpan('request', { traceContext: { traceparent, tracestate: undefined } })).toEqual(
-      traced,
-    )
+    expect(
+      tracer.startSpan('request', { traceContext: { traceparent, tracestate: undefined } }),
+    ).toEqual(traced)
   })
 
   it('names the span of a request by its route, without the query', async () => {
@@ -105,7 +111,10 @@ describe('tracer', () => {
       'http.response.status_code': 200,
       'url.path': '/things/all',
     })
-    expect(one.attributes).toMatchObject({ 'url.path': '/things/7', 'http.response.status_code': 201 })
+    expect(one.attributes).toMatchObject({
+      'url.path': '/things/7',
+      'http.response.status_code': 201,
+    })
   })
 
   it('logs an unreachable receiver once, and its recovery', async () => {

@@ -26,8 +26,15 @@ import type { Span, SpanOptions, Tracer, TraceSettings } from './tracer.ts'
 
 const SHUTDOWN_TIMEOUT_MS = 500
 
-/** Creates a tracer that exports spans over OTLP/HTTP as JSON. If 2048 spans are waiting for export, further spans are dropped. */
-export function createOpenTelemetryTracer(settings: TraceSettings, service: string, log: Log): Tracer {
+/**
+ * Creates a tracer that exports spans over OTLP/HTTP as JSON. If 2048 spans are waiting for export,
+ * further spans are dropped.
+ */
+export function createOpenTelemetryTracer(
+  settings: TraceSettings,
+  service: string,
+  log: Log,
+): Tracer {
   const provider = createProvider(settings, service, log)
   const tracer = provider.getTracer(`eyrie-${service}`)
   const activeContext = new AsyncLocalStorage<Context>()
@@ -40,7 +47,9 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
       const clockOffsetMs = Date.now() - performance.now()
       const startTime = startedAt + clockOffsetMs
       const span = tracer.startSpan(name, { kind, attributes, root, startTime }, parent)
-      return span.isRecording() ? wrapSpan(span, { tracer, activeContext, clockOffsetMs }) : undefined
+      return span.isRecording()
+        ? wrapSpan(span, { tracer, activeContext, clockOffsetMs })
+        : undefined
     },
     shutdown: async () => {
       // A service must be able to stop while the collector is unreachable.
@@ -72,8 +81,8 @@ interface SpanEnvironment {
   /** The context of the span in which the current code runs. */
   activeContext: AsyncLocalStorage<Context>
   /**
-   * The difference between system time and monotonic time. A child span uses the offset of its parent, so the order of the
-   * spans remains correct when the system clock is adjusted.
+   * The difference between system time and monotonic time. A child span uses the offset of its
+   * parent, so the order of the spans remains correct when the system clock is adjusted.
    */
   clockOffsetMs: number
 }
@@ -101,19 +110,30 @@ function wrapSpan(span: OpenTelemetrySpan, environment: SpanEnvironment): Span {
 /** Version, trace ID, parent span ID and flags. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
-/** Parses the trace headers of a request (W3C Trace Context, section 3). Returns the root context if a header is missing or invalid. */
-function parseTraceContext({ traceparent, tracestate }: NonNullable<SpanOptions['traceContext']>): Context {
-  const [, version, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? []
+/**
+ * Parses the trace headers of a request (W3C Trace Context, section 3). Returns the root context if
+ * a header is missing or invalid.
+ */
+function parseTraceContext({
+  traceparent,
+  tracestate,
+}: NonNullable<SpanOptions['traceContext']>): Context {
+  const [, version, traceId = '', spanId = '', flags = ''] =
+    TRACEPARENT.exec(traceparent ?? '') ?? []
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED
   const spanContext = { traceId, spanId, traceFlags, isRemote: true }
   // Version ff is invalid by definition.
-  if (version === undefined || version === 'ff' || !isSpanContextValid(spanContext)) return ROOT_CONTEXT
+  if (version === undefined || version === 'ff' || !isSpanContextValid(spanContext))
+    return ROOT_CONTEXT
 
   const traceState = tracestate ? createTraceState(tracestate) : undefined
   return trace.setSpanContext(ROOT_CONTEXT, { ...spanContext, traceState })
 }
 
-/** Wraps an exporter to log when exports begin to fail and when they succeed again, instead of every failure. */
+/**
+ * Wraps an exporter to log when exports begin to fail and when they succeed again,
+ * instead of every failure.
+ */
 function logOutages(exporter: SpanExporter, url: string, log: Log): SpanExporter {
   const receiver = new URL(url).host
   let isDown = false

@@ -30,7 +30,9 @@ describe('resolveAllowedPath', () => {
   })
 
   test('accepts a file that does not exist yet', async () => {
-    expect(await resolveAllowedPath(join(root, 'new/later.mp4'), [root])).toBe(join(root, 'new/later.mp4'))
+    expect(await resolveAllowedPath(join(root, 'new/later.mp4'), [root])).toBe(
+      join(root, 'new/later.mp4'),
+    )
   })
 
   test('accepts a path inside a root that is a symbolic link', async () => {
@@ -48,7 +50,9 @@ describe('resolveAllowedPath', () => {
     ['through a dangling link out of the root', 'media/dangling.mp4'],
     ['of the root itself', 'media'],
   ])('rejects a path %s', async (_, path) => {
-    await expect(resolveAllowedPath(join(folder, path), [root])).rejects.toMatchObject({ code: 'syntax' })
+    await expect(resolveAllowedPath(join(folder, path), [root])).rejects.toMatchObject({
+      code: 'syntax',
+    })
   })
 
   test.each(['relative.mp4', 'https://host/a.mp4', 'file://host/a.mp4', ''])(

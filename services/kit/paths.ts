@@ -6,8 +6,9 @@ import { EyrieError } from '@eyrie/contract'
 import { assertPercentEncoding } from '@eyrie/contract/address'
 
 /**
- * Resolves a `file://` URL or an absolute path to its real path, without symbolic links. Throws `EyrieError` (`syntax`)
- * if the real path is outside of all `roots`. The file does not have to exist.
+ * Resolves a `file://` URL or an absolute path to its real path, without symbolic links.
+ * Throws `EyrieError` (`syntax`) if the real path is outside of all `roots`. The file
+ * does not have to exist.
  */
 export async function resolveAllowedPath(url: string, roots: readonly string[]): Promise<string> {
   const path = await followLinks(toLocalPath(url))
@@ -23,22 +24,30 @@ export async function resolveAllowedPath(url: string, roots: readonly string[]):
   )
 }
 
-/** Converts a `file://` URL to a path and returns an absolute path unchanged. Throws `EyrieError` (`syntax`) for other URLs. */
+/**
+ * Converts a `file://` URL to a path and returns an absolute path unchanged. Throws `EyrieError`
+ * (`syntax`) for other URLs.
+ */
 export function toLocalPath(url: string): string {
   if (isAbsolute(url)) return url
   assertPercentEncoding(url)
   try {
     return fileURLToPath(url)
   } catch (cause) {
-    throw new EyrieError('syntax', `${url} names no local file: use file:///folder/name or /folder/name`, {
-      cause,
-    })
+    throw new EyrieError(
+      'syntax',
+      `${url} names no local file: use file:///folder/name or /folder/name`,
+      {
+        cause,
+      },
+    )
   }
 }
 
 /**
- * Like `realpath`, but accepts paths that do not exist yet or lie in a folder that this process cannot enter. The
- * process that opens such a path can enter the folder, and resolves the path again.
+ * Like `realpath`, but accepts paths that do not exist yet or lie in a folder that this
+ * process cannot enter. The process that opens such a path can enter the folder, and
+ * resolves the path again.
  */
 async function followLinks(path: string): Promise<string> {
   try {
@@ -56,8 +65,9 @@ async function followLinks(path: string): Promise<string> {
 }
 
 /**
- * Returns the ZeroMQ endpoint of a named connection between pipelines of one engine: a Unix socket in `ringFolder`, which
- * the engine and the media service share. The name is hashed because Linux limits the path of a socket to 107 bytes.
+ * Returns the ZeroMQ endpoint of a named connection between pipelines of one engine: a Unix socket
+ * in `ringFolder`, which the engine and the media service share. The name is hashed because Linux
+ * limits the path of a socket to 107 bytes.
  */
 export function getInternalEndpoint(ringFolder: string, name: string): string {
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 16)

@@ -10,7 +10,10 @@ import { createSharedFolder } from './private-folder.ts'
 const GROUP = 61_000
 const SERVICE = { uid: 61_001, gid: GROUP }
 
-/** Creates or accepts the folder as another user. Returns the error message; empty if it is accepted. */
+/**
+ * Creates or accepts the folder as another user. Returns the error message; empty if it is
+ * accepted.
+ */
 function acceptAs(user: { uid: number; gid: number }, folder: string): string {
   const script = `
     import { createPrivateFolder } from '${join(import.meta.dirname, 'private-folder.ts')}'

@@ -6,19 +6,21 @@ import { dirname } from 'node:path'
 const SHARED_MODE = 0o770
 
 /**
- * Creates a folder for decoded frames that only this user can enter. Accepts an existing folder if this user has created it, or if
- * root has created it for the group of this user.
+ * Creates a folder for decoded frames that only this user can enter. Accepts an existing folder if
+ * this user has created it, or if root has created it for the group of this user.
  *
- * The parent may be writable for everybody, as /dev/shm is. A user who owns the folder could read and change every frame. Throws an
- * `Error` with the reason if another user could have created the folder, or could replace it.
+ * The parent may be writable for everybody, as /dev/shm is. A user who owns the folder could read
+ * and change every frame. Throws an `Error` with the reason if another user could have created the
+ * folder, or could replace it.
  */
 export async function createPrivateFolder(folder: string): Promise<void> {
   if (!(await createFolder(folder))) await assertPrivate(folder)
 }
 
 /**
- * Creates a folder for decoded frames that only root and a group can enter, or accepts one that belongs to root, such as a mount
- * point. The caller must be root. Throws an `Error` as `createPrivateFolder` does.
+ * Creates a folder for decoded frames that only root and a group can enter, or accepts one that
+ * belongs to root, such as a mount point. The caller must be root. Throws an `Error` as
+ * `createPrivateFolder` does.
  */
 export async function createSharedFolder(folder: string, gid: number): Promise<void> {
   await createFolder(folder)
@@ -50,7 +52,9 @@ async function createFolder(folder: string): Promise<boolean> {
   }
 }
 
-/** Throws an `Error` if users can rename entries of others in this folder, or in a folder above it. */
+/**
+ * Throws an `Error` if users can rename entries of others in this folder, or in a folder above it.
+ */
 async function assertNotReplaceable(folder: string): Promise<void> {
   const { mode } = await stat(folder)
   const isSticky = (mode & 0o1000) !== 0
@@ -61,7 +65,10 @@ async function assertNotReplaceable(folder: string): Promise<void> {
   if (folder !== dirname(folder)) await assertNotReplaceable(dirname(folder))
 }
 
-/** Throws an `Error` unless a path is a folder, not a link to one, that this user owns and no other user can enter. */
+/**
+ * Throws an `Error` unless a path is a folder, not a link to one, that this user owns and no
+ * other user can enter.
+ */
 async function assertPrivate(folder: string): Promise<void> {
   const status = await lstat(folder)
   if (isSharedByRoot(status)) return
@@ -75,7 +82,9 @@ async function assertPrivate(folder: string): Promise<void> {
 /** Whether root has created a folder for the group of this user, which no ordinary user can do. */
 function isSharedByRoot(status: Stats): boolean {
   const isOfGroup = status.gid !== 0 && status.gid === process.getegid?.()
-  return isOfGroup && status.uid === 0 && status.isDirectory() && (status.mode & 0o777) === SHARED_MODE
+  return (
+    isOfGroup && status.uid === 0 && status.isDirectory() && (status.mode & 0o777) === SHARED_MODE
+  )
 }
 
 function describeForeignFolder(status: Stats, uid: number | undefined): string | undefined {

@@ -1,7 +1,10 @@
 import type { Handler } from 'hono'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** A metric whose values are read when Prometheus scrapes the service, instead of being updated all the time. */
+/**
+ * A metric whose values are read when Prometheus scrapes the service, instead of being
+ * updated all the time.
+ */
 export interface MetricOptions {
   name: string
   /** Description in one sentence. */

@@ -37,11 +37,15 @@ beforeAll(async () => {
     ),
   )
   handleUnmatchedRequests(app)
-  server = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0, { headersTimeoutMs: 300 })
+  server = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0, {
+    headersTimeoutMs: 300,
+  })
 })
 afterAll(() => server.close())
 
-/** Sends raw bytes and resolves to everything that the server writes until it closes the connection. */
+/**
+ * Sends raw bytes and resolves to everything that the server writes until it closes the connection.
+ */
 async function exchange(sent: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1')
   socket.write(sent)
@@ -64,7 +68,13 @@ it.each([
     'syntax',
     'malformed HTTP request: Parse Error: ',
   ],
-  ['a header without a name', request('GET /hello', host, ': 7'), 400, 'syntax', 'malformed HTTP request'],
+  [
+    'a header without a name',
+    request('GET /hello', host, ': 7'),
+    400,
+    'syntax',
+    'malformed HTTP request',
+  ],
   [
     'a request without Host',
     request('GET /hello', close),
@@ -72,7 +82,13 @@ it.each([
     'syntax',
     'malformed HTTP request: Missing host header',
   ],
-  ['an invalid Host', request('GET /hello', 'Host: a b', close), 400, 'syntax', 'malformed HTTP request'],
+  [
+    'an invalid Host',
+    request('GET /hello', 'Host: a b', close),
+    400,
+    'syntax',
+    'malformed HTTP request',
+  ],
   [
     'headers that are too large',
     request('GET /hello', host, `X: ${'x'.repeat(20_000)}`),

@@ -3,14 +3,20 @@ import { maxHeaderSize, type Server, type ServerResponse, STATUS_CODES } from 'n
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { EyrieError } from '@eyrie/contract/errors'
-import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server'
+import {
+  getRequestListener,
+  type Http2Bindings,
+  type HttpBindings,
+  RequestError,
+} from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { WebSocketServer } from 'ws'
 
 /**
- * Error responses for requests that fail before or outside the Hono app: malformed HTTP, requests without `Host` and
- * rejected WebSocket handshakes. By default Node, ws and Hono's adapter respond to such requests without a body. The
- * functions in this file send the same JSON error body as the app.
+ * Error responses for requests that fail before or outside the Hono app: malformed HTTP,
+ * requests without `Host` and rejected WebSocket handshakes. By default Node, ws and Hono's
+ * adapter respond to such requests without a body. The functions in this file send the same JSON
+ * error body as the app.
  */
 
 /** A Node server, and the WebSocket server and the app that handle its requests. */
@@ -26,7 +32,10 @@ interface HttpServer {
 type ToBody = (error: EyrieError) => object
 
 /** Sends error bodies for malformed requests and malformed WebSocket handshakes on a server. */
-export function handleProtocolErrors({ server, sockets, fetch, hostname }: HttpServer, toBody: ToBody): void {
+export function handleProtocolErrors(
+  { server, sockets, fetch, hostname }: HttpServer,
+  toBody: ToBody,
+): void {
   server.on('clientError', (cause: NodeJS.ErrnoException, socket) => {
     const error = toClientError(cause)
     if (error && socket.writable && !hasSentHeaders(socket)) writeError(socket, error, toBody)
@@ -47,13 +56,14 @@ export function handleProtocolErrors({ server, sockets, fetch, hostname }: HttpS
 }
 
 /**
- * Sends the response of the app to a rejected WebSocket upgrade completely, with headers and body. The adapter would send
- * only the status.
+ * Sends the response of the app to a rejected WebSocket upgrade completely, with headers and body.
+ * The adapter would send only the status.
  */
 export function withUpgradeRejections({ fetch }: Pick<Hono, 'fetch'>) {
   return async (request: Request, bindings: HttpBindings | Http2Bindings): Promise<Response> => {
     const response = await fetch(request, bindings)
-    // The adapter passes a Node response (`outgoing`) only for ordinary requests. After an upgrade there is only a socket.
+    // The adapter passes a Node response (`outgoing`) only for ordinary requests. After an upgrade
+    // there is only a socket.
     const isUpgrade = !bindings.outgoing
     // The response to an accepted upgrade is empty.
     const isRejection = response.status >= 400 || response.body !== null
@@ -67,7 +77,8 @@ function requireHost(fetch: HttpServer['fetch']): HttpServer['fetch'] {
   return (request, bindings) => {
     const { httpVersion, headers } = bindings.incoming
     const isHostMissing = httpVersion === '1.1' && headers.host === undefined
-    // This is the adapter's own message. Since the adapter has a default host name, it does not make this check itself.
+    // This is the adapter's own message. Since the adapter has a default host name, it does not
+    // make this check itself.
     if (isHostMissing) throw new RequestError('Missing host header')
     return fetch(request, bindings)
   }
@@ -84,16 +95,22 @@ function createErrorHandler(toBody: ToBody) {
   }
 }
 
-/** Converts an error of Node's HTTP parser. Returns undefined if the connection itself has failed. */
+/**
+ * Converts an error of Node's HTTP parser. Returns undefined if the connection itself has failed.
+ */
 function toClientError(cause: NodeJS.ErrnoException): EyrieError | undefined {
   const { code = '' } = cause
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new EyrieError('size', `the headers exceed ${maxHeaderSize} bytes: send fewer`, { status: 431 })
+      return new EyrieError('size', `the headers exceed ${maxHeaderSize} bytes: send fewer`, {
+        status: 431,
+      })
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new EyrieError('size', 'the chunk extensions are too large: omit them')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new EyrieError('syntax', 'the request was not complete in time: send it faster', { status: 408 })
+      return new EyrieError('syntax', 'the request was not complete in time: send it faster', {
+        status: 408,
+      })
     default:
       // Codes with this prefix come from llhttp, the HTTP parser of Node.
       return code.startsWith('HPE_') ? createMalformedRequestError(cause) : undefined
@@ -104,14 +121,18 @@ const createMalformedRequestError = ({ message }: Error) =>
   new EyrieError('syntax', `malformed HTTP request: ${message}`)
 
 /**
- * Whether a response is already being sent on the connection. An error response would become part of its body. Node
- * stores the current response in `_httpMessage` and reads it for the same purpose.
+ * Whether a response is already being sent on the connection. An error response would
+ * become part of its body. Node stores the current response in `_httpMessage` and reads it
+ * for the same purpose.
  */
 function hasSentHeaders(socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean {
   return socket._httpMessage?.headersSent === true
 }
 
-/** Sends a response and resolves when the connection is closed, so that the adapter cannot send a second response. */
+/**
+ * Sends a response and resolves when the connection is closed, so that the adapter cannot
+ * send a second response.
+ */
 async function rejectUpgrade(socket: Socket, response: Response): Promise<void> {
   const body = Buffer.from(await response.clone().arrayBuffer())
   if (socket.destroyed) return

@@ -1,4 +1,7 @@
-/** Counts events, such as lost messages. The count returns to 0 when no event has occurred for `resetAfterMs`. */
+/**
+ * Counts events, such as lost messages. The count returns to 0 when no event has
+ * occurred for `resetAfterMs`.
+ */
 export class RecentCounter {
   readonly #now: () => number
   readonly #resetAfterMs: number

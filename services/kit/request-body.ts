@@ -3,15 +3,21 @@ import { parseAs } from '@eyrie/contract/parse'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { z } from 'zod'
 
-/** A client reads the response only after it has sent the body. Therefore this much of an oversized body is discarded. */
+/**
+ * A client reads the response only after it has sent the body. Therefore this much of an
+ * oversized body is discarded.
+ */
 const MAX_DISCARDED_BYTES = 32 << 20
 
-/** Maximum nesting of a JSON body. No valid body is nested deeper, and recursion over one could exhaust the stack. */
+/**
+ * Maximum nesting of a JSON body. No valid body is nested deeper, and recursion over one
+ * could exhaust the stack.
+ */
 const MAX_DEPTH = 64
 
 /**
- * Creates a middleware that rejects request bodies of more than `maxBytes` with `size`, as `assertBodySize` does. It comes
- * after the authentication.
+ * Creates a middleware that rejects request bodies of more than `maxBytes` with `size`, as
+ * `assertBodySize` does. It comes after the authentication.
  */
 export function limitBodySize(maxBytes: number, subject?: string): MiddlewareHandler {
   return async (c, next) => {
@@ -21,20 +27,26 @@ export function limitBodySize(maxBytes: number, subject?: string): MiddlewareHan
 }
 
 /**
- * Throws `EyrieError` (`size`) if the body of a request has more than `maxBytes`. `subject` names the body in the error
- * message. If the `Content-Length` is within the limit, the body is left unread. A body of unknown length is buffered, so
- * the client must be authenticated before.
+ * Throws `EyrieError` (`size`) if the body of a request has more than `maxBytes`. `subject` names
+ * the body in the error message. If the `Content-Length` is within the limit, the body is left
+ * unread. A body of unknown length is buffered, so the client must be authenticated before.
  */
-export async function assertBodySize(c: Context, maxBytes: number, subject = 'body'): Promise<void> {
+export async function assertBodySize(
+  c: Context,
+  maxBytes: number,
+  subject = 'body',
+): Promise<void> {
   const contentLength = c.req.header('Content-Length')
-  const isLengthKnown = contentLength !== undefined && c.req.header('Transfer-Encoding') === undefined
+  const isLengthKnown =
+    contentLength !== undefined && c.req.header('Transfer-Encoding') === undefined
   if (isLengthKnown && Number(contentLength) <= maxBytes) return
 
   const { body } = c.req.raw
   if (!body) return
 
   const content = await readUpTo(maxBytes, body)
-  if (!content) throw new EyrieError('size', `the ${subject} is larger than ${formatLimit(maxBytes)}`)
+  if (!content)
+    throw new EyrieError('size', `the ${subject} is larger than ${formatLimit(maxBytes)}`)
   c.req.raw = new Request(c.req.raw, { body: content })
 }
 
@@ -59,20 +71,26 @@ const BYTES_PER_MIB = 1 << 20
 const formatLimit = (bytes: number) =>
   bytes % BYTES_PER_MIB === 0 ? `${bytes / BYTES_PER_MIB} MiB` : `${bytes} bytes`
 
-/** Returns the media type of the body in lower case, without parameters, or undefined without a Content-Type. */
+/**
+ * Returns the media type of the body in lower case, without parameters, or undefined
+ * without a Content-Type.
+ */
 export function getMediaType(c: Context): string | undefined {
   return c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
 }
 
 /** Creates an `EyrieError` (`type`) for a body whose media type is not among the accepted ones. */
-export function createMediaTypeError(type: string | undefined, accepted: readonly string[]): EyrieError {
+export function createMediaTypeError(
+  type: string | undefined,
+  accepted: readonly string[],
+): EyrieError {
   const advice = `send Content-Type: ${accepted.join(' or ')}`
   return new EyrieError('type', `the Content-Type is ${type ?? 'missing'}: ${advice}`)
 }
 
 /**
- * Returns the JSON body of a request between the services. Throws `EyrieError` (`syntax`) if the body is not JSON or does not match
- * the schema.
+ * Returns the JSON body of a request between the services. Throws `EyrieError` (`syntax`) if the
+ * body is not JSON or does not match the schema.
  */
 export async function parseJsonBody<Schema extends z.ZodType>(
   c: Context,
@@ -89,7 +107,9 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new EyrieError('syntax', `the body is not valid JSON: ${(cause as Error).message}`, { cause })
+    throw new EyrieError('syntax', `the body is not valid JSON: ${(cause as Error).message}`, {
+      cause,
+    })
   }
   if (isDeeperThan(value, MAX_DEPTH))
     throw new EyrieError('syntax', `the body is nested deeper than ${MAX_DEPTH} levels`)

@@ -24,8 +24,14 @@ export interface Dependencies {
 
 export type ServiceName = 'engine' | 'media' | 'management' | 'scheduler'
 
-/** Runs a service until it receives SIGINT or SIGTERM or its supervisor disconnects. Then exits the process. */
-export async function run(name: ServiceName, create: (dependencies: Dependencies) => Service): Promise<void> {
+/**
+ * Runs a service until it receives SIGINT or SIGTERM or its supervisor disconnects.
+ * Then exits the process.
+ */
+export async function run(
+  name: ServiceName,
+  create: (dependencies: Dependencies) => Service,
+): Promise<void> {
   const { environment, log } = prepare(name)
   const { tls, trustedCertificate, trustedProxies } = environment
   const port = environment.ports[name]
@@ -59,7 +65,9 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   process.exit(0)
 }
 
-/** Adds the separation of the services, which the supervisor has chosen, to the health of a service. */
+/**
+ * Adds the separation of the services, which the supervisor has chosen, to the health of a service.
+ */
 function withSeparation(service: Service, { separation }: Environment): Service {
   return separation ? { ...service, health: () => ({ ...service.health(), separation }) } : service
 }
@@ -72,7 +80,8 @@ function prepare(name: ServiceName): Dependencies {
     const secrets = extractSecrets(process.env)
     const environment = readEnvironment({ ...process.env, ...secrets })
     const log = createLog(name, environment.logLevel, environment.logFormat)
-    if (unprotected) log.warn({ reason: unprotected }, 'failed to protect the memory of the service')
+    if (unprotected)
+      log.warn({ reason: unprotected }, 'failed to protect the memory of the service')
     return { environment, log }
   } catch (error) {
     createLog(name).error((error as Error).message)
@@ -80,7 +89,9 @@ function prepare(name: ServiceName): Dependencies {
   }
 }
 
-/** Resolves when the supervisor has closed the IPC channel. Without a supervisor, it never resolves. */
+/**
+ * Resolves when the supervisor has closed the IPC channel. Without a supervisor, it never resolves.
+ */
 async function waitForSupervisorDisconnect(): Promise<unknown> {
   if (process.connected) return once(process, 'disconnect')
   // Node defines `connected` only in processes that were started with an IPC channel.

@@ -34,7 +34,9 @@ describe('readOrCreateSecret', () => {
     const files = Array.from({ length: FILES }, (_, n) => join(secrets, String(n)))
     const children = Array.from({ length: PROCESSES }, () => fork(script))
     await Promise.all(children.map(child => once(child, 'message')))
-    const results = children.map(child => Promise.race([once(child, 'message'), once(child, 'exit')]))
+    const results = children.map(child =>
+      Promise.race([once(child, 'message'), once(child, 'exit')]),
+    )
     for (const child of children) child.send(files)
     const [first, ...others] = (await Promise.all(results)).map(([read]) => read)
     expect(first).toHaveLength(FILES)

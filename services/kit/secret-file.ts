@@ -13,8 +13,9 @@ import {
 import { dirname } from 'node:path'
 
 /**
- * Returns the content of a secret file. If the file does not exist, creates it with the result of `generate`; only the owner
- * can read it. If several processes create it at the same moment, all of them return what the first one has written.
+ * Returns the content of a secret file. If the file does not exist, creates it with the result of
+ * `generate`; only the owner can read it. If several processes create it at the same moment, all of
+ * them return what the first one has written.
  */
 export function readOrCreateSecret(file: string, generate: () => string): string {
   if (!existsSync(file)) createAtomically(file, generate())
@@ -22,8 +23,8 @@ export function readOrCreateSecret(file: string, generate: () => string): string
 }
 
 /**
- * Writes a temporary file of its own first and links it, so that neither a crash nor another process can leave a partial secret.
- * An existing file remains.
+ * Writes a temporary file of its own first and links it, so that neither a crash nor another
+ * process can leave a partial secret. An existing file remains.
  */
 function createAtomically(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

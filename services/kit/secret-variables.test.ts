@@ -19,7 +19,10 @@ function run(variables: NodeJS.ProcessEnv, pipe: string): unknown {
   writeFileSync(file, pipe)
   const command = 'exec "$@" 3<"$0"'
   const node = [process.execPath, '--input-type=module', '-e', program]
-  const output = execFileSync('sh', ['-c', command, file, ...node], { env: variables, stdio: 'pipe' })
+  const output = execFileSync('sh', ['-c', command, file, ...node], {
+    env: variables,
+    stdio: 'pipe',
+  })
   return JSON.parse(String(output))
 }
 
@@ -31,7 +34,11 @@ describe('extractSecrets', () => {
   })
 
   it('reads secrets from the descriptor, which takes precedence, and closes it', () => {
-    const variables = { EYRIE_SECRETS_FD: '3', EYRIE_ENGINE_TOKENS: 'old', EYRIE_ADMIN_PASSWORD: 'variable' }
+    const variables = {
+      EYRIE_SECRETS_FD: '3',
+      EYRIE_ENGINE_TOKENS: 'old',
+      EYRIE_ADMIN_PASSWORD: 'variable',
+    }
     expect(run(variables, '{"EYRIE_ENGINE_TOKENS":"new"}')).toEqual({
       secrets: { EYRIE_ENGINE_TOKENS: 'new', EYRIE_ADMIN_PASSWORD: 'variable' },
       variables: expect.not.arrayContaining([expect.stringMatching(/^EYRIE_/)]),

@@ -2,8 +2,8 @@ import { closeSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 
 /**
- * Environment variables that contain a secret. The certificate is passed together with its key. Variables that end in `_FILE` are not
- * among them, because they contain only the path of a secret.
+ * Environment variables that contain a secret. The certificate is passed together with its key.
+ * Variables that end in `_FILE` are not among them, because they contain only the path of a secret.
  */
 export const SECRET_VARIABLES = [
   'EYRIE_ENGINE_TOKENS',
@@ -25,9 +25,10 @@ const secretVariables = z.partialRecord(z.enum(SECRET_VARIABLES), z.string())
 export type SecretVariables = z.infer<typeof secretVariables>
 
 /**
- * Returns the secret variables and removes them from `variables`, so that child processes do not inherit them. The supervisor passes
- * secrets through a pipe, because other processes can read the environment with which a process was started. The descriptor of the
- * pipe is in `EYRIE_SECRETS_FD`. Throws an `Error` if the pipe does not contain a JSON object of variables.
+ * Returns the secret variables and removes them from `variables`, so that child processes do not
+ * inherit them. The supervisor passes secrets through a pipe, because other processes can read the
+ * environment with which a process was started. The descriptor of the pipe is in
+ * `EYRIE_SECRETS_FD`. Throws an `Error` if the pipe does not contain a JSON object of variables.
  */
 export function extractSecrets(variables: NodeJS.ProcessEnv): SecretVariables {
   const { EYRIE_SECRETS_FD } = variables
@@ -42,7 +43,8 @@ export function extractSecrets(variables: NodeJS.ProcessEnv): SecretVariables {
 
 function readDescriptor(text: string): SecretVariables {
   const descriptor = z.coerce.number().int().min(3).safeParse(text)
-  if (!descriptor.success) throw new Error(`EYRIE_SECRETS_FD is not valid: ${text} is not a descriptor`)
+  if (!descriptor.success)
+    throw new Error(`EYRIE_SECRETS_FD is not valid: ${text} is not a descriptor`)
   try {
     return secretVariables.parse(JSON.parse(readFileSync(descriptor.data, 'utf8')))
   } catch {

@@ -1,7 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { readOrCreateSecret } from './secret-file.ts'
 
-/** Encrypts stored secrets, so that a copy of the database or of a configuration file alone does not reveal them. */
+/**
+ * Encrypts stored secrets, so that a copy of the database or of a configuration file alone
+ * does not reveal them.
+ */
 export interface Secrets {
   /** Returns the encrypted text; the empty string remains empty. */
   encrypt(text: string): string
@@ -9,7 +12,10 @@ export interface Secrets {
   decrypt(encrypted: string): string
 }
 
-/** Names the version of the format: `sealed1:` and base64url of nonce, ciphertext and authentication tag. */
+/**
+ * Names the version of the format: `sealed1:` and base64url of nonce, ciphertext and authentication
+ * tag.
+ */
 const PREFIX = 'sealed1:'
 
 /** Whether a text has the form of an encrypted text. */

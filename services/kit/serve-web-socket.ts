@@ -6,8 +6,9 @@ import type { WSEvents } from 'hono/ws'
 const WEB_SOCKET_VERSION = '13'
 
 /**
- * Creates the handler of a WebSocket endpoint. `parseRequest` may throw to reject the request; `open` returns the
- * listeners of the connection. A malformed handshake is rejected with the code `syntax`.
+ * Creates the handler of a WebSocket endpoint. `parseRequest` may throw to reject the
+ * request; `open` returns the listeners of the connection. A malformed handshake is rejected
+ * with the code `syntax`.
  */
 export function serveWebSocket<Input>(
   parseRequest: (c: Context) => Input,
@@ -27,7 +28,10 @@ const WEB_SOCKET_KEY = /^[+/\dA-Za-z]{22}==$/
 /** The library ws also accepts version 8, a draft of the standard. */
 const ACCEPTED_VERSIONS = ['8', WEB_SOCKET_VERSION]
 
-/** Checks the rules of the WebSocket handshake (RFC 6455, section 4.2.1) that the library ws enforces. */
+/**
+ * Checks the rules of the WebSocket handshake (RFC 6455, section 4.2.1) that the
+ * library ws enforces.
+ */
 function findHandshakeError(request: HonoRequest): string | undefined {
   const readHeader = (name: string) => request.header(name) ?? ''
 

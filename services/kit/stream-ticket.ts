@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * Grants access to one live stream for a short time. The engine issues a ticket to a viewer, and the service that serves
- * the stream verifies it, without asking the engine: both know the same secret.
+ * Grants access to one live stream for a short time. The engine issues a ticket to a
+ * viewer, and the service that serves the stream verifies it, without asking the engine:
+ * both know the same secret.
  */
 export interface Ticket {
   /** Id of the stream. */
@@ -14,14 +15,19 @@ export interface Ticket {
 /** Lifetime of a new ticket. */
 export const TICKET_LIFETIME_S = 60
 
-/** Returns the signed ticket as text for a URL: the content and its signature, separated by a dot. */
+/**
+ * Returns the signed ticket as text for a URL: the content and its signature, separated by a dot.
+ */
 export function signTicket(secret: string, ticket: Ticket): string {
   const content = Buffer.from(JSON.stringify(ticket)).toString('base64url')
   const signature = createSignature(secret, content).toString('base64url')
   return `${content}.${signature}`
 }
 
-/** Parses a signed ticket. Returns undefined if the signature is invalid. The caller must check `expires`. */
+/**
+ * Parses a signed ticket. Returns undefined if the signature is invalid. The caller
+ * must check `expires`.
+ */
 export function verifyTicket(secret: string, signedTicket: string): Ticket | undefined {
   const [content = '', signature = '', ...otherParts] = signedTicket.split('.')
   if (otherParts.length > 0) return undefined

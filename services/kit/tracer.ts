@@ -3,11 +3,16 @@ import { routePath } from 'hono/route'
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** A timed operation. A trace is a tree of spans, such as a request and the steps that handle it. */
+/**
+ * A timed operation. A trace is a tree of spans, such as a request and the steps that handle it.
+ */
 export interface Span {
   /** Starts a child span. */
   child(name: string, attributes?: SpanAttributes): Span
-  /** Runs `work`. Spans that are started in `work`, even after an `await`, become children of this span. */
+  /**
+   * Runs `work`. Spans that are started in `work`, even after an `await`, become
+   * children of this span.
+   */
   run<T>(work: () => T): T
   setAttributes(attributes: SpanAttributes): void
   rename(name: string): void
@@ -21,11 +26,17 @@ export interface SpanOptions {
   startedAt?: number
   /** Start a new trace even if another span is active. */
   root?: boolean
-  /** The trace headers of an incoming request (W3C Trace Context). The span becomes part of that trace. */
+  /**
+   * The trace headers of an incoming request (W3C Trace Context). The span becomes part of that
+   * trace.
+   */
   traceContext?: { traceparent: string | undefined; tracestate: string | undefined }
 }
 
-/** Starts spans and exports them to a collector. The services depend on this interface instead of OpenTelemetry. */
+/**
+ * Starts spans and exports them to a collector. The services depend on this interface
+ * instead of OpenTelemetry.
+ */
 export interface Tracer {
   /** Starts a span. Returns undefined if the trace is not sampled. */
   startSpan(name: string, options?: SpanOptions): Span | undefined
@@ -44,20 +55,29 @@ export interface TraceSettings {
   headers: Record<string, string>
   /** Defaults to `eyrie-<service>`. */
   serviceName: string | undefined
-  /** Share of new traces that are sampled, 0..1. Traces of incoming requests keep their sampling decision. */
+  /**
+   * Share of new traces that are sampled, 0..1. Traces of incoming requests keep
+   * their sampling decision.
+   */
   sampleRatio: number
   /** Interval between exports. */
   exportDelayMs: number
   exportTimeoutMs: number
 }
 
-/** Creates a middleware that starts a span for each request. The span omits the query, which may contain a token. */
+/**
+ * Creates a middleware that starts a span for each request. The span omits the query, which
+ * may contain a token.
+ */
 export function traceRequests(tracer: Tracer): MiddlewareHandler {
   return async (c, next) => {
     const { method, path } = c.req
     const span = tracer.startSpan(method, {
       attributes: { 'http.request.method': method, 'url.path': path },
-      traceContext: { traceparent: c.req.header('traceparent'), tracestate: c.req.header('tracestate') },
+      traceContext: {
+        traceparent: c.req.header('traceparent'),
+        tracestate: c.req.header('tracestate'),
+      },
     })
     if (!span) return next()
     await span.run(next)

@@ -30,7 +30,12 @@ describe('the pause before the next attempt', () => {
     const port = await findFreePort()
     const connect = vi.spyOn(Socket.prototype, 'connect')
     onTestFinished(() => connect.mockRestore())
-    const returned = waitForServer({ address: { host, port }, egress, sleep: sleepForAnHour, signal })
+    const returned = waitForServer({
+      address: { host, port },
+      egress,
+      sleep: sleepForAnHour,
+      signal,
+    })
     // The server starts after the first probe.
     await vi.waitUntil(() => connect.mock.calls.length > 0)
     await listen(port)
@@ -41,7 +46,12 @@ describe('the pause before the next attempt', () => {
     const port = await findFreePort()
     const server = await listen(port)
     const slept = Promise.withResolvers<void>()
-    const returned = waitForServer({ address: { host, port }, egress, sleep: () => slept.promise, signal })
+    const returned = waitForServer({
+      address: { host, port },
+      egress,
+      sleep: () => slept.promise,
+      signal,
+    })
     await vi.waitUntil(() => server.connections() === 1)
     slept.resolve()
     expect(await returned).toBe(false)
@@ -59,7 +69,12 @@ describe('the pause before the next attempt', () => {
     const aborting = new AbortController()
     const port = await findFreePort()
     const address = { host, port }
-    const returned = waitForServer({ address, egress, sleep: sleepForAnHour, signal: aborting.signal })
+    const returned = waitForServer({
+      address,
+      egress,
+      sleep: sleepForAnHour,
+      signal: aborting.signal,
+    })
     aborting.abort()
     expect(await returned).toBe(false)
   })

@@ -13,15 +13,19 @@ export interface RetryPause {
   address: ServerAddress | undefined
   /** Opens the connections that probe the server. */
   egress: Egress
-  /** Sleeps until the next attempt is due. Ends early, resolved or rejected, when the signal is aborted. */
+  /**
+   * Sleeps until the next attempt is due. Ends early, resolved or rejected, when the signal is
+   * aborted.
+   */
   sleep(signal: AbortSignal): Promise<unknown>
   signal: AbortSignal
 }
 
 /**
- * Waits until the next attempt to use a server: until `sleep` has ended or, if the server is unreachable, until it accepts
- * connections again. A host that was switched on, or a network that works again, is therefore used within about a second, however
- * long the back-off is. Resolves to whether the server has become reachable again.
+ * Waits until the next attempt to use a server: until `sleep` has ended or, if the server is
+ * unreachable, until it accepts connections again. A host that was switched on, or a network that
+ * works again, is therefore used within about a second, however long the back-off is. Resolves to
+ * whether the server has become reachable again.
  */
 export async function waitForServer({
   address,
@@ -46,21 +50,25 @@ export async function waitForServer({
 }
 
 /**
- * Resolves to true when a server that was unreachable accepts a connection. Resolves to false when the signal is aborted, and at
- * once if the server is reachable (the last attempt has failed for another reason) or its host name is unknown or denied.
+ * Resolves to true when a server that was unreachable accepts a connection. Resolves to false when
+ * the signal is aborted, and at once if the server is reachable (the last attempt has failed for
+ * another reason) or its host name is unknown or denied.
  */
 async function watchReturn(
   { host, port }: ServerAddress,
   egress: Egress,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // A name is resolved once: without a network, each query would block one of the few threads that also access files.
+  // A name is resolved once: without a network, each query would block one of the few threads
+  // that also access files.
   const [resolved] = await egress.resolve({ host, port }).catch(() => [])
   if (!resolved) return false
   const acceptsConnection = async () => {
     if (signal.aborted) return false
     const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
-    const socket = await egress.connect({ host: resolved, port }, { signal: limited }).catch(() => undefined)
+    const socket = await egress
+      .connect({ host: resolved, port }, { signal: limited })
+      .catch(() => undefined)
     socket?.destroy()
     return socket !== undefined
   }

@@ -24,7 +24,9 @@ import { loadSecrets } from './secrets/secrets.ts'
 import { createSystemAlerts, type SystemAlerts } from './system-alerts/system-alerts.ts'
 import { createUsers } from './users/users.ts'
 
-/** What the backend gets from the process around it: the database, settings, and ways to connect. */
+/**
+ * What the backend gets from the process around it: the database, settings, and ways to connect.
+ */
 export interface BackendOptions extends JobsEnvironment {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
@@ -50,13 +52,19 @@ export interface BackendOptions extends JobsEnvironment {
 
 const DAY_MS = 86_400_000
 
-/** The parts of the management service that need the database. Those with a `start` method are idle until it is called. */
+/**
+ * The parts of the management service that need the database. Those with a `start` method are
+ * idle until it is called.
+ */
 export interface Backend extends StartedServices {
   /** The connections to engines. */
   fleet: RunningFleet
   /** Work that is repeated every few seconds, such as the evaluation of alerts. */
   jobs: BackgroundJobs
-  /** Returns a message for each problem of the jobs, and for each license or certificate that ends soon. */
+  /**
+   * Returns a message for each problem of the jobs, and for each license or
+   * certificate that ends soon.
+   */
   alarms(): string[]
   /** Alerts about failures of cameras, engines and the appliance. */
   systemAlerts: SystemAlerts
@@ -70,7 +78,16 @@ export interface Backend extends StartedServices {
 
 /** Creates the parts and connects them. */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
-  const { database, data, egress, identityEgress, log, now = () => new Date(), timing, localEngine } = options
+  const {
+    database,
+    data,
+    egress,
+    identityEgress,
+    log,
+    now = () => new Date(),
+    timing,
+    localEngine,
+  } = options
   const nowMs = () => now().getTime()
 
   const settings = readSettings(data)
@@ -120,7 +137,10 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     now: nowMs,
   })
 
-  /** Returns alarms of the jobs. If another management service runs the jobs now, those of this one are outdated and are omitted. */
+  /**
+   * Returns alarms of the jobs. If another management service runs the jobs now, those of this one
+   * are outdated and are omitted.
+   */
   const unlessOutdated = (alarms: () => string[]) => (leases.runsBackground() ? alarms() : [])
 
   return {
@@ -143,13 +163,28 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     }),
     users,
     findView: channelId => openLiveView(database(), { secrets, egress }, channelId),
-    scheduler: { deliveryChanges, scheduleChanges, liveFeed, pictures, secrets, runner: jobs.runner },
+    scheduler: {
+      deliveryChanges,
+      scheduleChanges,
+      liveFeed,
+      pictures,
+      secrets,
+      runner: jobs.runner,
+    },
     deliveryChanges,
     scheduleChanges,
     liveFeed,
     fleet,
     systemAlerts: { ...systemAlerts, alarms: () => unlessOutdated(systemAlerts.alarms) },
-    jobs: createBackgroundJobs({ events, systemAlerts, failover, leases, ...jobs, now: nowMs, log }),
+    jobs: createBackgroundJobs({
+      events,
+      systemAlerts,
+      failover,
+      leases,
+      ...jobs,
+      now: nowMs,
+      log,
+    }),
     alarms: () => unlessOutdated(() => [...jobs.alarms(), ...failover.alarms()]),
   }
 }

@@ -26,7 +26,10 @@ const LIVE_COUNTS_INTERVAL_MS = 1_000
 const SYSTEM_ALERTS_INTERVAL_MS = 5_000
 const LIVE_FEED_INTERVAL_MS = 60_000
 const FAILOVER_INTERVAL_MS = 2_000
-/** A job that has failed is repeated after its interval, or after this time if its interval is longer. */
+/**
+ * A job that has failed is repeated after its interval, or after this time if its interval is
+ * longer.
+ */
 const MAX_RETRY_MS = 10_000
 
 export interface BackgroundJobsOptions {
@@ -45,8 +48,9 @@ export interface BackgroundJobsOptions {
 }
 
 /**
- * Work that is repeated, most of it every few seconds, independently of messages from engines. Only one of the management services on a
- * database does it. The scheduler starts the jobs of `maintenance-jobs.ts`, whose intervals are longer.
+ * Work that is repeated, most of it every few seconds, independently of messages from engines. Only
+ * one of the management services on a database does it. The scheduler starts the jobs of
+ * `maintenance-jobs.ts`, whose intervals are longer.
  */
 export interface BackgroundJobs {
   start(database: Database): void
@@ -68,8 +72,15 @@ export function createBackgroundJobs({
   const running: Promise<void>[] = []
   let stopLeases: (() => Promise<void>) | undefined
 
-  /** Runs a job periodically until `stop` is called. Of consecutive failures, only the first is logged. */
-  async function repeat(job: string, intervalMs: number, run: () => Promise<unknown>): Promise<void> {
+  /**
+   * Runs a job periodically until `stop` is called. Of consecutive failures, only
+   * the first is logged.
+   */
+  async function repeat(
+    job: string,
+    intervalMs: number,
+    run: () => Promise<unknown>,
+  ): Promise<void> {
     const logFailure = logUnlessUnavailable(log, 'failed to run background job', { job })
     let isFailureLogged = false
     while (!signal.aborted) {
@@ -98,11 +109,14 @@ export function createBackgroundJobs({
       running.push(
         repeat('alerts', ALERTS_INTERVAL_MS, () => evaluateByTime(guarded, now())),
         repeat('schedules', SCHEDULES_INTERVAL_MS, () => renewArmedStates(guarded, now())),
-        repeat('calendars', CALENDARS_INTERVAL_MS, () => extendCalendars(guarded, new Date(now()), log)),
+        repeat('calendars', CALENDARS_INTERVAL_MS, () =>
+          extendCalendars(guarded, new Date(now()), log),
+        ),
         repeat('incidents', INCIDENTS_INTERVAL_MS, () => followUp(guarded, now())),
         repeat('live counts', LIVE_COUNTS_INTERVAL_MS, () => publishLiveCounts(guarded, now())),
         repeat('live feed', LIVE_FEED_INTERVAL_MS, () => expireMessages(guarded)),
-        // Runs of jobs have leases of their own: they continue when another service takes over the background jobs.
+        // Runs of jobs have leases of their own: they continue when another service takes over
+        // the background jobs.
         repeat('requested jobs', REQUESTED_JOBS_INTERVAL_MS, () => runner.runRequested(database)),
         repeat('job guard', JOB_GUARD_INTERVAL_MS, () => guard.check(database)),
         repeat('system alerts', SYSTEM_ALERTS_INTERVAL_MS, () => systemAlerts.evaluate(guarded)),

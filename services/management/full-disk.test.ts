@@ -32,13 +32,19 @@ async function startManagement(): Promise<ManagementOnDisk> {
   onTestFinished(() => service.stop())
 
   const post = async (path: string, body: unknown, token = '') => {
-    const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
+    const headers = {
+      'content-type': 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+    }
     const response = await fetch(`${service.url}/api/v1${path}`, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),
     })
-    return { status: response.status, ...((await response.json()) as { message: string; response: unknown }) }
+    return {
+      status: response.status,
+      ...((await response.json()) as { message: string; response: unknown }),
+    }
   }
   const signedIn = await vi.waitFor(async () => {
     const answer = await post('/user/auth', administrator)
@@ -60,7 +66,9 @@ async function startManagement(): Promise<ManagementOnDisk> {
     create() {
       created += 1
       // Random text cannot be compressed.
-      const organizationDescription = Array.from({ length: 100 }, () => crypto.randomUUID()).join('')
+      const organizationDescription = Array.from({ length: 100 }, () => crypto.randomUUID()).join(
+        '',
+      )
       const input = {
         ...organizationInput(`organization ${created}`),
         organization_description: organizationDescription,
@@ -103,7 +111,9 @@ it('management whose disk is full answers 503 with the reason, raises an alarm, 
   // Also an appliance that stores nothing at the moment reports a full disk.
   await vi.waitFor(async () =>
     expect(await readAlarms()).toContainEqual(
-      expect.stringMatching(/^nothing can be stored, because there is no space left on the disk of /),
+      expect.stringMatching(
+        /^nothing can be stored, because there is no space left on the disk of /,
+      ),
     ),
   )
 

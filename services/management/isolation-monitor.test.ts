@@ -7,7 +7,10 @@ import { createIsolationMonitor } from './isolation-monitor.ts'
 
 /** A service that answers every request with this body. */
 async function startService(body: object) {
-  const server = createServer((_, response) => response.end(JSON.stringify(body))).listen(0, '127.0.0.1')
+  const server = createServer((_, response) => response.end(JSON.stringify(body))).listen(
+    0,
+    '127.0.0.1',
+  )
   onTestFinished(() => void server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -15,7 +18,10 @@ async function startService(body: object) {
 }
 
 it('raises an alarm for each service whose boundaries are incomplete, with the remedies', async () => {
-  const missing = ['programs may signal others: run Linux 6.12', 'programs may empty files: run Linux 6.2']
+  const missing = [
+    'programs may signal others: run Linux 6.12',
+    'programs may empty files: run Linux 6.2',
+  ]
   const monitor = createIsolationMonitor({
     engine: await startService({ ok: true, isolation: { level: 'full', missing: [] } }),
     media: await startService({ ok: true, isolation: { level: 'partial', missing } }),

@@ -10,17 +10,22 @@ const RETRY_INTERVAL_MS = 2_000
 const reportedHealth = z.looseObject({ isolation: isolation.optional() })
 
 /**
- * Checks periodically whether the other services of this appliance are isolated: from the rest of the machine, and from each other. Whether
- * that is possible depends on the kernel.
+ * Checks periodically whether the other services of this appliance are isolated: from the rest of
+ * the machine, and from each other. Whether that is possible depends on the kernel.
  */
 export interface IsolationMonitor {
   start(): void
   stop(): Promise<void>
-  /** Returns an alarm for each service whose isolation is incomplete, with the remedies. The service works nevertheless. */
+  /**
+   * Returns an alarm for each service whose isolation is incomplete, with the remedies. The
+   * service works nevertheless.
+   */
   alarms(): string[]
 }
 
-export function createIsolationMonitor(services: Record<string, Pick<Upstream, 'get'>>): IsolationMonitor {
+export function createIsolationMonitor(
+  services: Record<string, Pick<Upstream, 'get'>>,
+): IsolationMonitor {
   /** The last reported isolation by name of service. */
   const known = new Map<string, Isolation>()
   const stopping = new AbortController()
@@ -47,6 +52,9 @@ export function createIsolationMonitor(services: Record<string, Pick<Upstream, '
     alarms: () =>
       [...known]
         .filter(([, { level }]) => level !== 'full')
-        .map(([name, { level, missing }]) => `the isolation of ${name} is ${level}: ${missing.join('; ')}`),
+        .map(
+          ([name, { level, missing }]) =>
+            `the isolation of ${name} is ${level}: ${missing.join('; ')}`,
+        ),
   }
 }

@@ -44,7 +44,10 @@ export interface Jobs {
   runner: JobRunner
   /** Starts jobs that the scheduler should have started. */
   guard: JobGuard
-  /** Returns a message for each problem of the jobs, and for each license or certificate that ends soon. */
+  /**
+   * Returns a message for each problem of the jobs, and for each license or
+   * certificate that ends soon.
+   */
   alarms(): string[]
 }
 
@@ -58,7 +61,11 @@ export function createJobs(options: JobsOptions): Jobs {
   const expiry = createExpiryCheck({
     tls,
     licensePool: engine.license_pool,
-    engine: createUpstream({ name: 'engine', url: localEngine?.url ?? '', token: localEngine?.token }),
+    engine: createUpstream({
+      name: 'engine',
+      url: localEngine?.url ?? '',
+      token: localEngine?.token,
+    }),
     now: nowMs,
   })
 
@@ -86,7 +93,13 @@ export function createJobs(options: JobsOptions): Jobs {
       }),
     database: maintainDatabase,
     backup: context =>
-      runScheduledBackup(context, { data, secrets, egress: backupEgress, write: writeArchive, now }),
+      runScheduledBackup(context, {
+        data,
+        secrets,
+        egress: backupEgress,
+        write: writeArchive,
+        now,
+      }),
     expiry: expiry.run,
   }
   const runner = createJobRunner(works, log)

@@ -61,11 +61,19 @@ describe('management service while the engine and media services are down', () =
   })
 
   it.each([
-    ['from a cross-origin page', '/live/output', { headers: { origin: 'http://evil.example' } }, 403],
+    [
+      'from a cross-origin page',
+      '/live/output',
+      { headers: { origin: 'http://evil.example' } },
+      403,
+    ],
     ['to a foreign host name', '/live/output', { headers: { host: 'evil.example' } }, 403],
     ['to an invalid stream', '/live/streams/first/ws', { headers: {} }, 404],
   ])('rejects a WebSocket %s', async (_, path, options, status) => {
-    const socket = new WebSocket(origin + path, { ...options, headers: { ...headers, ...options.headers } })
+    const socket = new WebSocket(origin + path, {
+      ...options,
+      headers: { ...headers, ...options.headers },
+    })
     const [error] = await once(socket, 'error')
     expect(error.message).toContain(String(status))
   })

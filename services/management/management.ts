@@ -1,6 +1,12 @@
 import { resolve } from 'node:path'
 import { EyrieError, type ManagementHealth } from '@eyrie/contract'
-import { createEgress, type Dependencies, type DiskMonitor, monitorDisk, type Service } from '@eyrie/kit'
+import {
+  createEgress,
+  type Dependencies,
+  type DiskMonitor,
+  monitorDisk,
+  type Service,
+} from '@eyrie/kit'
 import { sendTerminalNotice } from '@eyrie/kit/terminal-notice'
 import { type Backend, createBackend } from './backend.ts'
 import type { Database } from './db/database.ts'
@@ -19,11 +25,12 @@ import { ensureFirstAdministrator } from './users/first-administrator.ts'
 import { createLocalSessions } from './users/local-sessions.ts'
 
 /**
- * The management service. It serves the console and the management API, and is a proxy to the engine and media services, so
- * that clients never receive the tokens of these services.
+ * The management service. It serves the console and the management API, and is a proxy to the
+ * engine and media services, so that clients never receive the tokens of these services.
  */
 export function createManagement({ environment, log }: Dependencies): Service {
-  const { urls, engineTokens, internalToken, schedulerToken, data, databaseUrl, hosts } = environment
+  const { urls, engineTokens, internalToken, schedulerToken, data, databaseUrl, hosts } =
+    environment
   const egress = createEgress('engine', environment)
   const engine = createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] })
   const media = createUpstream({ name: 'media', url: urls.media, token: internalToken })
@@ -39,7 +46,10 @@ export function createManagement({ environment, log }: Dependencies): Service {
   let disk: DiskMonitor | undefined
   let packages: PackageMonitor | undefined
 
-  const localSessions = createLocalSessions({ file: resolve(data, 'management/local-sessions.json'), log })
+  const localSessions = createLocalSessions({
+    file: resolve(data, 'management/local-sessions.json'),
+    log,
+  })
   const app = createApp({
     host: hosts.management,
     data,
@@ -70,7 +80,9 @@ export function createManagement({ environment, log }: Dependencies): Service {
       tls: environment.tls,
       isDiskFull: () => (disk?.alarms().length ?? 0) > 0,
       certificate: environment.trustedCertificate,
-      localEngine: environment.allEnginesJoin ? undefined : { url: urls.engine, token: engineTokens[0] },
+      localEngine: environment.allEnginesJoin
+        ? undefined
+        : { url: urls.engine, token: engineTokens[0] },
       joinToken: environment.joinToken,
       instance_id: getInstanceId(hosts.management, environment.ports.management),
       log,
@@ -102,7 +114,10 @@ export function createManagement({ environment, log }: Dependencies): Service {
     app,
     errorBody: toErrorBody,
 
-    /** Does not wait for the database: live views work without it, and the API answers `unavailable` until it is ready. */
+    /**
+     * Does not wait for the database: live views work without it, and the API answers
+     * `unavailable` until it is ready.
+     */
     async start() {
       supervisor.start()
       disk = monitorDisk(data, log)

@@ -9,9 +9,20 @@ it('the media service answers unknown paths and methods with an error document',
     return [answer.status, code, answer.headers.get('allow')]
   }
   expect(await request('GET', '/nowhere')).toEqual([404, 'id', null])
-  for (const path of ['/streams', '/streams/1', '/streams/1/ws', '/recordings', '/metrics', '/health'])
+  for (const path of [
+    '/streams',
+    '/streams/1',
+    '/streams/1/ws',
+    '/recordings',
+    '/metrics',
+    '/health',
+  ])
     expect([path, ...(await request('PUT', path))]).toEqual([path, 405, 'method', 'GET, HEAD'])
-  expect(await request('PUT', '/streams/1/snapshot.jpg')).toEqual([405, 'method', 'GET, HEAD, POST'])
+  expect(await request('PUT', '/streams/1/snapshot.jpg')).toEqual([
+    405,
+    'method',
+    'GET, HEAD, POST',
+  ])
   // A WHEP endpoint and a WHEP session (RFC 9725, section 4).
   for (const method of ['GET', 'PUT', 'DELETE'])
     expect(await request(method, '/streams/1/whep')).toEqual([405, 'method', 'OPTIONS, POST'])
@@ -26,5 +37,8 @@ it.each([
 ])('the media service rejects a body that is too large for %s', async (path, bytes) => {
   const media = await serveMedia()
   const answer = await fetch(media.url + path, { method: 'POST', body: ' '.repeat(bytes) })
-  expect([answer.status, await answer.json()]).toEqual([413, expect.objectContaining({ code: 'size' })])
+  expect([answer.status, await answer.json()]).toEqual([
+    413,
+    expect.objectContaining({ code: 'size' }),
+  ])
 })

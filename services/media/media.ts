@@ -45,14 +45,17 @@ export interface MediaDependencies extends Dependencies {
 }
 
 /**
- * Creates the media service, which connects to cameras, decodes each source once for all readers, and serves live views and
- * recordings.
+ * Creates the media service, which connects to cameras, decodes each source once for all readers,
+ * and serves live views and recordings.
  */
 export function createMedia(dependencies: MediaDependencies): Service {
   const { environment, log, clock = systemClock, random = Math.random } = dependencies
   const { encoders = createEncoders() } = dependencies
   const egress = createEgress('camera', environment)
-  /** Start time, which identifies this run of the service: stream times of different runs are not comparable. */
+  /**
+   * Start time, which identifies this run of the service: stream times of different
+   * runs are not comparable.
+   */
   const epoch = clock.wall()
   const settings = readSettings(environment.data).media
   const snapshots = createSnapshots(settings.snapshot_s)
@@ -92,7 +95,10 @@ export function createMedia(dependencies: MediaDependencies): Service {
 
   const sources = createSourceRegistry(createSource, (source, error) => {
     log.error({ err: error, source }, 'failed to apply source configuration')
-    control.notify({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
+    control.notify({
+      type: 'source',
+      status: { id: source, state: 'failed', reason: error.message },
+    })
   })
 
   const annotated = createAnnotatedStreams(sources.get, (name, source) =>
@@ -217,7 +223,8 @@ function createApp({
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.onError(createErrorHandler(log))
 
-  for (const path of ['/cameras/*', '/internal/*']) app.use(path, requireAccess(environment.internalToken))
+  for (const path of ['/cameras/*', '/internal/*'])
+    app.use(path, requireAccess(environment.internalToken))
   // Clients of the engine may also view the pictures that it analyses.
   for (const path of ['/streams/*', '/recordings/*', '/metrics'])
     app.use(path, requireAccess(environment.internalToken, environment.engineTokenDigests))

@@ -6,7 +6,10 @@ import { recordedSegmentList } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { createDesiredSource } from '../../test/fixtures/media/control-client.ts'
 import { probePackets } from '../../test/fixtures/media/live-view.ts'
-import { continuousRecording, waitForRecordedSeconds } from '../../test/fixtures/media/recorded-stream.ts'
+import {
+  continuousRecording,
+  waitForRecordedSeconds,
+} from '../../test/fixtures/media/recorded-stream.ts'
 import { openMedia } from '../../test/fixtures/media/served-media.ts'
 import { needs, type Requirement } from '../../test/fixtures/requirements/needs.ts'
 import { shared } from '../../test/fixtures/setup/shared.ts'
@@ -27,7 +30,10 @@ const vlcRequirement: Requirement = {
 const asUnprivileged =
   process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
-/** Records and streams a source with sound. Returns the URLs for players, with the number of pictures they should show. */
+/**
+ * Records and streams a source with sound. Returns the URLs for players, with the number of
+ * pictures they should show.
+ */
 async function recordAndShow() {
   const media = await openMedia({ settings: { media: { recording: { segment_s: 3 } } } })
   const path = join(media.folder, 'clip.mkv')
@@ -36,7 +42,9 @@ async function recordAndShow() {
   const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${audio}`
   execFileSync('gst-launch-1.0', ['-q', ...launch.split(' ')])
   const control = await media.connectControl()
-  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, recording: continuousRecording }))
+  await control.apply(
+    createDesiredSource({ id: 1, type: 'inf', url: path, recording: continuousRecording }),
+  )
   const { ranges } = await waitForRecordedSeconds(media, 8)
   const { segments } = recordedSegmentList.parse(
     await (await fetch(`${media.url}/recordings/1/segments`)).json(),
@@ -63,7 +71,15 @@ describe('FFmpeg', () => {
   /** Decodes a stream, up to the given limit. Returns the number of pictures and all warnings. */
   async function play(url: string, ...limit: string[]) {
     const progress = ['-progress', '-', '-nostats', '-v', 'warning']
-    const { stdout, stderr } = await run('ffmpeg', [...progress, '-i', url, ...limit, '-f', 'null', '-'])
+    const { stdout, stderr } = await run('ffmpeg', [
+      ...progress,
+      '-i',
+      url,
+      ...limit,
+      '-f',
+      'null',
+      '-',
+    ])
     return {
       pictures: Number(
         stdout

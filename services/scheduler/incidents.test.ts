@@ -15,7 +15,10 @@ import {
 import { sharedManagement } from '../../test/fixtures/management/shared-management.ts'
 import { startSchedulerProcess } from '../../test/fixtures/scheduler/run-scheduler.ts'
 import { serveSchedulerApi } from '../../test/fixtures/scheduler/scheduler-api.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../../test/fixtures/scheduler/webhook-receiver.ts'
+import {
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../../test/fixtures/scheduler/webhook-receiver.ts'
 import { alertSubscriber } from '../management/alerts/evaluate-messages.ts'
 import { delivery } from '../management/db/schema/index.ts'
 import { createIngest } from '../management/events/ingest/ingest.ts'
@@ -36,7 +39,11 @@ async function start() {
   const { database } = management
   const engine = await insertEngine(database)
   const channelId = await insertChannel(database, engine, 'occupancy', { channel_sid: 1 })
-  const ingest = createIngest({ database, subscribers: [alertSubscriber], log: createLog('test', 'silent') })
+  const ingest = createIngest({
+    database,
+    subscribers: [alertSubscriber],
+    log: createLog('test', 'silent'),
+  })
   const factory = createMessageFactory()
   await ingest.consume(engine.engine_id, [factory.hello()])
   return {
@@ -44,7 +51,9 @@ async function start() {
     /** Lets the alerts of the channel fire, a few times in each transaction. */
     async fire(times: number) {
       const beginMs = Date.now()
-      const messages = Array.from({ length: times }, (_, i) => factory.occupancy(1, beginMs + i * 10, 6))
+      const messages = Array.from({ length: times }, (_, i) =>
+        factory.occupancy(1, beginMs + i * 10, 6),
+      )
       while (messages.length > 0) await ingest.consume(engine.engine_id, messages.splice(0, 7))
     },
   }
@@ -87,7 +96,8 @@ describe('a flood of notifications', () => {
     await fire(FIRINGS)
     await waitUntilSent(channelId)
     expect(receiver.calls).toHaveLength(1)
-    for (const minutes of [61, 61, 200]) await followUp(management.database, Date.now() + minutes * minute)
+    for (const minutes of [61, 61, 200])
+      await followUp(management.database, Date.now() + minutes * minute)
     await waitUntilSent(channelId)
     expect(readSubjects(receiver)).toEqual([
       'Crowd on Channel occupancy',
@@ -113,7 +123,8 @@ describe('an escalation', () => {
 
   it('reaches the second receiver if no person acknowledges the incident', async () => {
     const { channel_id: channelId, first, second } = await startWithEscalation()
-    for (const minutes of [4, 6, 6, 30]) await followUp(management.database, Date.now() + minutes * minute)
+    for (const minutes of [4, 6, 6, 30])
+      await followUp(management.database, Date.now() + minutes * minute)
     await waitUntilSent(channelId)
     expect(readSubjects(second)).toEqual(['Not acknowledged: Crowd on Channel occupancy'])
     expect(first.calls).toHaveLength(1)

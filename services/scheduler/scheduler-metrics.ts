@@ -4,11 +4,17 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { MqttBridgeStatus } from './mqtt/mqtt-bridge.ts'
 import type { Outcome } from './senders/sender.ts'
 
-/** Metrics of the scheduler for Prometheus. They contain no addresses, so reading them requires no token. */
+/**
+ * Metrics of the scheduler for Prometheus. They contain no addresses, so reading
+ * them requires no token.
+ */
 export interface SchedulerMetrics {
   registry: Registry
   countOutcome(type: string, outcome: Outcome): void
-  /** Counts the runs that have ended since the last call, including runs that the scheduler has not started. */
+  /**
+   * Counts the runs that have ended since the last call, including runs that the
+   * scheduler has not started.
+   */
   updateJobs(jobs: readonly Job[]): void
 }
 
@@ -27,7 +33,10 @@ export function createSchedulerMetrics(): SchedulerMetrics {
   }
 }
 
-/** Adds the metrics whose values the dispatcher and the MQTT bridge return whenever Prometheus reads them. */
+/**
+ * Adds the metrics whose values the dispatcher and the MQTT bridge return whenever
+ * Prometheus reads them.
+ */
 export function addStatusMetrics(
   registry: Registry,
   countDownTargets: () => number,

@@ -3,7 +3,10 @@ import { type Health, health } from '@eyrie/contract/health'
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../test/fixtures/management/shared-management.ts'
 import { mosquittoRequirement } from '../../test/fixtures/network/mosquitto.ts'
 import { startService } from '../../test/fixtures/processes/service-process.ts'
 import { needs } from '../../test/fixtures/requirements/needs.ts'
@@ -38,7 +41,8 @@ async function start(settings?: object, environment?: Record<string, string>) {
   return scheduler
 }
 
-const insert = (...actions: AlertAction[]) => insertDeliveries(management.database, records, actions)
+const insert = (...actions: AlertAction[]) =>
+  insertDeliveries(management.database, records, actions)
 const waitForState = (deliveryId: string, state: string) =>
   vi.waitUntil(async () => {
     const row = await readDelivery(management.database, deliveryId)
@@ -62,7 +66,9 @@ describe('scheduler', () => {
     expect(await waitForState(late, 'delivered')).toMatchObject({ attempts: 1, reason: '200 ok' })
     expect(receiver.calls.map(({ headers }) => headers['webhook-id'])).toEqual([early, late])
     const metrics = await (await fetch(`${scheduler.url}/metrics`)).text()
-    expect(metrics).toContain('eyrie_scheduler_delivery_attempts_total{type="webhook",result="delivered"} 2')
+    expect(metrics).toContain(
+      'eyrie_scheduler_delivery_attempts_total{type="webhook",result="delivered"} 2',
+    )
   })
 
   /** Starts a mail server and enters it in the settings. */
@@ -80,11 +86,17 @@ describe('scheduler', () => {
     const server = await startMailServer()
     await start({ timeout_s: 60 })
     const { alert_id } = records
-    const answer = await management.call(managementRoutes.delivery.test, { alert_id, action_index: 0 })
+    const answer = await management.call(managementRoutes.delivery.test, {
+      alert_id,
+      action_index: 0,
+    })
     const deliveryId = answer.headers.get('location')!.split('=')[1]!
     await waitForState(deliveryId, 'sent')
     expect(server.emails).toMatchObject([
-      { to: ['ops@example.com'], content: expect.stringContaining('Subject: Test: alert on channel') },
+      {
+        to: ['ops@example.com'],
+        content: expect.stringContaining('Subject: Test: alert on channel'),
+      },
     ])
   })
 
@@ -137,7 +149,9 @@ describe('scheduler', () => {
       for (const deliveryId of others) await waitForState(deliveryId, 'sent')
 
       expect(webhook.calls[0]!.headers['webhook-id']).toBe(webhookId)
-      expect(sms.messages).toMatchObject([{ to: '+41790000000', body: expect.stringContaining('Test') }])
+      expect(sms.messages).toMatchObject([
+        { to: '+41790000000', body: expect.stringContaining('Test') },
+      ])
       await vi.waitUntil(() => broker.messages.length > 0)
       expect(broker.messages).toMatchObject([{ topic: 'site/door' }])
       expect(push.messages).toMatchObject([{ message: { title: expect.stringContaining('Test') } }])
@@ -156,10 +170,15 @@ describe('scheduler', () => {
       report_format: 'csv',
     })
     const reportScheduleId = created.headers.get('location')!.split('=')[1]!
-    const sent = await management.call(reportSchedule.send, { report_schedule_id: reportScheduleId })
+    const sent = await management.call(reportSchedule.send, {
+      report_schedule_id: reportScheduleId,
+    })
     await waitForState(sent.headers.get('location')!.split('=')[1]!, 'sent')
     await vi.waitUntil(() => server.emails.length === 2)
-    expect(server.emails.flatMap(({ to }) => to).toSorted()).toEqual(['a@example.com', 'b@example.com'])
+    expect(server.emails.flatMap(({ to }) => to).toSorted()).toEqual([
+      'a@example.com',
+      'b@example.com',
+    ])
     for (const { content } of server.emails) {
       expect(content).toContain('Subject: Visitors: ')
       expect(content).toMatch(/filename=Visitors-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv/)
@@ -225,7 +244,9 @@ describe('scheduler', () => {
     const [early = ''] = await insert({ action_url: receiver.url })
     await waitForState(early, 'delivered')
     await first.close()
-    await vi.waitUntil(() => scheduler.lines.some(line => line.includes('failed to claim deliveries')))
+    await vi.waitUntil(() =>
+      scheduler.lines.some(line => line.includes('failed to claim deliveries')),
+    )
     const [late = ''] = await insert({ action_url: receiver.url })
     const second = await serveSchedulerApi(management, Number(new URL(first.url).port))
     onTestFinished(() => second.close())

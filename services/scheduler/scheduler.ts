@@ -1,4 +1,10 @@
-import { createEgress, createErrorHandler, type Dependencies, readSettings, type Service } from '@eyrie/kit'
+import {
+  createEgress,
+  createErrorHandler,
+  type Dependencies,
+  readSettings,
+  type Service,
+} from '@eyrie/kit'
 import { handleUnmatchedRequests } from '@eyrie/kit/mount-routes'
 import { serveMetrics } from '@eyrie/kit/prometheus-metrics'
 import { Hono } from 'hono'
@@ -12,14 +18,17 @@ import { createScheduleRunner } from './schedules/schedule-runner.ts'
 import { createSenders } from './senders/senders.ts'
 
 /**
- * Creates the scheduler, which delivers notifications, arms alerts by their schedules, publishes the live feed by MQTT, and starts
- * jobs. It stores nothing: management stores the deliveries and the armed states. A message that is being sent when the scheduler ends
- * is sent again after the restart, with the same id.
+ * Creates the scheduler, which delivers notifications, arms alerts by their schedules, publishes
+ * the live feed by MQTT, and starts jobs. It stores nothing: management stores the deliveries and
+ * the armed states. A message that is being sent when the scheduler ends is sent again after the
+ * restart, with the same id.
  */
 export function createScheduler({ environment, log }: Dependencies): Service {
   const { urls, schedulerToken, data } = environment
   if (!schedulerToken)
-    throw new Error('set EYRIE_SCHEDULER_TOKEN to the same secret for the scheduler and for management')
+    throw new Error(
+      'set EYRIE_SCHEDULER_TOKEN to the same secret for the scheduler and for management',
+    )
   const {
     public_url: publicUrl,
     timeout_s: timeoutS,
@@ -70,7 +79,10 @@ export function createScheduler({ environment, log }: Dependencies): Service {
       await Promise.all([dispatcher.stop(), schedules.stop(), mqtt.stop(), jobs.stop()])
     },
     health() {
-      const alarms = [...listDeliveryAlarms(dispatcher.countDownTargets()), ...listMqttAlarms(mqtt.status())]
+      const alarms = [
+        ...listDeliveryAlarms(dispatcher.countDownTargets()),
+        ...listMqttAlarms(mqtt.status()),
+      ]
       return { ok: true, alarms, management: dispatcher.isConnected() }
     },
   }
@@ -86,7 +98,12 @@ function listDeliveryAlarms(downTargets: number): string[] {
 }
 
 /** Returns an alarm if the connection to the MQTT broker has failed. */
-function listMqttAlarms({ isEnabled, isConnected, reason, droppedEvents }: MqttBridgeStatus): string[] {
+function listMqttAlarms({
+  isEnabled,
+  isConnected,
+  reason,
+  droppedEvents,
+}: MqttBridgeStatus): string[] {
   if (!isEnabled || isConnected || reason === '') return []
   const dropped = droppedEvents > 0 ? `, and ${droppedEvents} events were dropped` : ''
   return [

@@ -14,7 +14,9 @@ describe('findCycles', () => {
   })
 
   it('joins overlapping cycles into one component', () => {
-    expect(findCycles(graph({ a: ['b'], b: ['c'], c: ['a', 'd'], d: ['b'] }))).toEqual([['a', 'b', 'c', 'd']])
+    expect(findCycles(graph({ a: ['b'], b: ['c'], c: ['a', 'd'], d: ['b'] }))).toEqual([
+      ['a', 'b', 'c', 'd'],
+    ])
   })
 
   it('finds separate cycles', () => {

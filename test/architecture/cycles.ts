@@ -1,6 +1,6 @@
 /**
- * Strongly connected components with more than one node, each sorted (Tarjan, "Depth-first search and linear graph
- * algorithms", 1972).
+ * Strongly connected components with more than one node, each sorted (Tarjan, "Depth-first search
+ * and linear graph algorithms", 1972).
  */
 export function findCycles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const index = new Map<string, number>()

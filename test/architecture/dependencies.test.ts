@@ -44,7 +44,9 @@ describe('dependencies', () => {
       const rule = rules.find(({ area }) => area.test(file))
       if (!rule) return []
       return findImports(file)
-        .filter(module => !module.startsWith('.') && !rule.allowed.some(pattern => pattern.test(module)))
+        .filter(
+          module => !module.startsWith('.') && !rule.allowed.some(pattern => pattern.test(module)),
+        )
         .map(module => `${file} imports ${module}`)
     })
     expect(offences).toEqual([])
@@ -63,7 +65,10 @@ describe('dependencies', () => {
 })
 
 describe('the environment', () => {
-  /** The test kit runs in the test runner of an author, where `eyrie plugin test` says how models are run. */
+  /**
+   * The test kit runs in the test runner of an author, where `eyrie plugin test`
+   * says how models are run.
+   */
   const testKit = 'sdk/element/testing/real-models.ts'
 
   it('is read by entry points, the kit and the test kit of elements only', () => {
@@ -88,7 +93,8 @@ describe('connections of the services', () => {
     'services/engine/sinks/embeddings/embedding-table.ts',
     // A library opens the connections to the trace collector, whose address is in the environment.
     'services/kit/open-telemetry.ts',
-    // The multicast by which ONVIF devices are discovered, and probes of hosts that the egress has resolved.
+    // The multicast by which ONVIF devices are discovered, and probes of hosts that the
+    // egress has resolved.
     'services/media/onvif/onvif-discovery.ts',
     // Sockets for messages, which connect to endpoints that the egress has pinned.
     'services/engine/sinks/messages/message-publisher.ts',
@@ -116,7 +122,11 @@ describe('connections of the services', () => {
 
   it('are opened by services/kit/egress only, which checks their addresses', () => {
     const offences = product.filter(file => {
-      if (!/^services\//.test(file) || file.startsWith('services/kit/egress/') || exceptions.includes(file))
+      if (
+        !/^services\//.test(file) ||
+        file.startsWith('services/kit/egress/') ||
+        exceptions.includes(file)
+      )
         return false
       const code = read(file)
         .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
@@ -127,7 +137,9 @@ describe('connections of the services', () => {
   })
 
   it('have no exception for a file that does not need one', () => {
-    expect(exceptions.filter(file => !openers.some(pattern => pattern.test(read(file))))).toEqual([])
+    expect(exceptions.filter(file => !openers.some(pattern => pattern.test(read(file))))).toEqual(
+      [],
+    )
   })
 })
 

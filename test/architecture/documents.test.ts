@@ -55,16 +55,21 @@ describe('documents', () => {
   })
 
   it.each(documents)('%s links only to documents and headings that exist', document => {
-    expect(findRelativeLinks(read(document)).filter(link => !isResolved(document, link))).toEqual([])
+    expect(findRelativeLinks(read(document)).filter(link => !isResolved(document, link))).toEqual(
+      [],
+    )
   })
 })
 
 describe('guides', () => {
-  it.each(documents)('%s write commands as ./eyrie, as a reader of a checkout runs them', document => {
-    const command =
-      /(?<![./\w-])eyrie (?:status|channels|watch|deploy|logs|support|check|backup|restore|camera|license|model|plugin|user)\b/g
-    expect(read(document).match(command)).toBeNull()
-  })
+  it.each(documents)(
+    '%s write commands as ./eyrie, as a reader of a checkout runs them',
+    document => {
+      const command =
+        /(?<![./\w-])eyrie (?:status|channels|watch|deploy|logs|support|check|backup|restore|camera|license|model|plugin|user)\b/g
+      expect(read(document).match(command)).toBeNull()
+    },
+  )
 
   it('promise only alarms that a service raises', () => {
     const [, table = ''] = read('docs/guide/running.md').split('| Service | Alarm | Raised |')
@@ -73,23 +78,32 @@ describe('guides', () => {
     expect(alarms.length).toBeGreaterThan(5)
     const sources = productFiles().map(read).join('\n')
     // An ellipsis stands for a variable.
-    const isRaised = (alarm: string) => alarm.split('…').every(part => sources.includes(part.trim()))
+    const isRaised = (alarm: string) =>
+      alarm.split('…').every(part => sources.includes(part.trim()))
     expect(alarms.filter(alarm => !isRaised(alarm))).toEqual([])
   })
 
-  it('contain systemd units that systemd accepts', needs(installedProgram('systemd-analyze')), () => {
-    const folder = createTemporaryFolder()
-    const units = [
-      ...read('docs/guide/systemd.md').matchAll(/`[\w/]+\/([\w-]+\.service)`[^`]*```ini\n([\s\S]*?)```/g),
-    ]
-    expect(units).toHaveLength(2)
-    for (const [, name, unit] of units) {
-      const file = join(folder, name!)
-      writeFileSync(file, unit!.replaceAll('/opt/eyrie', root))
-      const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-      expect({ name, status, stderr }).toEqual({ name, status: 0, stderr: '' })
-    }
-  })
+  it(
+    'contain systemd units that systemd accepts',
+    needs(installedProgram('systemd-analyze')),
+    () => {
+      const folder = createTemporaryFolder()
+      const units = [
+        ...read('docs/guide/systemd.md').matchAll(
+          /`[\w/]+\/([\w-]+\.service)`[^`]*```ini\n([\s\S]*?)```/g,
+        ),
+      ]
+      expect(units).toHaveLength(2)
+      for (const [, name, unit] of units) {
+        const file = join(folder, name!)
+        writeFileSync(file, unit!.replaceAll('/opt/eyrie', root))
+        const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], {
+          encoding: 'utf8',
+        })
+        expect({ name, status, stderr }).toEqual({ name, status: 0, stderr: '' })
+      }
+    },
+  )
 })
 
 /** The folder directly below a service that contains a file, such as `services/media/live`. */
@@ -97,7 +111,9 @@ const serviceFolder = (file: string) =>
   /^services\/(media|engine|management|scheduler)\/[^/]+(?=\/)/.exec(file)?.[0]
 
 describe('layers in the architecture document', () => {
-  const rows = [...read('docs/design/architecture.md').matchAll(/^\| `(services\/\w+\/[\w-]+)` \|/gm)]
+  const rows = [
+    ...read('docs/design/architecture.md').matchAll(/^\| `(services\/\w+\/[\w-]+)` \|/gm),
+  ]
   const layers = rows.map(([, folder]) => folder!)
 
   it('list every folder of every service', () => {

@@ -43,7 +43,9 @@ describe('make', () => {
   it('without a target lists every target', () => {
     const help = execFileSync('make', { cwd: root, encoding: 'utf8' })
     const [, targets = ''] = /^\.PHONY: (.*)$/m.exec(read('Makefile')) ?? []
-    const unlisted = targets.split(' ').filter(target => !new RegExp(`make ${target}\\b`).test(help))
+    const unlisted = targets
+      .split(' ')
+      .filter(target => !new RegExp(`make ${target}\\b`).test(help))
     expect(unlisted).toEqual(['help', 'setup'])
   })
 })
@@ -52,7 +54,10 @@ describe('make generate', () => {
   it('refuses a folder outside of the checkout, with the command for it', () => {
     const folder = createTemporaryFolder()
     writeFileSync(join(folder, 'plugin.json'), '{}')
-    const { status, stderr } = spawnSync('make', ['generate', folder], { cwd: root, encoding: 'utf8' })
+    const { status, stderr } = spawnSync('make', ['generate', folder], {
+      cwd: root,
+      encoding: 'utf8',
+    })
     expect(status).toBe(2)
     expect(stderr).toContain(`run ./eyrie plugin generate ${folder}`)
   })

@@ -9,7 +9,10 @@ const unidiomatic: [pattern: RegExp, instead: string][] = [
   [/\bbesides?\b/, 'in addition to, next to, also'],
   [/\b(told|tells?) (of|by|that|to|what|who|when|where|whether)\b/, 'report, log, notify'],
   [/\bis heard\b|\bheard of\b/, 'is received, responds'],
-  [/\b(has|have|had|is|are) gone\b|\bgone over\b/, 'was deleted, has disconnected, no longer exists'],
+  [
+    /\b(has|have|had|is|are) gone\b|\bgone over\b/,
+    'was deleted, has disconnected, no longer exists',
+  ],
   [/\b(is|are|was|were) away\b/, 'is offline, is unreachable'],
   [/\b(is|are|was|were) (not |no longer )?there\b/, 'exists, is reachable, is present'],
   [/\bnot any ?more\b|\bno longer there\b/, 'no longer exists'],
@@ -99,7 +102,9 @@ describe('comments', () => {
   const comments = sources.flatMap(file =>
     findPassages(
       file,
-      /\.(?:sh|py)$/.test(file) ? /^\s*#(.*)$/gm : /\/\*\*?([\s\S]*?)\*\/|(?<![:'"`\\])\/\/ (.*)$/gm,
+      /\.(?:sh|py)$/.test(file)
+        ? /^\s*#(.*)$/gm
+        : /\/\*\*?([\s\S]*?)\*\/|(?<![:'"`\\])\/\/ (.*)$/gm,
     ),
   )
 

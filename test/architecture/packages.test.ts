@@ -68,14 +68,17 @@ describe('npm packages', () => {
   })
 
   it('have no registry URL in the lockfile', () => {
-    expect(installed.filter(([, { resolved }]) => resolved?.includes('://')).map(([path]) => path)).toEqual(
-      [],
-    )
+    expect(
+      installed.filter(([, { resolved }]) => resolved?.includes('://')).map(([path]) => path),
+    ).toEqual([])
   })
 
   it('have permissive licences if they are shipped', () => {
     const others = installed
-      .filter(([, details]) => !isDevelopmentTool(details) && !isPermissive(details.license ?? 'none stated'))
+      .filter(
+        ([, details]) =>
+          !isDevelopmentTool(details) && !isPermissive(details.license ?? 'none stated'),
+      )
       .filter(([path, { license }]) => exceptions.get(path) !== license)
       .map(([path, { license }]) => `${path}: ${license}`)
     expect(others).toEqual([])

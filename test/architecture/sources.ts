@@ -10,13 +10,20 @@ export function projectFiles(): string[] {
     cwd: root,
     encoding: 'utf8',
   })
-  return [...new Set(output.split('\n'))].filter(file => file !== '' && existsSync(join(root, file)))
+  return [...new Set(output.split('\n'))].filter(
+    file => file !== '' && existsSync(join(root, file)),
+  )
 }
 
-/** TypeScript that ships: without tests, fixtures, benchmarks, generators and configuration of tools. */
+/**
+ * TypeScript that ships: without tests, fixtures, benchmarks, generators and
+ * configuration of tools.
+ */
 export const productFiles = (): string[] =>
   projectFiles().filter(
-    file => /\.tsx?$/.test(file) && !/\.(test|fixture)\.ts$|^test\/|\.config\.ts$|generate\.ts$/.test(file),
+    file =>
+      /\.tsx?$/.test(file) &&
+      !/\.(test|fixture)\.ts$|^test\/|\.config\.ts$|generate\.ts$/.test(file),
   )
 
 export const read = (file: string): string => readFileSync(join(root, file), 'utf8')

@@ -15,8 +15,9 @@ const connections = 10
 const readerScript = join(import.meta.dirname, 'configuration-reader.ts')
 
 /**
- * The engine runs on one core, the clients on the other. The result is reads per second of the engine's CPU time, which
- * other load on the same core does not distort. Reads per second of wall-clock time are printed next to it.
+ * The engine runs on one core, the clients on the other. The result is reads per second of the
+ * engine's CPU time, which other load on the same core does not distort. Reads per second of
+ * wall-clock time are printed next to it.
  */
 export const bench: Bench = {
   name: `reads per second of one core, of a configuration with ${PIPELINES} pipelines`,

@@ -5,8 +5,8 @@ import { createDetectionDecoder } from '../../services/engine/inference/detectio
 import type { InferenceTask } from './inference.bench.ts'
 
 /**
- * A worker thread that runs a model on one picture and posts how often it did: between `start` and `stop`, or as many
- * times as a number in the message says.
+ * A worker thread that runs a model on one picture and posts how often it did: between `start` and
+ * `stop`, or as many times as a number in the message says.
  */
 const { card, file, size, picture, thresholds } = workerData as InferenceTask
 

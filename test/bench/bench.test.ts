@@ -32,7 +32,10 @@ describe('judge', () => {
 
   it('accepts a count of 0', () => {
     const lostNothing = { ...measurement, samples: [0] }
-    expect(judge({ limit: { max: 0 }, isCount: true }, lostNothing)).toEqual({ outcome: 'ok', value: 0 })
+    expect(judge({ limit: { max: 0 }, isCount: true }, lostNothing)).toEqual({
+      outcome: 'ok',
+      value: 0,
+    })
   })
 
   it.each([9.9, Number.NaN, 1 / 0])(

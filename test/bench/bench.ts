@@ -35,13 +35,17 @@ export function judge(
   { samples, loads }: Measurement,
 ): Verdict {
   if (samples.length === 0) return { outcome: 'invalid', reason: 'no samples' }
-  // Nothing takes no time, or costs nothing: a sample of 0 comes from a division by Infinity, unless it is a count.
+  // Nothing takes no time, or costs nothing: a sample of 0 comes from a division by Infinity,
+  // unless it is a count.
   const broken = samples.find(sample => !Number.isFinite(sample) || (sample === 0 && !isCount))
   if (broken !== undefined) return { outcome: 'invalid', reason: `one sample is ${broken}` }
   const missed = loads.find(({ min, actual }) => !Number.isFinite(actual) || actual < min)
   if (missed) {
     const { name, min, actual } = missed
-    return { outcome: 'invalid', reason: `${name}: ${actual.toFixed(2)} instead of at least ${min}` }
+    return {
+      outcome: 'invalid',
+      reason: `${name}: ${actual.toFixed(2)} instead of at least ${min}`,
+    }
   }
   const value = median(samples)
   const isWithinLimit = 'max' in limit ? value <= limit.max : value >= limit.min

@@ -15,7 +15,9 @@ import { startAppliance } from '../fixtures/processes/appliance.ts'
 import { type Bench, median } from './bench.ts'
 import type { InferenceTask } from './inference.bench.ts'
 
-/** Single rounds differ by 10 % and more on a shared machine; the median of seven by a few per cent. */
+/**
+ * Single rounds differ by 10 % and more on a shared machine; the median of seven by a few per cent.
+ */
 const rounds = 7
 const frames = 1500
 const workers = availableParallelism()
@@ -60,7 +62,8 @@ async function channelRate(folder: string, video: string): Promise<number> {
         elements: [{ name: 'infer', args: { model: 'scene-detector', ...thresholds } }],
       },
     ])
-    // Polls the engine's own figure, a mean over ten seconds: a subscriber to every frame would take CPU time.
+    // Polls the engine's own figure, a mean over ten seconds: a subscriber to every frame
+    // would take CPU time.
     const [pipeline] = pipelines
     const readings: number[] = []
     for (;;) {
@@ -75,7 +78,10 @@ async function channelRate(folder: string, video: string): Promise<number> {
   }
 }
 
-/** Frames per second of worker threads that run the same model, while gst-launch decodes and scales the same file. */
+/**
+ * Frames per second of worker threads that run the same model, while gst-launch decodes and
+ * scales the same file.
+ */
 async function bareRate(video: string): Promise<number> {
   const { card, file } = await readModel(join(SHIPPED_MODELS, 'scene-detector'))
   const { pixels } = decodeFrames(video, DEMO, size, '1/60')
@@ -85,7 +91,10 @@ async function bareRate(video: string): Promise<number> {
   await Promise.all(threads.map(thread => once(thread, 'message')))
   const launch = `filesrc location=${video} ! qtdemux ! h264parse ! avdec_h264 ! queue max-size-buffers=2 ! videoscale ! video/x-raw,width=768,height=432 ! videoconvert ! video/x-raw,format=RGBP ! fakesink sync=false`
   const startedAt = performance.now()
-  const decoding = once(spawn('gst-launch-1.0', ['-q', ...launch.split(' ')], { stdio: 'inherit' }), 'exit')
+  const decoding = once(
+    spawn('gst-launch-1.0', ['-q', ...launch.split(' ')], { stdio: 'inherit' }),
+    'exit',
+  )
   const inferring = threads.map(thread => {
     thread.postMessage(Math.ceil(frames / workers))
     return once(thread, 'message')

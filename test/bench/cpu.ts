@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux reports CPU time to user space in hundredths of a second (sysconf(_SC_CLK_TCK) is 100 on every architecture). */
+/**
+ * Linux reports CPU time to user space in hundredths of a second (sysconf(_SC_CLK_TCK) is 100 on
+ * every architecture).
+ */
 const CLOCK_TICKS_PER_SECOND = 100
 
 /** Fields of /proc/…/stat after the command name, which may contain spaces and parentheses. */
@@ -15,7 +18,10 @@ export function processCpu(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
 }
 
-/** User and system time in seconds of the children of a process that have exited; of this process by default. */
+/**
+ * User and system time in seconds of the children of a process that have exited; of
+ * this process by default.
+ */
 export function childrenCpu(pid: number | 'self' = 'self'): number {
   const fields = statFields(`/proc/${pid}/stat`)
   return (Number(fields[13]) + Number(fields[14])) / CLOCK_TICKS_PER_SECOND
@@ -59,9 +65,16 @@ function parentPid(pid: number): number | undefined {
   }
 }
 
-/** CPU time of the machine since boot in seconds: in total, and stolen by other guests of the same host. */
+/**
+ * CPU time of the machine since boot in seconds: in total, and stolen by other
+ * guests of the same host.
+ */
 export function machineCpu(): { total: number; stolen: number } {
-  const fields = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/ +/).slice(1, 9).map(Number)
+  const fields = readFileSync('/proc/stat', 'utf8')
+    .split('\n', 1)[0]!
+    .split(/ +/)
+    .slice(1, 9)
+    .map(Number)
   return {
     total: fields.reduce((a, b) => a + b, 0) / CLOCK_TICKS_PER_SECOND,
     stolen: fields[7]! / CLOCK_TICKS_PER_SECOND,

@@ -15,7 +15,12 @@ export const bench: Bench = {
   unit: ' ms',
 
   async run() {
-    const management = await startPopulatedManagement({ organizations: 1, sites, devices, name: 'large' })
+    const management = await startPopulatedManagement({
+      organizations: 1,
+      sites,
+      devices,
+      name: 'large',
+    })
     try {
       const [customer] = await management.database.system('bench', tx =>
         tx.execute<{ customer_id: string }>(
@@ -42,7 +47,10 @@ export const bench: Bench = {
   },
 }
 
-/** Reads a response to its end and resolves with its size. `fetch` would assemble it on the cores that serve it. */
+/**
+ * Reads a response to its end and resolves with its size. `fetch` would assemble it on the
+ * cores that serve it.
+ */
 const download = (url: string, token: string) =>
   new Promise<number>((resolve, reject) => {
     get(url, { headers: { authorization: `Bearer ${token}` } }, response => {

@@ -28,7 +28,13 @@ export const bench: Bench = {
     try {
       const short = join(folder, 'short.mp4')
       const long = join(folder, 'long.mp4')
-      makeVideo(short, { frames: warmUpFrames, width: 1920, height: 1080, fps: 30, keyframeInterval: 30 })
+      makeVideo(short, {
+        frames: warmUpFrames,
+        width: 1920,
+        height: 1080,
+        fps: 30,
+        keyframeInterval: 30,
+      })
       repeat(short, long, (warmUpFrames + measuredFrames) / warmUpFrames)
 
       const ratios: number[] = []
@@ -40,7 +46,8 @@ export const bench: Bench = {
         eyrie.push(await mediaCpu(folder, long))
         ratios.push((eyrie.at(-1) as number) / (bare.at(-1) as number))
       }
-      const perFrame = (seconds: number[]) => `${((median(seconds) / measuredFrames) * 1000).toFixed(2)} ms`
+      const perFrame = (seconds: number[]) =>
+        `${((median(seconds) / measuredFrames) * 1000).toFixed(2)} ms`
       return {
         samples: ratios,
         loads: [],
@@ -76,13 +83,23 @@ async function launchCpu(file: string): Promise<number> {
   return childrenCpu() - before
 }
 
-/** CPU seconds of the media service between the last frame of the short clip and the last one of the long clip. */
+/**
+ * CPU seconds of the media service between the last frame of the short clip and the last
+ * one of the long clip.
+ */
 async function mediaCpu(root: string, file: string): Promise<number> {
   const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: root }, { isIsolated: true })
   try {
     const control = await connectControl(media.url)
     const address = { url: pathToFileURL(file).href }
-    await control.apply({ id: 1, type: 'file', address, decoder: 'gst_h264', pacing: 'all', views: { view } })
+    await control.apply({
+      id: 1,
+      type: 'file',
+      address,
+      decoder: 'gst_h264',
+      pacing: 'all',
+      views: { view },
+    })
     control.send({ type: 'grant', source: 1, view: 'view', n: Number.MAX_SAFE_INTEGER })
     const cpuAt = (n: number) =>
       control.message('frame', frame => frame.n >= n).then(() => processCpu(media.pid))

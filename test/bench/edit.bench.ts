@@ -13,9 +13,9 @@ const edits = 40
 const rate = 5
 
 /**
- * All pipelines run on real media: ten looped videos of 320x240, five pipelines on each. An edit replaces the line of one
- * pipeline. It is applied when the channel's metadata shows the new line: by then the request was answered, the
- * configuration is on disk and the running elements use it.
+ * All pipelines run on real media: ten looped videos of 320x240, five pipelines on each. An edit
+ * replaces the line of one pipeline. It is applied when the channel's metadata shows the new line:
+ * by then the request was answered, the configuration is on disk and the running elements use it.
  */
 export const bench: Bench = {
   name: `time until the edit of one pipeline out of ${PIPELINES} is applied by its channel`,
@@ -50,11 +50,15 @@ export const bench: Bench = {
         applied.push(appliedMs)
         await wait(100)
       }
-      const statistics = await Promise.all(pipelines.map(({ id }) => engine.api.pipelineStatistics(id)))
+      const statistics = await Promise.all(
+        pipelines.map(({ id }) => engine.api.pipelineStatistics(id)),
+      )
       const analysed = statistics.reduce((sum, { fps }) => sum + fps, 0)
       return {
         samples: applied,
-        loads: [{ name: 'frames analysed per second', min: 0.9 * rate * PIPELINES, actual: analysed }],
+        loads: [
+          { name: 'frames analysed per second', min: 0.9 * rate * PIPELINES, actual: analysed },
+        ],
         detail: `${edits} edits; answered after ${median(answered).toFixed(1)} ms; slowest applied after ${Math.max(...applied).toFixed(1)} ms; ${analysed.toFixed(0)} frames/s analysed`,
       }
     } finally {
@@ -70,7 +74,10 @@ async function waitUntilRunning(engine: Client, pipelines: number[]): Promise<vo
     while ((await engine.pipelineStatistics(id)).status !== 'running') await wait(100)
 }
 
-/** Replaces a pipeline's line. Resolves with the milliseconds until the answer and until the channel used it. */
+/**
+ * Replaces a pipeline's line. Resolves with the milliseconds until the answer and until
+ * the channel used it.
+ */
 async function edit(engine: Client, index: number, number: number) {
   const pipeline = (await engine.pipeline.list())[index]
   const { channels = [] } = await engine.getExports({ filter: ['channels'] })

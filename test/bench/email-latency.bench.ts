@@ -20,8 +20,9 @@ const maxMedianMs = 1_000
 const TIMEOUT_MS = 300_000
 
 /**
- * From the time of an event to the moment at which a mail server has accepted the e-mail about it: the ingest, management with the
- * embedded Postgres, the scheduler and the mail server are processes of their own. The connections to engines are not part of it.
+ * From the time of an event to the moment at which a mail server has accepted the e-mail about it:
+ * the ingest, management with the embedded Postgres, the scheduler and the mail server are
+ * processes of their own. The connections to engines are not part of it.
  */
 export const bench: Bench = {
   name: `99th percentile from event to accepted e-mail, ${CHANNELS} channels with ${eventsPerChannel} events a second each`,
@@ -30,7 +31,9 @@ export const bench: Bench = {
 
   async run() {
     const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-'))
-    const stops: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
+    const stops: (() => Promise<unknown>)[] = [
+      async () => rmSync(folder, { recursive: true, force: true }),
+    ]
     try {
       const management = await startPopulatedManagement({ organizations: 1, sites: 1, devices: 1 })
       stops.push(management.stop)
@@ -49,10 +52,17 @@ export const bench: Bench = {
         path: management.socket,
         engines: 1,
         rate: CHANNELS * eventsPerChannel,
-        ...{ rounds: 1, seconds, frequencyS: CHANNELS / emailsPerSecond, action_to: 'guard@example.com' },
+        ...{
+          rounds: 1,
+          seconds,
+          frequencyS: CHANNELS / emailsPerSecond,
+          action_to: 'guard@example.com',
+        },
       }
       const program = join(import.meta.dirname, 'ingest-load.ts')
-      await promisify(execFile)(process.execPath, [program, JSON.stringify(load)], { timeout: TIMEOUT_MS })
+      await promisify(execFile)(process.execPath, [program, JSON.stringify(load)], {
+        timeout: TIMEOUT_MS,
+      })
       const { total, storedMs } = await drain(management)
       const latencies = await sink.read()
       const sorted = latencies.toSorted((a, b) => a - b)
@@ -64,7 +74,11 @@ export const bench: Bench = {
         loads: [
           { name: 'e-mails', min: emailsPerSecond * seconds * 0.9, actual: latencies.length },
           { name: 'accepted e-mails', min: total, actual: latencies.length },
-          { name: `e-mails within ${maxMedianMs} ms, in %`, min: 50, actual: (100 * inTime) / sorted.length },
+          {
+            name: `e-mails within ${maxMedianMs} ms, in %`,
+            min: 50,
+            actual: (100 * inTime) / sorted.length,
+          },
         ],
         detail: `${latencies.length} e-mails: median ${percentile(0.5)} ms, 95th percentile ${percentile(0.95)} ms, slowest ${sorted.at(-1)} ms; ${storedMs} ms until the event is being stored`,
       }
@@ -95,12 +109,19 @@ async function setMailServer({ api, token }: PopulatedManagement, smtpPort: numb
   const answer = await fetch(`${api}/config/smtp/update`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ smtp_host: '127.0.0.1', smtp_port: smtpPort, smtp_from: 'eyrie@example.com' }),
+    body: JSON.stringify({
+      smtp_host: '127.0.0.1',
+      smtp_port: smtpPort,
+      smtp_from: 'eyrie@example.com',
+    }),
   })
   if (!answer.ok) throw new Error(await answer.text())
 }
 
-/** Waits until no delivery is due any more. Returns their number, and the median time from an event to the beginning of its transaction. */
+/**
+ * Waits until no delivery is due any more. Returns their number, and the median time from an event
+ * to the beginning of its transaction.
+ */
 async function drain({ database }: PopulatedManagement) {
   for (;;) {
     const [row] = await database.system('bench', tx =>

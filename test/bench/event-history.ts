@@ -2,7 +2,10 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../services/management/db/database.ts'
 import { insertChannel, insertEngine } from '../fixtures/management/engine-messages.ts'
 
-/** A history of line crossings, of which the newest days have their events and all days their roll-ups. */
+/**
+ * A history of line crossings, of which the newest days have their events and all
+ * days their roll-ups.
+ */
 export interface HistorySize {
   channels: number
   days: number

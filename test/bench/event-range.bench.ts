@@ -12,8 +12,8 @@ const maxP95Ms = 100
 const PERCENTILE = 0.95
 
 /**
- * Requests to management on the embedded Postgres, one after another, each for a period that ends now. They read the roll-ups of all
- * events; the events themselves are stored for the newest day.
+ * Requests to management on the embedded Postgres, one after another, each for a period that ends
+ * now. They read the roll-ups of all events; the events themselves are stored for the newest day.
  */
 export const bench: Bench = {
   name: `95th percentile of Events By Range and statistics over ${(events / 1e6).toFixed(0)} million events`,
@@ -33,7 +33,9 @@ export const bench: Bench = {
         const times: number[] = []
         for (let round = 0; round < warmUpRounds + roundsOfQueries; round += 1) {
           const startedAt = performance.now()
-          const answer = await fetch(`${api}${path}`, { headers: { authorization: `Bearer ${token}` } })
+          const answer = await fetch(`${api}${path}`, {
+            headers: { authorization: `Bearer ${token}` },
+          })
           const text = await answer.text()
           if (!answer.ok) throw new Error(`${path}: ${text}`)
           if (round >= warmUpRounds) times.push(performance.now() - startedAt)

@@ -33,8 +33,8 @@ const eventful = `
   }`
 
 /**
- * Two management services on one Postgres, and an engine that sends an event with every frame. The service that follows the engine is
- * killed again and again, and started again.
+ * Two management services on one Postgres, and an engine that sends an event with every frame. The
+ * service that follows the engine is killed again and again, and started again.
  */
 export const bench: Bench = {
   name: 'from the end of a management service (SIGKILL) to the first event that another one stores',
@@ -44,7 +44,12 @@ export const bench: Bench = {
   async run() {
     const stops: (() => unknown)[] = []
     try {
-      const { engine, database, channel_id: channelId, startManagement } = await startServices(stops)
+      const {
+        engine,
+        database,
+        channel_id: channelId,
+        startManagement,
+      } = await startServices(stops)
       const services = [await startManagement(), await startManagement()]
       const seconds: number[] = []
       for (let round = 0; round < rounds; round += 1) {
@@ -101,12 +106,20 @@ async function startServices(stops: (() => unknown)[]) {
     return service
   }
 
-  const inserted = await insertEngine(database, { engine_port: engine.port, source_address: 'test://ball' })
-  const channelId = await insertChannel(database, inserted, 'line-crossing', {}, [{ name: 'eventful' }])
+  const inserted = await insertEngine(database, {
+    engine_port: engine.port,
+    source_address: 'test://ball',
+  })
+  const channelId = await insertChannel(database, inserted, 'line-crossing', {}, [
+    { name: 'eventful' },
+  ])
   return { engine, database, channel_id: channelId, startManagement }
 }
 
-/** When a service has last connected to the engine. Only one engine exists, so that no other service takes it over meanwhile. */
+/**
+ * When a service has last connected to the engine. Only one engine exists, so that no other service
+ * takes it over meanwhile.
+ */
 const readLastConnection = ({ lines }: ServiceProcess): number =>
   Math.max(
     0,
@@ -126,7 +139,10 @@ async function readNewest(database: Database, channelId: string): Promise<number
   return row!.seq
 }
 
-/** Counts the messages of the channel that the engine has sent up to the newest stored one, and those of them that are stored. */
+/**
+ * Counts the messages of the channel that the engine has sent up to the newest stored one, and
+ * those of them that are stored.
+ */
 async function countEvents(database: Database, channelId: string, engine: EngineProcess) {
   const rows = await database.system('bench', tx =>
     tx

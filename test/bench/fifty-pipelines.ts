@@ -17,7 +17,10 @@ export const lineNamed = (name: string) => ({
   ],
 })
 
-/** Deploys fifty pipelines that track and count, five on each of ten sources. `source` describes one of the ten. */
+/**
+ * Deploys fifty pipelines that track and count, five on each of ten sources. `source`
+ * describes one of the ten.
+ */
 export function deployFifty(
   engine: Client,
   source: (index: number) => { type: 'video' | 'inf'; address: string; rate?: number },

@@ -17,9 +17,9 @@ const plugins = ['../../plugins', '../fixtures/plugins']
   .join(':')
 
 /**
- * From a raw frame to its callback in the browser, with its boxes: a camera encodes numbered pictures as it receives
- * them, media sends them as fragmented MP4, the engine analyses every one, and the live page reads the number back from
- * its canvas. Both ends use the same machine's clock.
+ * From a raw frame to its callback in the browser, with its boxes: a camera encodes numbered
+ * pictures as it receives them, media sends them as fragmented MP4, the engine analyses every one,
+ * and the live page reads the number back from its canvas. Both ends use the same machine's clock.
  */
 export const bench: Bench = {
   name: 'median latency from raw frame to browser callback over fragmented MP4',
@@ -48,7 +48,9 @@ export const bench: Bench = {
       await startSampling(page)
       await wait(measureMs)
 
-      const firstOf = new Map((await readSamples(page)).reverse().map(sample => [sample.frames, sample]))
+      const firstOf = new Map(
+        (await readSamples(page)).reverse().map(sample => [sample.frames, sample]),
+      )
       const samples = [...firstOf.values()]
       const latencies = samples.map(({ at, number }) => at - camera.getSendTime(number))
       const painted = samples.length / ((measureMs / 1000) * numberedShape.fps)

@@ -20,13 +20,18 @@ import { createTestRing } from '../fixtures/media/test-ring.ts'
 import { findTestData } from '../fixtures/requirements/test-data.ts'
 import { type Bench, median } from './bench.ts'
 
-/** Many short rounds, compared in pairs: other load on the machine affects both halves of a pair alike. */
+/**
+ * Many short rounds, compared in pairs: other load on the machine affects both
+ * halves of a pair alike.
+ */
 const ROUNDS = 15
 const ROUND_MS = 1000
 const workers = availableParallelism()
 const thresholds = { score_threshold: 0.3, iou_threshold: 0.3 }
 
-/** Input of the bare loop: the same model, picture and decoding of outputs as in Eyrie's workers. */
+/**
+ * Input of the bare loop: the same model, picture and decoding of outputs as in Eyrie's workers.
+ */
 export interface InferenceTask {
   card: ModelCard
   file: string
@@ -104,8 +109,14 @@ async function measureRate(contestant: Contestant): Promise<number> {
   return (count / (performance.now() - startedAt)) * 1000
 }
 
-/** Frames pass scheduler, workers and ring; two per worker are in flight, as in a channel that analyses every frame. */
-async function startEyrie(folder: string, { card, file, size, picture }: InferenceTask): Promise<Contestant> {
+/**
+ * Frames pass scheduler, workers and ring; two per worker are in flight, as in a channel that
+ * analyses every frame.
+ */
+async function startEyrie(
+  folder: string,
+  { card, file, size, picture }: InferenceTask,
+): Promise<Contestant> {
   const inference = await createInference({
     models: { get: () => ({ card, file, folder }), onChange: () => () => {} },
     quarantine: openQuarantine(folder),
@@ -120,7 +131,9 @@ async function startEyrie(folder: string, { card, file, size, picture }: Inferen
   })
   ring.write(1, picture)
   const client = { channel: 1, pacing: 'all' as const, priority: () => 5, findRing: () => ring }
-  const detector = await inference.forChannel(client).open({ model: card.name, hw: 'cpu', mode: 'a' })
+  const detector = await inference
+    .forChannel(client)
+    .open({ model: card.name, hw: 'cpu', mode: 'a' })
   const frame = {
     n: 1,
     pts: 0,

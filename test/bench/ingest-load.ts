@@ -8,7 +8,11 @@ import { alert, alertPolicy } from '../../services/management/db/schema/index.ts
 import { createIngest } from '../../services/management/events/ingest/ingest.ts'
 import type { ReceivedMessage } from '../../services/management/events/ingest/ingest-port.ts'
 import { createBatchQueue } from '../../services/management/fleet/connection/batch-queue.ts'
-import { createMessageFactory, insertChannel, insertEngine } from '../fixtures/management/engine-messages.ts'
+import {
+  createMessageFactory,
+  insertChannel,
+  insertEngine,
+} from '../fixtures/management/engine-messages.ts'
 
 export interface IngestLoad {
   /** Socket of Postgres. */
@@ -38,8 +42,9 @@ export const CHANNELS = 100
 const DIRECTIONS = ['up', 'up', 'down'] as const
 
 /**
- * Ingests line crossings of 100 channels, which arrive at a constant rate, through the queue that the fleet has for each engine. Every
- * channel has an alert. node ingest-load.ts <IngestLoad as JSON>
+ * Ingests line crossings of 100 channels, which arrive at a constant rate, through the queue
+ * that the fleet has for each engine. Every channel has an alert. node ingest-load.ts
+ * <IngestLoad as JSON>
  */
 if (import.meta.main) {
   const {
@@ -51,11 +56,21 @@ if (import.meta.main) {
     frequencyS,
     action_to: actionTo,
   } = JSON.parse(process.argv[2]!) as IngestLoad
-  const database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
-  const ingest = createIngest({ database, subscribers: [alertSubscriber], log: createLog('bench', 'warn') })
+  const database = await createDatabase({
+    path,
+    user: APPLICATION_NAME,
+    database: APPLICATION_NAME,
+  })
+  const ingest = createIngest({
+    database,
+    subscribers: [alertSubscriber],
+    log: createLog('bench', 'warn'),
+  })
   const channelsPerEngine = CHANNELS / engines
   const ratePerEngine = rate / engines
-  const created = await Promise.all(Array.from({ length: engines }, (_, index) => createEngine(index)))
+  const created = await Promise.all(
+    Array.from({ length: engines }, (_, index) => createEngine(index)),
+  )
   const stored: number[] = Array.from({ length: rounds }, () => 0)
   const startedAt = Date.now()
   const end = startedAt + rounds * seconds * 1000
@@ -90,15 +105,27 @@ if (import.meta.main) {
   async function createEngine(engineIndex: number) {
     const engine = await insertEngine(database)
     for (let channelSid = 1; channelSid <= channelsPerEngine; channelSid += 1) {
-      const channelId = await insertChannel(database, engine, 'line-crossing', { channel_sid: channelSid })
+      const channelId = await insertChannel(database, engine, 'line-crossing', {
+        channel_sid: channelSid,
+      })
       const alertId = v7()
-      // The thresholds differ, so that the alerts fire one after another, and not all at the same moment.
+      // The thresholds differ, so that the alerts fire one after another, and not
+      // all at the same moment.
       const part = (engineIndex * channelsPerEngine + channelSid) / CHANNELS
       const alertThreshold = String((part * frequencyS * rate * 2) / 3 / CHANNELS)
       await database.system('bench', async tx => {
         await tx.insert(alert).values({
-          ...{ alert_id: alertId, channel_id: channelId, alert_name: 'Busy', alert_priority: 'low' },
-          ...{ alert_threshold: alertThreshold, alert_threshold_condition: 'gte', alert_threshold_key: 'up' },
+          ...{
+            alert_id: alertId,
+            channel_id: channelId,
+            alert_name: 'Busy',
+            alert_priority: 'low',
+          },
+          ...{
+            alert_threshold: alertThreshold,
+            alert_threshold_condition: 'gte',
+            alert_threshold_key: 'up',
+          },
           alert_frequency: frequencyS,
           alert_actions: actionTo ? [{ action_type: 'email', action_to: actionTo }] : [],
         })

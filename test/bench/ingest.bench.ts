@@ -18,8 +18,8 @@ const frequencyS = 30
 const TIMEOUT_MS = 300_000
 
 /**
- * The ingest of management in a process of its own, with the embedded Postgres, for a minute. Both share the cores of the machine. The
- * connections to engines are not part of it.
+ * The ingest of management in a process of its own, with the embedded Postgres, for a minute. Both
+ * share the cores of the machine. The connections to engines are not part of it.
  */
 export const bench: Bench = {
   name: `events per second of ${CHANNELS} channels with alerts into the embedded Postgres, for a minute`,
@@ -42,9 +42,13 @@ export const bench: Bench = {
         seconds,
         frequencyS,
       }
-      const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(load)], {
-        timeout: TIMEOUT_MS,
-      })
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [program, JSON.stringify(load)],
+        {
+          timeout: TIMEOUT_MS,
+        },
+      )
       const { rates, stored }: IngestResult = JSON.parse(stdout)
       const [counts] = await management.database.system('bench', tx =>
         tx.execute<{ events: number; fired: number }>(sql`

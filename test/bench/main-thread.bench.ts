@@ -13,7 +13,10 @@ const channels = 4
 const rate = 15
 const rounds = 5
 const roundSeconds = 5
-/** V8 optimises a function after 3,000 calls: at 15 frames/s, code that runs once per frame takes minutes to get there. */
+/**
+ * V8 optimises a function after 3,000 calls: at 15 frames/s, code that runs once per frame takes
+ * minutes to get there.
+ */
 const warmUpMs = 120_000
 
 export const bench: Bench = {

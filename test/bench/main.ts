@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { type Bench, formatLimit, judge, type Verdict } from './bench.ts'
 
-/** Runs every `*.bench.ts` in this folder, or those whose names contain one of the arguments, and prints one table. */
+/**
+ * Runs every `*.bench.ts` in this folder, or those whose names contain one of the arguments,
+ * and prints one table.
+ */
 const filters = process.argv.slice(2)
 const files = readdirSync(import.meta.dirname)
   .filter(file => file.endsWith('.bench.ts'))
@@ -31,6 +34,9 @@ async function measure(bench: Bench): Promise<{ verdict: Verdict; detail: string
     const measurement = await bench.run()
     return { verdict: judge(bench, measurement), detail: measurement.detail }
   } catch (error) {
-    return { verdict: { outcome: 'invalid', reason: 'it threw' }, detail: String((error as Error).stack) }
+    return {
+      verdict: { outcome: 'invalid', reason: 'it threw' },
+      detail: String((error as Error).stack),
+    }
   }
 }

@@ -15,12 +15,16 @@ export interface LoadRequest {
   token: string
 }
 
-/** Requests before this are not counted: the generator's own code is not compiled yet and competes with Postgres. */
+/**
+ * Requests before this are not counted: the generator's own code is not compiled yet and
+ * competes with Postgres.
+ */
 const RAMP_S = 3
 
 /**
- * Sends requests in turn at a constant rate, whether or not earlier ones were answered:
- * node management-load.ts <requests per second> <seconds>, with a JSON list of requests on standard input.
+ * Sends requests in turn at a constant rate, whether or not earlier ones were
+ * answered: node management-load.ts <requests per second> <seconds>, with a JSON list
+ * of requests on standard input.
  */
 if (import.meta.main) {
   const [rate, seconds] = process.argv.slice(2).map(Number) as [number, number]

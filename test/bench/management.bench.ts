@@ -13,15 +13,18 @@ const sites = 10
 const devices = 10
 const rate = 500
 const roundSeconds = 10
-/** The median of several rounds decides: a neighbour on a shared machine may stop both cores for 100 ms. */
+/**
+ * The median of several rounds decides: a neighbour on a shared machine may stop
+ * both cores for 100 ms.
+ */
 const rounds = 5
 const warmUp = { rate: 200, seconds: 15 }
 const higherRates = [600, 750, 900, 1100, 1300, 1600]
 const maxP99Ms = 150
 
 /**
- * Management runs on one core; Postgres and the load generator share another. Latency counts from the moment when a
- * request was due, so that a service that falls behind gets no fewer requests.
+ * Management runs on one core; Postgres and the load generator share another. Latency counts from
+ * the moment when a request was due, so that a service that falls behind gets no fewer requests.
  */
 export const bench: Bench = {
   name: `99th percentile of ${rate} lookups and lists per second with ${organizations * sites * devices} devices`,
@@ -80,7 +83,8 @@ async function findHighestRate(requests: LoadRequest[]): Promise<number> {
   return highest
 }
 
-const pinToCore = (pid: number, core: number) => execFileSync('taskset', ['-acp', String(core), String(pid)])
+const pinToCore = (pid: number, core: number) =>
+  execFileSync('taskset', ['-acp', String(core), String(pid)])
 
 const stolenPercent = (before: ReturnType<typeof machineCpu>, after: typeof before) =>
   (100 * (after.stolen - before.stolen)) / (after.total - before.total)
@@ -90,13 +94,23 @@ const sum = (values: number[]) => values.reduce((a, b) => a + b, 0)
 /** Mostly single devices and the devices of a site, as a console requests them. */
 async function mixRequests(database: Database, api: string, token: string): Promise<LoadRequest[]> {
   const rows = await database.system('bench', tx =>
-    tx.execute<{ device_id: string; site_id: string; customer_id: string; organization_id: string }>(sql`
+    tx.execute<{
+      device_id: string
+      site_id: string
+      customer_id: string
+      organization_id: string
+    }>(sql`
       select device_id, site_id, customer_id, organization_id from device join site using (site_id)
       order by md5(device_id::text) limit 2000`),
   )
   return rows.map(
     (
-      { device_id: deviceId, site_id: siteId, customer_id: customerId, organization_id: organizationId },
+      {
+        device_id: deviceId,
+        site_id: siteId,
+        customer_id: customerId,
+        organization_id: organizationId,
+      },
       n,
     ) => {
       const paths = [
@@ -112,7 +126,11 @@ async function mixRequests(database: Database, api: string, token: string): Prom
   )
 }
 
-async function generateLoad(requests: LoadRequest[], rate: number, seconds: number): Promise<LoadResult> {
+async function generateLoad(
+  requests: LoadRequest[],
+  rate: number,
+  seconds: number,
+): Promise<LoadResult> {
   const generator = join(import.meta.dirname, 'management-load.ts')
   const args = ['-c', '1', process.execPath, generator, String(rate), String(seconds)]
   return new Promise((resolve, reject) => {

@@ -22,7 +22,10 @@ const maxSeconds = 300
 const receivers = 4
 const maxWaitSeconds = 3 * maxSeconds
 
-/** Waiting webhooks in the embedded Postgres, sent by the real services to receivers in processes of their own. */
+/**
+ * Waiting webhooks in the embedded Postgres, sent by the real services to receivers in
+ * processes of their own.
+ */
 export const bench: Bench = {
   name: `drains ${deliveries} waiting webhooks`,
   limit: { max: maxSeconds },
@@ -30,7 +33,9 @@ export const bench: Bench = {
 
   async run() {
     const data = mkdtempSync(join(tmpdir(), 'eyrie-bench-'))
-    const stops: (() => Promise<unknown>)[] = [async () => rmSync(data, { recursive: true, force: true })]
+    const stops: (() => Promise<unknown>)[] = [
+      async () => rmSync(data, { recursive: true, force: true }),
+    ]
     try {
       const management = await startManagement(data)
       stops.push(management.stop)
@@ -124,7 +129,10 @@ async function fill(database: Database, sinks: Sink[]): Promise<void> {
   await database.system('bench', tx => tx.execute(sql`analyze delivery`))
 }
 
-/** Resolves with the number of deliveries that are not delivered, as soon as that is 0 or the time is over. */
+/**
+ * Resolves with the number of deliveries that are not delivered, as soon as that is 0
+ * or the time is over.
+ */
 async function drain(database: Database): Promise<number> {
   const deadline = performance.now() + maxWaitSeconds * 1000
   for (;;) {

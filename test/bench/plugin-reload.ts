@@ -11,15 +11,19 @@ import type { Measurement } from './bench.ts'
 const ROUNDS = 15
 const LIMIT_MS = 60_000
 
-/** A plugin in a language. `write` returns the code of the entry module, which reports `edition` with its first frame. */
+/**
+ * A plugin in a language. `write` returns the code of the entry module, which reports `edition`
+ * with its first frame.
+ */
 export interface ReloadedPlugin {
   entry: string
   write(edition: number): string
 }
 
 /**
- * Measures how long an author waits for `eyrie plugin dev`: from the moment in which a file is saved until the event is printed that
- * the new code has reported for its first frame. The element reads small pictures of a camera, and keeps its state.
+ * Measures how long an author waits for `eyrie plugin dev`: from the moment in which a file is
+ * saved until the event is printed that the new code has reported for its first frame. The element
+ * reads small pictures of a camera, and keeps its state.
  */
 export async function measureReloads({ entry, write }: ReloadedPlugin): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-reload-'))
@@ -32,7 +36,13 @@ export async function measureReloads({ entry, write }: ReloadedPlugin): Promise<
     needs: ['pixels'],
     capabilities: { frames: { format: 'GRAY8', width: 64, height: 36 }, budget_ms: 50 },
   }
-  const plugin = { name: 'pulse', version: '1.0.0-dev', license: 'MIT', sdk: `^${SDK_VERSION}`, entry }
+  const plugin = {
+    name: 'pulse',
+    version: '1.0.0-dev',
+    license: 'MIT',
+    sdk: `^${SDK_VERSION}`,
+    entry,
+  }
   writeFileSync(join(project, 'plugin.json'), JSON.stringify({ ...plugin, elements: [element] }))
   const save = (edition: number) => writeFileSync(join(project, entry), write(edition))
 
@@ -76,7 +86,11 @@ export async function measureReloads({ entry, write }: ReloadedPlugin): Promise<
     interruption.abort()
     await finished
     const slowest = Math.max(...samples)
-    return { samples, loads: [], detail: `${ROUNDS} saves; slowest ${slowest.toFixed(0)} ms; state kept` }
+    return {
+      samples,
+      loads: [],
+      detail: `${ROUNDS} saves; slowest ${slowest.toFixed(0)} ms; state kept`,
+    }
   } finally {
     interruption.abort()
     await engine.stop()

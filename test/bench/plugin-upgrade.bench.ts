@@ -23,8 +23,9 @@ const maxSwitchMs = 120_000
 const versions = { '1.0.0': { width: 160, height: 120 }, '2.0.0': { width: 96, height: 72 } }
 
 /**
- * All channels analyse live video in sandboxed elements. Rounds in which the plugin is switched alternate with rounds of the same
- * length in which it is not, so that frames that the load costs are known.
+ * All channels analyse live video in sandboxed elements. Rounds in which the plugin is
+ * switched alternate with rounds of the same length in which it is not, so that frames that
+ * the load costs are known.
  */
 export const bench: Bench = {
   name: `frames that ${channels} live channels lose because a plugin is switched ${rounds} times`,
@@ -35,7 +36,8 @@ export const bench: Bench = {
   async run() {
     const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-upgrade-'))
     const videos = Array.from({ length: sources }, (_, index) => join(folder, `video-${index}.mp4`))
-    for (const path of videos) makeVideo(path, { frames: 20 * rate, fps: rate, keyframeInterval: 2 * rate })
+    for (const path of videos)
+      makeVideo(path, { frames: 20 * rate, fps: rate, keyframeInterval: 2 * rate })
     const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     const engine = await startEngineProcess({
       data: join(folder, 'data'),
@@ -109,10 +111,14 @@ async function deploy(api: Client, videos: readonly string[]): Promise<number[]>
     { override: 'capacity' },
   )
   const exported = await api.getExports({ filter: ['channels'] })
-  return (exported.channels ?? []).filter(({ pipeline }) => pipeline === pipelines[0]?.id).map(({ id }) => id)
+  return (exported.channels ?? [])
+    .filter(({ pipeline }) => pipeline === pipelines[0]?.id)
+    .map(({ id }) => id)
 }
 
-/** Counts the frames of a round, which lasts until `work` is done, but not shorter than the others. */
+/**
+ * Counts the frames of a round, which lasts until `work` is done, but not shorter than the others.
+ */
 async function measure(frames: FrameCounter, work: () => Promise<void> = async () => {}) {
   const startedAt = performance.now()
   const before = frames.totals()

@@ -11,7 +11,10 @@ import { SCHEDULER_TOKEN } from '../fixtures/scheduler/scheduler-api.ts'
 const email = 'owner@eyrie.test'
 const password = 'correct horse battery staple'
 
-/** Management in a process of its own on an embedded Postgres, filled with organizations, sites and devices. */
+/**
+ * Management in a process of its own on an embedded Postgres, filled with
+ * organizations, sites and devices.
+ */
 export interface PopulatedManagement {
   service: ServiceProcess
   api: string
@@ -23,7 +26,9 @@ export interface PopulatedManagement {
   stop(): Promise<void>
 }
 
-export async function startPopulatedManagement(amounts: DeviceCounts): Promise<PopulatedManagement> {
+export async function startPopulatedManagement(
+  amounts: DeviceCounts,
+): Promise<PopulatedManagement> {
   const data = mkdtempSync(join(tmpdir(), 'eyrie-bench-management-'))
   const service = await startService('management', {
     EYRIE_DATA: data,
@@ -42,7 +47,11 @@ export async function startPopulatedManagement(amounts: DeviceCounts): Promise<P
     const api = `${service.url}/api/v1`
     const token = await signIn(api)
     const socket = join(data, 'postgres/data/.s.PGSQL.5432')
-    database = await createDatabase({ path: socket, user: APPLICATION_NAME, database: APPLICATION_NAME })
+    database = await createDatabase({
+      path: socket,
+      user: APPLICATION_NAME,
+      database: APPLICATION_NAME,
+    })
     await insertManyDevices(database, amounts)
     return { service, api, token, database, socket, stop }
   } catch (error) {

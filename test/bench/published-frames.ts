@@ -6,7 +6,10 @@ export interface FrameCounter {
   /** `lost` are the frames that are missing between the published ones, or are published again. */
   totals(): { published: number; lost: number }
   channels(): number[]
-  /** Waits until each of these channels has published a frame in whose counter `widths` this width has grown. Throws if none does. */
+  /**
+   * Waits until each of these channels has published a frame in whose counter `widths` this width
+   * has grown. Throws if none does.
+   */
   untilCounted(channels: readonly number[], width: number, maxMs: number): Promise<void>
 }
 
@@ -49,7 +52,9 @@ export async function countPublishedFrames(api: Client): Promise<FrameCounter> {
       const isMissing = (channel: number) => widths.get(channel) !== String(width)
       while (channels.some(isMissing)) {
         if (performance.now() > deadline)
-          throw new Error(`no frame of width ${width} on channels ${channels.filter(isMissing).join(', ')}`)
+          throw new Error(
+            `no frame of width ${width} on channels ${channels.filter(isMissing).join(', ')}`,
+          )
         await wait(20)
       }
     },

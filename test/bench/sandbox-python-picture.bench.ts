@@ -8,5 +8,8 @@ export const bench: Bench = {
   limit: { max: 1 },
   unit: ' ms',
   run: () =>
-    measurePictures(writePythonBenchPlugin(`View(format='RGB', width=${size}, height=${size})`), size),
+    measurePictures(
+      writePythonBenchPlugin(`View(format='RGB', width=${size}, height=${size})`),
+      size,
+    ),
 }

@@ -157,7 +157,11 @@ export async function measurePictures(plugin: BenchPlugin, size: number): Promis
     await measureRoundTrips(element, frames / 2, write)
     const samples = await measureRoundTrips(element, frames, write)
     element.close?.()
-    return { samples, loads: [], detail: `${frames} frames of RGB; p99 ${findP99(samples).toFixed(3)} ms` }
+    return {
+      samples,
+      loads: [],
+      detail: `${frames} frames of RGB; p99 ${findP99(samples).toFixed(3)} ms`,
+    }
   } finally {
     ring.close()
     rmSync(folder, { recursive: true, force: true })
@@ -168,7 +172,10 @@ export async function measurePictures(plugin: BenchPlugin, size: number): Promis
 const findP99 = (samples: readonly number[]) =>
   samples.toSorted((a, b) => a - b)[Math.floor(samples.length * 0.99)]!
 
-/** Measures the time from the start of the process until the element is open, and how much of it is CPU time. */
+/**
+ * Measures the time from the start of the process until the element is open, and how
+ * much of it is CPU time.
+ */
 export async function measureStarts(plugin: BenchPlugin): Promise<Measurement> {
   const rounds = 15
   const samples: number[] = []

@@ -13,7 +13,9 @@ const samples = 10
 const SAMPLE_INTERVAL_MS = 2_000
 const BYTES_PER_MIB = 1 << 20
 
-/** The scheduler with nothing to send, connected to a management service with the embedded Postgres. */
+/**
+ * The scheduler with nothing to send, connected to a management service with the embedded Postgres.
+ */
 export const bench: Bench = {
   name: 'memory of the idle scheduler, without pages of files that the services share',
   limit: { max: maxMegabytes },
@@ -39,7 +41,9 @@ export const bench: Bench = {
         let connected = 0
         while (values.length < samples) {
           await wait(SAMPLE_INTERVAL_MS)
-          const health = (await (await fetch(`${scheduler.url}/health`)).json()) as { management?: boolean }
+          const health = (await (await fetch(`${scheduler.url}/health`)).json()) as {
+            management?: boolean
+          }
           if (health.management) connected += 1
           if (health.management) values.push(anonymousMemory(scheduler.pid) / BYTES_PER_MIB)
         }

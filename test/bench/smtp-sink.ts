@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
-// A mail server in a process of its own: prints the ports of SMTP and of HTTP, and answers GET with the time in ms from each event to
-// the moment at which its e-mail was accepted.
+// A mail server in a process of its own: prints the ports of SMTP and of HTTP, and answers GET with
+// the time in ms from each event to the moment at which its e-mail was accepted.
 
 /** The time of the event in the text of an e-mail. */
 const TIME = /^Time: (\S+Z)\s*$/m

@@ -22,11 +22,12 @@ const roundMs = 4000
 const warmUpMs = 1000
 
 /**
- * What 200 subscribers to the output cost the analysis. Enough channels run at 10 frames/s to use 60 % of the machine;
- * each client subscribes to the frames of one channel. Rounds with and without clients alternate, and each ratio
- * compares two neighbouring rounds. The figure is CPU time of engine, inference workers and media per analysed frame:
- * what a full machine would lose in throughput. The clients' own process does not count; the kernel's work of delivering
- * to them does, because it runs on the engine's time.
+ * What 200 subscribers to the output cost the analysis. Enough channels run at 10 frames/s to use
+ * 60 % of the machine; each client subscribes to the frames of one channel. Rounds with and without
+ * clients alternate, and each ratio compares two neighbouring rounds. The figure is CPU time of
+ * engine, inference workers and media per analysed frame: what a full machine would lose in
+ * throughput. The clients' own process does not count; the kernel's work of delivering to them
+ * does, because it runs on the engine's time.
  */
 export const bench: Bench = {
   name: `CPU time per analysed frame with ${subscribers} subscribers at ${rate} frames/s against none`,
@@ -62,7 +63,11 @@ export const bench: Bench = {
       return {
         samples: subscribed.map((ms, round) => ms / idle[round]!),
         loads: [
-          { name: 'share of the machine used', min: targetShare - 2 * shareTolerance, actual: share },
+          {
+            name: 'share of the machine used',
+            min: targetShare - 2 * shareTolerance,
+            actual: share,
+          },
           { name: 'messages/s received by each client', min: 0.9 * rate, actual: messageRate },
         ],
         detail: `${channels.length} channels, ${Math.round(share * 100)} % of the machine; ${median(subscribed).toFixed(2)} against ${median(idle).toFixed(2)} ms per frame; each client received ${messageRate.toFixed(1)} messages/s`,
@@ -82,7 +87,10 @@ async function loadMachine(engine: EngineProcess, media: MediaProcess, video: st
     engine.api.deploy(
       Array.from({ length: count }, (_, n) => ({
         sources: [{ type: 'inf' as const, address: video, rate }],
-        elements: [{ name: 'infer', args: { model: 'scene-detector' } }, { name: 'object-tracking' }],
+        elements: [
+          { name: 'infer', args: { model: 'scene-detector' } },
+          { name: 'object-tracking' },
+        ],
         usecase: `channel ${n}`,
       })),
     )
@@ -98,7 +106,8 @@ async function loadMachine(engine: EngineProcess, media: MediaProcess, video: st
       const { channels = [] } = await engine.api.getExports({ filter: ['channels'] })
       return { channels, share }
     }
-    // A frame of one channel among many costs less than one of a single channel, so one step is not enough.
+    // A frame of one channel among many costs less than one of a single channel, so
+    // one step is not enough.
     count = Math.max(1, Math.round((count * targetShare) / share))
   }
 }
@@ -113,7 +122,10 @@ async function cpuPerFrame(engine: EngineProcess, media: MediaProcess): Promise<
   return (seconds * 1000) / ((await countFrames(engine)) - before.frames)
 }
 
-/** Frames that all channels have analysed so far. Messages would not do: frames without subscribers are not numbered. */
+/**
+ * Frames that all channels have analysed so far. Messages would not do: frames without
+ * subscribers are not numbered.
+ */
 async function countFrames({ url }: EngineProcess): Promise<number> {
   const families = parseExposition(await (await fetch(`${url}/metrics`)).text())
   const { samples } = families.get('eyrie_engine_frames_analysed_total')!

@@ -2,9 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-/** WebSocket clients in a process of their own, so that their CPU time is not counted with the service's. */
+/**
+ * WebSocket clients in a process of their own, so that their CPU time is not counted with the
+ * service's.
+ */
 export interface Subscribers {
-  /** Replaces the clients by one per URL. Resolves with the number of messages that the former ones received. */
+  /**
+   * Replaces the clients by one per URL. Resolves with the number of messages that the
+   * former ones received.
+   */
   connect(urls: string[]): Promise<number>
   stop(): void
 }

@@ -12,8 +12,9 @@ const roundMs = 4000
 const warmUpMs = 1000
 
 /**
- * CPU time of media with and without ten viewers over WebSocket, who share the camera's own packets as fragmented MP4.
- * Rounds with and without viewers alternate. The viewers' own process does not count.
+ * CPU time of media with and without ten viewers over WebSocket, who share the camera's own
+ * packets as fragmented MP4. Rounds with and without viewers alternate. The viewers' own
+ * process does not count.
  */
 export const bench: Bench = {
   name: `share of one core per viewer, of ${viewers} viewers of one camera over WebSocket`,
@@ -27,8 +28,14 @@ export const bench: Bench = {
     try {
       const control = await connectControl(media.url)
       await control.apply(createDesiredSource({ id: 1, type: 'inf', url: video }))
-      const { width, height, fps } = await control.waitForStatus(1, ({ state }) => state === 'running')
-      const urls = Array.from({ length: viewers }, () => `${media.url.replace('http', 'ws')}/streams/1/ws`)
+      const { width, height, fps } = await control.waitForStatus(
+        1,
+        ({ state }) => state === 'running',
+      )
+      const urls = Array.from(
+        { length: viewers },
+        () => `${media.url.replace('http', 'ws')}/streams/1/ws`,
+      )
 
       const [idle, watched] = [[] as number[], [] as number[]]
       let received = 0
@@ -44,7 +51,13 @@ export const bench: Bench = {
       const rate = received / viewers / seconds
       return {
         samples: watched.map((share, round) => (share - idle[round]!) / viewers),
-        loads: [{ name: 'messages/s received by each viewer', min: 0.9 * (fps ?? Number.NaN), actual: rate }],
+        loads: [
+          {
+            name: 'messages/s received by each viewer',
+            min: 0.9 * (fps ?? Number.NaN),
+            actual: rate,
+          },
+        ],
         detail: `${width}×${height} at ${fps?.toFixed(0)} frames/s; media used ${median(idle).toFixed(1)} % of a core idle and ${median(watched).toFixed(1)} % watched; each viewer received ${rate.toFixed(1)} messages/s`,
       }
     } finally {

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A receiver of webhooks in a process of its own: prints its port, counts distinct ids, and answers GET with both counts.
+// A receiver of webhooks in a process of its own: prints its port, counts distinct ids, and answers
+// GET with both counts.
 
 const ids = new Set<string>()
 let calls = 0

@@ -12,9 +12,9 @@ const settleMs = 10_000
 const measureMs = 20_000
 
 /**
- * From a raw frame to its callback in the browser: a camera encodes numbered pictures as it receives them, media sends
- * them over WebRTC, and a page without a jitter buffer reads the number back from its video element. Both ends use the
- * same machine's clock.
+ * From a raw frame to its callback in the browser: a camera encodes numbered pictures as it
+ * receives them, media sends them over WebRTC, and a page without a jitter buffer reads the number
+ * back from its video element. Both ends use the same machine's clock.
  */
 export const bench: Bench = {
   name: 'median latency from raw frame to browser callback over WebRTC',

@@ -7,7 +7,10 @@ import { PEER_LABEL, type Stack } from './stack.ts'
 
 const PROGRAM = join(import.meta.dirname, 'camera.mjs')
 
-/** Starts a camera in a container in the network of the services. It plays a video that `mount` puts at `video`. */
+/**
+ * Starts a camera in a container in the network of the services. It plays a video that
+ * `mount` puts at `video`.
+ */
 export async function startCamera(
   stack: Stack,
   { mount, video }: { mount: string; video: string },
@@ -18,7 +21,13 @@ export async function startCamera(
     ...['--network', `${stack.project}_services`, '--network-alias', 'camera'],
     ...['--volume', `${PROGRAM}:/camera.mjs:ro`, '--mount', mount],
     ...['--env', 'XDG_CACHE_HOME=/tmp', '--env', 'GST_REGISTRY=/tmp/registry.bin'],
-    ...['--entrypoint', 'node', `eyrie/media:${stack.variables.EYRIE_VERSION}`, '/camera.mjs', video],
+    ...[
+      '--entrypoint',
+      'node',
+      `eyrie/media:${stack.variables.EYRIE_VERSION}`,
+      '/camera.mjs',
+      video,
+    ],
   )
 }
 
@@ -29,7 +38,9 @@ export async function createSite(console: Console): Promise<string> {
   return console.create('site', siteInput(organizationId, customerId, 'acme'))
 }
 
-/** Creates a device that is the camera, and a channel that counts at the lines of the demo scene. */
+/**
+ * Creates a device that is the camera, and a channel that counts at the lines of the demo scene.
+ */
 export async function addCamera(
   console: Console,
   { site_id, engine_id, name }: { site_id: string; engine_id: string; name: string },
@@ -43,7 +54,12 @@ export async function addCamera(
     ...{ device_id: deviceId, engine_id, source_name: name, stream_id: 1 },
   })
   const pipelineId = await console.create('pipeline', {
-    ...{ engine_id, pipeline_name: name, pipeline_usecase: 'line-crossing', pipeline_reference_key: 1 },
+    ...{
+      engine_id,
+      pipeline_name: name,
+      pipeline_usecase: 'line-crossing',
+      pipeline_reference_key: 1,
+    },
     pipeline_elements: {
       elements: [
         { name: 'infer', args: { model: 'scene-detector' } },
@@ -53,7 +69,12 @@ export async function addCamera(
     },
   })
   const channelId = await console.create('channel', {
-    ...{ source_id: sourceId, pipeline_id: pipelineId, usecase_key: 'line-crossing', channel_name: name },
+    ...{
+      source_id: sourceId,
+      pipeline_id: pipelineId,
+      usecase_key: 'line-crossing',
+      channel_name: name,
+    },
   })
   return { device_id: deviceId, channel_id: channelId }
 }

@@ -39,7 +39,8 @@ export async function signIn({ url, password }: Stack): Promise<Console> {
       headers: json,
       body: JSON.stringify({ email: EMAIL, password }),
     })
-    if (!api.ok || !session.ok) throw new Error(`${api.status} ${session.status} ${await session.text()}`)
+    if (!api.ok || !session.ok)
+      throw new Error(`${api.status} ${session.status} ${await session.text()}`)
     const body = (await api.json()) as { response: { access_token: string } }
     const cookies = session.headers.getSetCookie().map(text => text.split(';')[0])
     return { token: body.response.access_token, cookie: cookies.join('; ') }
@@ -82,9 +83,11 @@ export async function signIn({ url, password }: Stack): Promise<Console> {
       }),
     listChannels: async () => {
       const response = await fetch(`${url}/live/channels`, { headers: { cookie } })
-      if (!response.ok) throw new Error(`/live/channels: ${response.status} ${await response.text()}`)
+      if (!response.ok)
+        throw new Error(`/live/channels: ${response.status} ${await response.text()}`)
       return channels.parse(await response.json())
     },
-    fetchSnapshot: stream => fetch(`${url}/live/streams/${stream}/snapshot.jpg`, { headers: { cookie } }),
+    fetchSnapshot: stream =>
+      fetch(`${url}/live/streams/${stream}/snapshot.jpg`, { headers: { cookie } }),
   }
 }

@@ -14,7 +14,12 @@ import type { Stack } from './stack.ts'
 import { waitUntil } from './wait-until.ts'
 
 const SERVICES = ['database', 'media', 'engine', 'management', 'scheduler']
-const PORTS: Record<string, number> = { media: 8200, engine: 8100, management: 8080, scheduler: 8300 }
+const PORTS: Record<string, number> = {
+  media: 8200,
+  engine: 8100,
+  management: 8080,
+  scheduler: 8300,
+}
 const MIB = 1 << 20
 const MAX_MEMORY_MIB = 1228
 const RECEIVER = 'guard@example.com'
@@ -132,11 +137,20 @@ export function drive(stack: Stack, other: string): Drive {
         await console.post('engine/update', { ...local, site_ids: [siteId] })
         return local.engine_id
       })
-      const added = await addCamera(console, { site_id: siteId, engine_id: engineId, name: 'Entrance' })
+      const added = await addCamera(console, {
+        site_id: siteId,
+        engine_id: engineId,
+        name: 'Entrance',
+      })
       device = added.device_id
       channel = added.channel_id
       await console.create('alert', {
-        ...{ alert_name: 'Crossing', alert_priority: 'high', channel_id: channel, alert_frequency: 5 },
+        ...{
+          alert_name: 'Crossing',
+          alert_priority: 'high',
+          channel_id: channel,
+          alert_frequency: 5,
+        },
         ...{ alert_threshold_key: 'total', alert_threshold_condition: 'gte', alert_threshold: '1' },
         alert_actions: [{ action_type: 'email', action_to: RECEIVER }],
       })
@@ -174,7 +188,10 @@ export function drive(stack: Stack, other: string): Drive {
     async storeBackup() {
       const storage = await startS3Storage(stack)
       const backupPassphrase = 'correct horse battery'
-      await console.post('config/backup/update', { ...storage.settings, backup_passphrase: backupPassphrase })
+      await console.post('config/backup/update', {
+        ...storage.settings,
+        backup_passphrase: backupPassphrase,
+      })
       const printed = await stack.compose('run', '--rm', '-T', 'cli', 'backup', 'store')
       const [, name] = /stored (eyrie-\w+\.backup) with/.exec(printed) ?? []
       const start = ENCRYPTED_BACKUP_MAGIC
@@ -189,7 +206,8 @@ export function drive(stack: Stack, other: string): Drive {
         '{{.RestartCount}}',
         await stack.findContainer(service),
       )
-      // Docker restarts no container that `docker kill` has ended. The process below init ends like in a crash.
+      // Docker restarts no container that `docker kill` has ended. The process below init
+      // ends like in a crash.
       await stack
         .compose('exec', '-T', service, 'bash', '-c', 'kill -9 $(cat /proc/1/task/1/children)')
         .catch(() => {})
@@ -217,7 +235,15 @@ export function drive(stack: Stack, other: string): Drive {
       const status = await stack.compose('run', '--rm', '-T', 'cli', 'status')
       assert.match(status, /PIPELINE +STATUS/)
       assert.doesNotMatch(status, /unreachable|down/)
-      await stack.compose('run', '--rm', '-T', 'cli', 'support', '--output', '/backups/support.tar.gz')
+      await stack.compose(
+        'run',
+        '--rm',
+        '-T',
+        'cli',
+        'support',
+        '--output',
+        '/backups/support.tar.gz',
+      )
       const bundle = join(stack.folder, 'backups/support.tar.gz')
       assert(existsSync(bundle))
       const logs = await stack.compose('logs', '--no-color', 'engine')

@@ -18,7 +18,11 @@ export async function useExternalDatabase(version: string): Promise<string> {
   try {
     // Creates the network.
     await stack.compose('create', '--no-build', 'init')
-    const database = await joinServices(new PostgreSqlContainer(`eyrie/database:${version}`), stack, NAME)
+    const database = await joinServices(
+      new PostgreSqlContainer(`eyrie/database:${version}`),
+      stack,
+      NAME,
+    )
       .withDatabase('eyrie')
       .withUsername('eyrie')
       .withPassword(PASSWORD)
@@ -33,7 +37,8 @@ export async function useExternalDatabase(version: string): Promise<string> {
     await signIn(stack)
 
     const sql = connect(database.getConnectionUri())
-    const connections = await sql`select from pg_stat_activity where application_name = 'eyrie-management'`
+    const connections =
+      await sql`select from pg_stat_activity where application_name = 'eyrie-management'`
     await sql.end()
     assert(connections.length > 0, 'management is not connected to the Postgres')
     const services = (await stack.listRunning()).map(({ service }) => service)

@@ -11,7 +11,15 @@ const [video, folder] = process.argv.slice(2)
 const [width, height] = [640, 360]
 const path = `${folder}/frame-path.ring`
 const ring = new Ring({
-  ...{ path, slots: 8, width, height, format: 'RGB', content: { x: 0, y: 0, width, height }, fill: [0] },
+  ...{
+    path,
+    slots: 8,
+    width,
+    height,
+    format: 'RGB',
+    content: { x: 0, y: 0, width, height },
+    fill: [0],
+  },
   ...{ generation: 1, epoch: 1, sourceWidth: 1280, sourceHeight: 720 },
 })
 const file = openSync(path, 'r')

@@ -9,8 +9,8 @@ import type { Stack } from './stack.ts'
 
 const PROGRAM = resolve(import.meta.dirname, 'frame-path-program.mjs')
 /**
- * What else the machine does only adds time, so the least of many runs is the time of a frame. If too much time was added in all of them,
- * there are more.
+ * What else the machine does only adds time, so the least of many runs is the time of a frame. If
+ * too much time was added in all of them, there are more.
  */
 const [MIN_RUNS, MAX_RUNS] = [15, 45]
 /** The scene that three engines play, too. */
@@ -19,8 +19,8 @@ const MAX_RATIO = 1.05
 const result = z.object({ frames: z.number().min(100), us: z.number() })
 
 /**
- * Measures the processor time of a frame with the files of the media image, alternately in a container and outside. Stops the stack,
- * which would disturb.
+ * Measures the processor time of a frame with the files of the media image, alternately in a
+ * container and outside. Stops the stack, which would disturb.
  */
 export async function measureFrames(stack: Stack, version: string): Promise<string> {
   const image = `eyrie/media:${version}`
@@ -67,11 +67,15 @@ export async function measureFrames(stack: Stack, version: string): Promise<stri
       within = Math.min(within, await inside())
       ratio = within / out
     }
-    assert(ratio <= MAX_RATIO, `${within.toFixed(0)} µs in a container, ${out.toFixed(0)} µs outside`)
+    assert(
+      ratio <= MAX_RATIO,
+      `${within.toFixed(0)} µs in a container, ${out.toFixed(0)} µs outside`,
+    )
     return `${within.toFixed(0)} µs in a container, ${out.toFixed(0)} µs outside: ${ratio.toFixed(3)}`
   } finally {
     rmSync(ring, { recursive: true, force: true })
   }
 }
 
-const parse = (output: string): number => result.parse(JSON.parse(output.trim().split('\n').at(-1) ?? '')).us
+const parse = (output: string): number =>
+  result.parse(JSON.parse(output.trim().split('\n').at(-1) ?? '')).us

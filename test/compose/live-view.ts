@@ -7,7 +7,10 @@ import { waitUntil } from './wait-until.ts'
 
 const MIN_FRAMES = 100
 
-/** Plays a live view in a browser: offered through the console, and sent by the WebRTC worker through its published port. */
+/**
+ * Plays a live view in a browser: offered through the console, and sent by the WebRTC worker
+ * through its published port.
+ */
 export async function playLiveView(stack: Stack, console: Console): Promise<string> {
   const stream = await waitUntil('running stream', async () => {
     const [running] = (await console.listChannels()).filter(({ fps }) => fps > 0)
@@ -20,7 +23,9 @@ export async function playLiveView(stack: Stack, console: Console): Promise<stri
     const context = await browser.newContext({ bypassCSP: true })
     await context.setExtraHTTPHeaders({ cookie: console.cookie })
     for (const protocol of ['udp', 'tcp'] as const) {
-      const viewer = await openWhepPage(context, stack.url, `/live/streams/${stream}/whep`, { protocol })
+      const viewer = await openWhepPage(context, stack.url, `/live/streams/${stream}/whep`, {
+        protocol,
+      })
       assert.match(viewer.answer.sdp!, candidate(protocol, stack.variables.EYRIE_WEBRTC_PORT!))
       await waitUntil(`frames by WebRTC over ${protocol}`, async () => {
         const { length } = await viewer.getShownFrames()

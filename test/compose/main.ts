@@ -6,7 +6,8 @@ import { runSeveralEngines } from './several-engines.ts'
 import { createStack } from './stack.ts'
 import { serveTls } from './tls.ts'
 
-// Drives the appliance in containers through its published ports: make test-compose. Two tags of the images must exist:
+// Drives the appliance in containers through its published ports: make test-compose. Two tags of
+// the images must exist:
 //   node test/compose/main.ts <tag> <other tag>
 
 const [version = 'test-1', other = 'test-2'] = process.argv.slice(2)

@@ -31,16 +31,20 @@ const overview = z.object({
 })
 
 /**
- * Starts three engines with `--scale engine=3`, which join by their token, and stops the one that runs a camera: another goes on
- * counting.
+ * Starts three engines with `--scale engine=3`, which join by their token, and stops the one that
+ * runs a camera: another goes on counting.
  */
 export async function runSeveralEngines(version: string): Promise<string> {
   const scene = await renderTestScene({ seconds: SCENE_S })
-  const stack = await createStack({ version, variables: { COMPOSE_FILE: OVERRIDE, EYRIE_CHANNELS: '4' } })
+  const stack = await createStack({
+    version,
+    variables: { COMPOSE_FILE: OVERRIDE, EYRIE_CHANNELS: '4' },
+  })
   try {
     await stack.compose('up', '--detach', '--no-build', '--scale', `engine=${ENGINES}`)
     const console = await signIn(stack)
-    const readOverview = async () => overview.parse((await console.get('placement/overview')).response)
+    const readOverview = async () =>
+      overview.parse((await console.get('placement/overview')).response)
     const [firstJoined] = await waitUntil('engines that have joined', async () => {
       const { engines } = await readOverview()
       assert.deepEqual(engines.map(isOnline), Array(ENGINES).fill(true), JSON.stringify(engines))
@@ -106,8 +110,8 @@ export async function runSeveralEngines(version: string): Promise<string> {
       ...['exec', '-T', 'engine', 'node', '-e'],
       'fetch("http://127.0.0.1:8100/health").then(r => r.text()).then(console.log)',
     )
-    return z.looseObject({ isolation: z.object({ level: z.string() }) }).parse(JSON.parse(printed)).isolation
-      .level
+    return z.looseObject({ isolation: z.object({ level: z.string() }) }).parse(JSON.parse(printed))
+      .isolation.level
   }
 }
 

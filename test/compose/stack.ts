@@ -10,10 +10,15 @@ import { findFreePort } from '../fixtures/network/free-ports.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const MAX_OUTPUT_BYTES = 64 << 20
 
-/** The label of containers that belong to a stack, but not to the product. Its value is the project. */
+/**
+ * The label of containers that belong to a stack, but not to the product. Its value is the project.
+ */
 export const PEER_LABEL = 'eyrie.test.project'
 
-/** The appliance in containers, as compose.yaml describes it, with a project name and ports of its own. */
+/**
+ * The appliance in containers, as compose.yaml describes it, with a project name and ports of its
+ * own.
+ */
 export interface Stack {
   readonly project: string
   /** Address of the console and its API on this machine. */
@@ -24,7 +29,9 @@ export interface Stack {
   readonly password: string
   /** Variables of `.env`. Changes apply to the next command. */
   readonly variables: Record<string, string>
-  /** Runs `docker compose` and returns its output. Throws an `Error` with the output if it fails. */
+  /**
+   * Runs `docker compose` and returns its output. Throws an `Error` with the output if it fails.
+   */
   compose(...args: string[]): Promise<string>
   docker(...args: string[]): Promise<string>
   /** Returns the id of the container of a service. */
@@ -81,7 +88,13 @@ export async function createStack({ version, variables = {} }: StackOptions): Pr
     (await compose('ps', '--all', '--quiet', service)).trim().split('\n')[0] ?? ''
 
   async function removePeers() {
-    const listed = await run(['ps', '--all', '--quiet', '--filter', `label=${PEER_LABEL}=${project}`])
+    const listed = await run([
+      'ps',
+      '--all',
+      '--quiet',
+      '--filter',
+      `label=${PEER_LABEL}=${project}`,
+    ])
     const ids = listed.trim().split('\n').filter(Boolean)
     if (ids.length > 0) await run(['rm', '--force', '--volumes', ...ids])
   }

@@ -7,7 +7,10 @@ import { createStack } from './stack.ts'
 
 const NAME = 'eyrie.test'
 
-/** Starts management with a certificate from files, and reads its health from outside and by the command line. */
+/**
+ * Starts management with a certificate from files, and reads its health from outside and
+ * by the command line.
+ */
 export async function serveTls(version: string): Promise<string> {
   const stack = await createStack({ version, variables: { EYRIE_TLS_HOST: NAME } })
   const start = (...services: string[]) =>

@@ -19,7 +19,10 @@ import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 const LONG_MS = 900_000
 const SCENE_S = 12
 const FPS = 5
-/** The scene is repeated in one file, because pictures are missing for a moment when a file begins again. */
+/**
+ * The scene is repeated in one file, because pictures are missing for a moment when
+ * a file begins again.
+ */
 const REPETITIONS = 20
 const MIN_EVENTS_PER_SECOND = 1.2
 /** Each line of the scene twice, a tenth of the picture apart. */
@@ -30,8 +33,16 @@ const lines: Outline[] = DEMO_LINES.flatMap(({ name, coords }) => [
 
 /** What fires each alert, and how many of its notifications are examined. */
 const ALERTS = {
-  'by an event': { alert_threshold_key: 'total', alert_threshold_condition: 'gte', alert_threshold: '1' },
-  'by a count': { alert_threshold_key: 'occupancy', alert_threshold_condition: 'gte', alert_threshold: '1' },
+  'by an event': {
+    alert_threshold_key: 'total',
+    alert_threshold_condition: 'gte',
+    alert_threshold: '1',
+  },
+  'by a count': {
+    alert_threshold_key: 'occupancy',
+    alert_threshold_condition: 'gte',
+    alert_threshold: '1',
+  },
   // Nothing in the scene changes this statistic.
   'by the clock': {
     ...{ alert_threshold_key: 'fire', alert_threshold_condition: 'lt', alert_threshold: '1' },
@@ -41,18 +52,28 @@ const ALERTS = {
 type AlertName = keyof typeof ALERTS
 const COUNTS: Record<AlertName, number> = { 'by an event': 24, 'by a count': 12, 'by the clock': 6 }
 
-/** On a machine without time for anything, notifications are stored when media no longer has the packets of their moment. */
+/**
+ * On a machine without time for anything, notifications are stored when media no longer has the
+ * packets of their moment.
+ */
 const MAX_DELAY_MS = 30_000
 
-/** Returns whether a notification was stored soon after its moment. Its id begins with the time in ms (UUID version 7). */
+/**
+ * Returns whether a notification was stored soon after its moment. Its id begins with the time in
+ * ms (UUID version 7).
+ */
 const isPrompt = ({
   notification_uuid: notificationUuid,
   notification_time: notificationTime,
 }: typeof notification.$inferSelect) =>
-  Number.parseInt(notificationUuid.replace('-', '').slice(0, 12), 16) - notificationTime.getTime() <=
+  Number.parseInt(notificationUuid.replace('-', '').slice(0, 12), 16) -
+    notificationTime.getTime() <=
   MAX_DELAY_MS
 
-/** Waits for the first prompt notifications of an alert after a time, until none of their pictures is being fetched. */
+/**
+ * Waits for the first prompt notifications of an alert after a time, until none of their
+ * pictures is being fetched.
+ */
 const waitForNotifications = (fleet: Fleet, alertName: AlertName, after: Date) =>
   vi.waitUntil(
     async () => {
@@ -60,11 +81,14 @@ const waitForNotifications = (fleet: Fleet, alertName: AlertName, after: Date) =
         tx
           .select()
           .from(notification)
-          .where(and(eq(notification.alert_name, alertName), gt(notification.notification_time, after)))
+          .where(
+            and(eq(notification.alert_name, alertName), gt(notification.notification_time, after)),
+          )
           .orderBy(asc(notification.notification_time)),
       )
       const rows = stored.filter(isPrompt).slice(0, COUNTS[alertName])
-      const isComplete = rows.length === COUNTS[alertName] && rows.every(row => row.next_snapshot === null)
+      const isComplete =
+        rows.length === COUNTS[alertName] && rows.every(row => row.next_snapshot === null)
       return isComplete ? rows : undefined
     },
     { timeout: LONG_MS / 3, interval: 500 },
@@ -127,11 +151,16 @@ describe('every notification of a burst', () => {
       onTestFinished(fleet.jobs.stop)
       // The first event shows that the channel runs: before, the clock fires without a camera.
       await vi.waitUntil(
-        () => fleet.database.system('test', async tx => (await tx.select().from(event).limit(1))[0]),
+        () =>
+          fleet.database.system('test', async tx => (await tx.select().from(event).limit(1))[0]),
         { timeout: LONG_MS / 3, interval: 500 },
       )
       for (const [alertName, fields] of Object.entries(ALERTS)) {
-        const input = alertInput(channelId, { alert_name: alertName, alert_frequency: 0, ...fields })
+        const input = alertInput(channelId, {
+          alert_name: alertName,
+          alert_frequency: 0,
+          ...fields,
+        })
         expect((await fleet.send(managementRoutes.alert.create, input)).status).toBe(201)
       }
 
@@ -143,12 +172,18 @@ describe('every notification of a burst', () => {
           const rows = await waitForNotifications(fleet, alertName, after)
           const isClock = alertName === 'by the clock'
           // Time alone has no box.
-          const missing = rows.filter(({ picture, bbox }) => !picture || (bbox === null) !== isClock)
+          const missing = rows.filter(
+            ({ picture, bbox }) => !picture || (bbox === null) !== isClock,
+          )
           // There is no picture of a moment at which an overloaded machine played none.
           const messageTimes = isClock && missing.length > 0 ? await readMessageTimes(fleet) : []
           const hasMessage = (fromMs: number, toMs: number) =>
             messageTimes.some(time => time >= fromMs && time <= toMs)
-          const wasPlayed = ({ notification_time: notificationTime }: { notification_time: Date }) => {
+          const wasPlayed = ({
+            notification_time: notificationTime,
+          }: {
+            notification_time: Date
+          }) => {
             const timeMs = notificationTime.getTime()
             const [before, later] = [timeMs - MAX_PICTURE_OFFSET_MS, timeMs + MAX_PICTURE_OFFSET_MS]
             return hasMessage(before, timeMs) && hasMessage(timeMs, later)

@@ -4,7 +4,10 @@ import { capacityShortage, EyrieError, type PipelineStatistics } from '@eyrie/co
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { makeVideo } from '../fixtures/media/test-video.ts'
 import { parseExposition } from '../fixtures/network/prometheus.ts'
-import { type EngineProcessOptions, startEngineProcess } from '../fixtures/processes/engine-process.ts'
+import {
+  type EngineProcessOptions,
+  startEngineProcess,
+} from '../fixtures/processes/engine-process.ts'
 import { startMediaProcess } from '../fixtures/processes/media-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
@@ -32,7 +35,10 @@ async function setUp(fps: number) {
 
 async function sumMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  return [...parseExposition(text).get(name)!.samples.values()].reduce((sum, value) => sum + value, 0)
+  return [...parseExposition(text).get(name)!.samples.values()].reduce(
+    (sum, value) => sum + value,
+    0,
+  )
 }
 
 /** Expects the call to be rejected and returns the shortage that the error reports. */
@@ -108,7 +114,11 @@ describe('priority of pipelines', () => {
     // A change of priority takes effect without a restart of the channels.
     await api.pipeline.modify(low.id, { priority: 9 })
     await waitForStatistics(api, high.id, ({ reason }) => givesWay.test(reason ?? ''))
-    await waitForStatistics(api, low.id, ({ fps, reason }) => fps > 0 && !givesWay.test(reason ?? ''))
+    await waitForStatistics(
+      api,
+      low.id,
+      ({ fps, reason }) => fps > 0 && !givesWay.test(reason ?? ''),
+    )
   }, 300_000)
 })
 

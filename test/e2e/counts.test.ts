@@ -7,7 +7,10 @@ import { COMMUNITY_LICENSE, type Counters } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServiceLog } from '../../appliance/process/service-log.ts'
 import { drawProposedLines } from '../../appliance/quickstart/quickstart-lines.ts'
-import { createScenePipeline, DEFAULT_LINES } from '../../appliance/quickstart/quickstart-pipeline.ts'
+import {
+  createScenePipeline,
+  DEFAULT_LINES,
+} from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { readState } from '../../appliance/quickstart/quickstart-state.ts'
 import { findCrossings } from '../../scene/truth/derive-truth.ts'
 import {
@@ -25,10 +28,16 @@ let scene: Scene
 let appliance: Appliance
 
 const IS_LONG = process.env.EYRIE_LONG === '1'
-/** The shortest part of the demo in which each line is crossed often enough, and smaller; in the long run all of it. */
+/**
+ * The shortest part of the demo in which each line is crossed often enough, and smaller; in
+ * the long run all of it.
+ */
 const VARIANT = IS_LONG ? {} : { seconds: 39, ...HALF_SIZE }
 
-/** With this pacing every frame is analysed, so the counts do not depend on the speed of the machine. */
+/**
+ * With this pacing every frame is analysed, so the counts do not depend on the speed of the
+ * machine.
+ */
 const settings = { engine: { pacing: 'all' } }
 
 beforeAll(async () => {
@@ -48,7 +57,10 @@ afterAll(() => appliance.remove())
 
 const count = <T>(items: T[], matches: (item: T) => boolean) => items.filter(matches).length
 
-/** The objects that move through at least a third of the picture, and the share of them that cross one of the lines. */
+/**
+ * The objects that move through at least a third of the picture, and the share of them that
+ * cross one of the lines.
+ */
 function computeCrossingShare(lines: Parameters<typeof findCrossings>[0][]): number {
   const starts = new Map<number, number>()
   const moved = new Set<number>()
@@ -73,10 +85,17 @@ describe('lines of make run', () => {
   it('are proposed across the paths in the video after a minute of watching', async () => {
     expect((await readPipeline()).lines).toEqual(DEFAULT_LINES)
     if (IS_LONG)
-      await appliance.waitForLine(/replaced the default line by lines across the paths of moving objects/)
+      await appliance.waitForLine(
+        /replaced the default line by lines across the paths of moving objects/,
+      )
     else {
       const engine = { url: appliance.engineUrl, token: appliance.token }
-      await drawProposedLines({ engine, data: appliance.data, log: createServiceLog([]), seconds: 16 })
+      await drawProposedLines({
+        engine,
+        data: appliance.data,
+        log: createServiceLog([]),
+        seconds: 16,
+      })
     }
     const { lines } = await readPipeline()
     expect(lines).not.toEqual(DEFAULT_LINES)
@@ -116,7 +135,9 @@ describe('counts of the rendered scene', () => {
     if (!pipeline) throw new Error('nothing was deployed')
     await waitUntilStopped(engine, pipeline, 600_000)
 
-    const messages = (await readDurableMessages(engine)).filter(message => message.pipeline === pipeline.id)
+    const messages = (await readDurableMessages(engine)).filter(
+      message => message.pipeline === pipeline.id,
+    )
     // A `count` message contains only the counters that have changed.
     const counts = messages.filter(message => message.kind === 'count').map(({ data }) => data)
     const last: Counters = Object.assign({}, ...counts)

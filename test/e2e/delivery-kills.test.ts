@@ -52,11 +52,15 @@ describe('deliveries', () => {
       const records = await insertRecords(database)
       const scheduler = await keepRunning(() => startSchedulerProcess(url))
       // A receiver that is slow enough to be interrupted.
-      const receiver = await startWebhookReceiver(response => setImmediate(() => response.end('ok')))
+      const receiver = await startWebhookReceiver(response =>
+        setImmediate(() => response.end('ok')),
+      )
 
       const ids: string[] = []
       for (let kill = 0; kill < KILLS; kill += 1) {
-        const actions = Array.from({ length: DELIVERIES_PER_KILL }, () => ({ action_url: receiver.url }))
+        const actions = Array.from({ length: DELIVERIES_PER_KILL }, () => ({
+          action_url: receiver.url,
+        }))
         const before = receiver.calls.length
         ids.push(...(await insertDeliveries(database, records, actions)))
         // The moment of the kill moves from before the first call to after the last one.
@@ -89,7 +93,11 @@ const waitForDatabase = (url: string) =>
 async function connect(data: string, url: string): Promise<Database> {
   await waitForDatabase(url)
   const path = join(data, 'postgres/data/.s.PGSQL.5432')
-  const database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
+  const database = await createDatabase({
+    path,
+    user: APPLICATION_NAME,
+    database: APPLICATION_NAME,
+  })
   onTestFinished(() => database.close())
   return database
 }

@@ -21,7 +21,8 @@ import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 const administrator = { email: 'owner@eyrie.test', password: 'correct = horse battery staple' }
 const TIMEOUT = { timeout: 180_000 }
 const WAIT = { timeout: 180_000, interval: 200 }
-const { channel, customer, device, organization, pipeline, site, source, systemAlert } = managementRoutes
+const { channel, customer, device, organization, pipeline, site, source, systemAlert } =
+  managementRoutes
 
 /** Starts management in this process, as it runs on all addresses, and reaches it by loopback. */
 async function startManagement(ports: readonly number[]) {
@@ -54,7 +55,10 @@ async function startManagement(ports: readonly number[]) {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const location = response.headers.get('location')
-    const { message, response: value } = (await response.json()) as { message: string; response: never }
+    const { message, response: value } = (await response.json()) as {
+      message: string
+      response: never
+    }
     if (!response.ok) throw new Error(`${path}: ${message}`)
     return { id: location?.split('=').at(-1) ?? '', value }
   }
@@ -78,7 +82,8 @@ async function startManagement(ports: readonly number[]) {
     })
     onTestFinished(() => engine.kill())
     const engineId = await vi.waitFor(async () => {
-      const [row] = await postgres.sql`select engine_id from engine join engine_state using (engine_id)
+      const [row] =
+        await postgres.sql`select engine_id from engine join engine_state using (engine_id)
         where engine_port = ${port} and engine_status = 1`
       expect(row).toBeDefined()
       return String(row!.engine_id)
@@ -146,18 +151,31 @@ it('an engine that joins is offered cameras of another one, and receives them on
 
   // The rules are set on the page, and by the command line.
   await page.getByLabel('Spread Site yard over the engines').check()
-  expect(await runCommand('placement', 'site', 'Site yard', '--placement', 'automatic')).toMatchObject({
+  expect(
+    await runCommand('placement', 'site', 'Site yard', '--placement', 'automatic'),
+  ).toMatchObject({
     code: 0,
     out: 'changed the placement of Site yard\n',
   })
   await vi.waitFor(async () => {
-    expect(await page.getByLabel('Who chooses the engines of Site yard').inputValue()).toBe('automatic')
+    expect(await page.getByLabel('Who chooses the engines of Site yard').inputValue()).toBe(
+      'automatic',
+    )
     const rules = { site_placement: 'automatic', site_is_spread: true }
     expect(await call(`/placement/site?site_id=${siteId}`)).toMatchObject(rules)
   }, WAIT)
 
-  // Another engine joins: management offers to move a camera, and the page and the command line show it.
-  const created = await runCommand('join-token', 'create', 'yard', '--site', 'Site yard', '--days', '7')
+  // Another engine joins: management offers to move a camera, and the page and the
+  // command line show it.
+  const created = await runCommand(
+    'join-token',
+    'create',
+    'yard',
+    '--site',
+    'Site yard',
+    '--days',
+    '7',
+  )
   expect(created).toMatchObject({ code: 0, out: expect.stringMatching(/^eyrie_jt_\S+\n$/) })
   await startEngine('Hall 2', ports[1]!, created.out.trim())
   await page.getByText('A better distribution is possible').waitFor(TIMEOUT)
@@ -166,7 +184,9 @@ it('an engine that joins is offered cameras of another one, and receives them on
   const shown = await runCommand('placement')
   expect(shown.out).toMatch(/^Hall 1 +online +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d +2$/m)
   expect(shown.out).toMatch(/^Dock +Site yard +Hall 1 +automatic +\S+ +Dock in$/m)
-  expect(shown.out).toMatch(/^The plan, which is offered since \S+ \S+ UTC; eyrie placement apply makes/m)
+  expect(shown.out).toMatch(
+    /^The plan, which is offered since \S+ \S+ UTC; eyrie placement apply makes/m,
+  )
   expect(shown.out).toMatch(/^(Gate|Dock) +Hall 1 +Hall 2 /m)
 
   await page.getByRole('button', { name: 'Move 1 camera' }).click()
@@ -179,7 +199,15 @@ it('an engine that joins is offered cameras of another one, and receives them on
   // A person moves a camera and pins it.
   await page.getByLabel('Engine of Gate', { exact: true }).selectOption('Hall 1')
   await page.getByLabel('Who chooses the engine of Gate').selectOption('a person (pinned)')
-  const moved = await runCommand('placement', 'source', 'Dock', '--engine', 'Hall 1', '--placement', 'pinned')
+  const moved = await runCommand(
+    'placement',
+    'source',
+    'Dock',
+    '--engine',
+    'Hall 1',
+    '--placement',
+    'pinned',
+  )
   expect(moved.out).toBe('changed the placement of Dock\nmoved Dock to Hall 1\n')
   await card('Hall 1').getByText('2 cameras').waitFor(TIMEOUT)
   expect(await runCommand('placement', 'source', 'Dick', '--engine', 'Hall 1')).toMatchObject({
@@ -201,7 +229,9 @@ it('an engine that joins is offered cameras of another one, and receives them on
   await page.getByRole('button', { name: 'Delete hall' }).click()
   await page.getByRole('button', { name: 'Delete the token' }).click()
   await vi.waitFor(async () => expect(await call('/engine/join-tokens')).toEqual([]), WAIT)
-  expect((await runCommand('join-token', 'delete', id)).err).toContain(`there is no join token ${id}`)
+  expect((await runCommand('join-token', 'delete', id)).err).toContain(
+    `there is no join token ${id}`,
+  )
 
   // The page says why it cannot delete a token that somebody else has deleted.
   await page.getByLabel('Name of the token').fill('gate')

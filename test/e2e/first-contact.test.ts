@@ -59,8 +59,14 @@ const waitForReason = (appliance: Appliance, reason: RegExp) =>
     expect(channel?.reason).toMatch(reason)
   })
 
-/** Makes a camera the only source of the appliance. Returns its id, which is also the id of its stream. */
-async function connectCamera(appliance: Appliance, address: string | AddressObject): Promise<number> {
+/**
+ * Makes a camera the only source of the appliance. Returns its id, which is also the id of its
+ * stream.
+ */
+async function connectCamera(
+  appliance: Appliance,
+  address: string | AddressObject,
+): Promise<number> {
   const client = createEngineClient(appliance)
   await client.deploy([
     {
@@ -140,7 +146,11 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
 
   async function waitForRecording(stream: number) {
     await vi.waitFor(async () => {
-      const recorded = await listRecordings({ url: appliance.mediaUrl }, `?stream=${stream}`, appliance.token)
+      const recorded = await listRecordings(
+        { url: appliance.mediaUrl },
+        `?stream=${stream}`,
+        appliance.token,
+      )
       // Sound that is detected late begins another range.
       const ranges = recorded.flatMap(each => each.ranges)
       expect(ranges).toContainEqual(expect.objectContaining({ width: 320 }))
@@ -180,7 +190,11 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
 
   it.each([
     ['without credentials', {}, /requires authentication: add a user name and password/],
-    ['with a wrong password', { username: 'viewer', password: 'wrong' }, /rejects the user name or password/],
+    [
+      'with a wrong password',
+      { username: 'viewer', password: 'wrong' },
+      /rejects the user name or password/,
+    ],
   ])('says what is wrong with an RTSP camera %s', async (_, credentials, reason) => {
     const { url } = await startRtspCamera({ login })
     await connectCamera(appliance, { url, ...credentials })
@@ -192,7 +206,8 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
     const { url } = await startHttpCamera({
       answers: { '/': response => response.setHeader('Content-Type', 'text/html').end(page) },
     })
-    const reason = /sends a web page \(text\/html\) instead of video: use the address of its video stream/
+    const reason =
+      /sends a web page \(text\/html\) instead of video: use the address of its video stream/
     await connectCamera(appliance, url('/'))
     await waitForReason(appliance, reason)
     expect((await testCamera(appliance, url('/'))).err).toMatch(reason)
@@ -206,6 +221,9 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
         ? [Buffer.concat([packet.subarray(0, 12), Buffer.from([0x7c, 0x05, 1, 0, 0x80])])]
         : [packet]
     await connectCamera(appliance, { url: proxy.url, transport: 'tcp' })
-    await waitForReason(appliance, /sends packets, but no complete picture for 5 s: restart the camera/)
+    await waitForReason(
+      appliance,
+      /sends packets, but no complete picture for 5 s: restart the camera/,
+    )
   })
 })

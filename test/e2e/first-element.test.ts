@@ -32,7 +32,10 @@ const blocks: Block[] = [...PAGE.matchAll(/([^\n]*)\n(?:\n)?```(\w*)\n([\s\S]*?)
 let appliance: Appliance
 let browser: Browser
 let folder: string
-/** A checkout in which `make run` was called: the command line, and the data folder of the appliance. */
+/**
+ * A checkout in which `make run` was called: the command line, and the data folder of the
+ * appliance.
+ */
 let checkout: string
 
 beforeAll(async () => {
@@ -84,7 +87,9 @@ function editFile({ instruction, code }: Block): void {
   writeFileSync(file, content.replace(text!, code.trim()))
 }
 
-/** Asserts that a program has printed the lines of a block, in which an ellipsis matches any text. */
+/**
+ * Asserts that a program has printed the lines of a block, in which an ellipsis matches any text.
+ */
 function assertPrinted(printed: string, { code }: Block): void {
   for (const line of code.trimEnd().split('\n')) expect(printed).toContain(line.replace(/ …$/, ''))
 }
@@ -117,7 +122,9 @@ it('the guide to the first element leads from create to a count in the live view
       .poll(() => card.innerText(), { timeout: LIMIT_MS })
       .toMatch(/[1-9]\d*\s+visible\s+[1-9]\d*\s+most/)
     const event = page.getByLabel('Events').locator('.event', { hasText: 'record' }).first()
-    await expect.poll(() => event.innerText(), { timeout: LIMIT_MS }).toMatch(/record\s+visible [1-9]/)
+    await expect
+      .poll(() => event.innerText(), { timeout: LIMIT_MS })
+      .toMatch(/record\s+visible [1-9]/)
     const { x, width: fieldWidth } = (await event.locator('.fields').boundingBox())!
     expect(x).toBeGreaterThanOrEqual(0)
     expect(x + fieldWidth).toBeLessThanOrEqual(width)

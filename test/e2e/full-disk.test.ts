@@ -46,7 +46,9 @@ async function readAlarms(url: string): Promise<string[]> {
 /** Returns the time of the last recorded picture, in epoch ms; 0 without a recording. */
 async function readRecordingEnd({ mediaUrl, token }: ApplianceOnDisk): Promise<number> {
   const headers = { authorization: `Bearer ${token}` }
-  const { streams } = recordingList.parse(await (await fetch(`${mediaUrl}/recordings`, { headers })).json())
+  const { streams } = recordingList.parse(
+    await (await fetch(`${mediaUrl}/recordings`, { headers })).json(),
+  )
   const last = streams[0]?.ranges.at(-1)
   return last ? Date.parse(last.to) : 0
 }
@@ -74,7 +76,8 @@ it('every service reports a full disk, and stores again when there is space', {
   await engine.source.modify(source!.id, { recording: { mode: 'continuous' } })
   await vi.waitUntil(async () => (await readRecordingEnd(appliance)) > 0, WAIT)
   await vi.waitUntil(async () => (await signIn(appliance)) === 200, WAIT)
-  for (const url of urls) await vi.waitFor(async () => expect(await readAlarms(url)).toEqual([]), WAIT)
+  for (const url of urls)
+    await vi.waitFor(async () => expect(await readAlarms(url)).toEqual([]), WAIT)
 
   appliance.fill()
   for (const url of [engineUrl, consoleUrl]) {
@@ -92,7 +95,8 @@ it('every service reports a full disk, and stores again when there is space', {
 
   appliance.free()
   const freedAt = Date.now()
-  for (const url of urls) await vi.waitFor(async () => expect(await readAlarms(url)).toEqual([]), WAIT)
+  for (const url of urls)
+    await vi.waitFor(async () => expect(await readAlarms(url)).toEqual([]), WAIT)
   await vi.waitUntil(async () => (await readRecordingEnd(appliance)) > freedAt, WAIT)
   expect(await engine.source.modify(source!.id, { rate: 7 })).toMatchObject({ rate: 7 })
   expect(await signIn(appliance)).toBe(200)

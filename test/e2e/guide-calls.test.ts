@@ -23,7 +23,9 @@ afterAll(() => appliance.remove())
 
 /** Returns the contents of the shell blocks of a document, without their indentation. */
 function readShellBlocks(document: string): string[] {
-  const blocks = readFileSync(join(root, document), 'utf8').matchAll(/^( *)```sh\n([\s\S]*?)^\1```$/gm)
+  const blocks = readFileSync(join(root, document), 'utf8').matchAll(
+    /^( *)```sh\n([\s\S]*?)^\1```$/gm,
+  )
   return Array.from(blocks, ([, indentation = '', text = '']) =>
     text.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
   )
@@ -32,7 +34,10 @@ function readShellBlocks(document: string): string[] {
 const findBlock = (document: string, text: string) =>
   readShellBlocks(document).find(block => block.includes(text))!
 
-/** Runs a script in a folder with the data folder of the appliance, like a checkout in which `make run` was called. */
+/**
+ * Runs a script in a folder with the data folder of the appliance, like a checkout in which
+ * `make run` was called.
+ */
 async function runInCheckout(script: string): Promise<string> {
   const folder = createTemporaryFolder()
   symlinkSync(appliance.data, join(folder, '.eyrie'))
@@ -71,7 +76,9 @@ it('the calls of the guides of management, alerts, notifications and engines wor
   expect(output).toMatch(/"channel_stats":\{"up":\d+,"down":\d+,"ids":/)
   expect(output).toContain(`"whep": "${appliance.consoleUrl}/media/`)
   expect(output).toMatch(/^eyrie_pat_/m)
-  expect(output).toMatch(/^no site was created: organization_id: is required; .*site_name: is required/m)
+  expect(output).toMatch(
+    /^no site was created: organization_id: is required; .*site_name: is required/m,
+  )
   expect(output).toContain('"subject": "Nobody at the door on Door"')
   expect(output).toMatch(/^location: \/api\/v1\/delivery\/id\?delivery_id=/im)
   expect(output).toContain('"delivery_to": "guard@example.com"')
@@ -82,5 +89,8 @@ it('the call of the engine in the readme works', {
   timeout: 60_000,
 }, async () => {
   const output = await runInCheckout(findBlock('README.md', 'api/v3/exports'))
-  expect(JSON.parse(output)).toMatchObject({ channels: expect.any(Array), streams: expect.any(Array) })
+  expect(JSON.parse(output)).toMatchObject({
+    channels: expect.any(Array),
+    streams: expect.any(Array),
+  })
 })

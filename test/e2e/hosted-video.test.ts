@@ -15,7 +15,9 @@ interface Instance {
   engine: EngineProcess
 }
 
-/** Starts media and engine of one instance. It can be restarted with the same ports and data folder. */
+/**
+ * Starts media and engine of one instance. It can be restarted with the same ports and data folder.
+ */
 async function startInstance(
   data: string,
   token: string | undefined,
@@ -57,7 +59,10 @@ describe('hosted video', () => {
     await second.engine.api.deploy([
       {
         sources: [
-          { type: 'hosted_video', address: { url: `${first.media.url}/streams/door`, token: TOKEN } },
+          {
+            type: 'hosted_video',
+            address: { url: `${first.media.url}/streams/door`, token: TOKEN },
+          },
         ],
         sinks: [{ type: 'video', address: pathToFileURL(join(b, 'analysed.mp4')).href }],
         elements: [{ name: 'read-number' }],
@@ -88,5 +93,8 @@ describe('hosted video', () => {
   })
 })
 
-/** Throws if there is no readable file, as between the rotation of a file and the start of the next one. */
+/**
+ * Throws if there is no readable file, as between the rotation of a file and the
+ * start of the next one.
+ */
 const countFrames = (path: string) => readAnnotatedPictures(path).length

@@ -72,7 +72,10 @@ it('engines register themselves by a join token, and remain the same engines aft
     }, WAIT)
 
   // Two engines at once, which were given nothing but the token and the address of management.
-  const [first] = await Promise.all([startEngine('first', ports[0]!), startEngine('second', ports[1]!)])
+  const [first] = await Promise.all([
+    startEngine('first', ports[0]!),
+    startEngine('second', ports[1]!),
+  ])
   const joined = await untilOnline([ports[0]!, ports[1]!])
   const find = (engines: JoinedEngine[], port: number) =>
     engines.find(({ engine_port }) => engine_port === port)!.engine_id
@@ -86,14 +89,22 @@ it('engines register themselves by a join token, and remain the same engines aft
 
   // An unknown engine needs a valid token, such as one that was created for it.
   const refused = await startEngine('third', ports[3]!, 'wrong')
-  await vi.waitUntil(() => refused.lines.some(line => line.includes('the join token is unknown')), WAIT)
+  await vi.waitUntil(
+    () => refused.lines.some(line => line.includes('the join token is unknown')),
+    WAIT,
+  )
   expect(await listEngines()).toHaveLength(2)
   await refused.kill()
-  const { join_token: joinToken } = await call<{ join_token: string }>('/engine/create-join-token', token, {
-    name: 'third',
-  })
+  const { join_token: joinToken } = await call<{ join_token: string }>(
+    '/engine/create-join-token',
+    token,
+    {
+      name: 'third',
+    },
+  )
 
-  // As in a container of its own: the supervisor runs an engine and its media service, and nothing else.
+  // As in a container of its own: the supervisor runs an engine and its media
+  // service, and nothing else.
   const supervisor = spawn(process.execPath, [ENGINE_ONLY], {
     env: {
       PATH: process.env.PATH,
@@ -109,7 +120,10 @@ it('engines register themselves by a join token, and remain the same engines aft
   const lines: string[] = []
   createInterface({ input: supervisor.stdout }).on('line', line => lines.push(line))
   await untilOnline([ports[1]!, ports[2]!, ports[3]!])
-  const tokens = await call<{ name: string; used_at: string | null }[]>('/engine/join-tokens', token)
+  const tokens = await call<{ name: string; used_at: string | null }[]>(
+    '/engine/join-tokens',
+    token,
+  )
   expect(tokens).toMatchObject([{ name: 'third', used_at: expect.any(String) }])
   expect(JSON.stringify(tokens)).not.toContain(joinToken)
   await vi.waitFor(async () => {
@@ -120,5 +134,6 @@ it('engines register themselves by a join token, and remain the same engines aft
   expect(await once(supervisor, 'exit')).toEqual([0, null])
   const services = new Set(lines.map(line => /^\S+ (\S+)/.exec(line)?.[1]))
   expect([...services]).toEqual(expect.arrayContaining(['supervisor', 'media', 'engine']))
-  for (const name of ['management', 'scheduler', 'database']) expect([...services]).not.toContain(name)
+  for (const name of ['management', 'scheduler', 'database'])
+    expect([...services]).not.toContain(name)
 })

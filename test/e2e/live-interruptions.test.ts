@@ -15,7 +15,10 @@ import { makeVideo } from '../fixtures/media/test-video.ts'
 import { startStallingProxy } from '../fixtures/network/stalling-proxy.ts'
 import type { Appliance } from '../fixtures/processes/appliance.ts'
 import { findServicePid } from '../fixtures/processes/processes.ts'
-import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/processes/watched-appliance.ts'
+import {
+  startWatchedAppliance,
+  type WatchedAppliance,
+} from '../fixtures/processes/watched-appliance.ts'
 
 const SECOND = 90_000
 const FRAMES = 500
@@ -81,7 +84,10 @@ async function expectExactBoxes(page: Page) {
   const samples = await collectSamples(page, 20, ({ exact }) => exact)
   for (const { exact, boxes, number } of samples) {
     if (exact)
-      expect({ number, boxes }).toEqual({ number, boxes: { own: true, before: false, after: false } })
+      expect({ number, boxes }).toEqual({
+        number,
+        boxes: { own: true, before: false, after: false },
+      })
   }
 }
 

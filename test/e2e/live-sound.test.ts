@@ -39,7 +39,11 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
     browser = await openBrowser()
     appliance = await startAppliance({
       source: SMALL_PICTURE,
-      environment: { EYRIE_DATA: data, EYRIE_PLUGINS: numberReaderPlugins, MEDIASOUP_WORKER_BIN: worker },
+      environment: {
+        EYRIE_DATA: data,
+        EYRIE_PLUGINS: numberReaderPlugins,
+        MEDIASOUP_WORKER_BIN: worker,
+      },
     })
     await appliance.waitForLine(/ready: open/)
     await createEngineClient(appliance).activate(COMMUNITY_LICENSE)
@@ -56,7 +60,14 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
       '-c:a',
       'aac',
     ]
-    execFileSync('ffmpeg', ['-v', 'error', '-i', getPath('silent.mp4'), ...tone, getPath('tone.mp4')])
+    execFileSync('ffmpeg', [
+      '-v',
+      'error',
+      '-i',
+      getPath('silent.mp4'),
+      ...tone,
+      getPath('tone.mp4'),
+    ])
   }, 180_000)
   afterAll(async () => {
     await browser.close()

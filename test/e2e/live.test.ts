@@ -23,7 +23,10 @@ import { webrtcWorkerRequirement } from '../fixtures/requirements/webrtc-worker.
 
 const isLong = process.env.EYRIE_LONG === '1'
 const FRAMES = isLong ? 1000 : 150
-/** The frames of the video: in the long run as many as there are distinct numbers, so that no two frames show the same one. */
+/**
+ * The frames of the video: in the long run as many as there are distinct numbers, so that no two
+ * frames show the same one.
+ */
 const NUMBERS = isLong ? 2 ** numberedShape.bits : 500
 const TICKS_PER_FRAME = 90_000 / numberedShape.fps
 
@@ -64,7 +67,10 @@ async function openNumberedVideo({
 
 /** Pictures of the camera with two streams show the same number for 400 ms. */
 const REPEATED_PICTURES = 10
-/** Distance from a change of the number at which the boxes must be right, even before the streams are aligned exactly. */
+/**
+ * Distance from a change of the number at which the boxes must be right, even before the streams
+ * are aligned exactly.
+ */
 const SETTLED_TICKS = 4 * TICKS_PER_FRAME
 const WAIT = { timeout: 250_000, interval: 500 }
 
@@ -103,8 +109,9 @@ function findSettled(samples: LiveSample[]): LiveSample[] {
 }
 
 /**
- * Resolves when 50 frames whose number is not about to change have only their own box. Boxes of pictures from another time
- * would be at other places. While the machine is busy, packets arrive late, and single frames may have older boxes.
+ * Resolves when 50 frames whose number is not about to change have only their own box. Boxes of
+ * pictures from another time would be at other places. While the machine is busy, packets arrive
+ * late, and single frames may have older boxes.
  */
 async function waitForOwnBoxes(page: Page) {
   await startSampling(page)
@@ -136,7 +143,10 @@ describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
     const exact = samples.filter(({ exact }) => exact)
     expect(new Set(exact.map(({ number }) => number)).size).toBeGreaterThan(50)
     for (const { number, pts, metadataPts, boxes } of exact) {
-      expect({ number, boxes }).toEqual({ number, boxes: { own: true, before: false, after: false } })
+      expect({ number, boxes }).toEqual({
+        number,
+        boxes: { own: true, before: false, after: false },
+      })
       expect(metadataPts).toBe(pts)
     }
   }, 400_000)
@@ -195,7 +205,9 @@ describe('live page', () => {
 
   it("draws the boxes of a camera's sub stream on the main stream", async () => {
     const { page } = await openTwoStreamCamera()
-    await expect.poll(readSubStream, WAIT).toMatchObject({ analysed: true, width: numberedShape.width / 2 })
+    await expect
+      .poll(readSubStream, WAIT)
+      .toMatchObject({ analysed: true, width: numberedShape.width / 2 })
     await waitForOwnBoxes(page)
     const videoWidth = () => page.locator('.stage video').first().evaluate(readVideoWidth)
     await expect.poll(videoWidth, WAIT).toBe(numberedShape.width)
@@ -215,7 +227,10 @@ describe('live page', () => {
   it('marks a source that was never connected, shows the full reason and sets the page title', async () => {
     const door = { name: 'door', coords: [0, 1].map(x => ({ x, y: 0.5 })) }
     await createEngineClient(appliance).deploy([
-      { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
+      {
+        sources: [{ type: 'inf', address: pathToFileURL(video).href }],
+        elements: [{ name: 'read-number' }],
+      },
       {
         sources: [{ type: 'video', address: `rtsp://127.0.0.1:9/${'a-long-way/'.repeat(12)}` }],
         elements: [{ name: 'line-crossing', config: { '0': { lines: [door] } } }],
@@ -236,9 +251,14 @@ describe('live page', () => {
     await expect.poll(() => page.title(), { timeout: 60_000 }).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
 
     const problem = page.locator('.problem')
-    expect(await problem.textContent()).toMatch(/^Attempt \d+ failed, .*check that the camera is on/)
+    expect(await problem.textContent()).toMatch(
+      /^Attempt \d+ failed, .*check that the camera is on/,
+    )
     expect(await problem.evaluate(element => element.scrollWidth - element.clientWidth)).toBe(0)
-    await page.getByRole('region', { name: 'Counts' }).getByRole('heading', { name: 'door' }).waitFor()
+    await page
+      .getByRole('region', { name: 'Counts' })
+      .getByRole('heading', { name: 'door' })
+      .waitFor()
     expect(requestedUrls.filter(url => url.includes('snapshot.jpg'))).toEqual([])
   }, 180_000)
 
@@ -251,7 +271,11 @@ describe('live page', () => {
       socket.on('framereceived', ({ payload }) => received.push(String(payload)))
     })
     page.on('response', async response => {
-      received.push(response.url(), JSON.stringify(response.headers()), await response.text().catch(() => ''))
+      received.push(
+        response.url(),
+        JSON.stringify(response.headers()),
+        await response.text().catch(() => ''),
+      )
     })
     await openConsole(page, appliance)
     await expect
@@ -278,7 +302,9 @@ describe('live page', () => {
     // The time that the appliance takes to start does not count.
     await appliance.waitForLine(/ready: open/)
     await expect.poll(() => page.getByText('retrying').count(), { timeout: 60_000 }).toBe(0)
-    const exact = (await collectSamples(page, 20, ({ exact }) => exact)).filter(({ exact }) => exact)
+    const exact = (await collectSamples(page, 20, ({ exact }) => exact)).filter(
+      ({ exact }) => exact,
+    )
     for (const { boxes } of exact) expect(boxes).toEqual({ own: true, before: false, after: false })
   }, 180_000)
 })

@@ -36,7 +36,9 @@ describe('a channel that was created through the API only', () => {
       const messages: Buffer[] = []
       socket.on('message', (data: Buffer) => messages.push(data))
       await vi.waitUntil(() => messages.length > 2)
-      expect(JSON.parse(String(messages[0]))).toMatchObject({ codecs: expect.stringContaining('avc1') })
+      expect(JSON.parse(String(messages[0]))).toMatchObject({
+        codecs: expect.stringContaining('avc1'),
+      })
 
       const resource = await fetch(toLocalUrl(ticket.whep), { method: 'OPTIONS' })
       expect(resource.headers.get('accept-post')).toContain('application/sdp')
@@ -62,14 +64,19 @@ describe('a channel that was created through the API only', () => {
     const headers = { 'content-type': 'application/sdp' }
     const body = createOffer(videoSection)
     const answer = await fetch(toLocalUrl(ticket.whep), { method: 'POST', headers, body })
-    expect([answer.status, await answer.text()]).toEqual([201, expect.stringContaining('a=candidate:')])
+    expect([answer.status, await answer.text()]).toEqual([
+      201,
+      expect.stringContaining('a=candidate:'),
+    ])
     const session = new URL(answer.headers.get('location')!, toLocalUrl(ticket.whep))
     expect((await fetch(session, { method: 'DELETE' })).status).toBe(200)
     expect((await fetch(session, { method: 'DELETE' })).status).toBe(404)
   })
 })
 
-/** Starts the services, creates a channel through the API and requests a ticket for its live view. */
+/**
+ * Starts the services, creates a channel through the API and requests a ticket for its live view.
+ */
 async function startChannelView() {
   const media = await startMediaProcess({
     EYRIE_INTERNAL_TOKEN: INTERNAL,
@@ -81,7 +88,10 @@ async function startChannelView() {
     media,
     variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token' },
   })
-  const views = new Hono().route('/media', createTicketViewRoutes(fleet.findView, localEngineEgress))
+  const views = new Hono().route(
+    '/media',
+    createTicketViewRoutes(fleet.findView, localEngineEgress),
+  )
   views.onError(createErrorHandler(createLog('management', 'silent')))
   const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())
@@ -94,9 +104,12 @@ async function startChannelView() {
   const pipelineId = await fleet.addPipeline(engineId, [{ name: 'motion' }])
   const channelId = await fleet.addChannel(sourceId, pipelineId)
 
-  await vi.waitFor(async () => expect(await fleet.getChannel(channelId)).toMatchObject({ is_active: true }), {
-    timeout: LONG_MS / 2,
-  })
+  await vi.waitFor(
+    async () => expect(await fleet.getChannel(channelId)).toMatchObject({ is_active: true }),
+    {
+      timeout: LONG_MS / 2,
+    },
+  )
   const { response: device } = await fleet.call(managementRoutes.device.get, { device_id })
   expect(device).toMatchObject({
     device_status: 'online',

@@ -40,10 +40,15 @@ test('a file that crashes media at every start is put into quarantine, and camer
   // Media may run as a user of its own.
   chmodSync(plugins, 0o755)
   buildCrashingElement(plugins)
-  const appliance = await startAppliance({ source: SMALL_PICTURE, environment: { GST_PLUGIN_PATH: plugins } })
+  const appliance = await startAppliance({
+    source: SMALL_PICTURE,
+    environment: { GST_PLUGIN_PATH: plugins },
+  })
   onTestFinished(appliance.remove)
   await appliance.waitForLine(/ready: open/)
-  const health = (await (await fetch(`${appliance.mediaUrl}/health`)).json()) as { isolation: object }
+  const health = (await (await fetch(`${appliance.mediaUrl}/health`)).json()) as {
+    isolation: object
+  }
   expect(health.isolation).toEqual({ level: 'full', missing: [] })
 
   const engine = createEngineClient(appliance)
@@ -69,7 +74,9 @@ test('a file that crashes media at every start is put into quarantine, and camer
     /hostile\.mp4: opening it has crashed media/.test(reason ?? '')
   await expect.poll(async () => (await listStreams(appliance)).some(isQuarantined), POLL).toBe(true)
   await expect.poll(() => readStates(appliance), POLL).toMatchObject(running)
-  await expect.poll(async () => Math.min(...(await countRanges(appliance))), POLL).toBeGreaterThan(1)
+  await expect
+    .poll(async () => Math.min(...(await countRanges(appliance))), POLL)
+    .toBeGreaterThan(1)
   expect(findServicePid(appliance.data, 'engine')).toBe(pids[1])
   expect(findServicePid(appliance.data, 'media')).not.toBe(pids[0])
 })

@@ -66,8 +66,16 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
   onTestFinished(() => fleet.jobs.stop())
   fleet.jobs.start(database)
   const fields = { engine_timeout: '2s' }
-  const from = await fleet.registerEngine({ ...fields, engine_name: 'first', engine_port: first.port })
-  const to = await fleet.registerEngine({ ...fields, engine_name: 'second', engine_port: second.port })
+  const from = await fleet.registerEngine({
+    ...fields,
+    engine_name: 'first',
+    engine_port: first.port,
+  })
+  const to = await fleet.registerEngine({
+    ...fields,
+    engine_name: 'second',
+    engine_port: second.port,
+  })
   await fleet.untilStatus(from, 1)
   await fleet.untilStatus(to, 1)
 
@@ -79,7 +87,10 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
   const pinnedId = await fleet.addChannel(pinned.source_id, pipelineId)
   const { site_id } = fleet
   await fleet.call(placement.updateSite, { site_id, site_placement: 'automatic' })
-  await fleet.call(placement.updateSource, { source_id: pinned.source_id, source_placement: 'pinned' })
+  await fleet.call(placement.updateSource, {
+    source_id: pinned.source_id,
+    source_placement: 'pinned',
+  })
   const { channel_sid: channelSid } = await fleet.untilVerified(channelId)
   const { channel_sid: pinnedSid } = await fleet.untilVerified(pinnedId)
 
@@ -102,7 +113,8 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
   // The engine is cut off: its channel goes on there, and soon on the other engine.
   first.proxy.stall()
   await vi.waitFor(
-    async () => expect(await fleet.getChannel(channelId)).toMatchObject({ engine_id: to, is_active: true }),
+    async () =>
+      expect(await fleet.getChannel(channelId)).toMatchObject({ engine_id: to, is_active: true }),
     WAIT,
   )
   await vi.waitFor(
@@ -140,7 +152,8 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
   const succeededAt = former.succeeded_at!.getTime()
   expect(succeededAt).toBeGreaterThan(former.moved_at.getTime())
 
-  // Exactly the messages of the first engine before the first one of the second, and all of the second.
+  // Exactly the messages of the first engine before the first one of the second, and all of the
+  // second.
   const accepted = own.filter(({ time }) => Date.parse(time) < succeededAt)
   expect(own.length).toBeGreaterThan(accepted.length)
   expect((await readEvents(fleet, channelId, from)).map(({ seq }) => seq)).toEqual(
@@ -153,9 +166,9 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
     secondLog.filter(({ seq }) => seq <= ofSecond.at(-1)!.seq).map(({ seq }) => seq),
   )
   const storedPinned = await readEvents(fleet, pinnedId, from)
-  expect(storedPinned.filter(({ seq }) => seq <= pinnedLog.at(-1)!.seq).map(({ seq }) => seq)).toEqual(
-    pinnedLog.map(({ seq }) => seq),
-  )
+  expect(
+    storedPinned.filter(({ seq }) => seq <= pinnedLog.at(-1)!.seq).map(({ seq }) => seq),
+  ).toEqual(pinnedLog.map(({ seq }) => seq))
 
   // The counts are those of the stored events.
   await vi.waitFor(async () => {

@@ -47,7 +47,9 @@ it('an offline engine is named by health, command line and page, and followed ag
     expect(ok).toBe(true)
     expect(engines).toMatchObject([{ engine_name: 'local', status: 'offline' }])
     expect(alarms).toEqual([
-      expect.stringMatching(/^engine local has been offline since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: /),
+      expect.stringMatching(
+        /^engine local has been offline since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: /,
+      ),
     ])
     return alarms.join()
   }, WAIT)
@@ -65,6 +67,9 @@ it('an offline engine is named by health, command line and page, and followed ag
   const startedMs = performance.now()
   await vi.waitUntil(() => countConnections() === 2, WAIT)
   if (LONG) expect(performance.now() - startedMs).toBeLessThan(MAX_NOTICE_MS)
-  await vi.waitFor(async () => expect(await readHealth()).toMatchObject({ alarms: [], engines: [] }), WAIT)
+  await vi.waitFor(
+    async () => expect(await readHealth()).toMatchObject({ alarms: [], engines: [] }),
+    WAIT,
+  )
   await shown.waitFor({ ...WAIT, state: 'detached' })
 })

@@ -14,7 +14,8 @@ import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
 
-// An author develops outside of the checkout, and uploads to an engine that analyses a test picture: a white ball on black.
+// An author develops outside of the checkout, and uploads to an engine that analyses a test
+// picture: a white ball on black.
 
 const LIMIT_MS = 180_000
 const root = resolve(import.meta.dirname, '../..')
@@ -24,15 +25,21 @@ let media: MediaProcess
 let engine: EngineProcess
 let messages: readonly OutputMessage[]
 
-const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
+const until = (condition: () => unknown) =>
+  vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
 const eyrie = (...args: string[]) =>
-  runEyrieCommand(args, { data: join(folder, 'data'), environment: { EYRIE_ENGINE_URL: engine.url } })
+  runEyrieCommand(args, {
+    data: join(folder, 'data'),
+    environment: { EYRIE_ENGINE_URL: engine.url },
+  })
 
 /** The events of a type, from message number `from` on. */
 const findEvents = (type: string, from = 0) =>
   messages
     .slice(from)
-    .flatMap(message => (message.kind === 'event' && message.data.type === type ? [message.data] : []))
+    .flatMap(message =>
+      message.kind === 'event' && message.data.type === type ? [message.data] : [],
+    )
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-author-'))
@@ -47,7 +54,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function deploy(...elements: { name: string; args?: Record<string, unknown> }[]): Promise<void> {
+async function deploy(
+  ...elements: { name: string; args?: Record<string, unknown> }[]
+): Promise<void> {
   const sources = [{ type: 'inf' as const, address: SMALL_PICTURE }]
   await engine.api.deploy([{ sources, sinks: [], elements }])
 }
@@ -56,7 +65,11 @@ describe('the package @eyrie/element', () => {
   let project: string
   /** Runs a program in the project. npm finds nothing in its cache, and does not ask a registry. */
   const runIn = async (cwd: string, program: string, ...args: string[]) => {
-    const env = { ...process.env, npm_config_cache: join(folder, 'npm-cache'), npm_config_offline: 'true' }
+    const env = {
+      ...process.env,
+      npm_config_cache: join(folder, 'npm-cache'),
+      npm_config_offline: 'true',
+    }
     const running = promisify(execFile)(program, args, { cwd, env, encoding: 'utf8' })
     const { stdout } = await running.catch(({ message, stdout }) => {
       throw new Error(`${message}\n${stdout}`)
@@ -65,19 +78,39 @@ describe('the package @eyrie/element', () => {
   }
   const npmPack = async (source: string) => {
     const [packed] = JSON.parse(
-      await runIn(folder, 'npm', 'pack', source, '--json', '--ignore-scripts', '--pack-destination', folder),
+      await runIn(
+        folder,
+        'npm',
+        'pack',
+        source,
+        '--json',
+        '--ignore-scripts',
+        '--pack-destination',
+        folder,
+      ),
     )
     return join(folder, packed.filename)
   }
 
   beforeAll(async () => {
     await buildSdkPackage(join(folder, 'sdk'))
-    const archives = [await npmPack(join(folder, 'sdk')), await npmPack(join(root, 'node_modules/zod'))]
+    const archives = [
+      await npmPack(join(folder, 'sdk')),
+      await npmPack(join(root, 'node_modules/zod')),
+    ]
     project = join(folder, 'turnstile')
     mkdirSync(project)
     const files = ['plugin.json', '*.js']
     writePackage({ name: 'turnstile', version: '1.0.0', type: 'module', files })
-    await runIn(project, 'npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', ...archives)
+    await runIn(
+      project,
+      'npm',
+      'install',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      ...archives,
+    )
   }, LIMIT_MS)
 
   const writePackage = (content: object) =>
@@ -106,7 +139,10 @@ describe('the package @eyrie/element', () => {
     expect(imported.trim().split('\n')).toEqual(
       ['.', './generate', './testing', './tracking'].map(name => `${name} true`),
     )
-    const sources = readdirSync(join(installed, '@eyrie/element'), { recursive: true, encoding: 'utf8' })
+    const sources = readdirSync(join(installed, '@eyrie/element'), {
+      recursive: true,
+      encoding: 'utf8',
+    })
       .filter(file => /\.(js|ts)$/.test(file))
       .map(file => readFileSync(join(installed, '@eyrie/element', file), 'utf8'))
     expect(sources.filter(code => /from '(@eyrie\/contract|[^']*\.ts')/.test(code))).toEqual([])
@@ -178,7 +214,10 @@ describe('the package @eyrie/element', () => {
         types: [],
         skipLibCheck: false,
       }
-      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+      writeFileSync(
+        join(project, 'tsconfig.json'),
+        JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+      )
       await runIn(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'))
 
       const element = {
@@ -196,7 +235,10 @@ describe('the package @eyrie/element', () => {
       await runIn(project, process.execPath, 'node_modules/.bin/eyrie-generate', '.')
 
       const added = await eyrie('plugin', 'add', await npmPack(project))
-      expect(added).toMatchObject({ code: 0, out: expect.stringContaining('added turnstile 1.0.0') })
+      expect(added).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('added turnstile 1.0.0'),
+      })
       await deploy({ name: 'turnstile' })
       await until(() => findEvents('turned').length > 0)
       expect(findEvents('turned')[0]).toMatchObject({ frames: 3, place: 'at true' })
@@ -213,7 +255,10 @@ describe('a plugin that eyrie plugin create has made', () => {
       const created = await eyrie('plugin', 'create', project, '--reads', 'pictures')
       expect(created).toMatchObject({ code: 0, err: '' })
       const added = await eyrie('plugin', 'add', project)
-      expect(added).toMatchObject({ code: 0, out: expect.stringContaining('added night-watch 1.0.0-dev') })
+      expect(added).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('added night-watch 1.0.0-dev'),
+      })
       await deploy({ name: 'night-watch', args: { limit: 0.5 } })
       await until(() => findEvents('dark').length > 0)
 
@@ -223,7 +268,8 @@ describe('a plugin that eyrie plugin create has made', () => {
           const samples =
             parseExposition(await response.text()).get('eyrie_engine_element_value')?.samples ?? []
           return [...samples].some(
-            ([labels, value]) => /element="night-watch",metric="brightness"/.test(labels) && value > 0,
+            ([labels, value]) =>
+              /element="night-watch",metric="brightness"/.test(labels) && value > 0,
           )
         },
         { timeout: LIMIT_MS, interval: 100 },
@@ -232,7 +278,10 @@ describe('a plugin that eyrie plugin create has made', () => {
       const file = join(project, 'element.ts')
       const code = readFileSync(file, 'utf8')
       // The new code continues with the state of the previous one, in which it is dark.
-      writeFileSync(file, code.replace('state.isDark = brightness < args.limit', 'state.isDark = false'))
+      writeFileSync(
+        file,
+        code.replace('state.isDark = brightness < args.limit', 'state.isDark = false'),
+      )
       const updated = await eyrie('plugin', 'add', project)
       expect(updated.out).toContain('updated night-watch 1.0.0-dev; 1.0.0-dev is active')
       await until(() => findEvents('bright').length > 0)
@@ -250,7 +299,9 @@ describe('a plugin that eyrie plugin create has made', () => {
         `night-watch: Cannot read properties of undefined .*\\(element\\.ts:${line}:\\d+\\)`,
       )
       await until(() =>
-        messages.some(message => message.kind === 'state' && located.test(String(message.data.reason))),
+        messages.some(
+          message => message.kind === 'state' && located.test(String(message.data.reason)),
+        ),
       )
     },
     LIMIT_MS,

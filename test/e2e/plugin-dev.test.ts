@@ -1,4 +1,11 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SDK_VERSION } from '@eyrie/contract/sdk-version'
@@ -12,8 +19,8 @@ import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
 
-// An author changes an element while it runs on a test picture, and watches it in the page of `eyrie plugin dev`. An owner upgrades
-// a plugin.
+// An author changes an element while it runs on a test picture, and watches it in the page of
+// `eyrie plugin dev`. An owner upgrades a plugin.
 
 const LIMIT_MS = 180_000
 
@@ -48,13 +55,25 @@ afterAll(async () => {
 })
 
 function writeManifest(version: string): void {
-  const described = { name: 'pulse', title: 'Pulse', description: 'Beats', passthrough: true, runs: 'worker' }
+  const described = {
+    name: 'pulse',
+    title: 'Pulse',
+    description: 'Beats',
+    passthrough: true,
+    runs: 'worker',
+  }
   const element = {
     ...described,
     needs: ['pixels'],
     capabilities: { frames: { format: 'GRAY8', width: 16, height: 16 } },
   }
-  const plugin = { name: 'pulse', version, license: 'MIT', sdk: `^${SDK_VERSION}`, entry: 'element.ts' }
+  const plugin = {
+    name: 'pulse',
+    version,
+    license: 'MIT',
+    sdk: `^${SDK_VERSION}`,
+    entry: 'element.ts',
+  }
   writeFileSync(join(project, 'plugin.json'), JSON.stringify({ ...plugin, elements: [element] }))
 }
 
@@ -95,7 +114,8 @@ function startDev(...options: string[]) {
   return { printed, finished, interrupt: () => interruption.abort() }
 }
 
-const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
+const until = (condition: () => unknown) =>
+  vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
 
 it('eyrie plugin dev reloads an element with its state when it is saved, and shows its events, log, errors and video in a page', {
   timeout: LIMIT_MS,
@@ -107,7 +127,9 @@ it('eyrie plugin dev reloads an element with its state when it is saved, and sho
   writeManifest('1.0.0-dev')
   const elsewhere = startDev('--source', 'test://ball', `--inspect=${debuggerPort + 1}`)
   expect(await elsewhere.finished).toBe(1)
-  expect(elsewhere.printed.err).toMatch(/serves no debugger for pulse on port .*EYRIE_INSPECT=pulse:/)
+  expect(elsewhere.printed.err).toMatch(
+    /serves no debugger for pulse on port .*EYRIE_INSPECT=pulse:/,
+  )
 
   const inspect = `--inspect=${debuggerPort}`
   const { printed, finished, interrupt } = startDev('--source', 'test://ball', inspect)
@@ -118,7 +140,9 @@ it('eyrie plugin dev reloads an element with its state when it is saved, and sho
     `debugger: open chrome://inspect in Chrome, or attach an editor to 127.0.0.1:${debuggerPort}`,
   )
   const targets = await fetch(`http://127.0.0.1:${debuggerPort}/json/list`)
-  expect(await targets.json()).toMatchObject([{ title: expect.stringMatching(/^pulse on channel \d+$/) }])
+  expect(await targets.json()).toMatchObject([
+    { title: expect.stringMatching(/^pulse on channel \d+$/) },
+  ])
 
   const page = await fetch(url)
   expect(await page.text()).toContain('<script type="module" src="page.js">')
@@ -127,7 +151,9 @@ it('eyrie plugin dev reloads an element with its state when it is saved, and sho
     expect((await fetch(foreign)).status).toBe(404)
 
   const socketUrl = url.replace('http', 'ws')
-  const refused = new WebSocket(`${socketUrl}messages`, { headers: { Origin: 'http://example.com' } })
+  const refused = new WebSocket(`${socketUrl}messages`, {
+    headers: { Origin: 'http://example.com' },
+  })
   await new Promise(failed => refused.once('error', failed))
   const messages: { kind: string; excerpt?: object; problem?: string }[] = []
   const socket = new WebSocket(`${socketUrl}messages`)
@@ -150,7 +176,10 @@ it('eyrie plugin dev reloads an element with its state when it is saved, and sho
     plugin: 'pulse',
     msg: 'too dark',
   }
-  appendFileSync(join(folder, 'data/log/eyrie.log'), `${JSON.stringify({ ...record, plugin: 'other' })}\n`)
+  appendFileSync(
+    join(folder, 'data/log/eyrie.log'),
+    `${JSON.stringify({ ...record, plugin: 'other' })}\n`,
+  )
   appendFileSync(join(folder, 'data/log/eyrie.log'), `${JSON.stringify({ ...record, light: 3 })}\n`)
   await until(() => messages.some(({ kind }) => kind === 'log'))
   expect(messages.filter(({ kind }) => kind === 'log')).toMatchObject([
@@ -163,19 +192,27 @@ it('eyrie plugin dev reloads an element with its state when it is saved, and sho
   await until(() => printed.out.includes('event  pulse beat=second'))
   expect(printed.out).toMatch(/reload in \d+ ms/)
   // Every thirtieth frame is an event, before and after the reload.
-  const counts = [...printed.out.matchAll(/beat=\w+ frames=(\d+)/g)].map(([, frames]) => Number(frames))
+  const counts = [...printed.out.matchAll(/beat=\w+ frames=(\d+)/g)].map(([, frames]) =>
+    Number(frames),
+  )
   expect(counts).toEqual(counts.map((_, index) => index * 30 + 1))
 
   writeElement(`return { events: [state.missing.beat] } as never`)
   await until(() => messages.some(({ excerpt }) => excerpt))
   expect(messages.find(({ excerpt }) => excerpt)).toMatchObject({
     kind: 'state',
-    data: { reason: expect.stringMatching(/pulse: Cannot read properties of undefined .*\(element\.ts:11:/) },
+    data: {
+      reason: expect.stringMatching(
+        /pulse: Cannot read properties of undefined .*\(element\.ts:11:/,
+      ),
+    },
     excerpt: { file: 'element.ts', line: 11 },
   })
 
   writeElement('return nothing at all')
-  await until(() => messages.some(({ kind, problem }) => kind === 'reload' && problem !== undefined))
+  await until(() =>
+    messages.some(({ kind, problem }) => kind === 'reload' && problem !== undefined),
+  )
   expect(printed.out).toMatch(/reload failed: .*element\.ts/)
 
   socket.close()
@@ -203,7 +240,10 @@ describe('eyrie plugin upgrade', () => {
     await engine.api.plugin.upload(archive)
   }
 
-  /** Runs the command, and ends the run in shadow once there is a verdict. `answer`: what somebody types at the terminal. */
+  /**
+   * Runs the command, and ends the run in shadow once there is a verdict. `answer`: what somebody
+   * types at the terminal.
+   */
   async function upgrade(version: string, answer: string) {
     const finished = runEyrieCommand(['plugin', 'upgrade', 'probe', version, '--seconds', '600'], {
       data: join(folder, 'data'),
@@ -220,9 +260,15 @@ describe('eyrie plugin upgrade', () => {
   }
   const getActive = async () => (await engine.api.plugin.get('probe')).active
 
-  it('does not ask whether to switch to a version that does worse', { timeout: LIMIT_MS }, async () => {
+  it('does not ask whether to switch to a version that does worse', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const worse = await upgrade('1.2.0', 'y\n')
-    expect(worse).toEqual({ code: 0, out: expect.stringContaining('probe 1.2.0 does worse'), err: '' })
+    expect(worse).toEqual({
+      code: 0,
+      out: expect.stringContaining('probe 1.2.0 does worse'),
+      err: '',
+    })
     expect(await getActive()).toBe('1.0.0')
   })
 
@@ -239,7 +285,10 @@ describe('eyrie plugin upgrade', () => {
     expect(await getActive()).toBe('1.0.0')
 
     const accepted = await upgrade('1.1.0', 'y\n')
-    expect(accepted).toMatchObject({ code: 0, out: expect.stringMatching(/\nactive probe 1\.1\.0\n$/) })
+    expect(accepted).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/\nactive probe 1\.1\.0\n$/),
+    })
     expect(await getActive()).toBe('1.1.0')
   })
 })

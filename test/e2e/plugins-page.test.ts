@@ -39,7 +39,11 @@ it('the page Plugins shows what the plugins of an engine can use, and which of t
       environment: { EYRIE_ENGINE_URL: engine.url, EYRIE_TOKEN: 'plugins' },
     })
   async function add(version: string, fields: Partial<Capabilities>) {
-    writePlugin(folder, { name: 'crowd', version, element: { capabilities: capabilities.parse(fields) } })
+    writePlugin(folder, {
+      name: 'crowd',
+      version,
+      element: { capabilities: capabilities.parse(fields) },
+    })
     expect(await runCommand('plugin', 'add', join(folder, 'crowd'))).toMatchObject({ code: 0 })
   }
   const frames = { format: 'RGB' as const, width: 640, height: 360 }
@@ -108,11 +112,15 @@ it('the page Plugins shows what the plugins of an engine can use, and which of t
   // The page follows what the command line changes.
   expect(await runCommand('plugin', 'use', 'crowd', '1.1.0', '--grant')).toMatchObject({ code: 0 })
   await second.getByText('active', { exact: true }).waitFor(TIMEOUT)
-  await second.getByText('asks for more than was granted').waitFor({ ...TIMEOUT, state: 'detached' })
+  await second
+    .getByText('asks for more than was granted')
+    .waitFor({ ...TIMEOUT, state: 'detached' })
   expect(await runCommand('plugin', 'release', 'crowd')).toMatchObject({ code: 0 })
   await first.getByText('in quarantine').waitFor({ ...TIMEOUT, state: 'detached' })
   const keys = join(folder, 'acme')
-  expect(await runCommand('plugin', 'keygen', keys, '--publisher', 'Acme')).toMatchObject({ code: 0 })
+  expect(await runCommand('plugin', 'keygen', keys, '--publisher', 'Acme')).toMatchObject({
+    code: 0,
+  })
   expect(await runCommand('plugin', 'trust', `${keys}.pub`, '--force')).toMatchObject({ code: 0 })
   await second.getByText('does not start').waitFor(TIMEOUT)
 

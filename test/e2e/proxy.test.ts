@@ -80,16 +80,34 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
     path: string,
     { body, ...options }: RequestOptions & { body?: string | Uint8Array } = {},
   ) {
-    const sent = request(new URL(path, origin), { ca, localAddress: CLIENT, agent: false, ...options })
+    const sent = request(new URL(path, origin), {
+      ca,
+      localAddress: CLIENT,
+      agent: false,
+      ...options,
+    })
     sent.end(body)
     const [response] = await once(sent, 'response')
     return { status: response.statusCode, headers: response.headers, body: await text(response) }
   }
 
-  const call = async (path: string, token: string, input?: object, headers: Record<string, string> = {}) => {
+  const call = async (
+    path: string,
+    token: string,
+    input?: object,
+    headers: Record<string, string> = {},
+  ) => {
     const method = input ? 'POST' : 'GET'
-    const sent = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers }
-    const { body } = await send(`/api/v1${path}`, { method, headers: sent, body: JSON.stringify(input) })
+    const sent = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      ...headers,
+    }
+    const { body } = await send(`/api/v1${path}`, {
+      method,
+      headers: sent,
+      body: JSON.stringify(input),
+    })
     return JSON.parse(body).response
   }
 
@@ -135,7 +153,8 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
     timeout: 300_000,
   }, async () => {
     const page = await openPage()
-    const isAnswer = (each: Response) => each.request().method() === 'POST' && /\/whep\b/.test(each.url())
+    const isAnswer = (each: Response) =>
+      each.request().method() === 'POST' && /\/whep\b/.test(each.url())
     const answer = await page.waitForResponse(isAnswer, WAIT)
     expect([answer.status(), answer.headers().location]).toEqual([
       201,
@@ -166,7 +185,9 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
 
     await call('/organization/create', token, organizationInput('proxied'), claims)
     const entries = await call('/audit/list?record=organization', token)
-    expect(entries).toMatchObject([{ change: 'create', actor: administrator.email, address: CLIENT }])
+    expect(entries).toMatchObject([
+      { change: 'create', actor: administrator.email, address: CLIENT },
+    ])
   }, 120_000)
 
   it('failed sign-ins of one client do not delay those of another', async () => {
@@ -193,14 +214,19 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
       undefined,
     ])
     expect((await send('/live/channels', { localAddress: '127.0.0.1' })).status).toBe(401)
-    expect((await send('/live/channels', { headers: await appliance.localSession() })).status).toBe(401)
+    expect((await send('/live/channels', { headers: await appliance.localSession() })).status).toBe(
+      401,
+    )
   }, 120_000)
 
   it('a client that connects past the proxy is refused if it claims to be one', async () => {
     for (const url of [appliance.consoleUrl, appliance.engineUrl, appliance.mediaUrl]) {
       // The services trust 127.0.0.1, but not the other addresses of this machine.
       const headers = { 'X-Forwarded-For': '127.0.0.1' }
-      const [response] = await once(requestHttp(url, { localAddress: CLIENT, headers }).end(), 'response')
+      const [response] = await once(
+        requestHttp(url, { localAddress: CLIENT, headers }).end(),
+        'response',
+      )
       expect(response.statusCode).toBe(403)
       expect(JSON.parse(await text(response))).toMatchObject({
         code: 'proxy',

@@ -98,9 +98,12 @@ let media: MediaProcess
 let engine: EngineProcess
 let messages: readonly OutputMessage[]
 
-const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
+const until = (condition: () => unknown) =>
+  vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
 const findEvents = (type: string) =>
-  messages.flatMap(message => (message.kind === 'event' && message.data.type === type ? [message.data] : []))
+  messages.flatMap(message =>
+    message.kind === 'event' && message.data.type === type ? [message.data] : [],
+  )
 const findReasons = () =>
   messages.flatMap(message => (message.kind === 'state' ? [String(message.data.reason ?? '')] : []))
 
@@ -135,7 +138,9 @@ describe('an uploaded plugin in Python', () => {
     expect(ball!.size).toBeLessThan((64 * 36) / 4)
     expect(findEvents('started')[0]).toMatchObject({ starts: 1 })
     const findCounts = () =>
-      messages.flatMap(message => (message.kind === 'frame' ? [message.data.counters.ball?.seen ?? 0] : []))
+      messages.flatMap(message =>
+        message.kind === 'frame' ? [message.data.counters.ball?.seen ?? 0] : [],
+      )
     await until(() => findCounts().some(seen => seen > 5))
   })
 
@@ -154,7 +159,9 @@ describe('an uploaded plugin in Python', () => {
     await upload({ ...PLUGIN, version: '1.1.0', code })
     await engine.api.plugin.use('ball-finder', { version: '1.1.0' })
     const line = code.split('\n').findIndex(text => text.includes("ValueError('three')")) + 1
-    await until(() => findReasons().some(reason => reason.includes(`ValueError: three (element.py:${line})`)))
+    await until(() =>
+      findReasons().some(reason => reason.includes(`ValueError: three (element.py:${line})`)),
+    )
     await until(() => findEvents('started').length > 2)
   })
 
@@ -171,7 +178,11 @@ describe('an uploaded plugin in Python', () => {
     ],
     ['no elements', 'x = 1', /element\.py should have a variable elements/],
     ['another element than its manifest', 'elements = {}', /has no ElementDefinition "broken"/],
-    ['an attempt to read files', "open('/etc/passwd')", /PermissionError: .*passwd' \(element\.py:1\)/],
+    [
+      'an attempt to read files',
+      "open('/etc/passwd')",
+      /PermissionError: .*passwd' \(element\.py:1\)/,
+    ],
     ['an end of its process', 'import os; os._exit(3)', /exited with code 3 while loading/],
   ])('is refused with %s', async (_, code, reason) => {
     await expect(upload({ name: 'broken', code })).rejects.toThrow(reason)
@@ -185,7 +196,10 @@ describe('an uploaded plugin in Python', () => {
 
   it('runs its own model, and a switch of its version migrates the arguments of pipelines', async () => {
     const own = writeOwnModel(join(folder, 'model'), 'colour', { width: 8, height: 8 })
-    const model = { name: 'package/colour.onnx', content: readFileSync(join(folder, 'model/colour.onnx')) }
+    const model = {
+      name: 'package/colour.onnx',
+      content: readFileSync(join(folder, 'model/colour.onnx')),
+    }
     const createVersion = (version: string, argument: string, migrate: string): PythonPlugin => ({
       ...{ name: 'brightness', version, code: createBrightness(argument, migrate) },
       element: {
@@ -209,7 +223,9 @@ describe('an uploaded plugin in Python', () => {
     ])
     const { id } = deployed.pipelines[0]!
     const findValue = (name: string) =>
-      messages.flatMap(message => (message.kind === 'frame' ? [message.data.counters[name]?.value ?? 0] : []))
+      messages.flatMap(message =>
+        message.kind === 'frame' ? [message.data.counters[name]?.value ?? 0] : [],
+      )
     await until(() => findValue('factor').some(value => value > 0))
 
     const failing = "raise LookupError(f'{from_} has no {list(args)}')"

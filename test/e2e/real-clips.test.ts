@@ -46,11 +46,15 @@ const traffic = {
 /** The two exits of a car park. */
 const carPark = {
   name: 'line-crossing',
-  config: { 0: { lines: [verticalLine('left', 0.12, [0, 1]), verticalLine('right', 0.85, [0, 0.5])] } },
+  config: {
+    0: { lines: [verticalLine('left', 0.12, [0, 1]), verticalLine('right', 0.85, [0, 0.5])] },
+  },
 }
 
 const isLong = process.env.EYRIE_LONG === '1'
-/** The beginning of a clip, in frames, and what crosses it; the long run analyses the whole clips. */
+/**
+ * The beginning of a clip, in frames, and what crosses it; the long run analyses the whole clips.
+ */
 const people = isLong ? { frames: 1394, persons: 6 } : { frames: 480, persons: 2 }
 const road = isLong
   ? { frames: 480, vehicles: 17, minProposed: 15 }
@@ -62,11 +66,17 @@ interface FrameRecord {
   events: { type: string; name?: string; direction?: string; class?: string }[]
 }
 
-/** Every frame is analysed, so a busy machine delays the end of a clip but does not change its counts. */
+/**
+ * Every frame is analysed, so a busy machine delays the end of a clip but does not change its
+ * counts.
+ */
 const ANALYSIS_LIMIT_MS = 1_800_000
 const TEST_LIMIT_MS = ANALYSIS_LIMIT_MS + 60_000
 
-/** The expected counts were determined by watching the clips. All parameters of `infer` and the tracker have their defaults. */
+/**
+ * The expected counts were determined by watching the clips. All parameters of `infer` and the
+ * tracker have their defaults.
+ */
 describe(
   'YOLOX-nano on real clips',
   needs(requireTestData('models/yolox_nano.onnx'), requireTestData('video')),
@@ -112,7 +122,11 @@ describe(
         {
           sources: [{ type: 'file', address }],
           sinks: [{ type: 'file', address: pathToFileURL(results).href }],
-          elements: [{ name: 'infer', args: { model: 'yolox_nano' } }, { name: 'object-tracking' }, last],
+          elements: [
+            { name: 'infer', args: { model: 'yolox_nano' } },
+            { name: 'object-tracking' },
+            last,
+          ],
         },
       ])
       await whileRunning(pipelines[0]!.id)
@@ -138,7 +152,9 @@ describe(
         const clip = cut('one-by-one-person-detection.mp4', people.frames)
         const events = listEvents(await analyse(pathToFileURL(clip).href, people.frames, zones))
         const ofType = (type: string) => events.filter(event => event.type === type)
-        expect(ofType('zone-enter').filter(event => event.class === 'person')).toHaveLength(people.persons)
+        expect(ofType('zone-enter').filter(event => event.class === 'person')).toHaveLength(
+          people.persons,
+        )
         expect(ofType('zone-exit')).toHaveLength(ofType('zone-enter').length)
       },
       TEST_LIMIT_MS,
@@ -149,18 +165,24 @@ describe(
       async () => {
         let proposed: PipelineElement | undefined
         const clip = cut('traffic.mp4', road.frames)
-        const frames = await analyse(pathToFileURL(clip).href, road.frames, traffic, async pipeline => {
-          // The watch ends with the clip.
-          const args = ['lines', 'propose', String(pipeline), '--seconds', '600']
-          const { out, err } = await runEyrieCommand(args, {
-            data: appliance.data,
-            environment: { EYRIE_ENGINE_URL: appliance.engineUrl },
-          })
-          expect(err).toMatch(/^watching pipeline \d+ for 600 s\n$/)
-          const sources = [{ type: 'file', address: 'traffic.mp4' }]
-          proposed = deployment.parse([{ sources, elements: parseYaml(out) }])[0]!.elements[0]
-        })
-        // Looking along the line from top to bottom, the right of the picture is on the left: `down`.
+        const frames = await analyse(
+          pathToFileURL(clip).href,
+          road.frames,
+          traffic,
+          async pipeline => {
+            // The watch ends with the clip.
+            const args = ['lines', 'propose', String(pipeline), '--seconds', '600']
+            const { out, err } = await runEyrieCommand(args, {
+              data: appliance.data,
+              environment: { EYRIE_ENGINE_URL: appliance.engineUrl },
+            })
+            expect(err).toMatch(/^watching pipeline \d+ for 600 s\n$/)
+            const sources = [{ type: 'file', address: 'traffic.mp4' }]
+            proposed = deployment.parse([{ sources, elements: parseYaml(out) }])[0]!.elements[0]
+          },
+        )
+        // Looking along the line from top to bottom, the right of the picture is on the left:
+        // `down`.
         const directions = listEvents(frames).map(event => [isVehicle(event), event.direction])
         expect(directions).toEqual(Array(road.vehicles).fill([true, 'down']))
         expect(listClasses(frames)).toEqual(new Set(['car', 'truck']))
@@ -168,9 +190,9 @@ describe(
         // The path is another address than the URL: a source that has ended would not start again.
         const events = listEvents(await analyse(clip, road.frames, proposed!))
         const vehicles = events.filter(isVehicle)
-        expect(vehicles.filter(({ direction }) => direction === 'up').length).toBeGreaterThanOrEqual(
-          road.minProposed,
-        )
+        expect(
+          vehicles.filter(({ direction }) => direction === 'up').length,
+        ).toBeGreaterThanOrEqual(road.minProposed)
       },
       2 * TEST_LIMIT_MS,
     )

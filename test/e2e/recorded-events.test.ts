@@ -3,7 +3,11 @@ import { pathToFileURL } from 'node:url'
 import { type RecordedRange, recordedFrame, recordingList } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
-import { getNumberBox, numberedShape, writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import {
+  getNumberBox,
+  numberedShape,
+  writeNumberedVideo,
+} from '../fixtures/media/numbered-video.ts'
 import { startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { startMediaProcess } from '../fixtures/processes/media-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
@@ -60,7 +64,9 @@ describe('event recording', () => {
     const frames = await readMetadata()
     expect(frames.length).toBeGreaterThan(20)
     for (const { pts, objects } of frames)
-      expect(objects).toMatchObject([{ class: 'number', bbox: getNumberBox((pts / FRAME_TICKS) % FRAMES) }])
+      expect(objects).toMatchObject([
+        { class: 'number', bbox: getNumberBox((pts / FRAME_TICKS) % FRAMES) },
+      ])
 
     const snapshot = await fetch(
       `${engine.url}/api/v3/exports/channels/1/snapshot.jpg?boxes=1&blur=faces,persons&width=320`,
@@ -73,7 +79,10 @@ describe('event recording', () => {
     // A change of the recording mode does not interrupt the pipeline.
     const before = (await engine.api.pipelineStatistics(1)).status
     await engine.api.source.modify(1, { recording: { mode: 'continuous' } })
-    await vi.waitFor(async () => expect((await listRecordings()).streams[0]?.state).toBe('recording'), POLL)
+    await vi.waitFor(
+      async () => expect((await listRecordings()).streams[0]?.state).toBe('recording'),
+      POLL,
+    )
     expect((await engine.api.pipelineStatistics(1)).status).toBe(before)
   })
 })

@@ -59,7 +59,9 @@ describe('video sink', () => {
     expect([picture?.codec_type, metadata?.codec_type]).toEqual(['video', 'data'])
     expect(Number(metadata?.nb_read_packets)).toBeGreaterThan(10)
     // GStreamer decodes every frame, too.
-    expect(await decodeGreyPictures(path, numberedShape)).toHaveLength(Number(picture?.nb_read_packets))
+    expect(await decodeGreyPictures(path, numberedShape)).toHaveLength(
+      Number(picture?.nb_read_packets),
+    )
 
     const size = statSync(path).size
     await start()

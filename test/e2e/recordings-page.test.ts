@@ -1,7 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type RecordedEvent, type RecordedStream, recordedEventList, recordingList } from '@eyrie/contract'
+import {
+  type RecordedEvent,
+  type RecordedStream,
+  recordedEventList,
+  recordingList,
+} from '@eyrie/contract'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
@@ -10,7 +15,10 @@ import { SMALL_WINDOW } from '../fixtures/browser/small-window.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { getNumberBox, numberedShape, readPlayedNumbers } from '../fixtures/media/numbered-video.ts'
-import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/processes/watched-appliance.ts'
+import {
+  startWatchedAppliance,
+  type WatchedAppliance,
+} from '../fixtures/processes/watched-appliance.ts'
 
 const POLL = { timeout: 120_000, interval: 200 }
 const RECORDED_S = 14
@@ -33,7 +41,9 @@ beforeAll(async () => {
   const { appliance, video } = watched
   await createEngineClient(appliance).deploy([
     {
-      sources: [{ type: 'inf', address: pathToFileURL(video).href, recording: { mode: 'continuous' } }],
+      sources: [
+        { type: 'inf', address: pathToFileURL(video).href, recording: { mode: 'continuous' } },
+      ],
       elements: [{ name: 'read-number' }, { name: 'bell' }],
     },
   ])
@@ -53,7 +63,11 @@ afterAll(() => watched.remove())
 
 async function openRecording(page: Page, at: string) {
   const { appliance } = watched
-  await openConsole(page, appliance, `${appliance.consoleUrl}/recordings/${recording.stream}?at=${at}`)
+  await openConsole(
+    page,
+    appliance,
+    `${appliance.consoleUrl}/recordings/${recording.stream}?at=${at}`,
+  )
 }
 
 /** Opens the page this many seconds after the start of the recording. */
@@ -146,7 +160,10 @@ describe('recordings page', { timeout: 240_000 }, () => {
     await timeline.click({
       position: { x: ((targetMs - from!) / (to! - from!)) * box.width, y: box.height / 2 },
     })
-    await vi.waitFor(async () => expect(Math.abs((await readClock(page)) - targetMs)).toBeLessThan(200), POLL)
+    await vi.waitFor(
+      async () => expect(Math.abs((await readClock(page)) - targetMs)).toBeLessThan(200),
+      POLL,
+    )
   })
 
   it('changes the playback rate', async () => {
@@ -171,12 +188,17 @@ describe('recordings page', { timeout: 240_000 }, () => {
     const clip = await fetch(new URL(href!, watched.appliance.consoleUrl), { headers })
     const path = join(watched.appliance.data, 'clip.mp4')
     writeFileSync(path, Buffer.from(await clip.arrayBuffer()))
-    expect(await readPlayedNumbers(path)).toEqual(Array.from({ length: end - first }, (_, i) => first + i))
+    expect(await readPlayedNumbers(path)).toEqual(
+      Array.from({ length: end - first }, (_, i) => first + i),
+    )
   })
 
   it('shows times in the time zone of the browser', async () => {
     const page = await openPage(4, { timezoneId: 'Asia/Kathmandu' })
-    const text = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'Asia/Kathmandu' })
+    const text = new Intl.DateTimeFormat('en-GB', {
+      timeStyle: 'medium',
+      timeZone: 'Asia/Kathmandu',
+    })
     const clock = page.locator('time.clock')
     const at = await readClock(page)
     expect((await clock.textContent())!.slice(0, 8)).toBe(text.format(at))

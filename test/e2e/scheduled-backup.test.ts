@@ -1,8 +1,18 @@
-import { chownSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { findServiceAccounts, type ServiceAccounts } from '../../appliance/accounts/service-accounts.ts'
+import {
+  findServiceAccounts,
+  type ServiceAccounts,
+} from '../../appliance/accounts/service-accounts.ts'
 import { unpack } from '../../services/management/upkeep/archive.ts'
 import { S3_BUCKET, S3_KEY, startS3Server } from '../fixtures/management/s3-server.ts'
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
@@ -72,9 +82,14 @@ it('a backup that the job has stored in a bucket is downloaded and restored, wit
   const [key = ''] = storage.listKeys()
   const list = await runEyrieCommand(['jobs'], { data, environment })
   expect(list.out).toMatch(/^JOB +LAST RUN +RESULT +DURATION +NEXT RUN +MESSAGE\n/)
-  expect(list.out).toMatch(/\nbackup +\d{4}-\d\d-\d\d \d\d:\d\d +succeeded +[\d.]+ s +- +stored eyrie-/)
+  expect(list.out).toMatch(
+    /\nbackup +\d{4}-\d\d-\d\d \d\d:\d\d +succeeded +[\d.]+ s +- +stored eyrie-/,
+  )
   const unknown = await runEyrieCommand(['jobs', 'run', 'everything'], { data, environment })
-  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('choose one of retention') })
+  expect(unknown).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('choose one of retention'),
+  })
   const stored = await runEyrieCommand(['backup', 'store'], { data, environment })
   expect(stored).toMatchObject({
     code: 0,
@@ -82,7 +97,9 @@ it('a backup that the job has stored in a bucket is downloaded and restored, wit
     out: expect.stringMatching(/^succeeded backup: stored eyrie-.*; 2 backups are stored/),
   })
   expect(storage.listKeys()).toHaveLength(2)
-  expect(await call(updateBackup.path, 'post', { backup_target: 'off' })).toMatchObject({ ok: true })
+  expect(await call(updateBackup.path, 'post', { backup_target: 'off' })).toMatchObject({
+    ok: true,
+  })
   expect(await runEyrieCommand(['backup', 'store'], { data, environment })).toMatchObject({
     code: 1,
     err: expect.stringContaining('no target is configured'),
@@ -99,12 +116,12 @@ it('a backup that the job has stored in a bucket is downloaded and restored, wit
   writeFileSync(passphraseFile, passphrase)
   const restored = createTemporaryFolder()
   const options = ['--passphrase-file', passphraseFile]
-  expect(await runEyrieCommand(['restore', file, ...options], { data: restored, environment })).toMatchObject(
-    {
-      code: 0,
-      err: '',
-    },
-  )
+  expect(
+    await runEyrieCommand(['restore', file, ...options], { data: restored, environment }),
+  ).toMatchObject({
+    code: 0,
+    err: '',
+  })
   const secret = (folder: string) => readFileSync(join(folder, 'secrets/management-key'), 'utf8')
   expect(secret(restored)).toBe(secret(data))
   const again = await startManagement(restored)
@@ -136,7 +153,11 @@ describe('a scheduled backup of services that root starts', needs(root, serviceU
     for (const path of [folder, target]) chownSync(path, uid, gid)
     const eyrieJson = join(data, 'eyrie.json')
     const call = await signIn(consoleUrl)
-    const settings = { backup_target: 'folder', backup_folder: target, backup_passphrase: passphrase }
+    const settings = {
+      backup_target: 'folder',
+      backup_folder: target,
+      backup_passphrase: passphrase,
+    }
     expect(await call(managementRoutes.config.updateBackup.path, 'post', settings)).toMatchObject({
       ok: true,
     })

@@ -62,7 +62,10 @@ test('the environment of a worker contains no secrets of its service', {
         body: offer,
       })
     await vi.waitUntil(async () => (await requestWhep()).status === 201)
-    const environment = readFileSync(`/proc/${findChildPid(media.pid, 'mediasoup-worker')}/environ`, 'utf8')
+    const environment = readFileSync(
+      `/proc/${findChildPid(media.pid, 'mediasoup-worker')}/environ`,
+      'utf8',
+    )
     // Other variables are passed on: the worker may need the path to its libraries.
     expect(environment).toContain(`PATH=${process.env.PATH}`)
     for (const secret of Object.values(secrets)) expect(environment).not.toContain(secret)
@@ -106,8 +109,12 @@ test('no secret is in an environment, in process arguments or in logs, and each 
   for (const part of ['appliance', 'media', 'engine', 'management', 'scheduler'])
     expect(processArguments).toContain(`/${part}/main.ts`)
   await camera.kill()
-  await appliance.waitForLine(/source state changed source=1 state=reconnecting reason=.*127\.0\.0\.1/)
-  const logFiles = readdirSync(join(appliance.data, 'log')).map(name => join(appliance.data, 'log', name))
+  await appliance.waitForLine(
+    /source state changed source=1 state=reconnecting reason=.*127\.0\.0\.1/,
+  )
+  const logFiles = readdirSync(join(appliance.data, 'log')).map(name =>
+    join(appliance.data, 'log', name),
+  )
   const logs = [...appliance.lines, ...logFiles.map(file => readFileSync(file, 'utf8'))].join('\n')
   expect(logs).toContain('source state changed source=1 state=running')
   for (const text of [processArguments, readCommandLines(appliance.data), logs])

@@ -11,14 +11,23 @@ import {
 } from '../../appliance/accounts/service-accounts.ts'
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { makeVideo } from '../fixtures/media/test-video.ts'
-import { type Appliance, type ApplianceOptions, startAppliance } from '../fixtures/processes/appliance.ts'
+import {
+  type Appliance,
+  type ApplianceOptions,
+  startAppliance,
+} from '../fixtures/processes/appliance.ts'
 import {
   DAC_READ_SEARCH,
   NO_CAPABILITIES,
   readPrivileges,
   readSeparation,
 } from '../fixtures/processes/privileges.ts'
-import { findChildPid, findProcesses, findServicePid, isRunning } from '../fixtures/processes/processes.ts'
+import {
+  findChildPid,
+  findProcesses,
+  findServicePid,
+  isRunning,
+} from '../fixtures/processes/processes.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { root } from '../fixtures/requirements/root.ts'
 import { serviceUsers } from '../fixtures/requirements/service-users.ts'
@@ -109,12 +118,15 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     for (const role of ROLES) {
       expect(describeOwner(join(data, owned[role])), role).toBe(`eyrie-${role}:eyrie-services 700`)
       for (const [owner, folder] of Object.entries(owned))
-        expect(canRead(accounts[role], join(data, folder)), `${role} reads ${folder}`).toBe(role === owner)
+        expect(canRead(accounts[role], join(data, folder)), `${role} reads ${folder}`).toBe(
+          role === owner,
+        )
       for (const [owner, names] of Object.entries(secrets))
         for (const name of names)
-          expect(canRead(accounts[role], join(data, 'secrets', name)), `${role} reads ${name}`).toBe(
-            role === owner,
-          )
+          expect(
+            canRead(accounts[role], join(data, 'secrets', name)),
+            `${role} reads ${name}`,
+          ).toBe(role === owner)
     }
     for (const role of ['engine', 'management', 'scheduler'] as const)
       expect(describeOwner(join(data, 'home', role, 'compiled'))).toMatch(`eyrie-${role}:`)
@@ -141,8 +153,12 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     await upgraded.waitForLine(/source state changed source=1 state=running/)
     await upgraded.waitForLine(/engine connected/)
     expect(upgraded.lines.join('\n')).not.toMatch(/first administrator|failed to (change|start)/)
-    expect(describeOwner(join(data, 'engine/configuration.json'))).toBe('eyrie-engine:eyrie-services 600')
-    expect(describeOwner(join(data, 'postgres/data/PG_VERSION'))).toBe('eyrie-database:eyrie-services 600')
+    expect(describeOwner(join(data, 'engine/configuration.json'))).toBe(
+      'eyrie-engine:eyrie-services 600',
+    )
+    expect(describeOwner(join(data, 'postgres/data/PG_VERSION'))).toBe(
+      'eyrie-database:eyrie-services 600',
+    )
   })
 
   it('need no capabilities for files that everybody can read, and report why the database cannot start', {
@@ -151,13 +167,18 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     const data = createTemporaryFolder()
     mkdirSync(join(data, 'postgres/data'), { recursive: true })
     writeFileSync(join(data, 'postgres/data/PG_VERSION'), '17\n')
-    const appliance = await startAppliance({ source: SMALL_PICTURE, environment: { EYRIE_DATA: data } })
+    const appliance = await startAppliance({
+      source: SMALL_PICTURE,
+      environment: { EYRIE_DATA: data },
+    })
     onTestFinished(appliance.remove)
     await appliance.waitForLine(/failed to start database.* was created by Postgres 17/)
     await appliance.waitForLine(/management +listening/)
     const { alarms } = health.parse(await (await fetch(`${appliance.consoleUrl}/health`)).json())
     expect(readPrivileges(findRolePid(appliance, 'media')).capabilities).toEqual([NO_CAPABILITIES])
-    expect(alarms).toEqual([expect.stringMatching(/^the database cannot be used: .* created by Postgres 17/)])
+    expect(alarms).toEqual([
+      expect.stringMatching(/^the database cannot be used: .* created by Postgres 17/),
+    ])
   })
 
   it('run as root without capabilities from a checkout that other users cannot enter, which is reported', {
@@ -168,7 +189,9 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     const script = 'mount --bind "$1" "$2" && exec "$3" "$2/appliance/main.ts"'
     const launcher = ['unshare', '--mount', 'sh', '-c', script, 'sh', CHECKOUT, closed]
     const appliance = await start({ source: SMALL_PICTURE, launcher })
-    const reason = new RegExp(`run as root, without its capabilities, because .* cannot read ${closed}`)
+    const reason = new RegExp(
+      `run as root, without its capabilities, because .* cannot read ${closed}`,
+    )
     await appliance.waitForLine(reason)
     for (const role of ['media', 'engine', 'management', 'scheduler'] as const)
       expect(readPrivileges(findRolePid(appliance, role)), role).toMatchObject({

@@ -20,7 +20,10 @@ let origin: string
 let stop = async () => {}
 const data = mkdtempSync(join(tmpdir(), 'eyrie-sign-in-'))
 
-/** Starts management as it runs on all addresses, where sign-in is required, and reaches it by loopback. */
+/**
+ * Starts management as it runs on all addresses, where sign-in is required, and
+ * reaches it by loopback.
+ */
 async function start() {
   const environment = readEnvironment({
     EYRIE_DATA: data,
@@ -140,7 +143,12 @@ describe('console with required sign-in', () => {
     await signIn()
     const [cookie, ...rest] = await context.cookies()
     expect(rest).toEqual([])
-    expect(cookie).toMatchObject({ name: 'eyrie_session', httpOnly: true, sameSite: 'Strict', path: '/' })
+    expect(cookie).toMatchObject({
+      name: 'eyrie_session',
+      httpOnly: true,
+      sameSite: 'Strict',
+      path: '/',
+    })
     expect(await page.evaluate('document.cookie')).toBe('')
     await page.reload()
     await button('Sign out').waitFor(TIMEOUT)

@@ -101,7 +101,10 @@ describe('supervisor', () => {
 
 describe('supervisor of another appliance', () => {
   it('exposes no other service when management gets another address, and stops all of them when it is killed', async () => {
-    const appliance = await start({ ...pattern, environment: { EYRIE_MANAGEMENT_HOST: '127.0.0.2' } })
+    const appliance = await start({
+      ...pattern,
+      environment: { EYRIE_MANAGEMENT_HOST: '127.0.0.2' },
+    })
     for (const service of ['engine', 'media', 'management', 'scheduler'])
       await appliance.waitForLine(new RegExp(`${service} .*listening`))
     const { consoleUrl, engineUrl, mediaUrl, schedulerUrl } = appliance

@@ -34,7 +34,9 @@ const readLastConnection = ({ lines }: ServiceProcess): number =>
     0,
     ...lines.flatMap(line => {
       const { msg, engine, time } = JSON.parse(line)
-      return msg === 'engine connected' && engine === 'Engine' ? Date.parse(time) || Number(time) : []
+      return msg === 'engine connected' && engine === 'Engine'
+        ? Date.parse(time) || Number(time)
+        : []
     }),
   )
 
@@ -44,7 +46,10 @@ async function call(service: ServiceProcess, path: string, token: string, body?:
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  return { status: response.status, response: ((await response.json()) as { response: never }).response }
+  return {
+    status: response.status,
+    response: ((await response.json()) as { response: never }).response,
+  }
 }
 
 async function signIn(service: ServiceProcess): Promise<string> {
@@ -52,7 +57,10 @@ async function signIn(service: ServiceProcess): Promise<string> {
   return (response as { access_token: string }).access_token
 }
 
-/** Two management services on one database, an engine with one channel, and what the test does with them. */
+/**
+ * Two management services on one database, an engine with one channel, and what the
+ * test does with them.
+ */
 async function startServices() {
   const postgres = await startPostgres()
   onTestFinished(() => postgres.remove())
@@ -85,13 +93,22 @@ async function startServices() {
     await vi.waitFor(async () => expect(await signIn(service)).toEqual(expect.any(String)), WAIT)
   const database = await createDatabase(url)
   onTestFinished(() => database.close())
-  const inserted = await insertEngine(database, { engine_port: engine.port, source_address: SMALL_PICTURE })
-  const channelId = await insertChannel(database, inserted, 'line-crossing', {}, [{ name: 'eventful' }])
+  const inserted = await insertEngine(database, {
+    engine_port: engine.port,
+    source_address: SMALL_PICTURE,
+  })
+  const channelId = await insertChannel(database, inserted, 'line-crossing', {}, [
+    { name: 'eventful' },
+  ])
   await vi.waitUntil(() => [first, second].some(service => readLastConnection(service) > 0), WAIT)
 
   const readSeqs = async () => {
     const rows = await database.system('test', tx =>
-      tx.select({ seq: event.seq }).from(event).where(eq(event.channel_id, channelId)).orderBy(event.seq),
+      tx
+        .select({ seq: event.seq })
+        .from(event)
+        .where(eq(event.channel_id, channelId))
+        .orderBy(event.seq),
     )
     return rows.map(({ seq }) => seq)
   }
@@ -122,10 +139,14 @@ it('two management services share an engine, answer for it, and take over from e
   } = await startServices()
   const untilMoreEvents = async () => {
     const count = (await readSeqs()).length
-    await vi.waitFor(async () => expect((await readSeqs()).length).toBeGreaterThan(count + 20), WAIT)
+    await vi.waitFor(
+      async () => expect((await readSeqs()).length).toBeGreaterThan(count + 20),
+      WAIT,
+    )
   }
 
-  // Only one follows the engine. The other one asks it to work on the engine, and reads what it has found.
+  // Only one follows the engine. The other one asks it to work on the engine, and
+  // reads what it has found.
   await untilMoreEvents()
   const isFirst = readLastConnection(first) > readLastConnection(second)
   const [holder, successor] = isFirst ? [first, second] : [second, first]
@@ -151,11 +172,16 @@ it('two management services share an engine, answer for it, and take over from e
   )
   const log = await readDurableMessages(engine.api)
   const newest = log.at(-1)!.seq
-  await vi.waitFor(async () => expect((await readSeqs()).at(-1)).toBeGreaterThanOrEqual(newest - 20), WAIT)
+  await vi.waitFor(
+    async () => expect((await readSeqs()).at(-1)).toBeGreaterThanOrEqual(newest - 20),
+    WAIT,
+  )
   const stored = await readSeqs()
   const expected = log.filter(
     message =>
-      message.channel === row!.channel_sid && message.kind !== 'picture' && message.seq <= stored.at(-1)!,
+      message.channel === row!.channel_sid &&
+      message.kind !== 'picture' &&
+      message.seq <= stored.at(-1)!,
   )
   expect(stored.filter(seq => seq <= newest)).toEqual(expected.map(({ seq }) => seq))
 

@@ -25,7 +25,10 @@ let origin: string
 let stop = async () => {}
 const data = mkdtempSync(join(tmpdir(), 'eyrie-ways-to-sign-in-'))
 
-/** Starts management as it runs on all addresses, where sign-in is required, and reaches it by loopback. */
+/**
+ * Starts management as it runs on all addresses, where sign-in is required, and
+ * reaches it by loopback.
+ */
 async function startManagement() {
   const environment = readEnvironment({
     EYRIE_DATA: data,
@@ -84,7 +87,10 @@ async function enterCode(code: string) {
   await button('Sign in').click()
 }
 
-/** A code is good once, and tests sign in more often than every thirty seconds: they make earlier codes good again. */
+/**
+ * A code is good once, and tests sign in more often than every thirty seconds: they make
+ * earlier codes good again.
+ */
 const forgetCodes = () => postgres.sql`update totp set last_step = 0`
 
 describe('an authenticator app', () => {
@@ -160,7 +166,12 @@ describe('an identity provider', () => {
 
     provider.answers.account = {
       sub: 'guard',
-      claims: { email: 'guard@eyrie.test', email_verified: true, given_name: 'Grace', groups: ['guards'] },
+      claims: {
+        email: 'guard@eyrie.test',
+        email_verified: true,
+        given_name: 'Grace',
+        groups: ['guards'],
+      },
     }
     await providerLink().click()
     await button('Sign out').waitFor(TIMEOUT)
@@ -173,7 +184,9 @@ describe('an identity provider', () => {
     provider.answers.account.claims.groups = []
     await providerLink().click()
     await page.getByText('None of your groups at Test Provider has a role').waitFor(TIMEOUT)
-    expect((await context.cookies(origin)).filter(({ name }) => name.startsWith('eyrie_'))).toEqual([])
+    expect((await context.cookies(origin)).filter(({ name }) => name.startsWith('eyrie_'))).toEqual(
+      [],
+    )
     await page.reload()
     await providerLink().waitFor(TIMEOUT)
     expect(await page.getByRole('alert').textContent()).toBe('')

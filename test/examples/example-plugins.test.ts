@@ -29,7 +29,9 @@ describe('example plugins', () => {
     async name => {
       const written = JSON.parse(readFileSync(join(folder, name, 'plugin.json'), 'utf8'))
       expect(written).toEqual(await generateManifest(join(folder, name)))
-      const { license, version } = JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8'))
+      const { license, version } = JSON.parse(
+        readFileSync(join(folder, name, 'package.json'), 'utf8'),
+      )
       expect(written).toMatchObject({ name, license, version })
     },
   )
@@ -41,7 +43,12 @@ describe('example plugins', () => {
       const { archive } = await packPlugin(join(folder, name))
       const gzip = { 'Content-Type': 'application/gzip' }
       const { status, body } = await call('POST', '/plugins/inspection', archive, gzip)
-      expect([status, body.name, body.elements.length, body.license]).toEqual([200, name, 1, '0BSD'])
+      expect([status, body.name, body.elements.length, body.license]).toEqual([
+        200,
+        name,
+        1,
+        '0BSD',
+      ])
       // Nothing is granted without being named: each example declares what it uses.
       expect(body.elements[0].capabilities).toMatchObject({ budget_ms: expect.any(Number) })
       expect(await call('POST', '/plugins', archive, gzip)).toMatchObject({ status: 201 })

@@ -18,7 +18,9 @@ const anyId: fc.Arbitrary<number | string> = fc.oneof(
   fc.string({ minLength: 3, maxLength: 10 }).map(encodeURIComponent),
 )
 
-const deeplyNested = fc.integer({ min: 1, max: 5000 }).map(levels => '['.repeat(levels) + ']'.repeat(levels))
+const deeplyNested = fc
+  .integer({ min: 1, max: 5000 })
+  .map(levels => '['.repeat(levels) + ']'.repeat(levels))
 
 /** Requests to a route. Most of them match its schemas. */
 export function createRequestArbitrary(route: Route): fc.Arbitrary<FuzzedRequest> {
@@ -29,14 +31,22 @@ export function createRequestArbitrary(route: Route): fc.Arbitrary<FuzzedRequest
       headers: createHeaders(route),
       body: createBody(route),
     })
-    .map(({ body, ...rest }) => ({ route, ...rest, body: route.method === 'get' ? undefined : body }))
+    .map(({ body, ...rest }) => ({
+      route,
+      ...rest,
+      body: route.method === 'get' ? undefined : body,
+    }))
 }
 
 function createParams({ params }: Route): fc.Arbitrary<Record<string, number | string>> {
-  const fields = Object.entries(params ? createFieldArbitraries(params) : {}).map(([name, value]) => [
-    name,
-    name === 'id' ? anyId : fc.oneof({ weight: 4, arbitrary: value as fc.Arbitrary<string> }, anyId),
-  ])
+  const fields = Object.entries(params ? createFieldArbitraries(params) : {}).map(
+    ([name, value]) => [
+      name,
+      name === 'id'
+        ? anyId
+        : fc.oneof({ weight: 4, arbitrary: value as fc.Arbitrary<string> }, anyId),
+    ],
+  )
   return fc.record(Object.fromEntries(fields))
 }
 
@@ -50,9 +60,12 @@ export function createQueryArbitrary(route: Pick<Route, 'query'>): fc.Arbitrary<
           value === null ? [] : [`${name}=${encodeURIComponent(String(value).toWellFormed())}`],
         ),
   )
-  const undeclared = fc.option(fc.constantFrom('force=true', 'force=perhaps', 'a=%', '=&=', 'filter[]=1'), {
-    freq: 8,
-  })
+  const undeclared = fc.option(
+    fc.constantFrom('force=true', 'force=perhaps', 'a=%', '=&=', 'filter[]=1'),
+    {
+      freq: 8,
+    },
+  )
   return fc.tuple(undeclared, ...declared).map(([extra, ...parts]) => {
     const all = [...(extra ? [extra] : []), ...parts.flat()]
     return all.length > 0 ? `?${all.join('&')}` : ''
@@ -60,7 +73,8 @@ export function createQueryArbitrary(route: Pick<Route, 'query'>): fc.Arbitrary<
 }
 
 function createHeaders({ method, contentType }: Route): fc.Arbitrary<Record<string, string>> {
-  const type = contentType ?? (method === 'patch' ? 'application/merge-patch+json' : 'application/json')
+  const type =
+    contentType ?? (method === 'patch' ? 'application/merge-patch+json' : 'application/json')
   const conditions = fc.record(
     {
       'If-Match': fc.constantFrom('*', '"other"', '', 'W/"x", *'),
@@ -74,7 +88,12 @@ function createHeaders({ method, contentType }: Route): fc.Arbitrary<Record<stri
         { weight: 20, arbitrary: fc.constant(type) },
         fc.constantFrom('text/plain', 'application/json; charset=utf-8', ';'),
       ),
-      Prefer: fc.constantFrom('return=minimal', 'return=representation', 'return=', 'respond-async'),
+      Prefer: fc.constantFrom(
+        'return=minimal',
+        'return=representation',
+        'return=',
+        'respond-async',
+      ),
     },
     { requiredKeys: ['Content-Type'] },
   )

@@ -1,12 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Configuration, errorBody, listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
+import {
+  type Configuration,
+  errorBody,
+  listRoutes,
+  routesV1,
+  routesV2,
+  routesV3,
+} from '@eyrie/contract'
 import fc from 'fast-check'
 import { type ApiRevision, type EngineResponse, startEngine } from '../fixtures/engine/engine.ts'
 import { createRequestArbitrary, type FuzzedRequest } from './arbitrary-request.ts'
 
-/** The configuration is reset after this many requests, so that most requests find existing resources. */
+/**
+ * The configuration is reset after this many requests, so that most requests find existing
+ * resources.
+ */
 const RESET_INTERVAL = 100
 
 const initialConfiguration = ['rtsp://camera/1', 'rtsp://camera/2', 'test://ball'].map(
@@ -26,8 +36,8 @@ export interface FuzzOptions {
 }
 
 /**
- * Sends requests to every route of every revision and checks each response against the contract. Throws an Error with the
- * shortest request that violates it, and the seed to reproduce it.
+ * Sends requests to every route of every revision and checks each response against the contract.
+ * Throws an Error with the shortest request that violates it, and the seed to reproduce it.
  */
 export async function fuzzEngine({ requests, seed, onProgress }: FuzzOptions): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'eyrie-fuzz-'))
@@ -45,7 +55,12 @@ export async function fuzzEngine({ requests, seed, onProgress }: FuzzOptions): P
     }
     sent += 1
     const { route, headers, body } = request
-    return getRevision(revision)(route.method.toUpperCase(), buildPath(request, configuration), body, headers)
+    return getRevision(revision)(
+      route.method.toUpperCase(),
+      buildPath(request, configuration),
+      body,
+      headers,
+    )
   }
   try {
     await fc.assert(
@@ -58,7 +73,9 @@ export async function fuzzEngine({ requests, seed, onProgress }: FuzzOptions): P
         async ({ revision, request }) => {
           const violation = findViolation(request, await send(revision, request))
           if (violation)
-            throw new Error(`${request.route.method} /api/${revision}${request.route.path}: ${violation}`)
+            throw new Error(
+              `${request.route.method} /api/${revision}${request.route.path}: ${violation}`,
+            )
         },
       ),
       { numRuns: requests, seed },
@@ -75,7 +92,9 @@ function createRequests(revision: ApiRevision, routes: Parameters<typeof listRou
 }
 
 function buildPath({ route, params, query }: FuzzedRequest, configuration: Configuration): string {
-  const kind = /^\/(sources|sinks|pipelines)/.exec(route.path)?.[1] as keyof Configuration | undefined
+  const kind = /^\/(sources|sinks|pipelines)/.exec(route.path)?.[1] as
+    | keyof Configuration
+    | undefined
   const { id } = params
   const existingId = typeof id === 'number' && kind ? configuration[kind][id]?.id : undefined
   const values: typeof params = existingId === undefined ? params : { ...params, id: existingId }
@@ -83,9 +102,13 @@ function buildPath({ route, params, query }: FuzzedRequest, configuration: Confi
 }
 
 /** Describes how a response violates the contract of its route; undefined when it conforms. */
-function findViolation({ route }: FuzzedRequest, { status, body }: EngineResponse): string | undefined {
+function findViolation(
+  { route }: FuzzedRequest,
+  { status, body }: EngineResponse,
+): string | undefined {
   // Media is not running, so routes that need it have to respond with `unavailable`.
-  const isUnavailable = status === 503 && route.errors.includes('unavailable') && body.code === 'unavailable'
+  const isUnavailable =
+    status === 503 && route.errors.includes('unavailable') && body.code === 'unavailable'
   if (status >= 500 && !isUnavailable) return `${status} ${JSON.stringify(body)}`
   if (status === 304 || status === 204) return body === '' ? undefined : `${status} with a body`
   if (status >= 400) {

@@ -10,8 +10,9 @@ import { fuzzOutputConnections } from './output-connections.ts'
 import { fuzzPictures } from './picture-requests.ts'
 
 /**
- * Fuzzes the engine's API, its output and pictures, and the management API: node test/fuzz/main.ts [engine requests].
- * Fails when a response violates the contract, when the heap grows, or when files stay open.
+ * Fuzzes the engine's API, its output and pictures, and the management API: node
+ * test/fuzz/main.ts [engine requests]. Fails when a response violates the contract, when the heap
+ * grows, or when files stay open.
  */
 const requests = Number(process.argv[2] ?? 100_000)
 if (!Number.isInteger(requests) || requests < 1) {
@@ -36,7 +37,10 @@ function measureHeap(): number {
 const countOpenFiles = () => readdirSync('/proc/self/fd').length
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Heap sizes in bytes after each 10,000 requests. The first one is the warm state that later ones are compared with. */
+/**
+ * Heap sizes in bytes after each 10,000 requests. The first one is the warm state that later
+ * ones are compared with.
+ */
 const heapSamples: number[] = []
 
 // The first engine of a process opens files that remain open for all later engines.
@@ -72,7 +76,9 @@ const failures: string[] = []
 const [warmHeap, ...laterHeaps] = heapSamples
 const finalHeap = laterHeaps.at(-1)
 if (warmHeap === undefined || finalHeap === undefined) {
-  print(`heap check skipped: it needs more than ${2 * HEAP_SAMPLE_INTERVAL} requests, not ${requests}`)
+  print(
+    `heap check skipped: it needs more than ${2 * HEAP_SAMPLE_INTERVAL} requests, not ${requests}`,
+  )
 } else if (finalHeap - warmHeap > MAX_HEAP_GROWTH_BYTES) {
   failures.push(`heap grew by ${finalHeap - warmHeap} bytes, more than ${MAX_HEAP_GROWTH_BYTES}`)
 } else {

@@ -17,7 +17,10 @@ import { createQueryArbitrary } from './arbitrary-request.ts'
 import type { FuzzOptions } from './engine-requests.ts'
 import { createArbitrary, toPlaceholder } from './schema-arbitrary.ts'
 
-/** New users and records are created after this many requests, so that most requests find existing records. */
+/**
+ * New users and records are created after this many requests, so that most requests
+ * find existing records.
+ */
 const RESET_INTERVAL = 200
 
 const callers = ['superadmin', 'admin', 'manager', 'viewer', 'unauthenticated'] as const
@@ -46,8 +49,9 @@ export interface ManagementFuzzOptions extends FuzzOptions {
 }
 
 /**
- * Sends requests to every operation of the management API as every role and checks each response against the contract.
- * Throws an Error with the shortest request that violates it, and the seed to reproduce it.
+ * Sends requests to every operation of the management API as every role and checks each
+ * response against the contract. Throws an Error with the shortest request that violates it,
+ * and the seed to reproduce it.
  */
 export async function fuzzManagement(options: ManagementFuzzOptions): Promise<void> {
   const { requests, seed, onProgress, server } = options
@@ -116,7 +120,11 @@ const createRequest = (route: ManagementRoute): fc.Arbitrary<Request> =>
     operation: fc.constant(formatOperation(route)),
     caller: fc.constantFrom(...callers),
     query: createQueryArbitrary(route),
-    body: route.body ? createBody(createArbitrary(route.body)) : route.fileField ? csvFile : anything,
+    body: route.body
+      ? createBody(createArbitrary(route.body))
+      : route.fileField
+        ? csvFile
+        : anything,
   })
 
 const createBody = (values: fc.Arbitrary<unknown>) =>
@@ -149,14 +157,18 @@ const clientErrors = [400, 401, 403, 404, 409, 413, 415]
 const remoteOperations = ['/engine/repair', '/media/ticket']
 
 /** Describes how a response violates the contract of its route; undefined when it conforms. */
-async function findViolation(route: ManagementRoute, answer: Response): Promise<string | undefined> {
+async function findViolation(
+  route: ManagementRoute,
+  answer: Response,
+): Promise<string | undefined> {
   if (answer.ok && route.responseType !== undefined) {
     const type = answer.headers.get('content-type') ?? ''
     return type === '' || type.startsWith('application/json') ? `file of type "${type}"` : undefined
   }
   const text = await answer.text()
   const isUnavailable = answer.status === 503 && remoteOperations.includes(route.path)
-  if (!answer.ok && !isUnavailable && !clientErrors.includes(answer.status)) return `${answer.status} ${text}`
+  if (!answer.ok && !isUnavailable && !clientErrors.includes(answer.status))
+    return `${answer.status} ${text}`
   const value = answer.ok ? (route.response ?? z.null()) : fieldErrors.nullable()
   const parsed = envelope(value).safeParse(JSON.parse(text))
   if (!parsed.success) return `response violates the contract: ${parsed.error.message} in ${text}`

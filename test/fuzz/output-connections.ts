@@ -23,8 +23,9 @@ const connection = fc.record({
 })
 
 /**
- * Connects to the output of each revision with mostly valid queries. A valid query must be answered with `hello`, or with
- * `capacity` while there are too many consumers, an invalid one with an error body.
+ * Connects to the output of each revision with mostly valid queries. A valid query must be
+ * answered with `hello`, or with `capacity` while there are too many consumers, an invalid
+ * one with an error body.
  */
 export async function fuzzOutputConnections(
   data: string,
@@ -39,7 +40,9 @@ export async function fuzzOutputConnections(
         socket.on('error', () => {})
         const violation = await Promise.race([
           once(socket, 'message').then(([message]) => checkFirstMessage(query, String(message))),
-          once(socket, 'unexpected-response').then(([, response]) => checkRejection(query, response)),
+          once(socket, 'unexpected-response').then(([, response]) =>
+            checkRejection(query, response),
+          ),
         ])
         if (violation) throw new Error(`/api/${revision}/output${query}: ${violation}`)
         if (socket.readyState === WebSocket.OPEN) {
@@ -58,10 +61,15 @@ export async function fuzzOutputConnections(
 
 function checkFirstMessage(query: string, message: string): string | undefined {
   if (!isValidQuery(query)) return 'invalid query was accepted'
-  return hello.safeParse(JSON.parse(message)).success ? undefined : `first message is not hello: ${message}`
+  return hello.safeParse(JSON.parse(message)).success
+    ? undefined
+    : `first message is not hello: ${message}`
 }
 
-async function checkRejection(query: string, response: IncomingMessage): Promise<string | undefined> {
+async function checkRejection(
+  query: string,
+  response: IncomingMessage,
+): Promise<string | undefined> {
   const body = await text(response)
   const error = errorBody.safeParse(JSON.parse(body))
   const { statusCode: status } = response

@@ -31,8 +31,14 @@ const request: fc.Arbitrary<PictureRequest> = fc.record({
   ifNoneMatch: fc.option(fc.constantFrom('*', '"other"')),
 })
 
-/** Requests stored pictures, which must come back unchanged, and others, which must be answered with an error. */
-export async function fuzzPictures(data: string, { requests, seed }: { requests: number; seed?: number }) {
+/**
+ * Requests stored pictures, which must come back unchanged, and others, which must be
+ * answered with an error.
+ */
+export async function fuzzPictures(
+  data: string,
+  { requests, seed }: { requests: number; seed?: number },
+) {
   const store = createPictureStore(join(data, 'engine', 'pictures'), MAX_STORE_BYTES)
   await store.open()
   for (const jpeg of jpegs) await store.save(jpeg)
@@ -40,11 +46,13 @@ export async function fuzzPictures(data: string, { requests, seed }: { requests:
   try {
     await fc.assert(
       fc.asyncProperty(request, async ({ method, name, ifNoneMatch }) => {
-        const headers: Record<string, string> = ifNoneMatch === null ? {} : { 'If-None-Match': ifNoneMatch }
+        const headers: Record<string, string> =
+          ifNoneMatch === null ? {} : { 'If-None-Match': ifNoneMatch }
         const response = await engine.app.request(`/api/v3/pictures/${name}`, { method, headers })
         const body = Buffer.from(await response.arrayBuffer())
         const violation = findViolation({ method, name, ifNoneMatch }, response, body)
-        if (violation) throw new Error(`${method} /pictures/${name}: ${response.status}, ${violation}`)
+        if (violation)
+          throw new Error(`${method} /pictures/${name}: ${response.status}, ${violation}`)
       }),
       { numRuns: requests, seed },
     )
@@ -73,5 +81,7 @@ function findViolation(
   }
   if (status !== 404 && status !== 405) return 'expected 404 or 405: no such picture is stored'
   if (method === 'HEAD') return body.length === 0 ? undefined : 'HEAD with a body'
-  return errorBody.safeParse(JSON.parse(String(body))).success ? undefined : `invalid error body: ${body}`
+  return errorBody.safeParse(JSON.parse(String(body))).success
+    ? undefined
+    : `invalid error body: ${body}`
 }

@@ -35,7 +35,12 @@ const MAX_LIST_LENGTH = 4
 
 /** Valid values that random generation would rarely produce, by field name. */
 const plausibleValues: Record<string, fc.Arbitrary<unknown>> = {
-  address: fc.constantFrom('rtsp://camera/1', 'rtsp://user:***@camera/1', 'test://ball', 'inf://nothing'),
+  address: fc.constantFrom(
+    'rtsp://camera/1',
+    'rtsp://user:***@camera/1',
+    'test://ball',
+    'inf://nothing',
+  ),
   url: fc.constantFrom('rtsp://camera/2', 'rtsp://user:word@camera/2', 'test://smpte'),
   name: fc.constantFrom('infer', 'image-resize', 'object-tracking', 'line-crossing'),
   version: fc.constantFrom('1.0.0', '1.0.1'),
@@ -85,9 +90,14 @@ async function packFiles(files: readonly { name: string; content: Buffer }[]): P
   return new Uint8Array(gzipSync(await buffer(archive)))
 }
 
-/** tar-stream packs asynchronously, but arbitraries generate synchronously: the archives are packed in advance. */
+/**
+ * tar-stream packs asynchronously, but arbitraries generate synchronously: the archives
+ * are packed in advance.
+ */
 const archives = await Promise.all(
-  fc.sample(fc.array(file, { maxLength: MAX_LIST_LENGTH }), { numRuns: 200, seed: 1 }).map(packFiles),
+  fc
+    .sample(fc.array(file, { maxLength: MAX_LIST_LENGTH }), { numRuns: 200, seed: 1 })
+    .map(packFiles),
 )
 
 /** Gzipped tar archives, complete or truncated, and arbitrary bytes. */
@@ -98,8 +108,13 @@ const packages: fc.Arbitrary<Uint8Array> = fc.oneof(
   fc.uint8Array({ maxLength: 100 }),
 )
 
-/** Mostly valid values of a zod schema, before (`input`) or after (`output`) its transformations. */
-export function createArbitrary(schema: z.ZodType, io: 'input' | 'output' = 'input'): fc.Arbitrary<unknown> {
+/**
+ * Mostly valid values of a zod schema, before (`input`) or after (`output`) its transformations.
+ */
+export function createArbitrary(
+  schema: z.ZodType,
+  io: 'input' | 'output' = 'input',
+): fc.Arbitrary<unknown> {
   const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema
   return createFromJsonSchema(root, root.$defs ?? {})
 }
@@ -128,7 +143,8 @@ function createFromJsonSchema(
       { weight: 8, arbitrary: fc.constantFrom(...examples) },
       createFromJsonSchema(schema, defs),
     )
-  if (schema.$ref) return createFromJsonSchema(defs[schema.$ref.replace('#/$defs/', '')] ?? {}, defs)
+  if (schema.$ref)
+    return createFromJsonSchema(defs[schema.$ref.replace('#/$defs/', '')] ?? {}, defs)
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const variants = schema.anyOf ?? schema.oneOf
@@ -168,13 +184,19 @@ function createInteger({ minimum = -10, maximum = 20 }: Schema) {
 function createObject(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties } = schema
   if (typeof additionalProperties === 'object')
-    return fc.dictionary(fc.string({ maxLength: 10 }), createFromJsonSchema(additionalProperties, defs), {
-      maxKeys: 3,
-    })
+    return fc.dictionary(
+      fc.string({ maxLength: 10 }),
+      createFromJsonSchema(additionalProperties, defs),
+      {
+        maxKeys: 3,
+      },
+    )
   const fields = Object.entries(properties).map(([name, field]) => {
     return [name, preferPlausible(name, createFromJsonSchema(field, defs))] as const
   })
-  return fc.record(Object.fromEntries(fields), { requiredKeys: required.filter(name => name in properties) })
+  return fc.record(Object.fromEntries(fields), {
+    requiredKeys: required.filter(name => name in properties),
+  })
 }
 
 /** Placeholder for the id of an existing record; the fuzzer replaces it before sending. */
@@ -187,8 +209,15 @@ function createText({
   maxLength = MAX_TEXT_LENGTH,
 }: Schema): fc.Arbitrary<string> {
   if (record)
-    return fc.oneof({ weight: 8, arbitrary: fc.constant(toPlaceholder(record)) }, fc.uuid(), fc.string())
+    return fc.oneof(
+      { weight: 8, arbitrary: fc.constant(toPlaceholder(record)) },
+      fc.uuid(),
+      fc.string(),
+    )
   if (pattern) return fc.stringMatching(new RegExp(pattern), { size: '-1' })
   const length = { minLength, maxLength: Math.min(maxLength, MAX_TEXT_LENGTH) }
-  return fc.oneof({ weight: 8, arbitrary: fc.string(length) }, fc.string({ ...length, unit: anyUnit }))
+  return fc.oneof(
+    { weight: 8, arbitrary: fc.string(length) },
+    fc.string({ ...length, unit: anyUnit }),
+  )
 }

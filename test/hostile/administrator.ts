@@ -3,11 +3,15 @@ import { deviceInput, organizationInput } from '../fixtures/management/hierarchy
 import type { Appliance } from '../fixtures/processes/appliance.ts'
 import { administrator as owner } from './attacked-appliance.ts'
 
-// The attacker is an administrator of one organization, with bad intent towards the others and the appliance.
+// The attacker is an administrator of one organization, with bad intent towards the
+// others and the appliance.
 
 const attacker = { email: 'attacker@eyrie.test', password: 'incorrect horse battery staple' }
 
-type Call = (path: string, body?: object) => Promise<{ status: number; response: unknown; text: string }>
+type Call = (
+  path: string,
+  body?: object,
+) => Promise<{ status: number; response: unknown; text: string }>
 
 /** Calls operations of management. `token` authenticates the caller. */
 const createCaller =
@@ -33,14 +37,18 @@ async function signIn(appliance: Appliance, { email, password }: typeof owner) {
     expect(answer.status, answer.text).toBe(200)
     return answer
   })
-  const { access_token: accessToken, user } = response as { access_token: string; user: { user_id: string } }
+  const { access_token: accessToken, user } = response as {
+    access_token: string
+    user: { user_id: string }
+  }
   return { call: createCaller(appliance, accessToken), userId: user.user_id }
 }
 
 /** Creates an organization, and the attacker as its administrator. Returns the caller of both. */
 async function createAttacker(appliance: Appliance) {
   const { call } = await signIn(appliance, owner)
-  for (const key of ['hostile', 'victim']) await call('/organization/create', organizationInput(key))
+  for (const key of ['hostile', 'victim'])
+    await call('/organization/create', organizationInput(key))
   const organizations = (await call('/organization/list')).response as {
     organization_id: string
     organization_key: string
@@ -81,7 +89,12 @@ export const attackByAdministrator = (appliance: Appliance) =>
     expect((await call('/channel/list')).response).toEqual([])
 
     const engine = {
-      ...{ engine_name: 'Inner', engine_address: '127.0.0.1', engine_port: 22, engine_is_secure: false },
+      ...{
+        engine_name: 'Inner',
+        engine_address: '127.0.0.1',
+        engine_port: 22,
+        engine_is_secure: false,
+      },
       ...{ engine_timeout: '5s', engine_key: 'key', site_ids: [] },
       engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
       organization_id: created.organization_id,
@@ -95,8 +108,18 @@ export const attackByAdministrator = (appliance: Appliance) =>
       role_id: null,
     }
     const smtp = {
-      ...{ smtp_host: 'mail.hostile.test', smtp_port: 25, smtp_auth: false, smtp_attachment: false },
-      ...{ smtp_username: '', smtp_password: '', smtp_from: attacker.email, smtp_to: attacker.email },
+      ...{
+        smtp_host: 'mail.hostile.test',
+        smtp_port: 25,
+        smtp_auth: false,
+        smtp_attachment: false,
+      },
+      ...{
+        smtp_username: '',
+        smtp_password: '',
+        smtp_from: attacker.email,
+        smtp_to: attacker.email,
+      },
     }
     const attempts: [string, object][] = [
       ['/engine/create', engine],

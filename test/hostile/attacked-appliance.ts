@@ -72,10 +72,15 @@ export const attackerRequirement: Requirement = {
   reason: 'only root can act as another user of the machine',
 }
 
-/** Runs a shell command as another user of the machine, without any group. Returns whether it succeeded, and its output. */
+/**
+ * Runs a shell command as another user of the machine, without any group. Returns whether it
+ * succeeded, and its output.
+ */
 export function runAsAttacker(command: string): { succeeded: boolean; output: string } {
   const [program = '', ...args] = asUser(ATTACKER_UID)
-  const { status, stdout } = spawnSync(program, [...args, 'sh', '-c', command], { encoding: 'utf8' })
+  const { status, stdout } = spawnSync(program, [...args, 'sh', '-c', command], {
+    encoding: 'utf8',
+  })
   return { succeeded: status === 0, output: stdout.trim() }
 }
 

@@ -2,7 +2,11 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { findAccountById } from '@eyrie/kit/accounts/account'
 import { describe, expect, it } from 'vitest'
-import { NO_CAPABILITIES, readPrivileges, readSeparation } from '../fixtures/processes/privileges.ts'
+import {
+  NO_CAPABILITIES,
+  readPrivileges,
+  readSeparation,
+} from '../fixtures/processes/privileges.ts'
 import { findServicePid } from '../fixtures/processes/processes.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { shared } from '../fixtures/setup/shared.ts'

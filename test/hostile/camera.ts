@@ -9,7 +9,9 @@ import type { Appliance } from '../fixtures/processes/appliance.ts'
 
 // The attacker controls a camera, or may enter the address of one.
 
-/** Starts a server that only this machine can reach, as a service without authentication would be. */
+/**
+ * Starts a server that only this machine can reach, as a service without authentication would be.
+ */
 async function startInnerService() {
   const requests: string[] = []
   const server = createServer((request, response) => {
@@ -21,7 +23,10 @@ async function startInnerService() {
   return { requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/inner` }
 }
 
-/** Makes these addresses sources of the appliance together with one that works. Resolves with the reason why each has no picture. */
+/**
+ * Makes these addresses sources of the appliance together with one that works. Resolves with the
+ * reason why each has no picture.
+ */
 async function connect(appliance: Appliance, addresses: string[]): Promise<string[]> {
   const engine = createEngineClient(appliance)
   const { pipelines } = await engine.deploy([

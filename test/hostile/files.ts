@@ -1,6 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createModel, createNode, createTensor, createValueInfo } from '@eyrie/model-store/onnx/build'
+import {
+  createModel,
+  createNode,
+  createTensor,
+  createValueInfo,
+} from '@eyrie/model-store/onnx/build'
 import { DATA_LOCATIONS, modelProto } from '@eyrie/model-store/onnx/schema'
 import { expect, it } from 'vitest'
 import { createPluginEntries, createTarball } from '../fixtures/engine/plugin-package.ts'
@@ -9,7 +14,8 @@ import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 import { readSecrets } from './attacked-appliance.ts'
 
-// The attacker has written a file that somebody gives to the appliance: a plugin, a model, a backup.
+// The attacker has written a file that somebody gives to the appliance: a plugin, a model, a
+// backup.
 
 export const attackByFiles = (appliance: Appliance) =>
   it('hostile files are refused, and change nothing', { timeout: 240_000 }, async () => {
@@ -36,17 +42,26 @@ export const attackByFiles = (appliance: Appliance) =>
     writeFileSync(labels, 'person\n')
     writeFileSync(model, createModelWithExternalData())
     const options = ['--file', model, '--head', 'yolox', '--labels', labels, '--license', 'MIT']
-    const added = await runEyrieCommand(['model', 'add', 'hostile', ...options], { data, environment })
-    expect(added).toMatchObject({ code: 1, err: expect.stringContaining('weights are in another file') })
+    const added = await runEyrieCommand(['model', 'add', 'hostile', ...options], {
+      data,
+      environment,
+    })
+    expect(added).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('weights are in another file'),
+    })
 
     const backup = join(createTemporaryFolder(), 'hostile.backup')
     const passphrase = join(createTemporaryFolder(), 'passphrase')
     writeFileSync(passphrase, 'correct horse battery staple\n')
     writeFileSync(backup, 'EYRIE')
-    const restored = await runEyrieCommand(['restore', backup, '--force', '--passphrase-file', passphrase], {
-      data,
-      environment,
-    })
+    const restored = await runEyrieCommand(
+      ['restore', backup, '--force', '--passphrase-file', passphrase],
+      {
+        data,
+        environment,
+      },
+    )
     expect(restored.code).toBe(1)
     expect((await fetch(`${appliance.consoleUrl}/health`)).status).toBe(200)
   })

@@ -4,7 +4,12 @@ import { expect, it } from 'vitest'
 import type { Appliance } from '../fixtures/processes/appliance.ts'
 import { findProcesses, readCommandLines } from '../fixtures/processes/processes.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
-import { administrator, attackerRequirement, readSecrets, runAsAttacker } from './attacked-appliance.ts'
+import {
+  administrator,
+  attackerRequirement,
+  readSecrets,
+  runAsAttacker,
+} from './attacked-appliance.ts'
 
 // The attacker is another user of the machine, who can run programs there.
 

@@ -11,7 +11,8 @@ import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
 
-// The attacker is the author of an uploaded plugin. A neighbour analyses the same camera on a channel of its own.
+// The attacker is the author of an uploaded plugin. A neighbour analyses the same camera on
+// a channel of its own.
 
 const LIMIT_MS = 180_000
 
@@ -26,14 +27,19 @@ let version = 0
 
 const harmless = 'return { process: () => ({}) }'
 
-const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
+const until = (condition: () => unknown) =>
+  vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
 const framesOf = (channel: number) =>
-  messages.flatMap(message => (message.kind === 'frame' && message.channel === channel ? [message.data] : []))
+  messages.flatMap(message =>
+    message.kind === 'frame' && message.channel === channel ? [message.data] : [],
+  )
 const reasonsOf = (channel: number, from = 0) =>
   messages
     .slice(from)
     .flatMap(message =>
-      message.kind === 'state' && message.channel === channel ? [String(message.data.reason ?? '')] : [],
+      message.kind === 'state' && message.channel === channel
+        ? [String(message.data.reason ?? '')]
+        : [],
     )
 
 const startEngine = () =>
@@ -69,7 +75,9 @@ beforeAll(async () => {
     { sources, sinks: [], elements: [{ name: 'neighbour' }] },
   ])
   const { channels = [] } = await engine.api.getExports()
-  const [first, second] = pipelines.map(({ id }) => channels.find(({ pipeline }) => pipeline === id)!.id)
+  const [first, second] = pipelines.map(
+    ({ id }) => channels.find(({ pipeline }) => pipeline === id)!.id,
+  )
   own = first!
   neighbour = second!
   await until(() => framesOf(own).length > 0 && framesOf(neighbour).length > 0)
@@ -84,7 +92,11 @@ afterAll(async () => {
 describe('an uploaded plugin', () => {
   it.each([
     ['hangs', 'return { process: () => { for (;;); } }', /hostile: no answer within 1 s/],
-    ['crashes', 'return { process: () => process.abort() }', /hostile: its process was ended by SIGABRT/],
+    [
+      'crashes',
+      'return { process: () => process.abort() }',
+      /hostile: its process was ended by SIGABRT/,
+    ],
     [
       'uses all memory',
       'const all = []; return { process: () => { for (;;) all.push(Buffer.alloc(2 ** 20, 1)) } }',
@@ -119,7 +131,9 @@ describe('an uploaded plugin', () => {
 
       // On a busy machine, it may lose frames and time to any other program.
       const isSlow = (reason: string) => /machine is too slow|no answer within/.test(reason)
-      expect(reasonsOf(neighbour, from).filter(reason => reason !== '' && !isSlow(reason))).toEqual([])
+      expect(reasonsOf(neighbour, from).filter(reason => reason !== '' && !isSlow(reason))).toEqual(
+        [],
+      )
       // The next version works at once.
       const worked = framesOf(own).length
       await activate({ open: harmless })
@@ -168,7 +182,10 @@ describe('an uploaded plugin', () => {
       const changed = await activate({ open: harmless })
       const file = join(folder, 'data/plugins/hostile', changed, 'element.ts')
       await activate({ open: harmless })
-      writeFileSync(file, 'export default { hostile: { open: () => ({ process: () => ({}) }) } } // changed')
+      writeFileSync(
+        file,
+        'export default { hostile: { open: () => ({ process: () => ({}) }) } } // changed',
+      )
       await engine.api.plugin.use('hostile', { version: changed, revert: false })
       await until(() => reasonsOf(own).some(text => /files of version .* have changed/.test(text)))
       await activate({ open: harmless })
@@ -179,7 +196,11 @@ describe('an uploaded plugin', () => {
   it(
     'that reports what its manifest does not declare is stopped',
     async () => {
-      const capabilities = { events: { crowd: { count: 'number' as const } }, counters: [], network: [] }
+      const capabilities = {
+        events: { crowd: { count: 'number' as const } },
+        counters: [],
+        network: [],
+      }
       const undeclared = await activate({
         element: { capabilities },
         open: `return { process: () => ({ events: [{ type: 'fire' }] }) }`,
@@ -188,7 +209,9 @@ describe('an uploaded plugin', () => {
       expect(versions.find(each => each.version === undeclared)?.capabilities).toEqual({
         hostile: capabilities,
       })
-      await until(() => reasonsOf(own).some(text => /events of the type fire, which its/.test(text)))
+      await until(() =>
+        reasonsOf(own).some(text => /events of the type fire, which its/.test(text)),
+      )
     },
     LIMIT_MS,
   )
@@ -204,17 +227,23 @@ describe('an uploaded plugin', () => {
       version += 1
       const signed = `${version}.0.0`
       const open = 'return { process: () => ({ counters: { hostile: { signed: 1 } } }) }'
-      await plugin.upload(await createSignedPackage({ name: 'hostile', version: signed, open }, publisher))
+      await plugin.upload(
+        await createSignedPackage({ name: 'hostile', version: signed, open }, publisher),
+      )
       await plugin.use('hostile', { version: signed, revert: false })
-      const countSigned = () => framesOf(own).filter(({ counters }) => counters.hostile?.signed).length
+      const countSigned = () =>
+        framesOf(own).filter(({ counters }) => counters.hostile?.signed).length
       await until(() => countSigned() > 0)
 
       const from = messages.length
       await pluginTrust.setPublisher(publisher.key, { name: 'Acme', state: 'distrusted' })
-      const refused = /version \S+ of plugin hostile does not start: its publisher Acme has been distrusted/
+      const refused =
+        /version \S+ of plugin hostile does not start: its publisher Acme has been distrusted/
       await until(() => reasonsOf(own, from).some(text => refused.test(text)))
       const health = await (await fetch(new URL('/health', engine.url))).json()
-      expect(health).toMatchObject({ alarms: expect.arrayContaining([expect.stringMatching(refused)]) })
+      expect(health).toMatchObject({
+        alarms: expect.arrayContaining([expect.stringMatching(refused)]),
+      })
 
       // Trust lets it run again at once.
       const worked = countSigned()
@@ -246,7 +275,8 @@ describe('an uploaded plugin', () => {
       )
       const untilStatus = (expected: object) =>
         vi.waitFor(
-          async () => expect(await engine.api.pipelineStatistics(pipeline!.id)).toMatchObject(expected),
+          async () =>
+            expect(await engine.api.pipelineStatistics(pipeline!.id)).toMatchObject(expected),
           { timeout: LIMIT_MS, interval: 100 },
         )
       await untilStatus({

@@ -46,20 +46,27 @@ const EVENTFUL = `
   }`
 
 /**
- * Kills all services and Postgres at random moments while events become notifications and webhooks. Resolves with whether every
- * event is stored once, every notification was delivered, and the receiver knows each delivery by one id.
+ * Kills all services and Postgres at random moments while events become notifications and webhooks.
+ * Resolves with whether every event is stored once, every notification was delivered, and the
+ * receiver knows each delivery by one id.
  */
 export async function soakDeliveries(minutes: number, seed: number): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'eyrie-soak-'))
   const random = new Random(seed)
-  const stops: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
+  const stops: (() => Promise<unknown>)[] = [
+    async () => rmSync(folder, { recursive: true, force: true }),
+  ]
   console.log(`killing services for ${minutes} minutes with seed ${seed}`)
   try {
     const sink = await startSink()
     stops.push(async () => sink.child.kill())
     const appliance = await startServices(folder)
     stops.push(appliance.stop)
-    const { channel_id: channelId } = await createAlert(appliance.database, appliance.enginePort, sink.url)
+    const { channel_id: channelId } = await createAlert(
+      appliance.database,
+      appliance.enginePort,
+      sink.url,
+    )
 
     const end = Date.now() + minutes * 60_000
     const kills: Record<string, number> = {}
@@ -127,14 +134,19 @@ async function startServices(folder: string): Promise<Services> {
   let scheduler = await startScheduler()
   await waitForDatabase(management)
   const path = join(data, 'postgres/data/.s.PGSQL.5432')
-  const database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
+  const database = await createDatabase({
+    path,
+    user: APPLICATION_NAME,
+    database: APPLICATION_NAME,
+  })
 
   return {
     database,
     enginePort,
     engine: () => engine,
     async kill(name) {
-      if (name === 'postgres') process.kill(findChildPid(management.pid, 'native/bin/postgres'), 'SIGKILL')
+      if (name === 'postgres')
+        process.kill(findChildPid(management.pid, 'native/bin/postgres'), 'SIGKILL')
       if (name === 'engine') {
         await engine.kill()
         engine = await startEngine()
@@ -173,7 +185,10 @@ async function waitForDatabase({ url }: ServiceProcess): Promise<void> {
 
 /** Creates a channel with an alert that fires with every event, and sends a message each time. */
 async function createAlert(database: Database, enginePort: number, actionUrl: string) {
-  const inserted = await insertEngine(database, { engine_port: enginePort, source_address: 'test://ball' })
+  const inserted = await insertEngine(database, {
+    engine_port: enginePort,
+    source_address: 'test://ball',
+  })
   const elements = [{ name: 'eventful' }]
   const channelId = await insertChannel(database, inserted, 'line-crossing', {}, elements)
   const alertId = v7()
@@ -209,13 +224,20 @@ async function startSink(): Promise<Sink> {
 }
 
 /** Returns what was lost or repeated. */
-async function verify({ database, engine }: Services, channelId: string, { url }: Sink): Promise<string[]> {
+async function verify(
+  { database, engine }: Services,
+  channelId: string,
+  { url }: Sink,
+): Promise<string[]> {
   const [row] = await database.system('soak', tx =>
     tx.select().from(channel).where(eq(channel.channel_id, channelId)),
   )
   const sent: number[] = []
   let newest = 0
-  for await (const message of engine().api.output({ since: 1, kinds: ['event', 'count', 'state'] })) {
+  for await (const message of engine().api.output({
+    since: 1,
+    kinds: ['event', 'count', 'state'],
+  })) {
     if (message.kind === 'hello') newest = message.newest
     else if (message.kind !== 'gap' && message.channel === row!.channel_sid) sent.push(message.seq)
     if (message.kind !== 'hello' && message.kind !== 'gap' && message.seq >= newest) break
@@ -262,7 +284,8 @@ async function verify({ database, engine }: Services, channelId: string, { url }
     total !== notifications && `${notifications} notifications have ${total} deliveries`,
     waiting > 0 && `${waiting} deliveries still wait`,
     undelivered > 0 && `${undelivered} deliveries were not delivered`,
-    received.distinct !== total && `the receiver knows ${received.distinct} ids of ${total} deliveries`,
+    received.distinct !== total &&
+      `the receiver knows ${received.distinct} ids of ${total} deliveries`,
   ].filter(problem => problem !== false)
 }
 

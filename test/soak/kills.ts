@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killEngines } from '../fixtures/engine/engine-kills.ts'
 
-/** Kills an engine at random moments while it stores configurations. Resolves with whether every stored file was intact. */
+/**
+ * Kills an engine at random moments while it stores configurations. Resolves with whether every
+ * stored file was intact.
+ */
 export async function soakKills(kills: number, seed: number): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'eyrie-soak-'))
   const onProgress = (killed: number) => {

@@ -8,7 +8,10 @@ import { findServicePid } from '../fixtures/processes/processes.ts'
 
 const sampleIntervalMs = 5_000
 const services = ['media', 'engine', 'management', 'scheduler'] as const
-/** Tolerated growth from the second fifth of the run to the last. The engine's heap fluctuates by 20 MiB. */
+/**
+ * Tolerated growth from the second fifth of the run to the last. The engine's heap
+ * fluctuates by 20 MiB.
+ */
 const maxGrowthBytes = 32 << 20
 
 /** Analyses the looped scene. Resolves with whether no service grew or restarted. */
@@ -18,7 +21,9 @@ export async function soakMemory(minutes: number): Promise<boolean> {
     source: scene.video,
     model: 'scene-detector',
   })
-  const samples: Record<string, number[]> = Object.fromEntries(services.map(service => [service, []]))
+  const samples: Record<string, number[]> = Object.fromEntries(
+    services.map(service => [service, []]),
+  )
   try {
     await appliance.waitForLine(/ready: open/)
     console.log(`analysing ${pathToFileURL(scene.video).href} for ${minutes} minutes`)

@@ -4,18 +4,23 @@ import { createSourceBufferQueue } from './source-buffer-queue.ts'
 import { createMediaClock, type MediaClock } from './stream-clock.ts'
 
 /**
- * The `MediaSource` behind a video element, filled with fragmented MP4 of a live stream. It holds one epoch, which is an
- * uninterrupted part of the stream: timestamps only increase.
+ * The `MediaSource` behind a video element, filled with fragmented MP4 of a live stream. It holds
+ * one epoch, which is an uninterrupted part of the stream: timestamps only increase.
  *
- * Timestamps of the stream are in ticks of 90 kHz. A frame is presented at its `pts` and decoded at its `dts`. Media time
- * is the time of the video element, in seconds.
+ * Timestamps of the stream are in ticks of 90 kHz. A frame is presented at its `pts` and decoded at
+ * its `dts`. Media time is the time of the video element, in seconds.
  */
 export interface Fmp4Buffer {
   /** Undefined until the first fragment. */
   readonly clock: MediaClock | undefined
-  /** Media time up to which all frames and all sound are buffered. Undefined until the first frame. */
+  /**
+   * Media time up to which all frames and all sound are buffered. Undefined until the first frame.
+   */
   liveEdge(): number | undefined
-  /** Appends an initialisation segment or a fragment. Returns the fragment of a video frame, otherwise undefined. */
+  /**
+   * Appends an initialisation segment or a fragment. Returns the fragment of a video frame,
+   * otherwise undefined.
+   */
   append(segment: ArrayBuffer): Fragment | undefined
   /** Must be called before an initialisation segment with another codec. */
   changeType(type: string): void
@@ -29,16 +34,19 @@ export interface Fmp4BufferOptions {
   type: string
   /** Called when all appended segments are in the buffer. */
   onIdle(): void
-  /** Called when the browser has rejected a segment or closed the media source. The buffer is then no longer usable. */
+  /**
+   * Called when the browser has rejected a segment or closed the media source. The buffer is
+   * then no longer usable.
+   */
   onEnded(reason: string): void
 }
 
 /** How much played video is retained. */
 const RETENTION_S = 5
 /**
- * Media Source Extensions (W3C, 2016), section 3.5.8: a frame more than two frame durations after the previous one is a
- * discontinuity, and everything up to the next keyframe is dropped. Frames therefore declare a long duration. The next
- * frame cuts it short.
+ * Media Source Extensions (W3C, 2016), section 3.5.8: a frame more than two frame durations after
+ * the previous one is a discontinuity, and everything up to the next keyframe is dropped. Frames
+ * therefore declare a long duration. The next frame cuts it short.
  */
 const DECLARED_DURATION_S = 1
 
@@ -75,14 +83,20 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     onEnded(`the browser rejected the video${error ? `: ${error.message}` : ''}`)
   }
 
-  /** Removes everything before a keyframe. A removal must end at a keyframe, because other frames need earlier ones. */
+  /**
+   * Removes everything before a keyframe. A removal must end at a keyframe, because other
+   * frames need earlier ones.
+   */
   function trimTo(keyframe: number | undefined) {
     if (keyframe === undefined || keyframes[0] === undefined || keyframes[0] >= keyframe) return
     keyframes = keyframes.filter(time => time >= keyframe)
     queue.runNext(buffer => buffer.remove(0, keyframe))
   }
 
-  /** Frees space in a full buffer. Playback, which is then far behind the newest frame, seeks to the remaining frames. */
+  /**
+   * Frees space in a full buffer. Playback, which is then far behind the newest frame, seeks to
+   * the remaining frames.
+   */
   function makeRoom() {
     if (keyframes.length > 1) return trimTo(keyframes.at(-1))
     keyframes = []
@@ -104,7 +118,8 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     queue.attach(source.addSourceBuffer(type))
   }
   source.addEventListener('sourceopen', onOpen, { once: true })
-  for (const event of ['sourceended', 'sourceclose']) source.addEventListener(event, () => end(video.error))
+  for (const event of ['sourceended', 'sourceclose'])
+    source.addEventListener(event, () => end(video.error))
   video.src = url
 
   return {
@@ -128,7 +143,8 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
 
       if (!clock) startClock(fragment.dts)
       if (fragment.track === SOUND_TRACK) {
-        // Not a keyframe, so that frames dropped up to the next keyframe are dropped together with their sound.
+        // Not a keyframe, so that frames dropped up to the next keyframe are dropped
+        // together with their sound.
         queue.append(segment, { ...fragment, keyframe: false })
         return undefined
       }

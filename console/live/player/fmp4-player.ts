@@ -16,8 +16,8 @@ const WATCHDOG_INTERVAL_MS = 1_000
 const MAX_SILENCE_MS = 10_000
 
 /**
- * The stream that the media service announced last, and the buffer with its video. The buffer continues to play after the
- * connection is lost.
+ * The stream that the media service announced last, and the buffer with its video. The buffer
+ * continues to play after the connection is lost.
  */
 interface PlayedStream {
   info: StreamInfo
@@ -26,8 +26,9 @@ interface PlayedStream {
 }
 
 /**
- * Plays a live stream as fragmented MP4 over WebSocket, close to its live edge, the position of the newest frame. The media
- * service first sends a text message that describes the stream, and then binary segments of MP4.
+ * Plays a live stream as fragmented MP4 over WebSocket, close to its live edge, the position of the
+ * newest frame. The media service first sends a text message that describes the stream, and then
+ * binary segments of MP4.
  */
 export function createFmp4Player({
   video,
@@ -134,8 +135,8 @@ export function createFmp4Player({
     adjustPlayback()
   }
 
-  // A broken network does not close the socket. The watchdog counts intervals, not time: its timer stops while the page
-  // is suspended, which does not mean that the connection is lost.
+  // A broken network does not close the socket. The watchdog counts intervals, not time: its timer
+  // stops while the page is suspended, which does not mean that the connection is lost.
   const watchdog = setInterval(() => {
     silentIntervals += 1
     if (played?.isConnected && silentIntervals > MAX_SILENCE_MS / WATCHDOG_INTERVAL_MS)
@@ -160,7 +161,10 @@ export function createFmp4Player({
 
 const canPlay = (type: string) => 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
 
-/** Lists H.265 if the browser plays its Main profile. Otherwise the media service transcodes H.265 to H.264. */
+/**
+ * Lists H.265 if the browser plays its Main profile. Otherwise the media service
+ * transcodes H.265 to H.264.
+ */
 function listPlayableCodecs(withSound: boolean): string {
   const codecs = ['h264']
   if (canPlay('video/mp4; codecs="hvc1.1.6.L120.90"')) codecs.push('h265')

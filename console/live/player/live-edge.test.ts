@@ -27,7 +27,12 @@ describe('playback at the live edge', () => {
   })
 
   it('speeds up where a seek would take longer than the deviation', () => {
-    const slowSeeks = { ranges: [[0, 11] as const], liveEdge: 10, targetDelay: 0.2, seekDuration: 2 }
+    const slowSeeks = {
+      ranges: [[0, 11] as const],
+      liveEdge: 10,
+      targetDelay: 0.2,
+      seekDuration: 2,
+    }
     expect(correctPlayback({ position: 7, ...slowSeeks })).toEqual({ playbackRate: 1.5 })
     expect(correctPlayback({ position: 4, ...slowSeeks })).toEqual({ seekTo: 9.8 })
   })
@@ -39,7 +44,13 @@ describe('playback at the live edge', () => {
 
   it('changes the playback rate inaudibly while sound is playing', () => {
     const correctAudible = (position: number) =>
-      correctPlayback({ position, ranges: [[0, 11]], liveEdge: 10, targetDelay: 0.3, audible: true })
+      correctPlayback({
+        position,
+        ranges: [[0, 11]],
+        liveEdge: 10,
+        targetDelay: 0.3,
+        audible: true,
+      })
     expect(correctAudible(9.2)).toEqual({ playbackRate: 1.03 })
     expect(correctAudible(9.95)).toEqual({ playbackRate: 0.97 })
     expect(correctAudible(10.2)).toEqual({ playbackRate: 1 })
@@ -47,11 +58,15 @@ describe('playback at the live edge', () => {
   })
 
   it('does nothing while the buffer is empty', () => {
-    expect(correctPlayback({ position: 0, ranges: [], liveEdge: 0, targetDelay: 0.2 })).toBeUndefined()
+    expect(
+      correctPlayback({ position: 0, ranges: [], liveEdge: 0, targetDelay: 0.2 }),
+    ).toBeUndefined()
   })
 
   it('seeks to the start of the stream', () => {
-    expect(correctPlayback({ position: 0, ranges: [[0.4, 1.4]], liveEdge: 0.44, targetDelay: 0.2 })).toEqual({
+    expect(
+      correctPlayback({ position: 0, ranges: [[0.4, 1.4]], liveEdge: 0.44, targetDelay: 0.2 }),
+    ).toEqual({
       seekTo: 0.4,
     })
   })

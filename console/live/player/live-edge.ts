@@ -1,5 +1,5 @@
-// Keeps live playback at a target delay behind the live edge, the position of the newest frame. Small deviations are
-// corrected by the playback rate, large ones by a seek.
+// Keeps live playback at a target delay behind the live edge, the position of the newest frame.
+// Small deviations are corrected by the playback rate, large ones by a seek.
 
 /** The state of playback, in seconds of media time. */
 export interface PlaybackState {
@@ -20,11 +20,17 @@ export type PlaybackCorrection = { seekTo: number } | { playbackRate: number }
 
 /** Beyond this deviation from the target delay, playback seeks instead of speeding up. */
 const MAX_DEVIATION_S = 1
-/** Tolerated delay above the target, for arrival jitter. Below the target nothing is tolerated: metadata would be late. */
+/**
+ * Tolerated delay above the target, for arrival jitter. Below the target nothing is tolerated:
+ * metadata would be late.
+ */
 const TOLERANCE_S = 0.06
 /** Rate while playback is out of frames. It is invisible until the next frame arrives. */
 const STARVED_RATE = 0.5
-/** Rate for large deviations if seeks are slow: a seek would not help, because the stream advances while the browser seeks. */
+/**
+ * Rate for large deviations if seeks are slow: a seek would not help, because the stream advances
+ * while the browser seeks.
+ */
 const CATCH_UP_RATE = 1.5
 /** Change of the playback rate per second of deviation. */
 const GAIN = 0.5
@@ -33,7 +39,10 @@ const MAX_AUDIBLE_RATE_CHANGE = 0.03
 /** Playback that is closer than this to the end of a range is stalled at the gap behind it. */
 const STALLED_S = 0.05
 
-/** Returns the correction that brings playback to its target delay; undefined while nothing is buffered. */
+/**
+ * Returns the correction that brings playback to its target delay; undefined while
+ * nothing is buffered.
+ */
 export function correctPlayback(state: PlaybackState): PlaybackCorrection | undefined {
   const { position, ranges, liveEdge, targetDelay, seekDuration = 0, audible = false } = state
   const lastRange = ranges.at(-1)
@@ -60,8 +69,15 @@ export function correctPlayback(state: PlaybackState): PlaybackCorrection | unde
 
 const clamp = (value: number, min: number, max: number) => Math.max(min, Math.min(max, value))
 
-/** Whether playback cannot reach `start` by itself, because it is at the end of a range or outside all ranges. */
-function isStalledBefore(start: number, position: number, ranges: PlaybackState['ranges']): boolean {
+/**
+ * Whether playback cannot reach `start` by itself, because it is at the end of a range
+ * or outside all ranges.
+ */
+function isStalledBefore(
+  start: number,
+  position: number,
+  ranges: PlaybackState['ranges'],
+): boolean {
   if (position >= start) return false
   const currentRange = ranges.find(([from, to]) => from <= position && position <= to)
   if (!currentRange) return true
@@ -69,7 +85,10 @@ function isStalledBefore(start: number, position: number, ranges: PlaybackState[
   return end - position < STALLED_S
 }
 
-/** Absorbs jitter in the arrival of fragments. A lower delay is not useful, even if metadata arrives sooner. */
+/**
+ * Absorbs jitter in the arrival of fragments. A lower delay is not useful, even if
+ * metadata arrives sooner.
+ */
 const MIN_DELAY_MS = 80
 /** Cameras send sound in chunks of up to 125 ms, and every gap is audible. */
 const MIN_AUDIBLE_DELAY_MS = 300
@@ -77,7 +96,10 @@ const MIN_AUDIBLE_DELAY_MS = 300
 const METADATA_MARGIN_MS = 20
 const MAX_DELAY_MS = 2_000
 
-/** Returns the live delay in seconds at which the metadata of a frame arrives before the frame is shown. */
+/**
+ * Returns the live delay in seconds at which the metadata of a frame arrives before the frame is
+ * shown.
+ */
 export function calculateTargetDelay(metadataP95Ms: number, audible = false): number {
   const minMs = audible ? MIN_AUDIBLE_DELAY_MS : MIN_DELAY_MS
   return clamp(metadataP95Ms + METADATA_MARGIN_MS, minMs, MAX_DELAY_MS) / 1000

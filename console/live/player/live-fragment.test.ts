@@ -22,9 +22,21 @@ interface Sample {
 
 function fragment({ dts, offset, flags }: Sample): ArrayBuffer {
   const tfdt = box('tfdt', u32(0x1000000), u64(dts))
-  const trun = box('trun', u32(0x1000f01), u32(1), u32(108), u32(3_600), u32(4), u32(flags), u32(offset))
+  const trun = box(
+    'trun',
+    u32(0x1000f01),
+    u32(1),
+    u32(108),
+    u32(3_600),
+    u32(4),
+    u32(flags),
+    u32(offset),
+  )
   const tfhd = box('tfhd', u32(0x20000), u32(1))
-  return bytes(box('moof', box('mfhd', u32(0), u32(7)), box('traf', tfhd, tfdt, trun)), box('mdat', u32(0)))
+  return bytes(
+    box('moof', box('mfhd', u32(0), u32(7)), box('traf', tfhd, tfdt, trun)),
+    box('mdat', u32(0)),
+  )
 }
 
 describe('live fragment', () => {
@@ -40,7 +52,9 @@ describe('live fragment', () => {
   })
 
   it('accepts the negative composition offsets of trun version 1', () => {
-    expect(parseFragment(fragment({ dts: 9_000, offset: -3_000, flags: NON_KEYFRAME }))?.pts).toBe(6_000)
+    expect(parseFragment(fragment({ dts: 9_000, offset: -3_000, flags: NON_KEYFRAME }))?.pts).toBe(
+      6_000,
+    )
   })
 
   it('marks keyframes', () => {
@@ -60,13 +74,17 @@ describe('live fragment', () => {
   })
 
   it('is undefined for an initialisation segment', () => {
-    expect(parseFragment(bytes(box('ftyp', u32(0)), box('moov', box('mvhd', u32(0)))))).toBeUndefined()
+    expect(
+      parseFragment(bytes(box('ftyp', u32(0)), box('moov', box('mvhd', u32(0))))),
+    ).toBeUndefined()
   })
 
   it('is undefined for truncated data and for data that is not MP4', () => {
     const whole = fragment({ dts: 0, offset: 0, flags: KEYFRAME })
     expect(parseFragment(whole.slice(0, 40))).toBeUndefined()
-    expect(parseFragment(new TextEncoder().encode('not a video, but long enough').buffer)).toBeUndefined()
+    expect(
+      parseFragment(new TextEncoder().encode('not a video, but long enough').buffer),
+    ).toBeUndefined()
     expect(parseFragment(new ArrayBuffer(0))).toBeUndefined()
   })
 })

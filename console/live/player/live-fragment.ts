@@ -5,14 +5,17 @@ import { findBox, IS_NON_SYNC_SAMPLE } from '../../video/mp4-boxes.ts'
 export const SOUND_TRACK = 2
 
 /**
- * A fragment of a live MP4 stream (ISO/IEC 14496-12, section 8.8) with a single sample, which is one video frame or one
- * chunk of sound. Times are in ticks of the track.
+ * A fragment of a live MP4 stream (ISO/IEC 14496-12, section 8.8) with a single sample, which is
+ * one video frame or one chunk of sound. Times are in ticks of the track.
  */
 export interface Fragment {
   track: number
   /** Time at which the sample is decoded. */
   dts: number
-  /** Time at which the sample is presented. Frames may be decoded in another order than they are presented. */
+  /**
+   * Time at which the sample is presented. Frames may be decoded in another order
+   * than they are presented.
+   */
   pts: number
   duration: number
   keyframe: boolean
@@ -30,8 +33,9 @@ const SAMPLE_SIZE = 0x200
 const SAMPLE_FLAGS = 0x400
 const SAMPLE_COMPOSITION_OFFSET = 0x800
 
-// A fragment contains one box of each of these types: `moof` > `traf` > `tfhd`, `tfdt`, `trun`. The `tfhd` box has the track id,
-// `tfdt` the decoding time, and `trun` (track run) the properties of the samples. Each starts with its version and its flags.
+// A fragment contains one box of each of these types: `moof` > `traf` > `tfhd`, `tfdt`, `trun`. The
+// `tfhd` box has the track id, `tfdt` the decoding time, and `trun` (track run) the properties of
+// the samples. Each starts with its version and its flags.
 
 /** Extends the duration of every sample to at least `seconds`, in place. */
 export function extendDuration(segment: ArrayBuffer, seconds: number): void {
@@ -82,7 +86,10 @@ function readFirstSample(trun: DataView) {
   return { duration, flags, compositionOffset }
 }
 
-/** Returns the flags of the fields that are present, the offset of the first sample and the size of one sample. */
+/**
+ * Returns the flags of the fields that are present, the offset of the first sample and
+ * the size of one sample.
+ */
 function readLayout(trun: DataView) {
   // The highest byte is the version.
   const present = trun.getUint32(0) & 0xffffff

@@ -1,15 +1,19 @@
 import { TOLERANCE_TICKS } from '../../video/metadata-buffer.ts'
 
 /**
- * Measures how long after a video frame its metadata, the analysis result, arrives. Players delay video by this time, so
- * that boxes can be drawn on the frame to which they belong.
+ * Measures how long after a video frame its metadata, the analysis result, arrives. Players delay
+ * video by this time, so that boxes can be drawn on the frame to which they belong.
  *
- * A frame and its metadata have the same `pts`, the presentation time in the stream, up to a tolerance.
+ * A frame and its metadata have the same `pts`, the presentation time in the stream, up to a
+ * tolerance.
  */
 export interface MetadataDelay {
   frameArrived(pts: number, nowMs: number): void
   metadataArrived(pts: number, nowMs: number): void
-  /** Returns the 95th percentile of the last 100 frames in ms, or a typical value before the first frame. Never negative. */
+  /**
+   * Returns the 95th percentile of the last 100 frames in ms, or a typical value before the first
+   * frame. Never negative.
+   */
   p95Ms(): number
 }
 

@@ -1,10 +1,12 @@
 import type { Fragment } from './live-fragment.ts'
 
 /**
- * The presentation time (pts) up to which all frames of a stream have arrived. Frames arrive in the order of their decoding
- * time (dts). With B-frames, this is not the order of presentation, so the pts of the newest frame jumps back and forth.
+ * The presentation time (pts) up to which all frames of a stream have arrived. Frames arrive in the
+ * order of their decoding time (dts). With B-frames, this is not the order of presentation, so the
+ * pts of the newest frame jumps back and forth.
  *
- * The watermark grows steadily: it is the newest dts plus the smallest difference between pts and dts of recent frames.
+ * The watermark grows steadily: it is the newest dts plus the smallest difference between pts and
+ * dts of recent frames.
  */
 export interface PtsWatermark {
   add(fragment: Pick<Fragment, 'pts' | 'dts'>): void

@@ -6,7 +6,10 @@ interface Numbered {
   keyframe: boolean
 }
 
-/** Behaves like a browser's source buffer: it updates after each append until `done`, and is full while `room` is 0. */
+/**
+ * Behaves like a browser's source buffer: it updates after each append until `done`, and is
+ * full while `room` is 0.
+ */
 function createBuffer() {
   const target = new EventTarget()
   const appended: number[][] = []
@@ -39,7 +42,13 @@ function setUp({ onFull = () => {} } = {}) {
   })
   const append = (n: number, keyframe = false) =>
     queue.append(new Uint8Array([n]).buffer, { n, keyframe: keyframe || n === 0 })
-  return { buffer, queue, append, calls, attach: () => queue.attach(buffer as unknown as SourceBuffer) }
+  return {
+    buffer,
+    queue,
+    append,
+    calls,
+    attach: () => queue.attach(buffer as unknown as SourceBuffer),
+  }
 }
 
 describe('source buffer queue', () => {

@@ -1,4 +1,7 @@
-/** An operation on a source buffer, such as a removal. It is called while the buffer is not updating. */
+/**
+ * An operation on a source buffer, such as a removal. It is called while the buffer is not
+ * updating.
+ */
 type Operation = (buffer: SourceBuffer) => void
 
 /** A segment to append, and the fragment that it contains. */
@@ -8,8 +11,9 @@ interface Append<Fragment> {
 }
 
 /**
- * A queue of operations on a `SourceBuffer`, the browser's buffer of a video element. A source buffer is updated
- * asynchronously, and accepts an operation only when the previous one has finished.
+ * A queue of operations on a `SourceBuffer`, the browser's buffer of a video element. A
+ * source buffer is updated asynchronously, and accepts an operation only when the
+ * previous one has finished.
  */
 export interface SourceBufferQueue<Fragment> {
   /** Sets the buffer and starts the queue. */
@@ -18,7 +22,10 @@ export interface SourceBufferQueue<Fragment> {
   /** Adds an operation at the front of the queue. */
   runNext(operation: Operation): void
   append(segment: ArrayBuffer, fragment: Fragment): void
-  /** Drops the next fragment and the fragments up to the following keyframe, which cannot be decoded without it. */
+  /**
+   * Drops the next fragment and the fragments up to the following keyframe, which cannot
+   * be decoded without it.
+   */
   skipToKeyframe(): void
   close(): void
 }
@@ -28,12 +35,18 @@ export interface SourceBufferQueueOptions<Fragment> {
   onAppended(fragments: Fragment[]): void
   /** Called when the queue is empty and the buffer is not updating. */
   onIdle(): void
-  /** Called when the buffer has no space for the next fragment. Must free space, or skip the fragment. */
+  /**
+   * Called when the buffer has no space for the next fragment. Must free space, or skip the
+   * fragment.
+   */
   onFull(): void
   onError(error: Error): void
 }
 
-/** Queued fragments are appended together, because a large append takes a browser no longer than a small one. */
+/**
+ * Queued fragments are appended together, because a large append takes a browser no
+ * longer than a small one.
+ */
 const MAX_APPEND_BYTES = 4 << 20
 /** Limits the queue of a page that was opened in the background, where browsers delay appends. */
 const MAX_QUEUED_BYTES = 16 << 20
@@ -43,7 +56,10 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
 ): SourceBufferQueue<Fragment> {
   let queue: (Operation | Append<Fragment>)[] = []
   let buffer: SourceBuffer | undefined
-  /** Whether fragments were dropped, so that the following ones cannot be decoded up to the next keyframe. */
+  /**
+   * Whether fragments were dropped, so that the following ones cannot be decoded up
+   * to the next keyframe.
+   */
   let needsKeyframe = false
 
   /** Executes operations until the queue is empty or the buffer is busy with one of them. */

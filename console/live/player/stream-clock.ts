@@ -1,11 +1,14 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
 /**
- * Converts between the media time of a video element, in seconds, and the presentation time (pts) of a live stream, in ticks
- * of 90 kHz. Used for fragmented MP4; WebRTC has the `RtpClock` below.
+ * Converts between the media time of a video element, in seconds, and the presentation time (pts)
+ * of a live stream, in ticks of 90 kHz. Used for fragmented MP4; WebRTC has the `RtpClock` below.
  */
 export interface MediaClock {
-  /** Value for `SourceBuffer.timestampOffset`, in seconds. Moves the first fragment into the first second of media time. */
+  /**
+   * Value for `SourceBuffer.timestampOffset`, in seconds. Moves the first fragment into the first
+   * second of media time.
+   */
   readonly timestampOffset: number
   /** The result is exact, because browsers store media time in µs and a tick is 11 µs long. */
   toPts(mediaTime: number): number
@@ -44,5 +47,8 @@ export function createRtpClock(initialPts: number): RtpClock {
   }
 }
 
-/** Returns the remainder as a number from 0 to `divisor`. The operator `%` returns negative remainders of negative numbers. */
+/**
+ * Returns the remainder as a number from 0 to `divisor`. The operator `%` returns negative
+ * remainders of negative numbers.
+ */
 const modulo = (dividend: number, divisor: number) => ((dividend % divisor) + divisor) % divisor

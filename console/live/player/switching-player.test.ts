@@ -18,7 +18,10 @@ interface FakePlayer {
   show(pts: number): void
 }
 
-/** A transport whose players are controlled by the test. Their state carries the name of the transport. */
+/**
+ * A transport whose players are controlled by the test. Their state carries the name of the
+ * transport.
+ */
 function createTransport(name: string) {
   const players: FakePlayer[] = []
   const create: CreateLivePlayer = options => {
@@ -84,7 +87,8 @@ const giveUp = async ({ options }: FakePlayer) => {
 }
 
 /** Name of the transport on display. */
-const displayedBy = ({ player }: Playing) => player.state.value.kind === 'lost' && player.state.value.reason
+const displayedBy = ({ player }: Playing) =>
+  player.state.value.kind === 'lost' && player.state.value.reason
 
 describe('switching player', () => {
   it('plays with the first transport while it is available', () => {
@@ -184,7 +188,10 @@ describe('sound of a switching player', () => {
     volume.value = 0.4
     const [silent, audible] = transport.players
     expect(audible!.options.withSound).toBe(true)
-    expect([player.isAudible.value, videos().map(({ muted }) => muted)]).toEqual([false, [true, true]])
+    expect([player.isAudible.value, videos().map(({ muted }) => muted)]).toEqual([
+      false,
+      [true, true],
+    ])
     silent!.show(2)
     audible!.show(3)
     expect([displayed, player.isAudible.value, silent!.closed]).toEqual([[1, 2, 3], true, true])
@@ -232,7 +239,10 @@ describe('sound of a switching player', () => {
     playing.volume.value = 1
     first.newest().show(1)
     await giveUp(first.newest())
-    expect([second.newest().options.withSound, playing.player.isAudible.value]).toEqual([true, true])
+    expect([second.newest().options.withSound, playing.player.isAudible.value]).toEqual([
+      true,
+      true,
+    ])
     expect(playing.videos()).toMatchObject([{ muted: false }])
   })
 })

@@ -5,8 +5,8 @@ import type { CreateLivePlayer, LivePlayer, LivePlayerOptions } from './live-pla
 import type { MetadataDelay } from './metadata-delay.ts'
 
 /**
- * A live player that can change its transport, and turn sound on and off, without interrupting the picture. A transport is a
- * way to receive the video: WebRTC, or fragmented MP4 over WebSocket.
+ * A live player that can change its transport, and turn sound on and off, without interrupting the
+ * picture. A transport is a way to receive the video: WebRTC, or fragmented MP4 over WebSocket.
  */
 export interface SwitchingPlayer extends LivePlayer {
   /** The player on display plays sound. */
@@ -36,16 +36,20 @@ type Upgrade =
   | { kind: 'loading'; candidate: OpenPlayer }
 
 const UPGRADE_BACKOFF = { initialMs: 2_000, maxMs: 60_000 }
-/** A candidate that is behind the displayed player for longer has a longer delay, and would never catch up. */
+/**
+ * A candidate that is behind the displayed player for longer has a longer delay, and
+ * would never catch up.
+ */
 const MAX_CATCH_UP_MS = 1_500
 
 /**
  * Creates a player for a list of transports, best first. It displays one transport at a time:
  *
- * - If the displayed transport becomes unavailable, the next one in the list replaces it. The last one is never
- *   replaced, because it reports why there is no video.
- * - If a better transport exists, or sound is turned on or off, a candidate is loaded in the background. It replaces the
- *   displayed player once it has caught up. A failed candidate is retried with back-off.
+ * - If the displayed transport becomes unavailable, the next one in the list replaces it. The last
+ *   one is never replaced, because it reports why there is no video.
+ * - If a better transport exists, or sound is turned on or off, a candidate is loaded in the
+ *   background. It replaces the displayed player once it has caught up. A failed candidate is
+ *   retried with back-off.
  */
 export function createSwitchingPlayer(
   transports: readonly [CreateLivePlayer, ...CreateLivePlayer[]],
@@ -62,7 +66,9 @@ export function createSwitchingPlayer(
   const isDisplayed = (video: HTMLVideoElement) => displayed.peek().video === video
 
   function findCandidate(video: HTMLVideoElement): OpenPlayer | undefined {
-    return upgrade.kind === 'loading' && upgrade.candidate.video === video ? upgrade.candidate : undefined
+    return upgrade.kind === 'loading' && upgrade.candidate.video === video
+      ? upgrade.candidate
+      : undefined
   }
 
   function openPlayer(transportIndex: number, withSound: boolean): OpenPlayer {
@@ -131,7 +137,10 @@ export function createSwitchingPlayer(
     updateUpgrade()
   }
 
-  /** Starts or schedules an upgrade, unless the displayed player is the best one or its upgrade is already loading. */
+  /**
+   * Starts or schedules an upgrade, unless the displayed player is the best one or its
+   * upgrade is already loading.
+   */
   function updateUpgrade() {
     if (upgrade.kind === 'loading' && upgrade.candidate.withSound === needsSound.peek()) return
     cancelUpgrade()
@@ -146,7 +155,10 @@ export function createSwitchingPlayer(
     upgrade = { kind: 'scheduled', timer }
   }
 
-  /** Loads the same transport if only sound changes, otherwise each of the better transports in turn. */
+  /**
+   * Loads the same transport if only sound changes, otherwise each of the better transports in
+   * turn.
+   */
   function loadCandidate() {
     const { transportIndex, withSound } = displayed.peek()
     const changesSound = withSound !== needsSound.peek()
@@ -195,8 +207,9 @@ function closePlayer({ player, video }: OpenPlayer) {
 }
 
 /**
- * Whether the frame of a candidate is not older than the frame on display. Times of different epochs, which are parts of the
- * stream before and after an interruption, cannot be compared; the frame then counts as newer.
+ * Whether the frame of a candidate is not older than the frame on display. Times of different
+ * epochs, which are parts of the stream before and after an interruption, cannot be compared; the
+ * frame then counts as newer.
  */
 function hasCaughtUp(time: StreamTime | undefined, displayedTime: StreamTime | undefined): boolean {
   if (!time || !displayedTime || time.epoch !== displayedTime.epoch) return true

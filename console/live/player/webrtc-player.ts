@@ -12,9 +12,14 @@ import {
 import { createRtpClock, type RtpClock } from './stream-clock.ts'
 import { connectWhep, type WhepConnection } from './whep-client.ts'
 
-/** If no frame arrives within this time after the start of a connection, WebRTC does not work in this network. */
+/**
+ * If no frame arrives within this time after the start of a connection, WebRTC does not
+ * work in this network.
+ */
 const CONNECT_TIMEOUT_MS = 6_000
-/** After this time without a frame, the media service is asked whether the connection still exists. */
+/**
+ * After this time without a frame, the media service is asked whether the connection still exists.
+ */
 const MAX_SILENCE_MS = 1_500
 const RECONNECT_BACKOFF = { initialMs: 300, maxMs: 3_000 }
 /** After this many failed attempts to reconnect, the player reports that WebRTC is unavailable. */
@@ -26,14 +31,16 @@ const MAX_DELAY_MS = 2_000
 interface Connection extends WhepConnection {
   clock: RtpClock
   lastFrameMs: number
-  /** Target delay of the jitter buffers, in which the browser collects packets before it plays them. */
+  /**
+   * Target delay of the jitter buffers, in which the browser collects packets before it plays them.
+   */
   bufferedMs: number
 }
 
 /**
- * Plays a live stream over WebRTC and delays each frame until its metadata has arrived. WebRTC is unavailable if the
- * media service has no WebRTC worker, if the network blocks UDP, or if the stream would have to be transcoded. When the
- * worker restarts, the player reconnects.
+ * Plays a live stream over WebRTC and delays each frame until its metadata has arrived. WebRTC is
+ * unavailable if the media service has no WebRTC worker, if the network blocks UDP, or if the
+ * stream would have to be transcoded. When the worker restarts, the player reconnects.
  */
 export function createWebRtcPlayer({
   video,
@@ -66,7 +73,8 @@ export function createWebRtcPlayer({
       const opened = { ...whep, clock, lastFrameMs: performance.now(), bufferedMs: 0 }
       connection = opened
 
-      // The media service closes the transport when it ends a connection. A crash of its worker is detected by the watchdog.
+      // The media service closes the transport when it ends a connection. A crash of its worker is
+      // detected by the watchdog.
       const { transport } = whep.videoReceiver
       transport?.addEventListener('statechange', () => {
         if (connection === opened && transport.state !== 'connected') void checkAlive(opened)
@@ -172,13 +180,22 @@ export function createWebRtcPlayer({
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status >= 400 && error.status < 500
 
-/** Returns the position of a frame in the stream; undefined if the browser does not report its RTP timestamp. */
-function toStreamTime(connection: Connection, rtpTimestamp: number | undefined): StreamTime | undefined {
+/**
+ * Returns the position of a frame in the stream; undefined if the browser does not
+ * report its RTP timestamp.
+ */
+function toStreamTime(
+  connection: Connection,
+  rtpTimestamp: number | undefined,
+): StreamTime | undefined {
   if (rtpTimestamp === undefined) return undefined
   return { epoch: connection.startTime.epoch, pts: connection.clock.toPts(rtpTimestamp) }
 }
 
-/** Chromium provides the RTP timestamp with the frame; other browsers provide it only to the frame callback. */
+/**
+ * Chromium provides the RTP timestamp with the frame; other browsers provide it only
+ * to the frame callback.
+ */
 function readRtpTimestamp(frame: VideoFrame | undefined): number | undefined {
   if (!frame) return undefined
   // The types of TypeScript do not contain this method.

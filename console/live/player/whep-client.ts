@@ -1,14 +1,20 @@
 import { request } from '../../api/api-request.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 
-/** A WebRTC connection to the media service, negotiated with WHEP (WebRTC-HTTP Egress Protocol, an IETF draft). */
+/**
+ * A WebRTC connection to the media service, negotiated with WHEP (WebRTC-HTTP Egress
+ * Protocol, an IETF draft).
+ */
 export interface WhepConnection {
   readonly videoReceiver: RTCRtpReceiver
   /** Undefined if sound was not requested. */
   readonly soundReceiver: RTCRtpReceiver | undefined
   /** The approximate position of the stream at the time of the answer. */
   readonly startTime: StreamTime
-  /** Returns whether the media service still has this connection. The transport may be connected even if it has not. */
+  /**
+   * Returns whether the media service still has this connection. The transport may be
+   * connected even if it has not.
+   */
   isAlive(): Promise<boolean>
   close(): void
 }
@@ -20,8 +26,8 @@ export interface WhepOptions {
 }
 
 /**
- * Opens a connection: posts an offer (a description of the media that this browser accepts) to the WHEP resource at `path`,
- * and applies the answer. Throws `ApiError` for an error response.
+ * Opens a connection: posts an offer (a description of the media that this browser accepts) to the
+ * WHEP resource at `path`, and applies the answer. Throws `ApiError` for an error response.
  */
 export async function connectWhep(
   path: string,
@@ -31,7 +37,8 @@ export async function connectWhep(
   const peer = new RTCPeerConnection({ iceServers: parseIceServers(options.headers.get('link')) })
 
   try {
-    const addReceiver = (kind: string) => peer.addTransceiver(kind, { direction: 'recvonly' }).receiver
+    const addReceiver = (kind: string) =>
+      peer.addTransceiver(kind, { direction: 'recvonly' }).receiver
     const videoReceiver = addReceiver('video')
     const soundReceiver = withSound ? addReceiver('audio') : undefined
     peer.ontrack = ({ track }) => onTrack(track)
@@ -51,7 +58,10 @@ export async function connectWhep(
     return {
       videoReceiver,
       soundReceiver,
-      startTime: { epoch: Number(answer.headers.get('x-epoch')), pts: Number(answer.headers.get('x-pts')) },
+      startTime: {
+        epoch: Number(answer.headers.get('x-epoch')),
+        pts: Number(answer.headers.get('x-pts')),
+      },
       isAlive: () => isSessionAlive(session, sdp),
       close() {
         peer.close()
@@ -71,7 +81,10 @@ interface WhepSession {
   etag: string
 }
 
-/** Sends a PATCH that repeats the ICE credentials of the offer. It has no effect, and fails if the session does not exist. */
+/**
+ * Sends a PATCH that repeats the ICE credentials of the offer. It has no effect, and fails if the
+ * session does not exist.
+ */
 async function isSessionAlive({ url, etag }: WhepSession, offer: string): Promise<boolean> {
   const credentials = /^a=ice-ufrag:.*$/m.exec(offer)![0].trim()
   const response = await fetch(url, {
@@ -86,7 +99,10 @@ async function isSessionAlive({ url, etag }: WhepSession, offer: string): Promis
 const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
 const PARAMETER = /([\w-]+)="((?:[^"\\]|\\.)*)"/g
 
-/** Parses the STUN and TURN servers in a Link header: `<turn:…>; rel="ice-server"; username="…"; credential="…", …`. */
+/**
+ * Parses the STUN and TURN servers in a Link header:
+ * `<turn:…>; rel="ice-server"; username="…"; credential="…", …`.
+ */
 export function parseIceServers(link: string | null): RTCIceServer[] {
   const servers: RTCIceServer[] = []
   for (const [, urls = '', parameters = ''] of (link ?? '').matchAll(LINK)) {

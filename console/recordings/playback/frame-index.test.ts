@@ -43,13 +43,18 @@ describe('frame index', () => {
   })
 
   it('returns the recording time of a frame on either side of a gap', () => {
-    expect(toTicks([80, 120]).map(index.getRecordedMs)).toEqual([ORIGIN_MS + 80, ORIGIN_MS + 10_120])
+    expect(toTicks([80, 120]).map(index.getRecordedMs)).toEqual([
+      ORIGIN_MS + 80,
+      ORIGIN_MS + 10_120,
+    ])
     expect(index.getSpan()).toEqual({ firstMs: ORIGIN_MS, lastMs: ORIGIN_MS + 10_160 })
   })
 
   it('finds the neighbours of a frame across a gap, and none beyond the buffer', () => {
     const [current] = toTicks([80]) as [number]
-    expect([-1, 1, 2].map(steps => index.findNeighbor(current, steps))).toEqual(toTicks([40, 120, 160]))
+    expect([-1, 1, 2].map(steps => index.findNeighbor(current, steps))).toEqual(
+      toTicks([40, 120, 160]),
+    )
     expect(index.findNeighbor(current, 3)).toBeUndefined()
   })
 

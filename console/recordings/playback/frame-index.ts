@@ -2,21 +2,26 @@ import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { PlaybackFragment } from './playback-fragment.ts'
 
 /**
- * An index of the recorded frames that are in the buffer of the video element. It converts between the presentation time of
- * a frame, in ticks of 90 kHz since the start of the loaded recording, and its recording time, in ms since 1970.
+ * An index of the recorded frames that are in the buffer of the video element. It converts between
+ * the presentation time of a frame, in ticks of 90 kHz since the start of the loaded recording, and
+ * its recording time, in ms since 1970.
  *
- * The recording consists of fragments, each with a few frames and its own origin: the recording time of tick 0.
+ * The recording consists of fragments, each with a few frames and its own origin: the
+ * recording time of tick 0.
  */
 export interface FrameIndex {
   add(fragment: IndexedFragment): void
   /** Returns the recording time for a presentation time; undefined if the index is empty. */
   getRecordedMs(ticks: number): number | undefined
   /**
-   * Returns the presentation time of the frame to show for a seek. Returns undefined while a better frame may still be
-   * loaded, which is never the case if `isComplete`.
+   * Returns the presentation time of the frame to show for a seek. Returns undefined while a better
+   * frame may still be loaded, which is never the case if `isComplete`.
    */
   find(target: SeekTarget, isComplete: boolean): number | undefined
-  /** Returns the presentation time of the frame this many steps away; undefined if it is not in the buffer. */
+  /**
+   * Returns the presentation time of the frame this many steps away; undefined if it
+   * is not in the buffer.
+   */
   findNeighbor(ticks: number, steps: number): number | undefined
   /** Returns the recording times of the first and the last frame. */
   getSpan(): { firstMs: number; lastMs: number } | undefined
@@ -26,8 +31,8 @@ export interface FrameIndex {
 export interface SeekTarget {
   timeMs: number
   /**
-   * `before`: the last frame at or before the time. `after`: the first frame after it. `nearest`: the closest frame, for a
-   * time that was rounded.
+   * `before`: the last frame at or before the time. `after`: the first frame after it. `nearest`:
+   * the closest frame, for a time that was rounded.
    */
   match: 'before' | 'after' | 'nearest'
 }
@@ -65,7 +70,9 @@ export function createFrameIndex(): FrameIndex {
       const before = frames.findLast(({ recordedMs }) => recordedMs <= soughtMs) ?? first
       const after = frames.find(({ recordedMs }) => recordedMs > soughtMs) ?? last
       const isAfterNearer = after.recordedMs - timeMs < timeMs - before.recordedMs
-      return match === 'after' || (match === 'nearest' && isAfterNearer) ? after.ticks : before.ticks
+      return match === 'after' || (match === 'nearest' && isAfterNearer)
+        ? after.ticks
+        : before.ticks
     },
 
     findNeighbor(ticks, steps) {
@@ -90,7 +97,8 @@ export function createFrameIndex(): FrameIndex {
   }
 }
 
-const toRecordedMs = ({ originMs }: IndexedFragment, ticks: number) => originMs + ticks / TICKS_PER_MS
+const toRecordedMs = ({ originMs }: IndexedFragment, ticks: number) =>
+  originMs + ticks / TICKS_PER_MS
 
 /** Returns both times of all frames in a fragment. */
 const listFrames = (fragment: IndexedFragment) =>

@@ -2,12 +2,15 @@ import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { findBox, readBoxes } from '../../video/mp4-boxes.ts'
 
 /**
- * A fragment of a recording in fragmented MP4 (ISO/IEC 14496-12), or the initialisation segment at its start. Presentation
- * times are in ticks of 90 kHz since the start of the loaded recording.
+ * A fragment of a recording in fragmented MP4 (ISO/IEC 14496-12), or the initialisation segment at
+ * its start. Presentation times are in ticks of 90 kHz since the start of the loaded recording.
  */
 export interface PlaybackFragment {
   bytes: Uint8Array<ArrayBuffer>
-  /** Presentation times of the video frames, in ascending order. Empty for the initialisation segment. */
+  /**
+   * Presentation times of the video frames, in ascending order. Empty for the
+   * initialisation segment.
+   */
   frames: number[]
   /** The recording time of tick 0, in ms since 1970. NaN for the initialisation segment. */
   originMs: number
@@ -15,7 +18,10 @@ export interface PlaybackFragment {
 
 /** Seconds between the NTP epoch, 1900, and the Unix epoch, 1970. */
 const NTP_EPOCH_S = 2_208_988_800
-/** NTP seconds overflow in 2036. Values before the middle of the range belong to the next era (RFC 4330, section 3). */
+/**
+ * NTP seconds overflow in 2036. Values before the middle of the range belong to the next era
+ * (RFC 4330, section 3).
+ */
 const NTP_ERA_S = 2 ** 32
 const VIDEO_TRACK = 1
 /** Offset of the first sample in `trun`, after the flags, the sample count and the data offset. */
@@ -24,7 +30,10 @@ const FIRST_SAMPLE_OFFSET = 12
 const SAMPLE_BYTES = 16
 const COMPOSITION_OFFSET = 12
 
-/** Returns a function that accepts the next bytes of a response, and returns the fragments that they complete. */
+/**
+ * Returns a function that accepts the next bytes of a response, and returns the
+ * fragments that they complete.
+ */
 export function createFragmentReader(): (chunk: Uint8Array) => PlaybackFragment[] {
   /** The start of a fragment whose remaining bytes have not been received. */
   let incomplete = new Uint8Array()
@@ -70,8 +79,8 @@ function findVideoTrack(fragment: DataView): DataView | undefined {
 }
 
 /**
- * Returns the recording time of tick 0 from a `prft` box (ISO/IEC 14496-12, section 8.16.5), which contains the NTP time
- * at which a media time was captured.
+ * Returns the recording time of tick 0 from a `prft` box (ISO/IEC 14496-12, section 8.16.5), which
+ * contains the NTP time at which a media time was captured.
  */
 function readOrigin(prft: DataView): number {
   const ntpSeconds = prft.getUint32(8)
@@ -84,8 +93,9 @@ function readOrigin(prft: DataView): number {
 }
 
 /**
- * Returns the presentation times of the samples in a `trun` (track run) box. The `tfdt` box contains the decoding time of the
- * first sample. Recordings contain all four fields of every sample.
+ * Returns the presentation times of the samples in a `trun` (track run) box. The `tfdt`
+ * box contains the decoding time of the first sample. Recordings contain all four
+ * fields of every sample.
  */
 function readFrames(tfdt: DataView, trun: DataView): number[] {
   const sampleCount = trun.getUint32(4)

@@ -64,7 +64,9 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
     const response = await request(`/live/recordings/${stream}?${query}`, { signal })
     const type = response.headers.get('Content-Type') ?? ''
     if (!MediaSource.isTypeSupported(type))
-      throw new Error(`this browser cannot play ${type}: download a clip and open it in another player`)
+      throw new Error(
+        `this browser cannot play ${type}: download a clip and open it in another player`,
+      )
 
     await sourceOpen
     URL.revokeObjectURL(url)
@@ -132,7 +134,8 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
   function update(buffer: SourceBuffer, change: () => void): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const onError = () => reject(new Error(`the browser rejected the video: ${video.error?.message ?? ''}`))
+    const onError = () =>
+      reject(new Error(`the browser rejected the video: ${video.error?.message ?? ''}`))
 
     buffer.addEventListener('updateend', () => resolve(), { once: true })
     buffer.addEventListener('error', onError, { once: true })
@@ -166,7 +169,10 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
 function createGate(signal: AbortSignal) {
   const waiters = new Set<() => void>()
   return {
-    /** Resolves when the condition is true. It is checked now and at each `checkAgain`. Throws once the signal is aborted. */
+    /**
+     * Resolves when the condition is true. It is checked now and at each `checkAgain`. Throws once
+     * the signal is aborted.
+     */
     async waitUntil(condition: () => boolean) {
       while (!condition()) {
         await new Promise<void>(resolve => waiters.add(resolve))

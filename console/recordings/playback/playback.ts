@@ -17,8 +17,8 @@ export type PlaybackPhase =
   | { kind: 'failed'; reason: string; target?: SeekTarget }
 
 /**
- * Plays a recorded stream in a video element. Times are in ms since 1970. Within the loaded part of the recording, frames
- * are identified by their presentation time in ticks of 90 kHz.
+ * Plays a recorded stream in a video element. Times are in ms since 1970. Within the loaded part of
+ * the recording, frames are identified by their presentation time in ticks of 90 kHz.
  */
 export interface Playback {
   readonly phase: ReadonlySignal<PlaybackPhase>
@@ -27,7 +27,10 @@ export interface Playback {
   readonly isPlaying: ReadonlySignal<boolean>
   readonly rate: ReadonlySignal<number>
   readonly hasSound: ReadonlySignal<boolean>
-  /** Shows the frame at a time, by default the last one at or before it, and continues to play if it was playing. */
+  /**
+   * Shows the frame at a time, by default the last one at or before it, and continues to
+   * play if it was playing.
+   */
   seek(timeMs: number, match?: SeekTarget['match']): void
   play(): void
   pause(): void
@@ -41,17 +44,28 @@ export interface PlaybackOptions {
   video: HTMLVideoElement
   stream: number
   metadata: RecordedMetadata
-  /** Draws a frame. The image is valid only during the call. The time is in ticks of this playback. */
+  /**
+   * Draws a frame. The image is valid only during the call. The time is in ticks of this playback.
+   */
   onFrame(image: CanvasImageSource, time: StreamTime): void
   /** More metadata is loaded. */
   onMetadata(): void
-  /** Returns the time at which playback continues after `endMs`; undefined at the end of the recording. */
+  /**
+   * Returns the time at which playback continues after `endMs`; undefined at the end of the
+   * recording.
+   */
   findContinuation(endMs: number): number | undefined
 }
 
-/** Length of the range that is loaded at once. The media service lists all files of the range before it responds. */
+/**
+ * Length of the range that is loaded at once. The media service lists all files of the
+ * range before it responds.
+ */
 const REQUEST_MS = 2 * 3_600_000
-/** Seeks aim slightly after the start of a frame, so that rounding does not select the previous frame. */
+/**
+ * Seeks aim slightly after the start of a frame, so that rounding does not select the previous
+ * frame.
+ */
 const INSIDE_FRAME_S = 0.0005
 /** Browsers stop at gaps in sound or video. Gaps shorter than this are skipped. */
 const MAX_SKIPPED_GAP_S = 3
@@ -218,7 +232,8 @@ export function createPlayback(options: PlaybackOptions): Playback {
     },
     close() {
       stopObserving()
-      for (const [event, listener] of Object.entries(listeners)) video.removeEventListener(event, listener)
+      for (const [event, listener] of Object.entries(listeners))
+        video.removeEventListener(event, listener)
       loader?.close()
       loader = undefined
       video.removeAttribute('src')

@@ -5,19 +5,26 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { createMetadataBuffer, type MetadataBuffer } from '../../video/metadata-buffer.ts'
 
 /**
- * The recorded analysis results of a stream: the objects and counters of each frame, and the lines and zones. Several channels
- * may have analysed the stream; one of them is shown. Times are in ticks of 90 kHz since the start of the loaded recording.
+ * The recorded analysis results of a stream: the objects and counters of each frame, and the lines
+ * and zones. Several channels may have analysed the stream; one of them is shown. Times are in
+ * ticks of 90 kHz since the start of the loaded recording.
  */
 export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
   /** Ids of the channels that have metadata, in ascending order. */
   readonly channels: ReadonlySignal<readonly number[]>
   /** Selects the channel to show. The default is the first one. */
   selectChannel(channel: number): void
-  /** Adds the results of a frame. `epoch` is the number of the load, because ticks of different loads are not comparable. */
+  /**
+   * Adds the results of a frame. `epoch` is the number of the load, because ticks of different
+   * loads are not comparable.
+   */
   add(frame: RecordedFrame, epoch: number): void
   /** Returns the lines and zones that were configured at a time. */
   getShapes(ticks: number): readonly Shape[]
-  /** Removes all metadata. The channels can still be selected, because the next load usually has the same. */
+  /**
+   * Removes all metadata. The channels can still be selected, because the next load
+   * usually has the same.
+   */
   clear(): void
 }
 
@@ -37,7 +44,10 @@ export function createRecordedMetadata(): RecordedMetadata {
   const byChannel = new Map<number, ChannelMetadata>()
   let selected: number | undefined
 
-  /** Returns the metadata of the selected channel, or of the first one if the selected channel has none. */
+  /**
+   * Returns the metadata of the selected channel, or of the first one if the
+   * selected channel has none.
+   */
   function getShown(): ChannelMetadata | undefined {
     if (selected !== undefined && byChannel.has(selected)) return byChannel.get(selected)
     const [first] = channels.value

@@ -18,17 +18,21 @@ describe('recorded ranges', () => {
   })
 
   it('find the nearest recorded time in the preferred direction, otherwise in the other one', () => {
-    expect([findNearestRecorded(spans, 15_000), findNearestRecorded(spans, 15_000, 'earlier')]).toEqual([
-      20_000, 9_000,
-    ])
-    expect([findNearestRecorded(spans, 40_000), findNearestRecorded(spans, -1, 'earlier')]).toEqual([
-      29_000, 0,
-    ])
+    expect([
+      findNearestRecorded(spans, 15_000),
+      findNearestRecorded(spans, 15_000, 'earlier'),
+    ]).toEqual([20_000, 9_000])
+    expect([findNearestRecorded(spans, 40_000), findNearestRecorded(spans, -1, 'earlier')]).toEqual(
+      [29_000, 0],
+    )
     expect(findNearestRecorded([], 0)).toBeUndefined()
   })
 
   it('continue in the next span after the end of one, and nowhere after the last', () => {
-    expect([findContinuation(spans, 9_960), findContinuation(spans, 29_960)]).toEqual([20_000, undefined])
+    expect([findContinuation(spans, 9_960), findContinuation(spans, 29_960)]).toEqual([
+      20_000,
+      undefined,
+    ])
   })
 
   it('continue in the same span while it is being recorded', () => {

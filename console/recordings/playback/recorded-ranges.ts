@@ -34,7 +34,10 @@ export function mergeSpans(spans: readonly TimeSpan[], minGapMs: number): TimeSp
   return merged
 }
 
-/** Returns the time itself if it is recorded, otherwise the closest recorded time in the preferred direction. */
+/**
+ * Returns the time itself if it is recorded, otherwise the closest recorded time in the
+ * preferred direction.
+ */
 export function findNearestRecorded(
   spans: readonly RecordedSpan[],
   timeMs: number,
@@ -49,8 +52,14 @@ export function findNearestRecorded(
   return preferred === 'later' ? (later ?? earlier) : (earlier ?? later)
 }
 
-/** Returns the time at which playback continues after `endMs`; undefined at the end of the recording. */
-export function findContinuation(spans: readonly RecordedSpan[], endMs: number): number | undefined {
+/**
+ * Returns the time at which playback continues after `endMs`; undefined at the end of the
+ * recording.
+ */
+export function findContinuation(
+  spans: readonly RecordedSpan[],
+  endMs: number,
+): number | undefined {
   const next = spans.find(({ to }) => to > endMs + BEFORE_END_MS)
   return next && Math.max(next.from, endMs + 1)
 }

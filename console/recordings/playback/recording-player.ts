@@ -37,7 +37,9 @@ export interface RecordingPlayerOptions {
   getEvents(): readonly RecordedEvent[]
 }
 
-/** An event this close to the position is the one on display, because event times may be rounded. */
+/**
+ * An event this close to the position is the one on display, because event times may be rounded.
+ */
 const SAME_EVENT_MS = 100
 
 export function createRecordingPlayer(options: RecordingPlayerOptions): RecordingPlayer {
@@ -99,7 +101,8 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
       const position = playback.position.value ?? 0
       const isLater = ({ time }: RecordedEvent) => Date.parse(time) > position + SAME_EVENT_MS
       const isEarlier = ({ time }: RecordedEvent) => Date.parse(time) < position - SAME_EVENT_MS
-      const event = direction === 'next' ? getEvents().find(isLater) : getEvents().findLast(isEarlier)
+      const event =
+        direction === 'next' ? getEvents().find(isLater) : getEvents().findLast(isEarlier)
       if (event) showEvent(event)
     },
     showEvent,

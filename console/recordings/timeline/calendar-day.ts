@@ -30,7 +30,10 @@ export function addDays({ from }: CalendarDay, days: number): CalendarDay {
   return createDay(date.getFullYear(), date.getMonth(), date.getDate() + days)
 }
 
-/** Creates a day from the numbers that `Date` uses: months begin with 0, and a date may be outside the month. */
+/**
+ * Creates a day from the numbers that `Date` uses: months begin with 0, and a date may
+ * be outside the month.
+ */
 function createDay(year: number, month: number, date: number): CalendarDay {
   const from = new Date(year, month, date)
   const to = new Date(year, month, date + 1)

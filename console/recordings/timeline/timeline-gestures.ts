@@ -16,7 +16,10 @@ const MAX_CLICK_TRAVEL_PX = 5
 /** Scrolling the wheel by one pixel changes the length of the span by this share. */
 const ZOOM_PER_WHEEL_PX = 0.0022
 
-/** Handles pointer gestures: a click seeks, a drag pans, wheel and pinch zoom. Returns the time under the mouse pointer. */
+/**
+ * Handles pointer gestures: a click seeks, a drag pans, wheel and pinch zoom. Returns the time
+ * under the mouse pointer.
+ */
 export function useTimelineGestures(
   element: { current: HTMLElement | null },
   gestures: TimelineGestures,
@@ -104,7 +107,10 @@ export function useTimelineGestures(
 }
 
 /** Returns the x coordinate of another pressed pointer, such as a second finger. */
-function findOtherPointer(pointers: ReadonlyMap<number, number>, pointerId: number): number | undefined {
+function findOtherPointer(
+  pointers: ReadonlyMap<number, number>,
+  pointerId: number,
+): number | undefined {
   for (const [otherId, x] of pointers) if (otherId !== pointerId) return x
   return undefined
 }

@@ -12,7 +12,8 @@ afterEach(() => {
 })
 
 describe('timeline ticks', () => {
-  const texts = (day: string, max: number) => createTicks(parseDay(day)!, max).map(({ text }) => text)
+  const texts = (day: string, max: number) =>
+    createTicks(parseDay(day)!, max).map(({ text }) => text)
 
   it('are at round local times', () => {
     expect(texts('2026-07-01', 8)).toEqual(
@@ -72,12 +73,18 @@ describe('timeline span', () => {
 
   it('zooms with a time in its center', () => {
     expect(zoomCentered(limits, 0.25, 10 * HOUR, limits)).toEqual({ from: 7 * HOUR, to: 13 * HOUR })
-    expect(zoomCentered(limits, 0.25, 23 * HOUR, limits)).toEqual({ from: 18 * HOUR, to: 24 * HOUR })
+    expect(zoomCentered(limits, 0.25, 23 * HOUR, limits)).toEqual({
+      from: 18 * HOUR,
+      to: 24 * HOUR,
+    })
   })
 
   it('stays within the day when it is panned', () => {
     expect(pan({ from: HOUR, to: 3 * HOUR }, -5 * HOUR, limits)).toEqual({ from: 0, to: 2 * HOUR })
-    expect(pan({ from: HOUR, to: 3 * HOUR }, 50 * HOUR, limits)).toEqual({ from: 22 * HOUR, to: 24 * HOUR })
+    expect(pan({ from: HOUR, to: 3 * HOUR }, 50 * HOUR, limits)).toEqual({
+      from: 22 * HOUR,
+      to: 24 * HOUR,
+    })
   })
 
   it('pans to a playback position outside of it', () => {

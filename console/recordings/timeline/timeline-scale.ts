@@ -1,7 +1,8 @@
 import type { RecordedEvent } from '@eyrie/contract/recording'
 import type { TimeSpan } from '../playback/recorded-ranges.ts'
 
-// Calculations of the timeline: zooming and panning its visible span, its ticks, and its event marks.
+// Calculations of the timeline: zooming and panning its visible span, its ticks, and its event
+// marks.
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
@@ -17,8 +18,16 @@ const TICK_STEPS_MS = [
   ...[1, 2, 3, 6, 12].map(hours => hours * HOUR_MS),
 ]
 
-/** Scales the span by `factor` around `anchorMs`, which does not move on the screen. A factor below 1 zooms in. */
-export function zoomAt(span: TimeSpan, factor: number, anchorMs: number, limits: TimeSpan): TimeSpan {
+/**
+ * Scales the span by `factor` around `anchorMs`, which does not move on the screen. A
+ * factor below 1 zooms in.
+ */
+export function zoomAt(
+  span: TimeSpan,
+  factor: number,
+  anchorMs: number,
+  limits: TimeSpan,
+): TimeSpan {
   const lengthMs = scaleLength(span, factor, limits)
   /** Position of the anchor in the span, from 0 to 1. */
   const anchorShare = (anchorMs - span.from) / (span.to - span.from)
@@ -27,7 +36,12 @@ export function zoomAt(span: TimeSpan, factor: number, anchorMs: number, limits:
 }
 
 /** Scales the span by `factor` and centres it on a time. */
-export function zoomCentered(span: TimeSpan, factor: number, centerMs: number, limits: TimeSpan): TimeSpan {
+export function zoomCentered(
+  span: TimeSpan,
+  factor: number,
+  centerMs: number,
+  limits: TimeSpan,
+): TimeSpan {
   const lengthMs = scaleLength(span, factor, limits)
   return clampSpan({ from: centerMs - lengthMs / 2, to: centerMs + lengthMs / 2 }, limits)
 }
@@ -39,7 +53,9 @@ const scaleLength = ({ from, to }: TimeSpan, factor: number, limits: TimeSpan) =
 export const pan = ({ from, to }: TimeSpan, byMs: number, limits: TimeSpan): TimeSpan =>
   clampSpan({ from: from + byMs, to: to + byMs }, limits)
 
-/** Returns the span itself if it contains the time, otherwise a span of the same length around it. */
+/**
+ * Returns the span itself if it contains the time, otherwise a span of the same length around it.
+ */
 export function panInto(span: TimeSpan, timeMs: number, limits: TimeSpan): TimeSpan {
   if (timeMs >= span.from && timeMs < span.to) return span
   const lengthMs = span.to - span.from
@@ -60,7 +76,10 @@ export interface Tick {
   text: string
 }
 
-/** Creates about `max` ticks at round local times. An hour that is repeated by a clock change has its ticks twice. */
+/**
+ * Creates about `max` ticks at round local times. An hour that is repeated by a clock change
+ * has its ticks twice.
+ */
 export function createTicks(span: TimeSpan, max: number): Tick[] {
   const lengthMs = span.to - span.from
   const stepMs = TICK_STEPS_MS.find(step => lengthMs / step <= max) ?? TICK_STEPS_MS.at(-1)!

@@ -52,7 +52,13 @@ export function Timeline(props: TimelineProps) {
   })
 
   return (
-    <section class="timeline" aria-label="Timeline" ref={track} data-from={span.from} data-to={span.to}>
+    <section
+      class="timeline"
+      aria-label="Timeline"
+      ref={track}
+      data-from={span.from}
+      data-to={span.to}
+    >
       <div class="ticks" aria-hidden="true">
         {ticks.map(({ timeMs, text }) => (
           <span key={timeMs} style={{ left: toLeft(timeMs) }}>
@@ -89,11 +95,19 @@ export function Timeline(props: TimelineProps) {
 /** Formats the hours of the offset of local time from UTC: `+02`. */
 const formatOffsetHours = (timeMs: number) => formatUtcOffset(timeMs).slice(0, 3)
 
-/** A line at the playback position. It is a separate component, so that the timeline is not rendered for every frame. */
+/**
+ * A line at the playback position. It is a separate component, so that the timeline is not
+ * rendered for every frame.
+ */
 function Playhead({ position, span }: Pick<TimelineProps, 'position' | 'span'>) {
   const timeMs = position.value
   if (timeMs === undefined || timeMs < span.from || timeMs > span.to) return null
-  return <i class="playhead" style={{ left: `${((timeMs - span.from) / (span.to - span.from)) * 100}%` }} />
+  return (
+    <i
+      class="playhead"
+      style={{ left: `${((timeMs - span.from) / (span.to - span.from)) * 100}%` }}
+    />
+  )
 }
 
 /** Returns the width of an element in CSS pixels. */
@@ -131,7 +145,12 @@ export function ZoomButtons({ isWholeDay, onZoomIn, onZoomOut, onWholeDay }: Zoo
       >
         <Icon name="zoomOut" />
       </button>
-      <button type="button" title="Show the whole day (0)" disabled={isWholeDay} onClick={onWholeDay}>
+      <button
+        type="button"
+        title="Show the whole day (0)"
+        disabled={isWholeDay}
+        onClick={onWholeDay}
+      >
         Day
       </button>
     </div>

@@ -18,7 +18,9 @@ const person = (track: number) => ({
   bbox: { x: 0.4, y: 0.4, w: 0.1, h: 0.2 },
 })
 
-/** A server that answers with these statuses in turn, then with 200, and remembers what it was sent. */
+/**
+ * A server that answers with these statuses in turn, then with 200, and remembers what it was sent.
+ */
 function createServer(...statuses: number[]) {
   const bodies: unknown[] = []
   const fetch = async (address: string, request: { body?: string | Uint8Array } = {}) => {
@@ -29,7 +31,10 @@ function createServer(...statuses: number[]) {
   return { bodies, fetch }
 }
 
-/** Processes seconds in which these tracks are visible, one frame each. Calls are finished between two frames. */
+/**
+ * Processes seconds in which these tracks are visible, one frame each. Calls are
+ * finished between two frames.
+ */
 async function run(element: TestElement, tracks: number[][]) {
   const stream = createStream(1)
   const frames = (async function* () {
@@ -74,7 +79,9 @@ test('repeats a call that fails, and gives up after three attempts', async () =>
 })
 
 test('does not wait for a server that never answers', async () => {
-  const element = await openElement(plugin['arrival-webhook'], { fetch: () => new Promise(() => {}) })
+  const element = await openElement(plugin['arrival-webhook'], {
+    fetch: () => new Promise(() => {}),
+  })
   const { events } = await run(
     element,
     Array.from({ length: 30 }, (_, n) => [n + 1]),

@@ -2,7 +2,10 @@ import { defineElement, definePlugin, type ElementFetch, z } from '@eyrie/elemen
 
 /** A track that is not detected for this long has left. If it returns, it arrives again. */
 const ABSENCE_S = 60
-/** Number of calls that wait for the server. Older ones are dropped, because the latest arrivals matter most. */
+/**
+ * Number of calls that wait for the server. Older ones are dropped, because the latest
+ * arrivals matter most.
+ */
 const MAX_WAITING = 20
 const MAX_ATTEMPTS = 3
 const RETRY_AFTER_S = 5
@@ -35,7 +38,8 @@ const arrivalWebhook = defineElement({
     return {
       process({ objects }) {
         const now = clock.seconds
-        for (const [track, seconds] of lastSeen) if (now - seconds > ABSENCE_S) lastSeen.delete(track)
+        for (const [track, seconds] of lastSeen)
+          if (now - seconds > ABSENCE_S) lastSeen.delete(track)
 
         const events = []
         for (const { track, class: label, bbox } of objects) {
@@ -44,7 +48,12 @@ const arrivalWebhook = defineElement({
           lastSeen.set(track, now)
           if (!isNew) continue
           events.push({ type: 'arrival' as const, track, class: label, bbox })
-          calls.add({ source: source.id, time: new Date(clock.time).toISOString(), class: label, track })
+          calls.add({
+            source: source.id,
+            time: new Date(clock.time).toISOString(),
+            class: label,
+            track,
+          })
         }
         // Not awaited, because a call may take longer than the time for a frame.
         calls.sendNext(now)
@@ -83,7 +92,10 @@ class CallQueue {
     this.#listeners.onFailed('too many calls are waiting for the server')
   }
 
-  /** Starts the next call, unless one is in progress or has just failed. `now` is in seconds of stream time. */
+  /**
+   * Starts the next call, unless one is in progress or has just failed. `now` is in
+   * seconds of stream time.
+   */
   sendNext(now: number): void {
     if (this.#isSending || now < this.#pausedUntil) return
     const call = this.#waiting.shift()

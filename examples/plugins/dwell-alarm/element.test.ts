@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createStream, findProblems, formatRun, openElement, runElement } from '@eyrie/element/testing'
+import {
+  createStream,
+  findProblems,
+  formatRun,
+  openElement,
+  runElement,
+} from '@eyrie/element/testing'
 import plugin from './element.ts'
 
 const leftHalf = [
@@ -37,7 +43,11 @@ test('reports a stay once, when it is longer than the limit', async () => {
 })
 
 test('reports no stay that ends before, although the object was hidden in between', async () => {
-  const hidden = await run([...Array(5).fill(0.2), ...Array(4).fill(undefined), ...Array(5).fill(0.2)])
+  const hidden = await run([
+    ...Array(5).fill(0.2),
+    ...Array(4).fill(undefined),
+    ...Array(5).fill(0.2),
+  ])
   assert.equal(hidden.events.length, 1)
   const brief = await run([...Array(8).fill(0.2), ...Array(20).fill(0.9)])
   assert.deepEqual(brief.events, [])

@@ -15,10 +15,16 @@ interface Stay {
 /** Reports each tracked object that stays in a zone for too long, once per stay. */
 const dwellAlarm = defineElement({
   args: z.strictObject({
-    seconds: z.number().positive().default(30).meta({ description: 'Time after which a stay is reported' }),
+    seconds: z
+      .number()
+      .positive()
+      .default(30)
+      .meta({ description: 'Time after which a stay is reported' }),
     class: z.string().optional().meta({ description: 'Class of the objects; all by default' }),
   }),
-  config: z.strictObject({ zones: z.array(zone).meta({ description: 'Polygons in 0..1 of the picture' }) }),
+  config: z.strictObject({
+    zones: z.array(zone).meta({ description: 'Polygons in 0..1 of the picture' }),
+  }),
   events: {
     'dwell-alarm': z.object({ dwell_seconds: z.number() }),
   },
@@ -44,7 +50,14 @@ const dwellAlarm = defineElement({
             stay.isReported = true
             zone.alarms += 1
             const type = 'dwell-alarm' as const
-            events.push({ type, name: zone.name, track, class: label, bbox, dwell_seconds: dwellSeconds })
+            events.push({
+              type,
+              name: zone.name,
+              track,
+              class: label,
+              bbox,
+              dwell_seconds: dwellSeconds,
+            })
           }
         }
         const counters = watchedZones.map(({ name, stays, alarms }) => [
@@ -71,7 +84,8 @@ class Stays {
 
   /** Deletes the stays of objects that were last detected in the zone before a time. */
   expire(before: number): void {
-    for (const [track, { lastSeen }] of this.#stays) if (lastSeen < before) this.#stays.delete(track)
+    for (const [track, { lastSeen }] of this.#stays)
+      if (lastSeen < before) this.#stays.delete(track)
   }
 
   /** Continues the stay of an object that is in the zone, or begins it. */
@@ -86,7 +100,10 @@ class Stays {
 /** Returns the middle of the lower edge of a box, where the object touches the ground. */
 const getFoot = ({ x, y, w, h }: BBox): Point => ({ x: x + w / 2, y: y + h })
 
-/** Returns whether a point is inside a polygon: a ray from it to the right then crosses the sides an odd number of times. */
+/**
+ * Returns whether a point is inside a polygon: a ray from it to the right then crosses the sides an
+ * odd number of times.
+ */
 function isInside({ x, y }: Point, polygon: readonly Point[]): boolean {
   let isOdd = false
   let from = polygon.at(-1)!

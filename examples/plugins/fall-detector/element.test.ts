@@ -5,7 +5,10 @@ import plugin from './element.ts'
 
 const FPS = 10
 
-/** A person on the floor of a square picture whose box has this share of the height of the standing person. */
+/**
+ * A person on the floor of a square picture whose box has this share of the height of
+ * the standing person.
+ */
 function personWith(share: number, track = 1) {
   const height = 0.4 * share
   const width = 0.15 + 0.25 * (1 - share)
@@ -46,7 +49,10 @@ test('reports the next fall, after the person was upright', async () => {
 })
 
 test('reports no person who lies down slowly, is lying already, or gets up at once', async () => {
-  assert.deepEqual(await findFalls([...stay(UPRIGHT, 2), ...move(UPRIGHT, LYING, 6), ...stay(LYING, 10)]), [])
+  assert.deepEqual(
+    await findFalls([...stay(UPRIGHT, 2), ...move(UPRIGHT, LYING, 6), ...stay(LYING, 10)]),
+    [],
+  )
   assert.deepEqual(await findFalls(stay(LYING, 10)), [])
   const stumble = [...move(UPRIGHT, LYING, 0.5), ...stay(LYING, 1), ...move(LYING, UPRIGHT, 1)]
   assert.deepEqual(await findFalls([...stay(UPRIGHT, 2), ...stumble, ...stay(UPRIGHT, 5)]), [])

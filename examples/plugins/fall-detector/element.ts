@@ -1,17 +1,24 @@
 import { defineElement, definePlugin, z } from '@eyrie/element'
 
 /**
- * Detects falls from the boxes of tracked people. A person who falls was upright, moves down fast, and then remains wider than high.
+ * Detects falls from the boxes of tracked people. A person who falls was upright, moves down fast,
+ * and then remains wider than high.
  *
- * The proportions of the box and the speed of its fall are the features of V. Vishwakarma, C. Mandal, S. Sural, "Automatic Detection
- * of Human Fall in Video", PReMI 2007. For their limits see J. Willems et al., "How to detect human fall in video? An overview",
- * POCA 2009.
+ * The proportions of the box and the speed of its fall are the features of V. Vishwakarma, C.
+ * Mandal, S. Sural, "Automatic Detection of Human Fall in Video", PReMI 2007. For their limits see
+ * J. Willems et al., "How to detect human fall in video? An overview", POCA 2009.
  */
 
-/** Minimum height of the box of a standing person, and maximum height of that of a lying person, as multiples of its width. */
+/**
+ * Minimum height of the box of a standing person, and maximum height of that of a lying person, as
+ * multiples of its width.
+ */
 const MIN_UPRIGHT_RATIO = 1.3
 const MAX_LYING_RATIO = 1
-/** During a fall, the centre of the box moves down by at least `MIN_DROP` of the standing person's height within `FALL_S`. */
+/**
+ * During a fall, the centre of the box moves down by at least `MIN_DROP` of the standing person's
+ * height within `FALL_S`.
+ */
 const FALL_S = 1
 const MIN_DROP = 0.25
 /** A track that is not detected for this long has ended. */
@@ -55,7 +62,11 @@ const fallDetector = defineElement({
     const events = []
     for (const { class: label, track, bbox } of objects) {
       if (label !== 'person' || track === undefined) continue
-      const person = state.people.get(track) ?? { samples: [], fellAt: undefined, isReported: false }
+      const person = state.people.get(track) ?? {
+        samples: [],
+        fellAt: undefined,
+        isReported: false,
+      }
       state.people.set(track, person)
       addSample(person, {
         seconds: now,

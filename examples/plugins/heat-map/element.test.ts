@@ -44,10 +44,17 @@ test('begins anew if the stored grid is damaged', async () => {
 })
 
 test('goes on when the grid cannot be saved', async () => {
-  const full = { ...createMemoryStorage(), write: () => Promise.reject(new Error('the storage is full')) }
+  const full = {
+    ...createMemoryStorage(),
+    write: () => Promise.reject(new Error('the storage is full')),
+  }
   const { counters, log } = await run(full, 11)
   assert.equal(counters['busiest place']?.percent, 100)
   assert.deepEqual(log, [
-    { level: 'warn', fields: { reason: 'the storage is full' }, message: 'failed to save heat map' },
+    {
+      level: 'warn',
+      fields: { reason: 'the storage is full' },
+      message: 'failed to save heat map',
+    },
   ])
 })

@@ -3,10 +3,16 @@ import { createGrid, drawGrid, findBusiest, parseGrid } from './grid.ts'
 
 const GRID_FILE = 'grid.json'
 const PICTURE_FILE = 'heat-map.svg'
-/** Of a longer pause between two frames, only this much counts, because it is unknown where the objects were. */
+/**
+ * Of a longer pause between two frames, only this much counts, because it is unknown
+ * where the objects were.
+ */
 const MAX_PAUSE_S = 1
 
-/** Measures for how long objects are at each place of the picture. The times survive restarts of the engine. */
+/**
+ * Measures for how long objects are at each place of the picture. The times survive
+ * restarts of the engine.
+ */
 const heatMap = defineElement({
   args: z.strictObject({
     class: z.string().default('person').meta({ description: 'Class of the objects' }),
@@ -40,7 +46,9 @@ const heatMap = defineElement({
         if (now - lastSaved >= args.save_s) {
           lastSaved = now
           // The times are still in memory, and are saved the next time.
-          await save().catch(error => log.warn({ reason: error.message }, 'failed to save heat map'))
+          await save().catch(error =>
+            log.warn({ reason: error.message }, 'failed to save heat map'),
+          )
         }
         const { column, row, share } = findBusiest(grid)
         return { counters: { 'busiest place': { column, row, percent: Math.round(100 * share) } } }

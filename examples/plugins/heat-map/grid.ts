@@ -24,29 +24,45 @@ export class Grid {
 
 export const createGrid = () => new Grid()
 
-/** Returns the grid of a stored file; undefined if there is none, or if it was stored by a version with another grid. */
+/**
+ * Returns the grid of a stored file; undefined if there is none, or if it was stored by a
+ * version with another grid.
+ */
 export function parseGrid(file: Uint8Array | undefined): Grid | undefined {
   if (!file) return undefined
   try {
     const { columns, rows, seconds } = JSON.parse(new TextDecoder().decode(file))
     const isValid =
-      columns === COLUMNS && rows === ROWS && Array.isArray(seconds) && seconds.length === COLUMNS * ROWS
+      columns === COLUMNS &&
+      rows === ROWS &&
+      Array.isArray(seconds) &&
+      seconds.length === COLUMNS * ROWS
     return isValid && seconds.every(Number.isFinite) ? new Grid(seconds) : undefined
   } catch {
     return undefined
   }
 }
 
-/** Returns the cell with the longest time and its share of all times, 0..1. Cells are counted from 1; all are 0 in an empty grid. */
+/**
+ * Returns the cell with the longest time and its share of all times, 0..1. Cells are counted from
+ * 1; all are 0 in an empty grid.
+ */
 export function findBusiest({ seconds }: Grid): { column: number; row: number; share: number } {
   const total = seconds.reduce((sum, cellSeconds) => sum + cellSeconds, 0)
   const longest = Math.max(...seconds)
   if (longest === 0) return { column: 0, row: 0, share: 0 }
   const index = seconds.indexOf(longest)
-  return { column: (index % COLUMNS) + 1, row: Math.floor(index / COLUMNS) + 1, share: longest / total }
+  return {
+    column: (index % COLUMNS) + 1,
+    row: Math.floor(index / COLUMNS) + 1,
+    share: longest / total,
+  }
 }
 
-/** Draws the grid as SVG: the longer the time, the more opaque the cell. The square root keeps brief times visible. */
+/**
+ * Draws the grid as SVG: the longer the time, the more opaque the cell. The square root keeps
+ * brief times visible.
+ */
 export function drawGrid({ seconds }: Grid): string {
   const longest = Math.max(...seconds)
   const cells = seconds.flatMap((cellSeconds, index) => {

@@ -18,19 +18,28 @@ const carWith = (height: number, track = 1) => ({
   bbox: { x: 0.3, y: 0.3, w: 0.4, h: height },
 })
 
-/** What the reader returns for a plate with this text: a score for each character at each of nine places. */
+/**
+ * What the reader returns for a plate with this text: a score for each character at
+ * each of nine places.
+ */
 function scoresOf(text: string): number[] {
   const places = [...text.padEnd(9, '_')]
   return places.flatMap(character => [...ALPHABET].map(each => (each === character ? 0.9 : 0.002)))
 }
 
-/** Runs the element on a car at two frames per second, whose plate is read as these texts in turn. */
+/**
+ * Runs the element on a car at two frames per second, whose plate is read as these texts in turn.
+ */
 async function run(texts: string[], height = 0.4) {
   const infer = createRecordedAnswers({
     'plate-detector': () => ({ objects: [plate] }),
     'plate-reader': texts.map(text => ({
       outputs: {
-        plate: { type: 'float32', dims: [1, 9, ALPHABET.length], data: Float32Array.from(scoresOf(text)) },
+        plate: {
+          type: 'float32',
+          dims: [1, 9, ALPHABET.length],
+          data: Float32Array.from(scoresOf(text)),
+        },
       },
     })),
   })
@@ -45,7 +54,13 @@ async function run(texts: string[], height = 0.4) {
 }
 
 test('reports the plate that three readings have in common, and reads the vehicle no more', async () => {
-  const { events, objects, requests } = await run(['B1234', '81234', 'B1234', 'B1234', 'never read'])
+  const { events, objects, requests } = await run([
+    'B1234',
+    '81234',
+    'B1234',
+    'B1234',
+    'never read',
+  ])
   assert.deepEqual(
     events.map(({ type, plate, track }) => ({ type, plate, track })),
     [{ type: 'licence-plate', plate: 'B1234', track: 1 }],

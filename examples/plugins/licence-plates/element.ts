@@ -1,4 +1,11 @@
-import { type DetectedObject, defineElement, definePlugin, findLargest, getOutput, z } from '@eyrie/element'
+import {
+  type DetectedObject,
+  defineElement,
+  definePlugin,
+  findLargest,
+  getOutput,
+  z,
+} from '@eyrie/element'
 import { PlateVotes } from './plate-votes.ts'
 
 /** The model that finds plates in the picture of a vehicle, and the model that reads a plate. */
@@ -11,7 +18,10 @@ const EMPTY = '_'
 /** The readings of a vehicle that is not read for this long are deleted. */
 const TRACK_TIMEOUT_S = 10
 
-/** Reads the licence plate of each tracked vehicle in several frames, and reports the plate when enough readings are equal. */
+/**
+ * Reads the licence plate of each tracked vehicle in several frames, and reports the plate when
+ * enough readings are equal.
+ */
 const licencePlates = defineElement({
   args: z.strictObject({
     classes: z
@@ -26,7 +36,11 @@ const licencePlates = defineElement({
       .min(0)
       .default(0.5)
       .meta({ description: 'Seconds between two readings of a vehicle' }),
-    votes: z.int().min(1).default(3).meta({ description: 'Equal readings after which a plate is reported' }),
+    votes: z
+      .int()
+      .min(1)
+      .default(3)
+      .meta({ description: 'Equal readings after which a plate is reported' }),
   }),
   events: {
     'licence-plate': z.object({ plate: z.string() }),
@@ -57,15 +71,17 @@ const licencePlates = defineElement({
     }
     const named = objects.map(object => {
       const plate = object.track === undefined ? undefined : state.find(object.track)
-      return plate === undefined ? object : { ...object, attributes: { ...object.attributes, plate } }
+      return plate === undefined
+        ? object
+        : { ...object, attributes: { ...object.attributes, plate } }
     })
     return { objects: named, events }
   },
 })
 
 /**
- * Returns the text with the best character at each place; undefined if all places are empty. The scores of a place follow each
- * other, one for each of `characterCount` characters.
+ * Returns the text with the best character at each place; undefined if all places are empty. The
+ * scores of a place follow each other, one for each of `characterCount` characters.
  */
 function decode(scores: ArrayLike<number>, characterCount: number): string | undefined {
   let text = ''

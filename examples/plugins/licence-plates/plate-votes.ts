@@ -17,7 +17,11 @@ export class PlateVotes {
 
   /** Adds a reading. Returns whether so many readings are equal for the first time. */
   add(track: number, now: number, plate: string | undefined, needed: number): boolean {
-    const vehicle = this.#vehicles.get(track) ?? { lastRead: now, votes: new Map(), plate: undefined }
+    const vehicle = this.#vehicles.get(track) ?? {
+      lastRead: now,
+      votes: new Map(),
+      plate: undefined,
+    }
     this.#vehicles.set(track, vehicle)
     vehicle.lastRead = now
     if (plate === undefined) return false
@@ -34,6 +38,7 @@ export class PlateVotes {
 
   /** Deletes the vehicles that were read last before a time. */
   forget(before: number): void {
-    for (const [track, { lastRead }] of this.#vehicles) if (lastRead < before) this.#vehicles.delete(track)
+    for (const [track, { lastRead }] of this.#vehicles)
+      if (lastRead < before) this.#vehicles.delete(track)
   }
 }

@@ -3,9 +3,9 @@
  *
  *   node evaluate.ts SHARDS [model.onnx]
  *
- * SHARDS is a folder of files written by `generate.ts`. The result for each class is the average precision at an IoU of 0.5,
- * the area under the precision-recall curve as in PASCAL VOC 2010. Objects are ignored if less than a quarter of them is
- * visible or if they are too small.
+ * SHARDS is a folder of files written by `generate.ts`. The result for each class is the average
+ * precision at an IoU of 0.5, the area under the precision-recall curve as in PASCAL VOC 2010.
+ * Objects are ignored if less than a quarter of them is visible or if they are too small.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,9 @@ const MATCH_IOU = 0.5
 const MIN_VISIBILITY = 0.25
 /** Share of the picture's height. */
 const MIN_HEIGHT = 25 / 720
-/** Overlap of a detection with an ignored object up to which the detection still counts as wrong. */
+/**
+ * Overlap of a detection with an ignored object up to which the detection still counts as wrong.
+ */
 const MAX_IGNORED_IOU = 0.3
 /** Grey value of the padding. */
 const FILL = 114
@@ -61,7 +63,8 @@ for (const file of (await readdir(folder)).filter(name => name.endsWith('.json')
     matchDetections(await detect(rgb, width, height), frame, width, height)
   }
 }
-for (const label of LABELS) console.log(label, summarize(outcomes.get(label)!, truthCounts.get(label)!))
+for (const label of LABELS)
+  console.log(label, summarize(outcomes.get(label)!, truthCounts.get(label)!))
 console.log('median ms', findMedian(inferenceTimesMs).toFixed(1))
 
 async function detect(rgb: Uint8Array, width: number, height: number): Promise<Detection[]> {
@@ -123,10 +126,15 @@ function suppressOverlaps(detections: Detection[]): Detection[] {
 }
 
 /**
- * Compares detections, in descending order of their score, with the true objects of the same class and adds the outcomes. A
- * detection that belongs to an ignored object has no outcome.
+ * Compares detections, in descending order of their score, with the true objects of the same class
+ * and adds the outcomes. A detection that belongs to an ignored object has no outcome.
  */
-function matchDetections(detections: Detection[], frame: TruthFrame, width: number, height: number): void {
+function matchDetections(
+  detections: Detection[],
+  frame: TruthFrame,
+  width: number,
+  height: number,
+): void {
   const truth = frame.objects.map(({ class: label, bbox, visibility }) => ({
     label,
     left: bbox.x * width,
@@ -145,11 +153,15 @@ function matchDetections(detections: Detection[], frame: TruthFrame, width: numb
       .map(box => ({ box, overlap: computeIou(box, detection) }))
       .sort((a, b) => b.overlap - a.overlap)
     const match = candidates.find(({ box, overlap }) => !box.isMatched && overlap >= MATCH_IOU)
-    const overlapsIgnored = candidates.some(({ box, overlap }) => !box.isCounted && overlap > MAX_IGNORED_IOU)
+    const overlapsIgnored = candidates.some(
+      ({ box, overlap }) => !box.isCounted && overlap > MAX_IGNORED_IOU,
+    )
     if (match) match.box.isMatched = true
     const isIgnored = match ? !match.box.isCounted : overlapsIgnored
     if (!isIgnored)
-      outcomes.get(detection.label)!.push({ score: detection.score, isCorrect: match !== undefined })
+      outcomes
+        .get(detection.label)!
+        .push({ score: detection.score, isCorrect: match !== undefined })
   }
 }
 

@@ -1,10 +1,11 @@
 /**
  * Renders frames of the demo scene with ground-truth boxes for training and evaluation:
  *
- *   node generate.ts OUT --from 20001 --seeds 8 --frames 24 [--size 960x540] [--variation 0..1|mixed]
+ *   node generate.ts OUT --from 20001 --seeds 8 --frames 24 [--size 960x540]
+ *   [--variation 0..1|mixed]
  *
- * Each seed becomes one shard, a pair of files that `dataset.py` reads. Like the frames of a camera, the frames are encoded as
- * H.264, decoded and scaled.
+ * Each seed becomes one shard, a pair of files that `dataset.py` reads. Like the frames of a
+ * camera, the frames are encoded as H.264, decoded and scaled.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,8 +46,9 @@ for (let seed = firstSeed; seed < firstSeed + Number(values.seeds); seed++) {
 }
 
 /**
- * Returns how much the camera differs from the camera of the demo: 0 is the same camera, 1 a random camera. In mixed mode, half
- * of the seeds use the same camera, a quarter a similar camera, and a quarter a random camera.
+ * Returns how much the camera differs from the camera of the demo: 0 is the same camera, 1 a random
+ * camera. In mixed mode, half of the seeds use the same camera, a quarter a similar camera, and a
+ * quarter a random camera.
  */
 function selectVariation(seed: number): number {
   if (values.variation !== 'mixed') return Number(values.variation)
@@ -75,7 +77,10 @@ async function renderShard(seed: number, path: string): Promise<(TruthFrame & { 
   return frames
 }
 
-/** Starts a GStreamer pipeline that reads raw frames from its standard input and writes the degraded frames to `path`. */
+/**
+ * Starts a GStreamer pipeline that reads raw frames from its standard input and writes the
+ * degraded frames to `path`.
+ */
 function startEncoder(path: string) {
   // biome-ignore format: one pipeline element per line
   const pipeline = [

@@ -1,4 +1,7 @@
-/** Installs an exported detector and writes its model card with the checksum: node release.ts model.onnx */
+/**
+ * Installs an exported detector and writes its model card with the checksum: node
+ * release.ts model.onnx
+ */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

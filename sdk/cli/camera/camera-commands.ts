@@ -1,5 +1,11 @@
 import type { AddressObject, CameraReport } from '@eyrie/contract'
-import { type Command, JSON_OPTION, parseArguments, parseChoice, UsageError } from '../command/command.ts'
+import {
+  type Command,
+  JSON_OPTION,
+  parseArguments,
+  parseChoice,
+  UsageError,
+} from '../command/command.ts'
 import { writeLocalFile } from '../command/local-files.ts'
 import { type Output, styled, type Terminal, writeJson, writeTable } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
@@ -18,7 +24,9 @@ export const discoverCamerasCommand: Command = {
     const { out } = terminal
     if (values.json) return writeJson(out, cameras)
     if (cameras.length === 0) {
-      out.write('No camera answered. Enable ONVIF in the camera, or name its address with --host.\n')
+      out.write(
+        'No camera answered. Enable ONVIF in the camera, or name its address with --host.\n',
+      )
       return
     }
     const rows = cameras.map(({ name, hardware, location, profiles, url }) => [
@@ -70,7 +78,10 @@ interface AddressOptions {
   'tls-insecure'?: boolean
 }
 
-/** Converts the arguments of the command to an address. Throws `UsageError` if the URL contains a password. */
+/**
+ * Converts the arguments of the command to an address. Throws `UsageError` if the URL
+ * contains a password.
+ */
 function toCameraAddress(
   url: string,
   { username, transport, 'tls-insecure': isTlsInsecure }: AddressOptions,
@@ -86,7 +97,8 @@ function toCameraAddress(
     address.username = username
     address.password = environment.EYRIE_CAMERA_PASSWORD ?? ''
   }
-  if (transport !== undefined) address.transport = parseChoice('transport', transport, ['auto', 'tcp', 'udp'])
+  if (transport !== undefined)
+    address.transport = parseChoice('transport', transport, ['auto', 'tcp', 'udp'])
   if (isTlsInsecure) address.tls_insecure = true
   return address
 }
@@ -97,7 +109,8 @@ function printReport(report: CameraReport, out: Output): void {
   const propertyRows = knownProperties.map(([name, text]) => [`  ${name}`, text])
   writeTable(out, propertyRows)
 
-  for (const advice of listAdvice(report)) out.write(`\n${styled(out, 'yellow', 'advice')}  ${advice}\n`)
+  for (const advice of listAdvice(report))
+    out.write(`\n${styled(out, 'yellow', 'advice')}  ${advice}\n`)
 
   const { streams = [], sub_url: subUrl } = report
   if (streams.length === 0) return
@@ -110,10 +123,14 @@ function printReport(report: CameraReport, out: Output): void {
     url,
   ])
   writeTable(out, [['STREAM', 'PROFILE', 'CODEC', 'SIZE', 'ADDRESS'], ...streamRows])
-  if (subUrl) out.write(`\nFor a source: "address": {"url": "${report.url}", "sub_url": "${subUrl}"}\n`)
+  if (subUrl)
+    out.write(`\nFor a source: "address": {"url": "${report.url}", "sub_url": "${subUrl}"}\n`)
 }
 
-/** Describes the tested stream as pairs of name and text. The text is empty for properties that are unknown. */
+/**
+ * Describes the tested stream as pairs of name and text. The text is empty for
+ * properties that are unknown.
+ */
 function describeStream(report: CameraReport): [name: string, text: string][] {
   const { device, audio, clock } = report
   const sampleRate = audio?.sample_rate && `${audio.sample_rate} Hz`
@@ -182,7 +199,11 @@ const MAX_KEYFRAME_DISTANCE_S = 4
 
 /** Returns the settings of the camera that would improve live views and recordings. */
 function listAdvice(report: CameraReport): string[] {
-  const { codec, b_frames: hasBFrames, keyframe_distance_s: distanceS = Number.POSITIVE_INFINITY } = report
+  const {
+    codec,
+    b_frames: hasBFrames,
+    keyframe_distance_s: distanceS = Number.POSITIVE_INFINITY,
+  } = report
   const advice: string[] = []
   if (!INTRA_ONLY_CODECS.includes(codec) && distanceS > MAX_KEYFRAME_DISTANCE_S) {
     advice.push(
@@ -195,7 +216,9 @@ function listAdvice(report: CameraReport): string[] {
     )
   }
   if (codec === 'h265') {
-    advice.push('Browsers without H.265 receive a transcoded live view: H.264 needs no transcoding.')
+    advice.push(
+      'Browsers without H.265 receive a transcoded live view: H.264 needs no transcoding.',
+    )
   } else if (codec !== 'h264') {
     advice.push(
       `${toCodecName(codec)} is transcoded for live views and recordings: H.264 or H.265 needs less of the processor and of the disk.`,

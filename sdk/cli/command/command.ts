@@ -1,7 +1,10 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Terminal } from './terminal.ts'
 
-/** A command of the command line `eyrie`, such as `status` or `plugin add`. Functions below parse its arguments. */
+/**
+ * A command of the command line `eyrie`, such as `status` or `plugin add`. Functions below
+ * parse its arguments.
+ */
 export interface Command {
   /** Arguments and options, as the help shows them after the name of the command. */
   usage: string
@@ -23,8 +26,8 @@ export const JSON_OPTION = { json: { type: 'boolean' } } as const
 export const OVERRIDE_OPTION = { override: { type: 'string' } } as const
 
 /**
- * Parses the arguments of a command: options, and one positional argument for each of `names`. Returns the positional
- * arguments in that order. Throws `UsageError`.
+ * Parses the arguments of a command: options, and one positional argument for each of `names`.
+ * Returns the positional arguments in that order. Throws `UsageError`.
  */
 export function parseArguments<
   const Options extends ParseArgsOptionsConfig,
@@ -45,12 +48,16 @@ function parseStrictly<Options extends ParseArgsOptionsConfig>(args: string[], o
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
-    // Node appends a hint about positional arguments that begin with a dash. Only the first sentence is relevant.
+    // Node appends a hint about positional arguments that begin with a dash. Only the first
+    // sentence is relevant.
     throw new UsageError((error as Error).message.split('. ')[0])
   }
 }
 
-/** Parses the value of an option that is a positive integer of at most nine digits. Throws `UsageError`. */
+/**
+ * Parses the value of an option that is a positive integer of at most nine digits.
+ * Throws `UsageError`.
+ */
 export function parsePositiveInteger(option: string, text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new UsageError(`--${option} ${text} should be a whole number of at least 1`)
@@ -70,17 +77,23 @@ export function parseChoice<const Choice extends string>(
   choices: readonly Choice[],
 ): Choice {
   const choice = choices.find(candidate => candidate === text)
-  if (choice === undefined) throw new UsageError(`--${option} ${text} should be one of ${choices.join(', ')}`)
+  if (choice === undefined)
+    throw new UsageError(`--${option} ${text} should be one of ${choices.join(', ')}`)
   return choice
 }
 
-/** Returns the value of an option that is required. Throws `UsageError` if it is absent or empty. */
+/**
+ * Returns the value of an option that is required. Throws `UsageError` if it is absent or empty.
+ */
 export function requireOption(option: string, text: string | undefined): string {
   if (!text) throw new UsageError(`--${option} is missing`)
   return text
 }
 
-/** Parses the value of an option that is a JSON object. Returns undefined if it is absent. Throws `UsageError`. */
+/**
+ * Parses the value of an option that is a JSON object. Returns undefined if it is absent.
+ * Throws `UsageError`.
+ */
 export function parseJsonObject(
   option: string,
   text: string | undefined,

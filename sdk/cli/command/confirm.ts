@@ -5,7 +5,10 @@ import type { Terminal } from './terminal.ts'
 /** Whether somebody can answer questions. */
 export const isInteractive = ({ input }: Terminal) => input?.isTTY === true
 
-/** Asks a question, and returns whether the answer is yes. The signal answers no. Only for interactive terminals. */
+/**
+ * Asks a question, and returns whether the answer is yes. The signal answers no. Only for
+ * interactive terminals.
+ */
 export async function confirm(
   { input, err }: Terminal,
   question: string,

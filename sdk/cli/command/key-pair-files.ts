@@ -7,8 +7,8 @@ const PRIVATE_KEY_MODE = 0o600
 const PUBLIC_KEY_MODE = 0o644
 
 /**
- * Writes a key pair into `<name>.key` and `<name>.pub`, and returns both paths. Rejects if one of the files exists: a key is never
- * overwritten, because nothing else could be signed with it again.
+ * Writes a key pair into `<name>.key` and `<name>.pub`, and returns both paths. Rejects if one of
+ * the files exists: a key is never overwritten, because nothing else could be signed with it again.
  */
 export async function writeKeyPair(
   name: string,

@@ -37,7 +37,9 @@ describe('a passphrase', () => {
     ['is empty', ['\r'], 'the passphrase is empty'],
     ['is interrupted', ['corr\u0003'], 'no passphrase was entered'],
   ])('is rejected if it %s', async (_, answers, reason) => {
-    await expect(readNewPassphrase(createKeyboard(...answers).terminal, undefined)).rejects.toThrow(reason)
+    await expect(readNewPassphrase(createKeyboard(...answers).terminal, undefined)).rejects.toThrow(
+      reason,
+    )
   })
 
   it('is read from a file or from standard input, without the line break at its end', async () => {

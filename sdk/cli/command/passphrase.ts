@@ -6,24 +6,34 @@ import { MIN_PASSPHRASE_LENGTH } from '@eyrie/contract/backup'
 import type { Terminal } from './terminal.ts'
 
 /**
- * Reads passphrases from a file, from standard input or from the keyboard. They are never arguments or environment variables,
- * which other processes can read.
+ * Reads passphrases from a file, from standard input or from the keyboard. They are never arguments
+ * or environment variables, which other processes can read.
  */
 
 export const PASSPHRASE_OPTION = { 'passphrase-file': { type: 'string' } } as const
 
 /**
- * Reads a passphrase from a file, from standard input if `file` is `-`, or from the keyboard if it is undefined. Throws an `Error` if
- * it is empty.
+ * Reads a passphrase from a file, from standard input if `file` is `-`, or from the keyboard if it
+ * is undefined. Throws an `Error` if it is empty.
  */
-export async function readPassphrase(terminal: Terminal, file: string | undefined): Promise<string> {
-  const passphrase = file === undefined ? await ask(terminal, 'Passphrase: ') : await readLine(terminal, file)
+export async function readPassphrase(
+  terminal: Terminal,
+  file: string | undefined,
+): Promise<string> {
+  const passphrase =
+    file === undefined ? await ask(terminal, 'Passphrase: ') : await readLine(terminal, file)
   if (passphrase === '') throw new Error('the passphrase is empty')
   return passphrase
 }
 
-/** Reads the passphrase of a new file, which is asked for twice. Throws an `Error` if it is too short. */
-export async function readNewPassphrase(terminal: Terminal, file: string | undefined): Promise<string> {
+/**
+ * Reads the passphrase of a new file, which is asked for twice. Throws an `Error` if it is too
+ * short.
+ */
+export async function readNewPassphrase(
+  terminal: Terminal,
+  file: string | undefined,
+): Promise<string> {
   const passphrase = await readPassphrase(terminal, file)
   if (passphrase.length < MIN_PASSPHRASE_LENGTH)
     throw new Error(`the passphrase is too short: use at least ${MIN_PASSPHRASE_LENGTH} characters`)
@@ -38,7 +48,10 @@ async function readLine({ input }: Terminal, file: string): Promise<string> {
   return content.replace(/\r?\n$/, '')
 }
 
-/** Asks a question and reads the answer without showing it. Throws an `Error` if standard input is not a terminal. */
+/**
+ * Asks a question and reads the answer without showing it. Throws an `Error` if standard
+ * input is not a terminal.
+ */
 async function ask({ input, err }: Terminal, question: string): Promise<string> {
   if (!input?.isTTY)
     throw new Error(

@@ -22,11 +22,16 @@ export interface Terminal {
 
 export type Style = Parameters<typeof styleText>[0]
 
-/** Returns the text with the style's escape sequences if the output is a terminal, otherwise the plain text. */
+/**
+ * Returns the text with the style's escape sequences if the output is a terminal,
+ * otherwise the plain text.
+ */
 export const styled = (output: Output, style: Style, text: string) =>
   output.isTTY ? styleText(style, text, { validateStream: false }) : text
 
-/** Writes what a command has done: a verb in green and its object, such as `wrote bundle.tar.gz`. */
+/**
+ * Writes what a command has done: a verb in green and its object, such as `wrote bundle.tar.gz`.
+ */
 export function writeSuccess(output: Output, verb: string, object: string): void {
   output.write(`${styled(output, 'green', verb)} ${object}\n`)
 }
@@ -55,5 +60,8 @@ export function writeTable(output: Output, rows: readonly (readonly string[])[])
   }
 }
 
-/** Returns the number of character cells that a text occupies. Escape sequences of styles occupy none. */
+/**
+ * Returns the number of character cells that a text occupies. Escape sequences of styles occupy
+ * none.
+ */
 const getPrintedWidth = (text: string) => stripVTControlCharacters(text).length

@@ -5,9 +5,22 @@ import { writeJson, writeTable } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from './engine-access.ts'
 import { formatHealthCells, readPipelineHealth } from './pipeline-health.ts'
 
-const HEADER = ['CHANNEL', 'SOURCE', 'PIPELINE', 'STATUS', 'FPS', 'LATENCY', 'USECASE', 'ADDRESS', 'REASON']
+const HEADER = [
+  'CHANNEL',
+  'SOURCE',
+  'PIPELINE',
+  'STATUS',
+  'FPS',
+  'LATENCY',
+  'USECASE',
+  'ADDRESS',
+  'REASON',
+]
 
-/** `eyrie channels`: lists the channels of the engine. A channel is one source that is analysed by one pipeline. */
+/**
+ * `eyrie channels`: lists the channels of the engine. A channel is one source that is
+ * analysed by one pipeline.
+ */
 export const channelsCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
   about: 'Lists channels with their source, pipeline, status and frame rate.',
@@ -25,13 +38,26 @@ export const channelsCommand: Command = {
     const rows = channels.map(channel => {
       const { id, source, pipeline, usecase, address } = channel
       const [status, fps, latency, reason] = formatHealthCells(out, channel)
-      return [String(id), String(source), String(pipeline), status, fps, latency, usecase, address, reason]
+      return [
+        String(id),
+        String(source),
+        String(pipeline),
+        status,
+        fps,
+        latency,
+        usecase,
+        address,
+        reason,
+      ]
     })
     writeTable(out, [HEADER, ...rows])
   },
 }
 
-/** Joins the responses of several requests. A channel that is deleted between two requests is omitted. */
+/**
+ * Joins the responses of several requests. A channel that is deleted between two
+ * requests is omitted.
+ */
 async function listChannels(client: Client) {
   const [{ channels = [] }, { sources, pipelines }, channelProperties] = await Promise.all([
     client.getExports({ filter: ['channels'] }),

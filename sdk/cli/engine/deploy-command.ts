@@ -36,7 +36,10 @@ export const deployCommand: Command = {
   },
 }
 
-/** Reads and validates a YAML or JSON file. Throws an `Error` that names the file and the invalid field. */
+/**
+ * Reads and validates a YAML or JSON file. Throws an `Error` that names the file and the invalid
+ * field.
+ */
 async function readDeployment(file: string): Promise<Deployment> {
   const path = file === '-' ? '/dev/stdin' : file
   const text = await readLocalFile(path)

@@ -21,7 +21,10 @@ beforeAll(async () => {
   mkdirSync(join(data, 'secrets'))
   writeFileSync(join(data, 'secrets/engine-token'), 'generated-token\n')
   const tokens = 'generated-token,other'
-  ;({ engine } = await startEngine(data, { EYRIE_ENGINE_TOKENS: tokens, EYRIE_LICENSE: 'community' }))
+  ;({ engine } = await startEngine(data, {
+    EYRIE_ENGINE_TOKENS: tokens,
+    EYRIE_LICENSE: 'community',
+  }))
   server = await listen(engine, '127.0.0.1', 0)
 })
 afterAll(async () => {
@@ -36,7 +39,11 @@ const run = (line: string, isTTY = false) =>
   runEyrieCommand(line.split(' '), {
     data,
     isTTY,
-    environment: { EYRIE_ENGINE_URL: url(), EYRIE_MEDIA_URL: unreachable, EYRIE_MANAGEMENT_URL: unreachable },
+    environment: {
+      EYRIE_ENGINE_URL: url(),
+      EYRIE_MEDIA_URL: unreachable,
+      EYRIE_MANAGEMENT_URL: unreachable,
+    },
   })
 
 /** Writes a file to deploy and returns its path. */
@@ -114,7 +121,9 @@ describe('a deployed configuration', () => {
     const { out } = await run('status')
     expect(out).toMatch(/^Eyrie \S+ on \S+, activated for community, up /)
     expect(out).toMatch(/^PIPELINE +STATUS +FPS +LATENCY +SOURCES +SINKS +ELEMENTS +REASON$/m)
-    expect(out).toMatch(/^\d+ +starting +0\.0 +0 ms +\d+,\d+ +- +object-tracking > line-crossing +.*media/m)
+    expect(out).toMatch(
+      /^\d+ +starting +0\.0 +0 ms +\d+,\d+ +- +object-tracking > line-crossing +.*media/m,
+    )
   })
 
   it('is listed by eyrie channels, without passwords', async () => {
@@ -168,8 +177,13 @@ describe('a deployed configuration', () => {
     expect((await run('watch --since 1 --count 1')).out).toMatch(
       /^\d\d:\d\d:\d\d {2}channel \d+ +state {4}starting .*\n$/,
     )
-    const lines = (await run('watch --since 1 --count 2 --kinds state --json')).out.trim().split('\n')
-    expect(lines.map(line => outputMessage.parse(JSON.parse(line)).kind)).toEqual(['state', 'state'])
+    const lines = (await run('watch --since 1 --count 2 --kinds state --json')).out
+      .trim()
+      .split('\n')
+    expect(lines.map(line => outputMessage.parse(JSON.parse(line)).kind)).toEqual([
+      'state',
+      'state',
+    ])
   })
 })
 
@@ -213,7 +227,8 @@ describe('eyrie status', () => {
     await call('POST', '/pipelines', { elements: [{ name: 'motion' }], sources: [1] })
     const args = ['status', '--url', `http://127.0.0.1:${server.port}`]
     const readStatus = async () => (await runEyrieCommand(args, { data: ownData, isTTY: true })).out
-    const alarm = '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: failed to write the output log'
+    const alarm =
+      '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: failed to write the output log'
     await vi.waitFor(async () => expect(await readStatus()).toContain(alarm), 20_000)
     mkdirSync(log)
     await vi.waitFor(async () => expect(await readStatus()).not.toContain('alarm'), 20_000)
@@ -245,7 +260,10 @@ describe('connecting to the engine', () => {
       const ownData = createTemporaryFolder()
       mkdirSync(join(ownData, 'secrets'))
       writeFileSync(join(ownData, 'secrets/operator-token'), 'token')
-      const reset = await runEyrieCommand(['user', 'reset', 'me@box'], { data: ownData, environment })
+      const reset = await runEyrieCommand(['user', 'reset', 'me@box'], {
+        data: ownData,
+        environment,
+      })
       expect(reset).toMatchObject(rejection)
     },
   )

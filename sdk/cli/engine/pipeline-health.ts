@@ -1,8 +1,16 @@
 import type { Client } from '@eyrie/client'
-import { EyrieError, type Pipeline, type PipelineStatistics, type PipelineStatus } from '@eyrie/contract'
+import {
+  EyrieError,
+  type Pipeline,
+  type PipelineStatistics,
+  type PipelineStatus,
+} from '@eyrie/contract'
 import { type Output, styled } from '../command/terminal.ts'
 
-/** Reads the statistics of pipelines, by id. Pipelines that have been deleted in the meantime are omitted. */
+/**
+ * Reads the statistics of pipelines, by id. Pipelines that have been deleted in the
+ * meantime are omitted.
+ */
 export async function readPipelineHealth(
   client: Client,
   pipelines: readonly Pick<Pipeline, 'id'>[],

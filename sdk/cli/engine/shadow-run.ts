@@ -19,7 +19,10 @@ const VERDICTS: Record<ShadowProgress['verdict'], { style: Style; text?: string 
   unknown: { style: 'yellow', text: 'has processed no frame' },
 }
 
-/** Prints the verdict on what runs in shadow, such as `crowd 1.1.0 does worse so far`, and the findings. `sameText` is the verdict `same`. */
+/**
+ * Prints the verdict on what runs in shadow, such as `crowd 1.1.0 does worse so far`, and the
+ * findings. `sameText` is the verdict `same`.
+ */
 export function printVerdict(
   { state, verdict, findings }: ShadowProgress & { findings: readonly string[] },
   { name, sameText }: { name: string; sameText: string },

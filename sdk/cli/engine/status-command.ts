@@ -15,7 +15,8 @@ export const statusCommand: Command = {
   async run(args, terminal) {
     const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
     const engine = getEngineAccess(values, terminal)
-    const otherServices = values.url === undefined ? findOtherServices(terminal) : { urls: {}, not_asked: [] }
+    const otherServices =
+      values.url === undefined ? findOtherServices(terminal) : { urls: {}, not_asked: [] }
     const services = await readServiceHealth({ engine: engine.url, ...otherServices.urls })
     const { not_asked } = otherServices
 
@@ -33,10 +34,14 @@ export const statusCommand: Command = {
 }
 
 /**
- * Returns the URLs of the other services by name, and the names of services whose addresses are unknown. If the environment has
- * only the address of the engine, the default addresses of the others may be those of another appliance.
+ * Returns the URLs of the other services by name, and the names of services whose addresses are
+ * unknown. If the environment has only the address of the engine, the default addresses of the
+ * others may be those of another appliance.
  */
-function findOtherServices(terminal: Terminal): { urls: Record<string, string>; not_asked: string[] } {
+function findOtherServices(terminal: Terminal): {
+  urls: Record<string, string>
+  not_asked: string[]
+} {
   const { environment = {} } = terminal
   const hasAddress = (service: string) =>
     Boolean(environment[getVariable(service, 'URL')] || environment[getVariable(service, 'PORT')])
@@ -50,7 +55,8 @@ function findOtherServices(terminal: Terminal): { urls: Record<string, string>; 
   return { urls, not_asked: notAsked }
 }
 
-const getVariable = (service: string, suffix: 'URL' | 'PORT') => `EYRIE_${service.toUpperCase()}_${suffix}`
+const getVariable = (service: string, suffix: 'URL' | 'PORT') =>
+  `EYRIE_${service.toUpperCase()}_${suffix}`
 
 /** Everything that the command prints. With `--json`, it is printed as it is. */
 interface Status extends Awaited<ReturnType<typeof readEngineStatus>> {
@@ -60,7 +66,10 @@ interface Status extends Awaited<ReturnType<typeof readEngineStatus>> {
   not_asked: string[]
 }
 
-/** Reads the state of the engine and its pipelines. Throws `EyrieError` (`unavailable`) if the engine is unreachable. */
+/**
+ * Reads the state of the engine and its pipelines. Throws `EyrieError` (`unavailable`) if the
+ * engine is unreachable.
+ */
 async function readEngineStatus(client: Client) {
   const [about, activation, system, pipelines] = await Promise.all([
     client.about(),
@@ -79,7 +88,9 @@ async function readEngineStatus(client: Client) {
 
 /** Reads the health of services by name. */
 async function readServiceHealth(urls: Record<string, string>): Promise<Record<string, Health>> {
-  const entries = Object.entries(urls).map(async ([name, url]) => [name, await readHealth(url)] as const)
+  const entries = Object.entries(urls).map(
+    async ([name, url]) => [name, await readHealth(url)] as const,
+  )
   return Object.fromEntries(await Promise.all(entries))
 }
 
@@ -112,8 +123,10 @@ function printProblems(
   out: Output,
 ): void {
   for (const [name, { ok, reason, alarms }] of Object.entries(services)) {
-    if (!ok) out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
-    for (const alarm of alarms) out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
+    if (!ok)
+      out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
+    for (const alarm of alarms)
+      out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
   }
   if (notAsked.length > 0) {
     const variables = notAsked.map(service => getVariable(service, 'PORT'))
@@ -126,7 +139,16 @@ function printPipelines(pipelines: Status['pipelines'], out: Output): void {
   const rows = pipelines.map(({ id, sources, sinks, elements, statistics }) => {
     const [status, fps, latency, reason] = formatHealthCells(out, statistics)
     const elementNames = elements.map(({ name }) => name).join(' > ')
-    return [String(id), status, fps, latency, formatIds(sources), formatIds(sinks), elementNames, reason]
+    return [
+      String(id),
+      status,
+      fps,
+      latency,
+      formatIds(sources),
+      formatIds(sinks),
+      elementNames,
+      reason,
+    ]
   })
   writeTable(out, [header, ...rows])
 }
@@ -142,6 +164,7 @@ function formatDuration(seconds: number): string {
     { amount: Math.floor(seconds) % 60, unit: 's' },
   ]
   const largest = amounts.findIndex(({ amount }) => amount > 0)
-  const significant = largest === -1 ? [{ amount: 0, unit: 's' }] : amounts.slice(largest, largest + 2)
+  const significant =
+    largest === -1 ? [{ amount: 0, unit: 's' }] : amounts.slice(largest, largest + 2)
   return significant.map(({ amount, unit }) => `${amount} ${unit}`).join(' ')
 }

@@ -29,7 +29,10 @@ const KIND_COLORS: Record<OutputMessage['kind'], Style> = {
   picture: 'green',
 }
 
-/** `eyrie watch`: prints the output of the engine, message by message, until the command is interrupted. */
+/**
+ * `eyrie watch`: prints the output of the engine, message by message, until the
+ * command is interrupted.
+ */
 export const watchCommand: Command = {
   usage:
     '[--kinds event,picture,count,state,frame,stats] [--channels 1,2] [--since SEQ] [--count N]\n' +
@@ -42,14 +45,16 @@ export const watchCommand: Command = {
     const { values } = parseArguments(args, WATCH_OPTIONS)
     const { kinds, channels, since, count } = values
     const query = parseQuery({ kinds, channels, since })
-    const maxMessages = count === undefined ? Number.POSITIVE_INFINITY : parsePositiveInteger('count', count)
+    const maxMessages =
+      count === undefined ? Number.POSITIVE_INFINITY : parsePositiveInteger('count', count)
 
     const { out, err } = terminal
     const onDisconnect = (error: Error) =>
       err.write(`${styled(err, 'yellow', 'waiting:')} ${error.message}\n`)
 
     const client = connectEngine(values, terminal)
-    // This request fails at once if the address or token is wrong. `client.output` would retry without end.
+    // This request fails at once if the address or token is wrong. `client.output`
+    // would retry without end.
     await client.about()
 
     let printed = 0
@@ -97,7 +102,10 @@ function formatMessage(message: Exclude<ReceivedMessage, Hello>, out: Output): s
   ].join('  ')
 }
 
-/** Formats the type or state of a message, followed by its other fields as `key=value` or `key.key=value`. */
+/**
+ * Formats the type or state of a message, followed by its other fields as
+ * `key=value` or `key.key=value`.
+ */
 function formatData(data: object): string {
   const { type, state, ...fields } = data as { type?: string; state?: string }
   const title = type ?? state
@@ -106,7 +114,10 @@ function formatData(data: object): string {
   return texts.join(' ')
 }
 
-/** Formats the fields of an object. `path` precedes their names: it is empty, or the path of the object and a dot. */
+/**
+ * Formats the fields of an object. `path` precedes their names: it is empty, or the path of
+ * the object and a dot.
+ */
 function formatFields(fields: object, path = ''): string[] {
   return Object.entries(fields).flatMap(([key, value]) => formatField(path + key, value))
 }

@@ -39,7 +39,10 @@ describe('eyrie license', () => {
   it('never overwrites a key', async () => {
     await run('keygen @issuer')
     const key = await readFile(join(folder, 'issuer.key'), 'utf8')
-    expect(await run('keygen @issuer')).toMatchObject({ code: 1, err: expect.stringMatching(/another name/) })
+    expect(await run('keygen @issuer')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/another name/),
+    })
     expect(await readFile(join(folder, 'issuer.key'), 'utf8')).toBe(key)
   })
 
@@ -50,7 +53,9 @@ describe('eyrie license', () => {
     expect(await run('show @pool.json --key @issuer.pub')).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringMatching(/pool\.json is not valid: its signature does not match the public key/),
+      err: expect.stringMatching(
+        /pool\.json is not valid: its signature does not match the public key/,
+      ),
     })
   })
 

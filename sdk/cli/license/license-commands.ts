@@ -5,8 +5,8 @@ import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 
 /**
- * Commands for licenses. An issuer signs a list of licenses as a pool file. An engine that has the public key of the issuer
- * accepts every license in the pool file.
+ * Commands for licenses. An issuer signs a list of licenses as a pool file. An engine that has the
+ * public key of the issuer accepts every license in the pool file.
  */
 
 /** `eyrie license keygen`: generates the key pair of an issuer. */

@@ -51,7 +51,10 @@ describe('lines of a pipeline', () => {
   })
 
   it('are keyed by the position of the source in a file to deploy', () => {
-    const [, element] = createElements({ '5,3': { lines: [line('door')] }, 9: { lines: [line('old')] } })
+    const [, element] = createElements({
+      '5,3': { lines: [line('door')] },
+      9: { lines: [line('old')] },
+    })
     expect(toDeployedElement(element!, [3, 5])).toMatchObject({
       config: { '1,0': { lines: [line('door')] } },
     })

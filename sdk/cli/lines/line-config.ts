@@ -3,7 +3,10 @@ import type { Pipeline, PipelineElement } from '@eyrie/contract'
 import { type Line, lines } from '@eyrie/element'
 import { z } from 'zod'
 
-/** Reads and replaces the lines of a pipeline. They are in the config of its element `line-crossing`, by source. */
+/**
+ * Reads and replaces the lines of a pipeline. They are in the config of its element
+ * `line-crossing`, by source.
+ */
 
 const LINE_CROSSING = 'line-crossing'
 
@@ -12,11 +15,15 @@ const lineConfig = z.record(z.string(), z.strictObject({ lines }))
 type LineConfig = z.output<typeof lineConfig>
 
 /** Returns the first element `line-crossing`. */
-export const findLineCrossing = (elements: readonly PipelineElement[]): PipelineElement | undefined =>
-  elements.find(({ name }) => name === LINE_CROSSING)
+export const findLineCrossing = (
+  elements: readonly PipelineElement[],
+): PipelineElement | undefined => elements.find(({ name }) => name === LINE_CROSSING)
 
 /** Returns the lines of a source. Returns undefined if the pipeline has no `line-crossing`. */
-export function readLines(elements: readonly PipelineElement[], source: number): Line[] | undefined {
+export function readLines(
+  elements: readonly PipelineElement[],
+  source: number,
+): Line[] | undefined {
   const element = findLineCrossing(elements)
   if (!element) return undefined
   return Object.entries(parseConfig(element))
@@ -24,7 +31,10 @@ export function readLines(elements: readonly PipelineElement[], source: number):
     .flatMap(([, { lines }]) => lines)
 }
 
-/** Returns the elements with new lines for one source. Other sources retain their lines, even if they share a key with it. */
+/**
+ * Returns the elements with new lines for one source. Other sources retain their lines, even if
+ * they share a key with it.
+ */
 export function replaceLines(
   elements: readonly PipelineElement[],
   source: number,
@@ -54,8 +64,8 @@ export function replaceLinesOfSources(
 }
 
 /**
- * Replaces the lines of sources in a running pipeline. Rejects with `EyrieError` (`precondition`) if the pipeline has changed since
- * it was read.
+ * Replaces the lines of sources in a running pipeline. Rejects with `EyrieError` (`precondition`)
+ * if the pipeline has changed since it was read.
  */
 export function drawLines(
   client: Client,
@@ -72,10 +82,14 @@ export function drawLines(
 }
 
 /**
- * Returns `line-crossing` as a file for `eyrie deploy` contains it: the keys of its config are positions in the list of
- * sources instead of ids. Lines of sources that are not in the list are omitted.
+ * Returns `line-crossing` as a file for `eyrie deploy` contains it: the keys of its config
+ * are positions in the list of sources instead of ids. Lines of sources that are not in
+ * the list are omitted.
  */
-export function toDeployedElement(element: PipelineElement, sources: readonly number[]): PipelineElement {
+export function toDeployedElement(
+  element: PipelineElement,
+  sources: readonly number[],
+): PipelineElement {
   const config = mapSources(parseConfig(element), id =>
     sources.includes(id) ? sources.indexOf(id) : undefined,
   )
@@ -86,7 +100,10 @@ const parseConfig = (element: PipelineElement) => lineConfig.parse(element.confi
 
 const parseKey = (key: string) => key.split(',').map(Number)
 
-/** Replaces the sources in all keys by the results of `map`, or removes those for which it returns undefined. */
+/**
+ * Replaces the sources in all keys by the results of `map`, or removes those for which
+ * it returns undefined.
+ */
 function mapSources(config: LineConfig, map: (source: number) => number | undefined): LineConfig {
   const mapped: LineConfig = {}
   for (const [key, entry] of Object.entries(config)) {

@@ -40,7 +40,10 @@ describe('eyrie lines propose', () => {
 
   it.each([
     ['lines propose', /the pipeline is missing/],
-    ['lines propose street', /street is not the id of a pipeline: eyrie status lists all pipelines/],
+    [
+      'lines propose street',
+      /street is not the id of a pipeline: eyrie status lists all pipelines/,
+    ],
     ['lines propose 1 --seconds 0', /--seconds 0 should be a whole number of at least 1/],
     ['lines propose 1 --seconds 999999', /--seconds 999999 should be at most 86400/],
   ])('exits with 2 for "%s"', async (line, reason) => {

@@ -10,7 +10,12 @@ import {
 } from '../command/command.ts'
 import { type Output, writeJson, writeSuccess } from '../command/terminal.ts'
 import { ENGINE_OPTIONS, getEngineAccess } from '../engine/engine-access.ts'
-import { drawLines, findLineCrossing, replaceLinesOfSources, toDeployedElement } from './line-config.ts'
+import {
+  drawLines,
+  findLineCrossing,
+  replaceLinesOfSources,
+  toDeployedElement,
+} from './line-config.ts'
 import { describeLine, MIN_PATHS, type ProposedLine, proposeLines } from './propose-lines.ts'
 import { createRecorders, type RecordedPaths, watchPaths } from './watch-paths.ts'
 
@@ -27,7 +32,10 @@ const MAX_WAIT_SECONDS = 30
 /** Proposed lines by id of the source. */
 type Proposals = ReadonlyMap<number, ProposedLine[]>
 
-/** `eyrie lines propose`: proposes lines across the paths of the objects that move through the picture. */
+/**
+ * `eyrie lines propose`: proposes lines across the paths of the objects that move
+ * through the picture.
+ */
 export const proposeLinesCommand: Command = {
   usage: '<pipeline> [--seconds 60] [--apply] [--json] [--url URL] [--token TOKEN]',
   about:
@@ -66,16 +74,23 @@ function parsePipelineId(text: string): number {
 
 function parseSeconds(text: string): number {
   const seconds = parsePositiveInteger('seconds', text)
-  if (seconds > MAX_SECONDS) throw new UsageError(`--seconds ${seconds} should be at most ${MAX_SECONDS}`)
+  if (seconds > MAX_SECONDS)
+    throw new UsageError(`--seconds ${seconds} should be at most ${MAX_SECONDS}`)
   return seconds
 }
 
 /** Reads the pipeline. Throws an `Error` with the remedy if it cannot be watched. */
-async function readPipeline(access: ClientOptions, id: number, willApply: boolean): Promise<Pipeline> {
+async function readPipeline(
+  access: ClientOptions,
+  id: number,
+  willApply: boolean,
+): Promise<Pipeline> {
   const client = createClient(access)
   const pipeline = await client.pipeline.get(id)
   if (willApply && !findLineCrossing(pipeline.elements))
-    throw new Error(`pipeline ${id} has no element line-crossing: add it to the pipeline, or omit --apply`)
+    throw new Error(
+      `pipeline ${id} has no element line-crossing: add it to the pipeline, or omit --apply`,
+    )
 
   const { status, reason = 'unknown reason' } = await client.pipelineStatistics(id)
   if (status === 'idle' || status === 'failed' || status === 'stopped')
@@ -83,7 +98,10 @@ async function readPipeline(access: ClientOptions, id: number, willApply: boolea
   return pipeline
 }
 
-/** Watches the pipeline for some time, and returns the paths of its objects. Throws an `Error` if none could be followed. */
+/**
+ * Watches the pipeline for some time, and returns the paths of its objects. Throws an `Error` if
+ * none could be followed.
+ */
 async function recordPaths(
   access: ClientOptions,
   pipeline: Pipeline,
@@ -95,8 +113,15 @@ async function recordPaths(
   return recorders
 }
 
-/** Throws an `Error` with the remedy if no object was followed because frames or a tracker were missing. */
-async function assertTracked(access: ClientOptions, id: number, recorders: RecordedPaths): Promise<void> {
+/**
+ * Throws an `Error` with the remedy if no object was followed because frames or a
+ * tracker were missing.
+ */
+async function assertTracked(
+  access: ClientOptions,
+  id: number,
+  recorders: RecordedPaths,
+): Promise<void> {
   const all = [...recorders.values()]
   const hasFrames = all.some(({ frames }) => frames > 0)
   if (!hasFrames) {
@@ -114,7 +139,10 @@ async function assertTracked(access: ClientOptions, id: number, recorders: Recor
     )
 }
 
-/** Proposes lines for each source. Throws an `Error` if there is no source with enough moving objects. */
+/**
+ * Proposes lines for each source. Throws an `Error` if there is no source with
+ * enough moving objects.
+ */
 function propose(recorders: RecordedPaths, seconds: number, err: Output): Proposals {
   const proposals = new Map<number, ProposedLine[]>()
   for (const [source, { paths }] of recorders) {
@@ -132,8 +160,15 @@ function propose(recorders: RecordedPaths, seconds: number, err: Output): Propos
   return proposals
 }
 
-/** Draws the lines in the pipeline as it is now, because it may have changed since the start of the watch. */
-async function applyLines(access: ClientOptions, id: number, proposals: Proposals): Promise<Pipeline> {
+/**
+ * Draws the lines in the pipeline as it is now, because it may have changed since
+ * the start of the watch.
+ */
+async function applyLines(
+  access: ClientOptions,
+  id: number,
+  proposals: Proposals,
+): Promise<Pipeline> {
   const client = createClient(access)
   return drawLines(client, await client.pipeline.get(id), proposals)
 }
@@ -143,7 +178,10 @@ function printDrawn(proposals: Proposals, out: Output): void {
 }
 
 /** Returns `line-crossing` with the proposed lines as a file to deploy contains it. */
-function createDeployedElement({ elements, sources }: Pipeline, proposals: Proposals): PipelineElement {
+function createDeployedElement(
+  { elements, sources }: Pipeline,
+  proposals: Proposals,
+): PipelineElement {
   const existing = findLineCrossing(elements) ?? { name: 'line-crossing' }
   const [changed] = replaceLinesOfSources([existing], proposals)
   return toDeployedElement(changed!, sources)
@@ -155,7 +193,9 @@ function printYaml(element: PipelineElement, proposals: Proposals, out: Output):
 }
 
 const describeLines = (proposals: Proposals): string[] =>
-  [...proposals].flatMap(([source, lines]) => lines.map(line => `source ${source}, ${describeLine(line)}`))
+  [...proposals].flatMap(([source, lines]) =>
+    lines.map(line => `source ${source}, ${describeLine(line)}`),
+  )
 
 /** Formats elements as YAML, with each line of the picture in one line of text. */
 function formatYaml(elements: PipelineElement[]): string {

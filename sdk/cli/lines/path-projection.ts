@@ -1,8 +1,9 @@
 import type { Point } from '@eyrie/contract'
 import type { Path } from './path-recorder.ts'
 
-// Geometry of paths in picture heights, so that lengths and angles look right. The output of the engine does not contain the
-// size of the picture. Most cameras send 16:9; another ratio only tilts the proposed lines slightly.
+// Geometry of paths in picture heights, so that lengths and angles look right. The output of the
+// engine does not contain the size of the picture. Most cameras send 16:9; another ratio only tilts
+// the proposed lines slightly.
 const ASPECT_RATIO = 16 / 9
 
 /** Shorter parts of a line cannot be seen. */
@@ -36,8 +37,15 @@ export interface Movement {
   middle: Vector
 }
 
-/** Converts a path that moved. Returns undefined if it is shorter than `minLength` or mostly went back and forth. */
-export function toMovement(path: Path, minLength: number, minStraightness: number): Movement | undefined {
+/**
+ * Converts a path that moved. Returns undefined if it is shorter than `minLength` or mostly
+ * went back and forth.
+ */
+export function toMovement(
+  path: Path,
+  minLength: number,
+  minStraightness: number,
+): Movement | undefined {
   const points = path.map(toHeights)
   const first = points[0]
   const last = points.at(-1)
@@ -45,15 +53,17 @@ export function toMovement(path: Path, minLength: number, minStraightness: numbe
 
   const move = subtract(last, first)
   const distance = getLength(move)
-  const walked = points.slice(1).reduce((sum, point, i) => sum + getLength(subtract(point, points[i]!)), 0)
+  const walked = points
+    .slice(1)
+    .reduce((sum, point, i) => sum + getLength(subtract(point, points[i]!)), 0)
   if (distance < minLength || distance < walked * minStraightness) return undefined
   const middle = { x: (first.x + last.x) / 2, y: (first.y + last.y) / 2 }
   return { points, heading: normalize(move), middle }
 }
 
 /**
- * The directions along and across a road. `across` is to the left of `along` (y points down), so that an object that moves
- * along crosses a line in the direction of `across` from left to right.
+ * The directions along and across a road. `across` is to the left of `along` (y points down), so
+ * that an object that moves along crosses a line in the direction of `across` from left to right.
  */
 export interface Axes {
   along: Vector
@@ -98,8 +108,8 @@ export function findPassage({ points }: ProjectedPath, station: number): Passage
 }
 
 /**
- * Returns the part of the line from `across` = `from` to `to` at a station that is inside the picture, from 0 to 1. Returns
- * undefined if it is too short.
+ * Returns the part of the line from `across` = `from` to `to` at a station that is inside the
+ * picture, from 0 to 1. Returns undefined if it is too short.
  */
 export function toPictureLine(
   { along, across }: Axes,

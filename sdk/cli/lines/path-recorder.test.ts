@@ -36,7 +36,8 @@ describe('path recorder', () => {
 
   it('stores no positions of an object that stands', () => {
     const recorder = new PathRecorder()
-    for (let n = 0; n < 1000; n += 1) recorder.addFrame(n * FRAME, [objectAt(0.2 + 0.002 * (n % 3), 0.3, 1)])
+    for (let n = 0; n < 1000; n += 1)
+      recorder.addFrame(n * FRAME, [objectAt(0.2 + 0.002 * (n % 3), 0.3, 1)])
     expect(recorder.paths).toEqual([[expect.anything()]])
   })
 

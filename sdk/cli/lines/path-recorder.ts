@@ -1,5 +1,11 @@
 import { type DetectedObject, type Point, TICKS_PER_SECOND } from '@eyrie/contract'
-import { clipToPicture, cropToRegion, DEFAULT_REGION_RATIO, getCenter, region } from '@eyrie/element'
+import {
+  clipToPicture,
+  cropToRegion,
+  DEFAULT_REGION_RATIO,
+  getCenter,
+  region,
+} from '@eyrie/element'
 import { z } from 'zod'
 
 /** The path of a tracked object: its positions in the picture from 0 to 1, oldest first. */
@@ -35,7 +41,9 @@ export class PathRecorder {
   #frames = 0
   #hasUntracked = false
 
-  /** `args` are the arguments of the element `line-crossing`, so that it counts exactly these paths. */
+  /**
+   * `args` are the arguments of the element `line-crossing`, so that it counts exactly these paths.
+   */
   constructor(args: unknown = {}) {
     this.#position = positionArgs.parse(args)
   }
@@ -61,7 +69,8 @@ export class PathRecorder {
     const { region, ratio } = this.#position
     for (const { track, bbox } of objects) {
       if (track === undefined) this.#hasUntracked = true
-      else this.#addPosition(track, pts, getCenter(cropToRegion(clipToPicture(bbox), region, ratio)))
+      else
+        this.#addPosition(track, pts, getCenter(cropToRegion(clipToPicture(bbox), region, ratio)))
     }
   }
 
@@ -81,7 +90,8 @@ export class PathRecorder {
     const last = open.points.at(-1)!
     if (Math.hypot(position.x - last.x, position.y - last.y) < MIN_STEP) return
     open.points.push(position)
-    if (open.points.length > MAX_POSITIONS) open.points = open.points.filter((_, index) => index % 2 === 0)
+    if (open.points.length > MAX_POSITIONS)
+      open.points = open.points.filter((_, index) => index % 2 === 0)
   }
 
   #startPath(path: OpenPath): void {

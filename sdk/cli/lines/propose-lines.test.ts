@@ -89,7 +89,8 @@ describe('lines proposed across paths', () => {
     const road = { x: 0.6 * 16, y: 0.6 * 9 }
     const across = { x: (b.x - a.x) * 16, y: (b.y - a.y) * 9 }
     const cosine =
-      (road.x * across.x + road.y * across.y) / (Math.hypot(road.x, road.y) * Math.hypot(across.x, across.y))
+      (road.x * across.x + road.y * across.y) /
+      (Math.hypot(road.x, road.y) * Math.hypot(across.x, across.y))
     expect(Math.abs(cosine)).toBeLessThan(0.05)
     expect(line!.up.heading).toBe('down to the right')
   })
@@ -165,7 +166,10 @@ describe('lines proposed across paths', () => {
     ],
     [
       'people only go back and forth',
-      repeat(5, i => [...move([0.2, 0.1 * i], [0.7, 0.1 * i]), ...move([0.7, 0.1 * i], [0.2, 0.1 * i])]),
+      repeat(5, i => [
+        ...move([0.2, 0.1 * i], [0.7, 0.1 * i]),
+        ...move([0.7, 0.1 * i], [0.2, 0.1 * i]),
+      ]),
     ],
     ['objects were detected once', repeat(9, () => [{ x: 0.5, y: 0.5 }])],
   ])('do not exist if %s', (_, paths) => {
@@ -182,7 +186,8 @@ describe('lines proposed across paths', () => {
         expect(lines.length).toBeLessThanOrEqual(3)
         for (const { coords, up, down } of lines) {
           expect(coords[0]).not.toEqual(coords[1])
-          for (const { x, y } of coords) expect([x, y].every(share => share >= 0 && share <= 1)).toBe(true)
+          for (const { x, y } of coords)
+            expect([x, y].every(share => share >= 0 && share <= 1)).toBe(true)
           expect(up.paths + down.paths).toBeGreaterThanOrEqual(3)
         }
       }),
@@ -191,6 +196,8 @@ describe('lines proposed across paths', () => {
 
   it('are described by what they count', () => {
     const [line] = proposeLines([...toTheRight(4), ...backwards(toTheRight(1))])
-    expect(describeLine(line!)).toBe('path: 4 objects moved to the right (up), 1 to the left (down)')
+    expect(describeLine(line!)).toBe(
+      'path: 4 objects moved to the right (up), 1 to the left (down)',
+    )
   })
 })

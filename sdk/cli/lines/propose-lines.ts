@@ -22,11 +22,20 @@ export const MIN_PATHS = 3
 const MIN_PATHS_SHARE = 0.1
 const MAX_LINES = 3
 
-/** Minimum distance from the first to the last position of a moving object, in picture heights as all distances here. */
+/**
+ * Minimum distance from the first to the last position of a moving object, in picture heights
+ * as all distances here.
+ */
 const MIN_LENGTH = 0.15
-/** Minimum share of that distance in the length of the path. It is low for objects that go back and forth, and for jitter. */
+/**
+ * Minimum share of that distance in the length of the path. It is low for objects that go back and
+ * forth, and for jitter.
+ */
 const MIN_STRAIGHTNESS = 0.5
-/** Paths on one road differ by at most this angle from one of them. Perspective spreads the lanes of a road. */
+/**
+ * Paths on one road differ by at most this angle from one of them. Perspective spreads
+ * the lanes of a road.
+ */
 const MAX_ANGLE = Math.PI / 4
 /** A greater distance between neighbouring paths separates two roads. */
 const MAX_LANE_DISTANCE = 0.3
@@ -39,7 +48,9 @@ const MAX_DEPTH = 0.25
 const EQUAL_SCORE = 0.95
 /** Objects of other roads should stay this far from a line. */
 const CLEARANCE = 0.08
-/** A line extends beyond the outermost paths by this distance, and by this share of their spread. */
+/**
+ * A line extends beyond the outermost paths by this distance, and by this share of their spread.
+ */
 const MARGIN = { distance: 0.08, share: 0.15 }
 
 /** A line across the paths of moving objects. */
@@ -51,13 +62,14 @@ export interface ProposedLine extends Line {
 }
 
 /**
- * Proposes lines at which moving objects can be counted, at most three, the one with the most paths first:
+ * Proposes lines at which moving objects can be counted, at most three, the one with
+ * the most paths first:
  *
  * 1. Objects that stand, or that only go back and forth, are ignored.
- * 2. The paths that have about the same direction, in either sense, and lie next to each other are a road. The largest road
- *    comes first.
- * 3. The line is perpendicular to the road, at the place that most paths pass, far from their ends and clear of the paths of
- *    other roads. It is a little longer than the spread of the paths.
+ * 2. The paths that have about the same direction, in either sense, and lie next to each other are
+ *    a road. The largest road comes first.
+ * 3. The line is perpendicular to the road, at the place that most paths pass, far from their ends
+ *    and clear of the paths of other roads. It is a little longer than the spread of the paths.
  * 4. Paths that cross the line need no other line. The rest may form the next road.
  *
  * Returns an empty list if fewer than three objects moved along a road.
@@ -75,8 +87,12 @@ export function proposeLines(paths: readonly Path[]): ProposedLine[] {
     const others = movements.filter(movement => !road.includes(movement))
     const axes = createAxes(findDirection(road))
     const place = findPlace(road, others, axes)
-    const crossing = place ? movements.filter(movement => findCrossing(project(movement, axes), place)) : []
-    remaining = remaining.filter(movement => !road.includes(movement) && !crossing.includes(movement))
+    const crossing = place
+      ? movements.filter(movement => findCrossing(project(movement, axes), place))
+      : []
+    remaining = remaining.filter(
+      movement => !road.includes(movement) && !crossing.includes(movement),
+    )
     if (!place || crossing.length < minPaths) continue
 
     const line = createLine(crossing, place, axes, lines.length)
@@ -85,17 +101,22 @@ export function proposeLines(paths: readonly Path[]): ProposedLine[] {
   return lines
 }
 
-/** Returns the most paths that have about the direction of the first one and lie next to each other. */
+/**
+ * Returns the most paths that have about the direction of the first one and lie next to each other.
+ */
 function findLargestRoad(movements: readonly Movement[]): Movement[] {
   const minCosine = Math.cos(MAX_ANGLE)
   let largest: Movement[] = []
   for (const reference of movements) {
-    const parallel = movements.filter(({ heading }) => Math.abs(dot(heading, reference.heading)) >= minCosine)
+    const parallel = movements.filter(
+      ({ heading }) => Math.abs(dot(heading, reference.heading)) >= minCosine,
+    )
     if (parallel.length <= largest.length) continue
     const road = splitByPlace(parallel, createAxes(reference.heading)).find(paths =>
       paths.includes(reference),
     )!
-    if (road.length > largest.length) largest = [reference, ...road.filter(path => path !== reference)]
+    if (road.length > largest.length)
+      largest = [reference, ...road.filter(path => path !== reference)]
   }
   return largest
 }
@@ -126,15 +147,25 @@ function findDirection(road: readonly Movement[]): Vector {
   return normalize(sum)
 }
 
-/** A place for a line: a station, which is a distance along the road, and the ends of the line across the road. */
+/**
+ * A place for a line: a station, which is a distance along the road, and the ends of the
+ * line across the road.
+ */
 interface Place {
   station: number
   from: number
   to: number
 }
 
-/** Returns the best place for a line across a road. Returns undefined if other roads cover the whole road. */
-function findPlace(road: readonly Movement[], others: readonly Movement[], axes: Axes): Place | undefined {
+/**
+ * Returns the best place for a line across a road. Returns undefined if other roads
+ * cover the whole road.
+ */
+function findPlace(
+  road: readonly Movement[],
+  others: readonly Movement[],
+  axes: Axes,
+): Place | undefined {
   const paths = road.map(movement => project(movement, axes))
   const otherPaths = others.map(movement => project(movement, axes))
   const ends = paths.flatMap(({ points }) => [points[0]!.along, points.at(-1)!.along])
@@ -146,15 +177,19 @@ function findPlace(road: readonly Movement[], others: readonly Movement[], axes:
   const bestScore = Math.max(...candidates.map(({ score }) => score))
   if (bestScore <= 0) return undefined
 
-  const middle = road.reduce((sum, movement) => sum + dot(movement.middle, axes.along), 0) / road.length
+  const middle =
+    road.reduce((sum, movement) => sum + dot(movement.middle, axes.along), 0) / road.length
   const best = candidates.filter(({ score }) => score >= EQUAL_SCORE * bestScore)
-  const [nearest] = best.toSorted((a, b) => Math.abs(a.station - middle) - Math.abs(b.station - middle))
+  const [nearest] = best.toSorted(
+    (a, b) => Math.abs(a.station - middle) - Math.abs(b.station - middle),
+  )
   return nearest
 }
 
 /**
- * Rates a station. The score increases with the number of paths that pass it and with the distance over which they were
- * followed on both sides. It decreases with the paths of other roads near the line.
+ * Rates a station. The score increases with the number of paths that pass it and with the
+ * distance over which they were followed on both sides. It decreases with the paths of other
+ * roads near the line.
  */
 function ratePlace(
   paths: readonly ProjectedPath[],
@@ -173,7 +208,9 @@ function ratePlace(
 }
 
 const isNear = ({ points }: ProjectedPath, { station, from, to }: Place) =>
-  points.some(({ along, across }) => Math.abs(along - station) <= CLEARANCE && across >= from && across <= to)
+  points.some(
+    ({ along, across }) => Math.abs(along - station) <= CLEARANCE && across >= from && across <= to,
+  )
 
 /** Returns where a path crosses the line, or undefined if it passes beyond its ends. */
 function findCrossing(path: ProjectedPath, { station, from, to }: Place): Passage | undefined {
@@ -194,7 +231,10 @@ function createLine(
   const passages = crossing.flatMap(movement => findCrossing(project(movement, axes), place) ?? [])
   const forward = passages.filter(({ isForward }) => isForward).length
   const along = { paths: forward, heading: describeHeading(axes.along) }
-  const against = { paths: passages.length - forward, heading: describeHeading(reverse(axes.along)) }
+  const against = {
+    paths: passages.length - forward,
+    heading: describeHeading(reverse(axes.along)),
+  }
   const name = index === 0 ? 'path' : `path-${index + 1}`
   if (along.paths >= against.paths) return { name, coords, up: along, down: against }
   return { name, coords: [coords[1], coords[0]], up: against, down: along }
@@ -217,7 +257,10 @@ function describeHeading({ x, y }: Vector): string {
   return HEADINGS[(eighths + 8) % 8]!
 }
 
-/** Describes what a line counts, as in `path: 14 objects moved to the right (up), 3 to the left (down)`. */
+/**
+ * Describes what a line counts, as in
+ * `path: 14 objects moved to the right (up), 3 to the left (down)`.
+ */
 export function describeLine({ name, up, down }: ProposedLine): string {
   const objects = up.paths === 1 ? 'object' : 'objects'
   return `${name}: ${up.paths} ${objects} moved ${up.heading} (up), ${down.paths} ${down.heading} (down)`

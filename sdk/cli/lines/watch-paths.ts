@@ -23,8 +23,9 @@ export interface WatchOptions {
 }
 
 /**
- * Watches a pipeline and records the paths of its objects. Resolves when the time is over, when all files of the pipeline
- * have ended, or when the signal of `engine` is aborted. Rejects with `EyrieError`.
+ * Watches a pipeline and records the paths of its objects. Resolves when the time is over,
+ * when all files of the pipeline have ended, or when the signal of `engine` is aborted.
+ * Rejects with `EyrieError`.
  */
 export async function watchPaths(
   engine: ClientOptions,
@@ -46,7 +47,8 @@ export async function watchPaths(
       kinds: ['frame', 'state'],
     })) {
       if (message.kind === 'hello') {
-        // A restarted engine assigns the ids of tracks anew, so that an id may now belong to another object.
+        // A restarted engine assigns the ids of tracks anew, so that an id may now
+        // belong to another object.
         for (const recorder of recorders.values()) recorder.interrupt()
       } else if (message.kind === 'frame') {
         if (!hasStarted) deadline.set(seconds)

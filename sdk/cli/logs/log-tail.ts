@@ -3,7 +3,10 @@ import { StringDecoder } from 'node:string_decoder'
 
 /** Reads a log while it is being written, across rotations of its files. */
 export interface LogTail {
-  /** Returns the complete lines written since the last call. The first call returns the lines of the newest file. */
+  /**
+   * Returns the complete lines written since the last call. The first call returns the
+   * lines of the newest file.
+   */
   read(): Promise<string[]>
   /** Returns the lines of the next older file at each call, or undefined if there are no more. */
   readOlder(): Promise<string[] | undefined>
@@ -11,8 +14,9 @@ export interface LogTail {
 }
 
 /**
- * Opens the log for reading. `files` are ordered from the current file to the oldest; rotation renames each file to the
- * next name in the list. Returns undefined if there is no file. Rejects if the current file cannot be read.
+ * Opens the log for reading. `files` are ordered from the current file to the oldest; rotation
+ * renames each file to the next name in the list. Returns undefined if there is no file. Rejects if
+ * the current file cannot be read.
  */
 export async function openLogTail(
   files: readonly [current: string, ...rotated: string[]],
@@ -49,10 +53,13 @@ export async function openLogTail(
 }
 
 /**
- * Opens the files that exist, from the newest to the oldest. A rotation meanwhile leaves no current file for a moment, and
- * moves files ahead of the search: none is missed, and one that is met again is recognised by its inode.
+ * Opens the files that exist, from the newest to the oldest. A rotation meanwhile leaves no current
+ * file for a moment, and moves files ahead of the search: none is missed, and one that is met again
+ * is recognised by its inode.
  */
-async function openAll([current, ...rotated]: readonly [string, ...string[]]): Promise<FileHandle[]> {
+async function openAll([current, ...rotated]: readonly [string, ...string[]]): Promise<
+  FileHandle[]
+> {
   const opened = new Map<number, FileHandle>()
   const add = async (file: FileHandle | undefined) => {
     if (!file) return
@@ -94,10 +101,13 @@ class LineReader {
 }
 
 /**
- * Opens the file that was started after this one. Returns undefined if this file is the current one. A rotation renames
- * files, so a file is recognised by its inode.
+ * Opens the file that was started after this one. Returns undefined if this file is the current
+ * one. A rotation renames files, so a file is recognised by its inode.
  */
-async function openNext(file: FileHandle, files: readonly string[]): Promise<FileHandle | undefined> {
+async function openNext(
+  file: FileHandle,
+  files: readonly string[],
+): Promise<FileHandle | undefined> {
   const inode = (await file.stat()).ino
   const position = await findPosition(inode, files)
   if (position === 0) return undefined
@@ -107,7 +117,8 @@ async function openNext(file: FileHandle, files: readonly string[]): Promise<Fil
   }
 
   const next = await openIfReadable(files[position - 1]!)
-  // If the files have been rotated again in the meantime, another file has the name: try again in the next call.
+  // If the files have been rotated again in the meantime, another file has the name: try
+  // again in the next call.
   const isRotatedAgain = (await getInode(files[position]!)) !== inode
   if (!isRotatedAgain) return next
   await next?.close()
@@ -115,8 +126,9 @@ async function openNext(file: FileHandle, files: readonly string[]): Promise<Fil
 }
 
 /**
- * Finds a file by its inode. Returns its position in `files`, or undefined if the file was deleted. The search starts at
- * the current file, so a rotation during the search moves the file ahead of the search and cannot hide it.
+ * Finds a file by its inode. Returns its position in `files`, or undefined if the file was deleted.
+ * The search starts at the current file, so a rotation during the search moves the file ahead of
+ * the search and cannot hide it.
  */
 async function findPosition(inode: number, files: readonly string[]): Promise<number | undefined> {
   for (const [position, path] of files.entries()) {

@@ -11,7 +11,13 @@ import { runCommandLine } from '../command-line.ts'
 import { getLogFiles } from './log-files.ts'
 
 const record = (service: string, level: number, msg: string, fields = {}) =>
-  JSON.stringify({ level, time: new Date(2026, 0, 2, 3, 4, 5).toISOString(), service, msg, ...fields })
+  JSON.stringify({
+    level,
+    time: new Date(2026, 0, 2, 3, 4, 5).toISOString(),
+    service,
+    msg,
+    ...fields,
+  })
 
 /** Writes a data folder with these log files, the current one first. */
 function writeLog(...files: string[][]): string {
@@ -128,7 +134,11 @@ describe('eyrie logs --follow', { timeout: 180_000 }, () => {
   }
 
   it('prints every line once and in order across rotations, until Ctrl-C', async () => {
-    const { write, start, printed, interrupt } = prepareFollow(createTemporaryFolder(), '--lines', '4')
+    const { write, start, printed, interrupt } = prepareFollow(
+      createTemporaryFolder(),
+      '--lines',
+      '4',
+    )
     for (const n of from(10, 5)) write(n)
     const code = start()
     await vi.waitUntil(() => numbers(printed.out).includes(14), WAIT)

@@ -33,7 +33,9 @@ const LOGS_OPTIONS = {
 /** Whether a record is to be printed. */
 type Filter = (record: LogRecord) => boolean
 
-/** `eyrie logs`: prints the latest lines of the log of all services, and new lines with `--follow`. */
+/**
+ * `eyrie logs`: prints the latest lines of the log of all services, and new lines with `--follow`.
+ */
 export const logsCommand: Command = {
   usage: '[--lines 100] [--service engine] [--level debug|info|warn|error] [--follow] [--json]',
   about:
@@ -68,7 +70,9 @@ export const logsCommand: Command = {
 async function openTail(data: string): Promise<LogTail> {
   const files = getLogFiles(data)
   const fail = (problem: string, cause?: unknown) =>
-    new Error(`${problem} at ${files[0]}: set EYRIE_DATA to the data folder of the appliance`, { cause })
+    new Error(`${problem} at ${files[0]}: set EYRIE_DATA to the data folder of the appliance`, {
+      cause,
+    })
 
   const tail = await openLogTail(files).catch(error => {
     throw fail(`failed to read the log (${error.code})`, error)
@@ -77,8 +81,15 @@ async function openTail(data: string): Promise<LogTail> {
   return tail
 }
 
-/** Returns the latest `maxRecords` matching records in chronological order. Reads as few older files as possible. */
-async function readLatest(tail: LogTail, maxRecords: number, matches: Filter): Promise<LogRecord[]> {
+/**
+ * Returns the latest `maxRecords` matching records in chronological order. Reads as few
+ * older files as possible.
+ */
+async function readLatest(
+  tail: LogTail,
+  maxRecords: number,
+  matches: Filter,
+): Promise<LogRecord[]> {
   let records = parseRecords(await tail.read()).filter(matches)
   while (records.length < maxRecords) {
     const olderLines = await tail.readOlder()

@@ -11,7 +11,10 @@ export interface IsolationGap {
   missing: string[]
 }
 
-/** Asks the running services whether they are within all of their boundaries. Services that do not answer are omitted. */
+/**
+ * Asks the running services whether they are within all of their boundaries. Services that do
+ * not answer are omitted.
+ */
 export async function findIsolationGaps(terminal: Terminal): Promise<IsolationGap[]> {
   const services = {
     engine: getEngineAccess({}, terminal).url,

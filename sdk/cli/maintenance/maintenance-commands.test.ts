@@ -39,7 +39,10 @@ describe('eyrie check', () => {
     const media = await startMediaProcess()
     onTestFinished(media.stop)
     const urls = { EYRIE_ENGINE_URL: 'http://127.0.0.1:9', EYRIE_MEDIA_URL: media.url }
-    const checked = await runEyrieCommand(['check'], { data, environment: { ...environment, ...urls } })
+    const checked = await runEyrieCommand(['check'], {
+      data,
+      environment: { ...environment, ...urls },
+    })
     expect(checked).toMatchObject({ code: 0, err: '' })
     expect(checked.out).toMatch(
       /^degraded: the isolation of media is none\n {2}.*start it with the supervisor.*\nno problems found\n$/,
@@ -61,7 +64,10 @@ describe('eyrie backup and restore', () => {
     const backup = await runEyrieCommand(['backup', file, ...options], { data, environment })
     expect(backup.err).toBe('')
     expect(backup.out).toMatch(/^wrote .*: \d+ records and \d+ files\n$/)
-    const noServices = { EYRIE_ENGINE_URL: 'http://127.0.0.1:9', EYRIE_MEDIA_URL: 'http://127.0.0.1:9' }
+    const noServices = {
+      EYRIE_ENGINE_URL: 'http://127.0.0.1:9',
+      EYRIE_MEDIA_URL: 'http://127.0.0.1:9',
+    }
     const checking = { data, environment: { ...environment, ...noServices } }
     expect(await runEyrieCommand(['check'], checking)).toEqual({
       code: 0,
@@ -69,11 +75,20 @@ describe('eyrie backup and restore', () => {
       err: '',
     })
 
-    const running = await runEyrieCommand(['restore', file, '--force', ...options], { data, environment })
-    expect(running).toMatchObject({ code: 1, err: expect.stringContaining('is in use by another process') })
+    const running = await runEyrieCommand(['restore', file, '--force', ...options], {
+      data,
+      environment,
+    })
+    expect(running).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is in use by another process'),
+    })
     await management.stop()
     const filled = await runEyrieCommand(['restore', file, ...options], { data, environment })
-    expect(filled).toMatchObject({ code: 1, err: expect.stringContaining('--force replaces its contents') })
+    expect(filled).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--force replaces its contents'),
+    })
 
     const input = Readable.from(['correct horse battery staple'])
     const restored = await runEyrieCommand(['restore', file, '--passphrase-file', '-'], {
@@ -81,7 +96,11 @@ describe('eyrie backup and restore', () => {
       environment,
       input,
     })
-    expect(restored).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^restored \d+ records/) })
+    expect(restored).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^restored \d+ records/),
+    })
     const key = (folder: string) => readFileSync(join(folder, 'secrets/management-key'), 'utf8')
     expect(key(emptyData)).toBe(key(data))
     const restoredManagement = await startManagement(emptyData)
@@ -94,7 +113,9 @@ describe('eyrie backup and restore', () => {
     writeFileSync(file, 'hello')
     const { code, err } = await runEyrieCommand(['restore', file], { data, environment })
     expect(code).toBe(1)
-    expect(err).toMatch(/^warning: .*eyrie\.tar\.gz is not encrypted, so nothing proves who wrote it/)
+    expect(err).toMatch(
+      /^warning: .*eyrie\.tar\.gz is not encrypted, so nothing proves who wrote it/,
+    )
   }, 180_000)
 
   it('reports a failure in one line', async () => {

@@ -11,8 +11,8 @@ import { styled, type Terminal, writeJson, writeSuccess } from '../command/termi
 import { findIsolationGaps, type IsolationGap } from './isolation-gaps.ts'
 
 /**
- * Commands for the data of the appliance. Only the management service has access to the database, so that each command runs one of
- * its programs.
+ * Commands for the data of the appliance. Only the management service has access to the database,
+ * so that each command runs one of its programs.
  */
 
 /** `eyrie backup`: writes an encrypted backup to a file. */
@@ -23,7 +23,9 @@ export const backupCommand: Command = {
     'secrets. Eyrie may be running. Asks for a passphrase, or reads it from a file (- for standard input).',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, { ...PASSPHRASE_OPTION, ...JSON_OPTION }, ['file'])
+    const { values, positionals } = parseArguments(args, { ...PASSPHRASE_OPTION, ...JSON_OPTION }, [
+      'file',
+    ])
     const path = resolve(positionals[0])
     const passphrase = await readNewPassphrase(terminal, values['passphrase-file'])
     const contents = await runMaintenance<BackupContents>(terminal, {
@@ -66,7 +68,10 @@ export const restoreCommand: Command = {
     const path = resolve(positionals[0])
     const restoreArgs = values.force ? ['restore', path, '--force'] : ['restore', path]
     const passphrase = await readBackupPassphrase(path, terminal, values['passphrase-file'])
-    const contents = await runMaintenance<BackupContents>(terminal, { args: restoreArgs, input: passphrase })
+    const contents = await runMaintenance<BackupContents>(terminal, {
+      args: restoreArgs,
+      input: passphrase,
+    })
 
     if (values.json) return writeJson(terminal.out, { restored: path, ...contents })
     const origin = `made ${contents.made_at} by release ${contents.version}`
@@ -75,8 +80,9 @@ export const restoreCommand: Command = {
 }
 
 /**
- * Reads the passphrase of a backup if the backup is encrypted, or if a file with the passphrase was named. Otherwise returns an
- * empty text, with a warning: only backups of earlier releases are not encrypted.
+ * Reads the passphrase of a backup if the backup is encrypted, or if a file with the
+ * passphrase was named. Otherwise returns an empty text, with a warning: only backups of
+ * earlier releases are not encrypted.
  */
 async function readBackupPassphrase(
   path: string,
@@ -174,7 +180,10 @@ interface MaintenanceRun {
   program?: string
 }
 
-/** Runs a program of the management service and returns its JSON output. Throws an `Error` with its error output if it fails. */
+/**
+ * Runs a program of the management service and returns its JSON output. Throws an `Error` with its
+ * error output if it fails.
+ */
 async function runMaintenance<Result>(
   { data, environment = {} }: Terminal,
   { args = [], input = '', program = MAINTENANCE_PROGRAM }: MaintenanceRun,

@@ -1,5 +1,11 @@
 import { join, resolve } from 'node:path'
-import { addModel, download, type NewModel, type OnProgress, PUBLISHED_MODELS } from '@eyrie/model-store'
+import {
+  addModel,
+  download,
+  type NewModel,
+  type OnProgress,
+  PUBLISHED_MODELS,
+} from '@eyrie/model-store'
 import { type Command, parseArguments, UsageError } from '../command/command.ts'
 import { readLocalFile } from '../command/local-files.ts'
 import { type Output, type Terminal, writeSuccess } from '../command/terminal.ts'
@@ -10,7 +16,9 @@ const CLEAR_LINE = '\r\x1b[K'
 const BYTES_PER_MIB = 1024 * 1024
 const PUBLISHED_NAMES = Object.keys(PUBLISHED_MODELS).join(', ')
 
-/** `eyrie model add`: adds a detection model to the data folder, by download or from a local file. */
+/**
+ * `eyrie model add`: adds a detection model to the data folder, by download or from a local file.
+ */
 export const addModelCommand: Command = {
   usage:
     '<name> [--file model.onnx --head yolox|decoded|nms --labels labels.txt|coco --license Apache-2.0\n' +
@@ -37,13 +45,23 @@ export const addModelCommand: Command = {
     })
 
     const { width, height, dynamic, multiple_of: multipleOf } = card.input
-    const sizes = dynamic ? `${width}x${height}, or any multiple of ${multipleOf}` : `${width}x${height}`
-    writeSuccess(terminal.out, 'added', `${name}: ${card.labels.length} classes at ${sizes}, in ${folder}`)
+    const sizes = dynamic
+      ? `${width}x${height}, or any multiple of ${multipleOf}`
+      : `${width}x${height}`
+    writeSuccess(
+      terminal.out,
+      'added',
+      `${name}: ${card.labels.length} classes at ${sizes}, in ${folder}`,
+    )
   },
 }
 
 /** Downloads a published model. Its properties are known, so that no other option is allowed. */
-async function downloadPublished(name: string, options: ModelOptions, { err }: Terminal): Promise<NewModel> {
+async function downloadPublished(
+  name: string,
+  options: ModelOptions,
+  { err }: Terminal,
+): Promise<NewModel> {
   const published = PUBLISHED_MODELS[name]
   if (!published)
     throw new UsageError(
@@ -51,7 +69,9 @@ async function downloadPublished(name: string, options: ModelOptions, { err }: T
     )
   const [unexpected] = Object.keys(options)
   if (unexpected)
-    throw new UsageError(`--${unexpected} requires --file: the properties of ${name} are already known`)
+    throw new UsageError(
+      `--${unexpected} requires --file: the properties of ${name} are already known`,
+    )
 
   const progress = showProgress(err, `fetching ${published.url}`)
   try {
@@ -61,7 +81,10 @@ async function downloadPublished(name: string, options: ModelOptions, { err }: T
   }
 }
 
-/** Reads a local ONNX file. If the name is that of a published model, its properties are the defaults of the options. */
+/**
+ * Reads a local ONNX file. If the name is that of a published model, its properties are the
+ * defaults of the options.
+ */
 async function readModelFile(name: string, file: string, options: ModelOptions): Promise<NewModel> {
   const defaults = PUBLISHED_MODELS[name]?.options
   const properties = { ...defaults, ...(await parseModelOptions(options)) }
@@ -72,7 +95,10 @@ async function readModelFile(name: string, file: string, options: ModelOptions):
   return { ...properties, name, model: await readLocalFile(file), source, head, labels, license }
 }
 
-/** Shows the progress of a download in one line: updated in place on a terminal, printed once elsewhere. */
+/**
+ * Shows the progress of a download in one line: updated in place on a terminal,
+ * printed once elsewhere.
+ */
 function showProgress(output: Output, title: string): { report: OnProgress; end(): void } {
   if (!output.isTTY) {
     output.write(`${title}\n`)

@@ -18,10 +18,14 @@ import {
   writeTable,
 } from '../command/terminal.ts'
 
-/** `eyrie model list`: lists the models that are installed, and the published ones that can be added. */
+/**
+ * `eyrie model list`: lists the models that are installed, and the published ones that can be
+ * added.
+ */
 export const listModelsCommand: Command = {
   usage: '[--json]',
-  about: 'Lists the models that pipelines can use, and broken or quarantined models with the reason.',
+  about:
+    'Lists the models that pipelines can use, and broken or quarantined models with the reason.',
 
   async run(args, terminal) {
     const { values } = parseArguments(args, JSON_OPTION)
@@ -46,7 +50,10 @@ interface ModelEntry {
   quarantine: string | null
 }
 
-/** Describes models for the list. A model that has crashed the engine repeatedly is in quarantine: it is not loaded. */
+/**
+ * Describes models for the list. A model that has crashed the engine repeatedly is in
+ * quarantine: it is not loaded.
+ */
 function toModelEntries({ models }: ModelScan, addedModels: string): ModelEntry[] {
   const quarantine = openQuarantine(addedModels)
   return [...models.values()].map(({ card, folder }) => {
@@ -64,7 +71,11 @@ function toModelEntries({ models }: ModelScan, addedModels: string): ModelEntry[
   })
 }
 
-function printModels(models: ModelEntry[], broken: ModelScan['broken'], { out, err }: Terminal): void {
+function printModels(
+  models: ModelEntry[],
+  broken: ModelScan['broken'],
+  { out, err }: Terminal,
+): void {
   if (models.length === 0) out.write('There are no models.\n')
   else printModelTable(models, out)
 
@@ -86,7 +97,9 @@ function printModelTable(models: ModelEntry[], out: Output): void {
   writeTable(out, [header, ...rows])
 }
 
-/** `eyrie model remove`: deletes a model from the data folder. Models that are part of Eyrie remain. */
+/**
+ * `eyrie model remove`: deletes a model from the data folder. Models that are part of Eyrie remain.
+ */
 export const removeModelCommand: Command = {
   usage: '<name>',
   about: 'Removes a model that was added. Pipelines that use it fail until it is added again.',

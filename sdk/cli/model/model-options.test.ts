@@ -12,9 +12,12 @@ describe('a fraction', () => {
     expect(parseFraction(text)).toBe(expected)
   })
 
-  it.each(['', '/', '1/', '/2', '1/0', '0/0', '1/2/3', 'one', '1/two', 'Infinity'])('is NaN for %j', text => {
-    expect(parseFraction(text)).toBeNaN()
-  })
+  it.each(['', '/', '1/', '/2', '1/0', '0/0', '1/2/3', 'one', '1/two', 'Infinity'])(
+    'is NaN for %j',
+    text => {
+      expect(parseFraction(text)).toBeNaN()
+    },
+  )
 })
 
 describe('model options', () => {
@@ -54,7 +57,9 @@ describe('model options', () => {
   })
 
   it('describe a COCO detector for the labels coco, unless other options replace its properties', async () => {
-    expect(await parseModelOptions({ labels: 'coco', 'suppress-together': ['car,truck'] })).toMatchObject({
+    expect(
+      await parseModelOptions({ labels: 'coco', 'suppress-together': ['car,truck'] }),
+    ).toMatchObject({
       labels: expect.arrayContaining(['person', 'toothbrush']),
       suppress_together: [['car', 'truck']],
       class_score_thresholds: { airplane: 0.9, boat: 0.9 },

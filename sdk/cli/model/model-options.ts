@@ -67,7 +67,10 @@ function splitLabels(group: string): string[] {
   return group.split(',').map(label => label.trim())
 }
 
-/** Reads the labels from a file. For the word `coco`, returns the properties of a detector of the COCO data set. */
+/**
+ * Reads the labels from a file. For the word `coco`, returns the properties of a detector
+ * of the COCO data set.
+ */
 async function readLabels(labels: string): Promise<Partial<NewModel>> {
   if (labels === 'coco') return COCO_DETECTOR
   return { labels: parseLabels((await readLocalFile(labels)).toString()) }
@@ -75,7 +78,10 @@ async function readLabels(labels: string): Promise<Partial<NewModel>> {
 
 type Normalization = NonNullable<NewModel['normalization']>
 
-/** Parses the options of the normalisation: the model reads a pixel value as (value · scale − mean) / std. */
+/**
+ * Parses the options of the normalisation: the model reads a pixel value as (value ·
+ * scale − mean) / std.
+ */
 function parseNormalization({ scale, mean, std }: ModelOptions): Normalization {
   const normalization: Normalization = {}
   if (scale !== undefined) normalization.scale = parseNumbers('scale', scale)[0]
@@ -90,7 +96,9 @@ const NUMBER_FORMATS = {
   std: 'one number or three, none 0',
 }
 
-/** Parses one number for all colour channels, or three numbers in the channel order of the model. */
+/**
+ * Parses one number for all colour channels, or three numbers in the channel order of the model.
+ */
 function parseNumbers(option: keyof typeof NUMBER_FORMATS, text: string): number[] {
   const numbers = text.split(',').map(parseFraction)
   const isValidCount = numbers.length === 1 || (numbers.length === 3 && option !== 'scale')
@@ -105,8 +113,8 @@ function parseNumbers(option: keyof typeof NUMBER_FORMATS, text: string): number
 const FRACTION = /^([^/]+)(?:\/([^/]+))?$/
 
 /**
- * Parses a number or a fraction such as `1/255`. Returns NaN if the text is neither, if a side of the fraction is empty, or
- * if the result is not finite.
+ * Parses a number or a fraction such as `1/255`. Returns NaN if the text is neither, if a side of
+ * the fraction is empty, or if the result is not finite.
  */
 export function parseFraction(text: string): number {
   const match = FRACTION.exec(text.trim())

@@ -2,7 +2,10 @@ import type { ModelShadowComparison, ModelShadowReport, ModelShadowSide } from '
 import { type Output, writeTable } from '../command/terminal.ts'
 import { printVerdict } from '../engine/shadow-run.ts'
 
-/** Prints how the active model of a pipeline and a candidate, which runs in shadow without any effect, differ. */
+/**
+ * Prints how the active model of a pipeline and a candidate, which runs in shadow
+ * without any effect, differ.
+ */
 
 const HEADER = [
   'CHANNEL',
@@ -27,7 +30,10 @@ export function printModelReport(report: ModelShadowReport, out: Output): void {
   printVerdict(report, { name: candidate, sameText: 'finds the same' }, out)
 }
 
-/** Creates the rows of a channel: the active model, with how both models agree, and the candidate below. */
+/**
+ * Creates the rows of a channel: the active model, with how both models agree, and
+ * the candidate below.
+ */
 function createRows(
   { channel, frames, budget_ms: budgetMs, agreement, ...sides }: ModelShadowComparison,
   { active, candidate }: ModelShadowReport,
@@ -55,7 +61,8 @@ function formatSide(
   { failures, cpu_ms: cpuMs, over_budget: overBudget, objects }: ModelShadowSide,
   budgetMs: number | undefined,
 ): string[] {
-  const budget = budgetMs === undefined ? '' : `${budgetMs} ms, exceeded in ${formatShare(overBudget)}`
+  const budget =
+    budgetMs === undefined ? '' : `${budgetMs} ms, exceeded in ${formatShare(overBudget)}`
   const counted = Object.entries(objects).map(([name, count]) => `${name} ${count}`)
   return [
     String(failures),

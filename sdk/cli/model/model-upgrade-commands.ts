@@ -12,8 +12,8 @@ import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
 import { printModelReport } from './model-shadow-report.ts'
 
 /**
- * Commands that replace models while their pipelines run. A model can first run in shadow: on the same frames as the active one,
- * but without any effect.
+ * Commands that replace models while their pipelines run. A model can first run in shadow: on the
+ * same frames as the active one, but without any effect.
  */
 
 const DEFAULT_SECONDS = '60'
@@ -66,7 +66,8 @@ export const upgradeModelCommand: Command = {
     const engine = connectEngine(values, terminal)
 
     const started = await engine.model.startShadow(name, { candidate, seconds })
-    if (!values.json) terminal.out.write(`running ${candidate} in shadow of ${name} until ${started.ends}\n`)
+    if (!values.json)
+      terminal.out.write(`running ${candidate} in shadow of ${name} until ${started.ends}\n`)
     const report = await waitForEnd(started, () => engine.model.getShadow(name))
     if (values.json) writeJson(terminal.out, report)
     else printModelReport(report, terminal.out)
@@ -80,7 +81,8 @@ export const upgradeModelCommand: Command = {
 /** `eyrie model shadow`: prints the report of a run in shadow, or ends the run. */
 export const shadowModelCommand: Command = {
   usage: '<name> [--end] [--json] [--url URL] [--token TOKEN]',
-  about: 'Prints how the model that runs in shadow differs from the active one. --end ends the run.',
+  about:
+    'Prints how the model that runs in shadow differs from the active one. --end ends the run.',
 
   async run(args, terminal) {
     const options = { end: { type: 'boolean' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
@@ -100,7 +102,9 @@ export const modelSwitchesCommand: Command = {
     'Lists which models have run for the pipelines that name a model, and why the engine has switched back by itself.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, ['name'])
+    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, [
+      'name',
+    ])
     const [name] = positionals
     const switches = await connectEngine(values, terminal).model.switches(name)
     if (values.json) return writeJson(terminal.out, switches)

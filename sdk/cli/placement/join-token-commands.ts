@@ -3,7 +3,12 @@ import {
   operatorJoinTokenDeletion,
   operatorJoinTokens,
 } from '@eyrie/contract/management/operator'
-import { type Command, JSON_OPTION, parseArguments, parsePositiveInteger } from '../command/command.ts'
+import {
+  type Command,
+  JSON_OPTION,
+  parseArguments,
+  parsePositiveInteger,
+} from '../command/command.ts'
 import { styled, type Terminal, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { requestOperator } from '../user/operator-request.ts'
 import { findByName, listSites, readPlacement } from './placement-requests.ts'

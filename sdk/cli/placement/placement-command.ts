@@ -1,7 +1,14 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/managed-engine'
 import type { OfferedPlacementPlan, PlacementOverview } from '@eyrie/contract/management/placement'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
-import { type Output, type Style, styled, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
+import {
+  type Output,
+  type Style,
+  styled,
+  writeJson,
+  writeSuccess,
+  writeTable,
+} from '../command/terminal.ts'
 import { applyPlan, readPlacement } from './placement-requests.ts'
 
 /** `eyrie placement`: shows the engines, what runs where, and a better distribution. */
@@ -26,7 +33,8 @@ export const placementCommand: Command = {
 /** `eyrie placement apply`: moves sources as the current plan proposes. */
 export const applyPlacementCommand: Command = {
   usage: '',
-  about: 'Moves sources to other engines as planned. Each move interrupts its channels for a few seconds.',
+  about:
+    'Moves sources to other engines as planned. Each move interrupts its channels for a few seconds.',
 
   async run(args, terminal) {
     parseArguments(args, {})
@@ -110,7 +118,8 @@ function printPlan(plan: OfferedPlacementPlan, out: Output): void {
 }
 
 /** Formats a time in UTC: `2026-03-04 02:41 UTC`. */
-const formatTime = (time: string) => `${time.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')} UTC`
+const formatTime = (time: string) =>
+  `${time.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')} UTC`
 
 /** Returns a function that finds the name of an engine by its id. */
 function createNameLookup({ engines }: OfferedPlacementPlan): (engineId: string) => string {

@@ -34,7 +34,10 @@ export const listSources = ({ sources }: PlacementOverview): Named[] =>
 export const listEngines = ({ engines }: PlacementOverview): Named[] =>
   engines.map(({ engine_id, engine_name }) => ({ id: engine_id, name: engine_name }))
 
-/** Returns the record with this id or name. Throws an `Error` if there is none, or several have the name. */
+/**
+ * Returns the record with this id or name. Throws an `Error` if there is none, or
+ * several have the name.
+ */
 export function findByName(kind: string, records: readonly Named[], text: string): Named {
   const byId = records.find(({ id }) => id === text)
   if (byId) return byId

@@ -2,11 +2,17 @@ import { operatorSitePlacement, operatorSourcePlacement } from '@eyrie/contract/
 import { type Command, parseArguments, parseChoice, UsageError } from '../command/command.ts'
 import { writeSuccess } from '../command/terminal.ts'
 import { requestOperator } from '../user/operator-request.ts'
-import { findByName, listEngines, listSites, listSources, readPlacement } from './placement-requests.ts'
+import {
+  findByName,
+  listEngines,
+  listSites,
+  listSources,
+  readPlacement,
+} from './placement-requests.ts'
 
 /**
- * Commands that decide who chooses the engine of a source. A source is either pinned to the engine that a person has chosen, or
- * management places it automatically.
+ * Commands that decide who chooses the engine of a source. A source is either pinned to the engine
+ * that a person has chosen, or management places it automatically.
  */
 
 const NOTHING_TO_CHANGE = 'nothing to change'
@@ -22,7 +28,8 @@ export const sitePlacementCommand: Command = {
 
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, SITE_OPTIONS, ['site'])
-    if (values.placement === undefined && values.spread === undefined) throw new UsageError(NOTHING_TO_CHANGE)
+    if (values.placement === undefined && values.spread === undefined)
+      throw new UsageError(NOTHING_TO_CHANGE)
     const placement = parseOptionalChoice('placement', values.placement, ['pinned', 'automatic'])
     const spread = parseOptionalChoice('spread', values.spread, ['on', 'off'])
 
@@ -48,13 +55,20 @@ export const sourcePlacementCommand: Command = {
 
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, SOURCE_OPTIONS, ['source'])
-    if (values.placement === undefined && values.engine === undefined) throw new UsageError(NOTHING_TO_CHANGE)
-    const placement = parseOptionalChoice('placement', values.placement, ['pinned', 'automatic', 'site'])
+    if (values.placement === undefined && values.engine === undefined)
+      throw new UsageError(NOTHING_TO_CHANGE)
+    const placement = parseOptionalChoice('placement', values.placement, [
+      'pinned',
+      'automatic',
+      'site',
+    ])
 
     const { overview } = await readPlacement(terminal)
     const source = findByName('source', listSources(overview), positionals[0])
     const engine =
-      values.engine === undefined ? undefined : findByName('engine', listEngines(overview), values.engine)
+      values.engine === undefined
+        ? undefined
+        : findByName('engine', listEngines(overview), values.engine)
     await requestOperator(operatorSourcePlacement.path, terminal, {
       source_id: source.id,
       // Null means that the placement of the site applies.

@@ -34,7 +34,14 @@ describe('eyrie plugin bench', () => {
         const view = { format: 'GRAY8', width: 64, height: 64, multiple_of: 1, letterbox: false, fill: 0 }
         return { view, process: (frame: any, { data }: any) => ({ counters: { all: { bright: data.length } } }) }`,
     })
-    const measured = await bench(join(folder, 'gate'), '--seconds', '2', '--args', '{"limit": 3}', '--json')
+    const measured = await bench(
+      join(folder, 'gate'),
+      '--seconds',
+      '2',
+      '--args',
+      '{"limit": 3}',
+      '--json',
+    )
     expect(measured).toMatchObject({ code: 0, err: '' })
     const result = JSON.parse(measured.out)
     expect(result).toMatchObject({ element: 'gate', frames: 60, budget_ms: 900 })
@@ -73,7 +80,9 @@ describe('eyrie plugin bench', () => {
     })
     expect(await bench(join(folder, 'loud'))).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/does not declare.*"events": \{ "crowd": \{ "count": "number" \} \}/),
+      err: expect.stringMatching(
+        /does not declare.*"events": \{ "crowd": \{ "count": "number" \} \}/,
+      ),
     })
   })
 

@@ -27,7 +27,10 @@ const BENCH_OPTIONS = {
   ...JSON_OPTION,
 } as const
 
-/** `eyrie plugin bench`: measures what the frames of a channel cost, in the sandbox in which the engine runs the plugin. */
+/**
+ * `eyrie plugin bench`: measures what the frames of a channel cost, in the sandbox in which the
+ * engine runs the plugin.
+ */
 export const benchPluginCommand: Command = {
   usage:
     '<folder|file.tgz> [--element NAME] [--args JSON] [--config JSON] [--frames FILE] [--fps 30]\n' +
@@ -54,7 +57,10 @@ export const benchPluginCommand: Command = {
   },
 }
 
-/** Unpacks the files of a package into a temporary folder, as an engine does, and measures the element there. */
+/**
+ * Unpacks the files of a package into a temporary folder, as an engine does, and
+ * measures the element there.
+ */
 async function measurePackage(
   path: string,
   request: Omit<BenchRequest, 'folder'>,
@@ -74,9 +80,13 @@ async function measurePackage(
 }
 
 async function runProgram(request: BenchRequest): Promise<BenchMeasurement> {
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, JSON.stringify(request)], {
-    encoding: 'utf8',
-  })
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [PROGRAM, JSON.stringify(request)],
+    {
+      encoding: 'utf8',
+    },
+  )
   const answer = benchAnswer.parse(JSON.parse(stdout))
   if ('problem' in answer) throw new Error(answer.problem)
   return answer.measured

@@ -17,7 +17,12 @@ import { runDevelopment } from './dev-session.ts'
 import { findSource } from './dev-source.ts'
 import { readDevelopmentManifest } from './dev-upload.ts'
 import { isReachable, startLocalEngine } from './local-engine.ts'
-import { addInspectPort, announceDebugger, getInspectVariables, parseInspectPort } from './plugin-debugger.ts'
+import {
+  addInspectPort,
+  announceDebugger,
+  getInspectVariables,
+  parseInspectPort,
+} from './plugin-debugger.ts'
 
 /** Lets the system choose a free port. */
 const ANY_PORT = 0
@@ -61,7 +66,8 @@ export const devPluginCommand: Command = {
     const ended = captureInterrupt(terminal)
     const stopEngine = await provideEngine(values, { ...terminal, environment })
     try {
-      if (inspectPort !== undefined) await announceDebugger(manifest.name, inspectPort, terminal.out)
+      if (inspectPort !== undefined)
+        await announceDebugger(manifest.name, inspectPort, terminal.out)
       // The token can only be read now: an engine generates it at its first start.
       const access = getEngineAccess(values, terminal, 'plugin-token')
       if (!values.yes && isInteractive(terminal))
@@ -96,17 +102,21 @@ async function askToUpload(
   if (!(await confirm(terminal, question, ended))) throw new Error('nothing was uploaded')
 }
 
-function selectElement(elements: readonly ManifestElement[], name: string | undefined): ManifestElement {
+function selectElement(
+  elements: readonly ManifestElement[],
+  name: string | undefined,
+): ManifestElement {
   const names = elements.map(element => element.name).join(', ')
-  if (name === undefined && elements.length > 1) throw new UsageError(`--element is missing: one of ${names}`)
+  if (name === undefined && elements.length > 1)
+    throw new UsageError(`--element is missing: one of ${names}`)
   const element = elements.find(candidate => name === undefined || candidate.name === name)
   if (!element) throw new UsageError(`--element ${name} should be one of ${names}`)
   return element
 }
 
 /**
- * Starts an engine on this machine if none responds, unless the user has named one by its URL. Returns a function that stops the
- * engine if it was started.
+ * Starts an engine on this machine if none responds, unless the user has named one by its URL.
+ * Returns a function that stops the engine if it was started.
  */
 async function provideEngine(
   options: { url?: string; token?: string },

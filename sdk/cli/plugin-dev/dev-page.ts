@@ -5,11 +5,19 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { WebSocket, WebSocketServer } from 'ws'
 
-/** The page of `eyrie plugin dev`: the live view with its objects, next to events, log entries and errors. */
+/**
+ * The page of `eyrie plugin dev`: the live view with its objects, next to events,
+ * log entries and errors.
+ */
 export interface DevelopmentPage {
-  /** Address of the page. It contains a secret, so that other pages in the browser cannot read it. */
+  /**
+   * Address of the page. It contains a secret, so that other pages in the browser cannot read it.
+   */
   url: string
-  /** Sends a message to all browsers that show the page. Browsers that open it later receive the last messages, without frames. */
+  /**
+   * Sends a message to all browsers that show the page. Browsers that open it later receive the
+   * last messages, without frames.
+   */
   send(message: PageMessage): void
   close(): Promise<void>
 }
@@ -29,7 +37,10 @@ const FILES: Readonly<Record<string, string>> = {
   'page.css': 'text/css; charset=utf-8',
 }
 
-/** Serves the page on this machine. `port` 0 selects a free one. `openLiveView` is undefined if the source has none. */
+/**
+ * Serves the page on this machine. `port` 0 selects a free one. `openLiveView` is undefined if
+ * the source has none.
+ */
 export async function serveDevelopmentPage(
   port: number,
   openLiveView: OpenLiveView | undefined,
@@ -55,7 +66,8 @@ export async function serveDevelopmentPage(
         onOpen(browser)
       })
     if (path === 'messages') accept(addBrowser)
-    else if (path === 'live' && openLiveView) accept(browser => void relayLiveView(browser, openLiveView))
+    else if (path === 'live' && openLiveView)
+      accept(browser => void relayLiveView(browser, openLiveView))
     else socket.destroy()
   })
 
@@ -109,7 +121,10 @@ function listen(server: Server, port: number): Promise<AddressInfo> {
   return promise
 }
 
-/** Returns the path after the secret. Returns undefined if the secret is wrong, or a page of another origin sent the request. */
+/**
+ * Returns the path after the secret. Returns undefined if the secret is wrong, or a page of another
+ * origin sent the request.
+ */
 function findPath({ url = '', headers }: IncomingMessage, secret: string): string | undefined {
   const prefix = `/${secret}/`
   const isForeign = headers.origin !== undefined && headers.origin !== `http://${headers.host}`
@@ -117,7 +132,11 @@ function findPath({ url = '', headers }: IncomingMessage, secret: string): strin
   return isAllowed ? url.slice(prefix.length) : undefined
 }
 
-async function serveFile(request: IncomingMessage, response: ServerResponse, secret: string): Promise<void> {
+async function serveFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  secret: string,
+): Promise<void> {
   const path = findPath(request, secret)
   const type = path === undefined ? undefined : FILES[path]
   if (type === undefined) return void response.writeHead(404).end()
@@ -125,13 +144,17 @@ async function serveFile(request: IncomingMessage, response: ServerResponse, sec
   response.writeHead(200, {
     'Content-Type': type,
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': "default-src 'self'; media-src blob:; img-src data:; frame-ancestors 'none'",
+    'Content-Security-Policy':
+      "default-src 'self'; media-src blob:; img-src data:; frame-ancestors 'none'",
     'Referrer-Policy': 'no-referrer',
   })
   response.end(content)
 }
 
-/** Relays a live view of the media service to a browser. If it cannot be opened, closes the connection: the page tries again. */
+/**
+ * Relays a live view of the media service to a browser. If it cannot be opened, closes the
+ * connection: the page tries again.
+ */
 async function relayLiveView(browser: WebSocket, openLiveView: OpenLiveView): Promise<void> {
   const url = await openLiveView().catch(() => undefined)
   if (url === undefined) return browser.close()

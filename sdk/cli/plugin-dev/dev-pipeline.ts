@@ -20,14 +20,16 @@ export interface PipelineRequest {
 }
 
 /**
- * Returns a channel on which the element runs: one that runs it already, or one of a new pipeline. Elements that read objects run
- * behind a detector and a tracker; others, which read pictures, run alone. Throws `UsageError` if there is no source to choose.
+ * Returns a channel on which the element runs: one that runs it already, or one of a new pipeline.
+ * Elements that read objects run behind a detector and a tracker; others, which read pictures, run
+ * alone. Throws `UsageError` if there is no source to choose.
  */
 export async function preparePipeline(
   engine: Client,
   request: PipelineRequest,
 ): Promise<DevelopmentPipeline> {
-  const existing = request.source === undefined ? await findChannel(engine, request.element.name) : undefined
+  const existing =
+    request.source === undefined ? await findChannel(engine, request.element.name) : undefined
   if (existing) return { channel: existing, remove: async () => {} }
 
   const { source, isNew } = await prepareSource(engine, request.source)
@@ -36,7 +38,12 @@ export async function preparePipeline(
   }
   try {
     const elements = await createElements(engine, request)
-    const { id } = await engine.pipeline.create({ elements, sources: [source], sinks: [], priority: 0 })
+    const { id } = await engine.pipeline.create({
+      elements,
+      sources: [source],
+      sinks: [],
+      priority: 0,
+    })
     const { channels = [] } = await engine.getExports()
     return {
       // The new pipeline has one source, and therefore one channel.
@@ -60,7 +67,10 @@ async function findChannel(engine: Client, element: string): Promise<Channel | u
   return channels.find(({ pipeline }) => matches.some(({ id }) => id === pipeline))
 }
 
-/** Returns the id of the requested source, which is created if it is new, or of the only source of the engine. */
+/**
+ * Returns the id of the requested source, which is created if it is new, or of the only
+ * source of the engine.
+ */
 async function prepareSource(
   engine: Client,
   requested: SourceInput | number | undefined,
@@ -72,7 +82,9 @@ async function prepareSource(
   if (sources.length === 0)
     throw new UsageError('--source, --file or --scene is missing: the engine has no source yet')
   const ids = sources.map(({ id }) => id).join(', ')
-  throw new UsageError(`--source is missing: one of ${ids}, or an address such as rtsp://camera/door`)
+  throw new UsageError(
+    `--source is missing: one of ${ids}, or an address such as rtsp://camera/door`,
+  )
 }
 
 /** Returns the elements of a pipeline that runs the element, as `preparePipeline` describes it. */

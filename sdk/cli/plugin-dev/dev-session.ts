@@ -26,8 +26,9 @@ export interface DevelopmentOptions {
 }
 
 /**
- * Runs a plugin until the signal `ended` fires: uploads it after each change, and reports what it does to the terminal and to a
- * page in the browser. At the end, activates the version again that was active before.
+ * Runs a plugin until the signal `ended` fires: uploads it after each change, and reports what
+ * it does to the terminal and to a page in the browser. At the end, activates the version again
+ * that was active before.
  */
 export async function runDevelopment(options: DevelopmentOptions): Promise<void> {
   const engine = createClient(options.access)
@@ -67,7 +68,10 @@ async function runOnChannel(engine: Client, options: DevelopmentOptions): Promis
   }
 }
 
-/** Returns a function that opens the live view of a channel with a new ticket; undefined if its source has no live view. */
+/**
+ * Returns a function that opens the live view of a channel with a new ticket; undefined if its
+ * source has no live view.
+ */
 function createOpenLiveView(
   engine: Client,
   { url }: ServiceAccess,
@@ -89,7 +93,10 @@ interface Report {
   page: DevelopmentPage
 }
 
-/** Uploads changes, and reports the log and the output of the plugin, until the signal `ended` fires. */
+/**
+ * Uploads changes, and reports the log and the output of the plugin, until the
+ * signal `ended` fires.
+ */
 async function reportUntilEnded(
   options: DevelopmentOptions,
   engine: Client,
@@ -102,12 +109,15 @@ async function reportUntilEnded(
 
   const onRecord = (record: LogRecord) => reportLogRecord(record, report)
   if (!(await followElementLog(terminal.data, manifest.name, onRecord, ended)))
-    terminal.err.write(`there is no log in ${terminal.data}: run eyrie logs on the machine of the engine\n`)
+    terminal.err.write(
+      `there is no log in ${terminal.data}: run eyrie logs on the machine of the engine\n`,
+    )
 
   const { status, reason } = await engine.pipelineStatistics(channel.pipeline)
   page.send({ kind: 'state', time: Date.now(), data: { state: status, reason } })
 
-  // A client of its own: `engine` must still be able to delete the pipeline after the signal has fired.
+  // A client of its own: `engine` must still be able to delete the pipeline after
+  // the signal has fired.
   const follower = createClient({ ...access, signal: ended })
   const output = follower.output({
     channels: [channel.id],
@@ -140,7 +150,10 @@ async function reload(engine: Client, { folder, out, page }: Report): Promise<vo
 /** Width of the first column, with the kind of each line. This is the longest kind. */
 const KIND_WIDTH = 'reload'.length
 
-function reportLogRecord({ level, msg, time, err, ...fields }: LogRecord, { out, page }: Report): void {
+function reportLogRecord(
+  { level, msg, time, err, ...fields }: LogRecord,
+  { out, page }: Report,
+): void {
   const text = [msg, err?.message, formatFields(fields)].filter(Boolean).join(' ')
   const severity = toSeverity(level)
   const kind = severity === 'error' || severity === 'warn' ? severity : 'log'
@@ -150,7 +163,10 @@ function reportLogRecord({ level, msg, time, err, ...fields }: LogRecord, { out,
 
 type StateMessage = Extract<OutputMessage, { kind: 'state' }>
 
-/** Reports a state. A state with a reason is a problem: the page then shows the code at which it occurred. */
+/**
+ * Reports a state. A state with a reason is a problem: the page then shows the code
+ * at which it occurred.
+ */
 async function reportState(message: StateMessage, { folder, out, page }: Report): Promise<void> {
   const { state, reason } = message.data
   const kind = 'state'.padEnd(KIND_WIDTH)
@@ -167,12 +183,17 @@ async function reportState(message: StateMessage, { folder, out, page }: Report)
 function reportResult(message: Exclude<OutputMessage, StateMessage>, { out, page }: Report): void {
   if (message.kind === 'event') {
     const { type, ...fields } = message.data
-    out.write(`${styled(out, 'green', 'event'.padEnd(KIND_WIDTH))} ${type} ${formatFields(fields)}\n`)
+    out.write(
+      `${styled(out, 'green', 'event'.padEnd(KIND_WIDTH))} ${type} ${formatFields(fields)}\n`,
+    )
   }
   page.send(message)
 }
 
-/** Fields of log records that are not printed, because they are the same in all records of the plugin. */
+/**
+ * Fields of log records that are not printed, because they are the same in all
+ * records of the plugin.
+ */
 const ORIGIN_FIELDS = new Set(['plugin', 'element', 'service', 'pid', 'hostname', 'channel'])
 
 const formatFields = (fields: object): string =>

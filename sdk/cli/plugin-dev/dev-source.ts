@@ -23,9 +23,9 @@ const SCENE_SEED = 4
 const SCENE_SECONDS = 60
 
 /**
- * Returns the source that the options select: the id of an existing one, the description of a new one, or undefined without
- * options. Files are copied into the folder from which the engine on this machine plays videos. Throws `UsageError` if the options
- * contradict each other.
+ * Returns the source that the options select: the id of an existing one, the description of a new
+ * one, or undefined without options. Files are copied into the folder from which the engine on this
+ * machine plays videos. Throws `UsageError` if the options contradict each other.
  */
 export async function findSource(
   { source, file, scene }: SourceOptions,
@@ -54,7 +54,9 @@ const createSource = (type: SourceInput['type'], address: string): SourceInput =
   decoder: 'gst_h264',
 })
 
-/** Returns the path of a video file in the media folder. Copies the file there if it is elsewhere. */
+/**
+ * Returns the path of a video file in the media folder. Copies the file there if it is elsewhere.
+ */
 async function provideFile(file: string, data: string): Promise<string> {
   const path = resolve(file)
   const stats = await stat(path).catch(() => undefined)
@@ -72,7 +74,9 @@ async function provideFile(file: string, data: string): Promise<string> {
   return copy
 }
 
-/** Renders the scene that `make run` shows, unless it exists already. Returns the path of the video. */
+/**
+ * Renders the scene that `make run` shows, unless it exists already. Returns the path of the video.
+ */
 async function renderScene(data: string, err: Output): Promise<string> {
   const folder = join(data, 'media')
   const file = join(folder, `scene-${SCENE_SEED}.mp4`)

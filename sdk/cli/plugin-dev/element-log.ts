@@ -6,8 +6,8 @@ import { openLogTail } from '../logs/log-tail.ts'
 const POLL_INTERVAL_MS = 100
 
 /**
- * Reports what a plugin writes to the log of the appliance on this machine from now on. Returns false if this machine has no
- * log, such as when the engine is on another machine.
+ * Reports what a plugin writes to the log of the appliance on this machine from now on. Returns
+ * false if this machine has no log, such as when the engine is on another machine.
  */
 export async function followElementLog(
   data: string,

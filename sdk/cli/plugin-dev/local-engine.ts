@@ -17,15 +17,16 @@ export async function isReachable(url: string): Promise<boolean> {
 }
 
 /**
- * Starts an engine and its media service without management, in the data folder and on the ports of the environment. Returns the
- * function that stops them.
+ * Starts an engine and its media service without management, in the data folder and on the ports of
+ * the environment. Returns the function that stops them.
  */
 export async function startLocalEngine(
   url: string,
   { data, environment }: Terminal,
 ): Promise<() => Promise<void>> {
   const env = { ...environment, EYRIE_DATA: data }
-  // The engine has a process group of its own. Otherwise Ctrl-C would end it before this command has deleted what it created there.
+  // The engine has a process group of its own. Otherwise Ctrl-C would end it before this command
+  // has deleted what it created there.
   const child = spawn(process.execPath, [PROGRAM], { env, stdio: 'ignore', detached: true })
   // The engine must not outlive this process, even if the returned function is never called.
   process.once('exit', () => child.kill('SIGTERM'))
@@ -40,7 +41,9 @@ export async function startLocalEngine(
     if (child.exitCode !== null) throw new Error('the engine failed to start: run eyrie logs')
     if (performance.now() > deadline) {
       await stop()
-      throw new Error(`the engine has not started within ${START_TIMEOUT_MS / 1000} s: run eyrie logs`)
+      throw new Error(
+        `the engine has not started within ${START_TIMEOUT_MS / 1000} s: run eyrie logs`,
+      )
     }
     await delay(POLL_INTERVAL_MS)
   }

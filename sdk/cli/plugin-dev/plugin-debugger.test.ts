@@ -2,7 +2,11 @@ import { expect, it } from 'vitest'
 import { addInspectPort, parseInspectPort } from './plugin-debugger.ts'
 
 it('--inspect has the port of Node by default', () => {
-  expect(addInspectPort(['crowd/', '--inspect', '--yes'])).toEqual(['crowd/', '--inspect=9229', '--yes'])
+  expect(addInspectPort(['crowd/', '--inspect', '--yes'])).toEqual([
+    'crowd/',
+    '--inspect=9229',
+    '--yes',
+  ])
   expect(addInspectPort(['--inspect=9230'])).toEqual(['--inspect=9230'])
 })
 

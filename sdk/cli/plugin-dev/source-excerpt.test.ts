@@ -19,6 +19,11 @@ it('shows the lines around an error, of files of the plugin only', async () => {
       { number: 4, text: 'four' },
     ],
   })
-  for (const reason of ['no answer within 1 s', '(../secret:1:1)', '(/etc/passwd:1:1)', '(other.ts:1:1)'])
+  for (const reason of [
+    'no answer within 1 s',
+    '(../secret:1:1)',
+    '(/etc/passwd:1:1)',
+    '(other.ts:1:1)',
+  ])
     expect(await findExcerpt(folder, reason)).toBeUndefined()
 })

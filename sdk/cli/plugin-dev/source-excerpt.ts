@@ -10,8 +10,14 @@ export interface SourceExcerpt {
 
 const LINES_AROUND = 2
 
-/** Finds the place in a reason such as `crowd: limit is not defined (element.ts:12:5)`. Returns undefined if it names none. */
-export async function findExcerpt(folder: string, reason: string): Promise<SourceExcerpt | undefined> {
+/**
+ * Finds the place in a reason such as `crowd: limit is not defined (element.ts:12:5)`. Returns
+ * undefined if it names none.
+ */
+export async function findExcerpt(
+  folder: string,
+  reason: string,
+): Promise<SourceExcerpt | undefined> {
   const [, file, digits] = /\(([^()\s]+):(\d+):\d+\)/.exec(reason) ?? []
   if (file === undefined) return undefined
   const path = resolve(folder, file)

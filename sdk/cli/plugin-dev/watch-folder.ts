@@ -5,10 +5,15 @@ import { sep } from 'node:path'
 const QUIET_MS = 60
 
 /**
- * Calls `onChange` after files of a plugin have changed, once it is quiet for a moment, and never before its last call has
- * finished. Dot files and `node_modules` do not belong to the package. Ends with the signal.
+ * Calls `onChange` after files of a plugin have changed, once it is quiet for a moment, and never
+ * before its last call has finished. Dot files and `node_modules` do not belong to the package.
+ * Ends with the signal.
  */
-export function watchFolder(folder: string, onChange: () => Promise<void>, signal: AbortSignal): void {
+export function watchFolder(
+  folder: string,
+  onChange: () => Promise<void>,
+  signal: AbortSignal,
+): void {
   let isRunning = false
   let isChanged = false
   let timer: NodeJS.Timeout | undefined
@@ -24,7 +29,11 @@ export function watchFolder(folder: string, onChange: () => Promise<void>, signa
   }
 
   const watcher = watch(folder, { recursive: true, signal }, (_, path) => {
-    if (path?.split(sep).some(name => name.startsWith('.') || name === 'node_modules' || name.endsWith('~')))
+    if (
+      path
+        ?.split(sep)
+        .some(name => name.startsWith('.') || name === 'node_modules' || name.endsWith('~'))
+    )
       return
     isChanged = true
     clearTimeout(timer)

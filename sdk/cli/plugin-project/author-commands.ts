@@ -6,7 +6,10 @@ import { generateSchemas, testProject } from './author-process.ts'
 import { createProject } from './create-project.ts'
 import { askQuestions } from './questions.ts'
 
-/** Commands for authors of plugins. They run the code of the plugin without a sandbox, with the rights of the user. */
+/**
+ * Commands for authors of plugins. They run the code of the plugin without a sandbox, with
+ * the rights of the user.
+ */
 
 const CREATE_OPTIONS = {
   language: { type: 'string' },
@@ -62,6 +65,7 @@ export const testPluginCommand: Command = {
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['folder'])
     const [folder] = positionals
-    if (!(await testProject(resolve(folder), terminal))) throw new Error(`the tests of ${folder} have failed`)
+    if (!(await testProject(resolve(folder), terminal)))
+      throw new Error(`the tests of ${folder} have failed`)
   },
 }

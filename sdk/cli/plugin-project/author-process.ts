@@ -6,14 +6,20 @@ import { findCompiler } from '../sdk-package/find-compiler.ts'
 import { generatePythonSchemas, isPythonProject, testPythonProject } from './python-project.ts'
 import { runProgram } from './run-program.ts'
 
-/** Programs that load the code of a plugin, each in a process of its own. They run with the rights of the user. */
+/**
+ * Programs that load the code of a plugin, each in a process of its own. They run with
+ * the rights of the user.
+ */
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const GENERATOR = join(ROOT, 'sdk/element/generate.ts')
 /** The program that runs the models of a plugin in its tests. */
 const MODEL_HOST = join(ROOT, 'services/engine/plugin-test/main.ts')
 
-/** Writes the schemas of the elements into the manifest. Rejects with the error output of the program if it fails. */
+/**
+ * Writes the schemas of the elements into the manifest. Rejects with the error output of the
+ * program if it fails.
+ */
 export async function generateSchemas(folder: string): Promise<void> {
   const errors: string[] = []
   const ignored = { write: () => {} }
@@ -42,7 +48,10 @@ export async function testProject(
   return (await runProgram('env', [variable, ...command], terminal, folder)) === 0
 }
 
-/** Returns the command with which the test kit runs models, as JSON. It finds the models of the machine and of the plugin. */
+/**
+ * Returns the command with which the test kit runs models, as JSON. It finds the models of the
+ * machine and of the plugin.
+ */
 function createModelHostCommand(folder: string, data: string): string {
   const modelFolders = [join(data, 'models'), join(ROOT, 'models')]
   return JSON.stringify([process.execPath, MODEL_HOST, JSON.stringify({ folder, modelFolders })])

@@ -9,19 +9,25 @@ import { createProjectFiles, type PluginProject, SDK_ARCHIVE } from './project-f
 import { PYTHON_SDK } from './python-project.ts'
 
 const PACKAGES = resolve(import.meta.dirname, '../../../node_modules')
-/** The packages that a type check of the project needs. They are copied, because npm would store the path of a link. */
+/**
+ * The packages that a type check of the project needs. They are copied, because npm would
+ * store the path of a link.
+ */
 const COPIED_PACKAGES = ['zod', '@types/node', 'undici-types']
 
 /**
- * Creates the folder of a new plugin, complete and ready to run without a network: code, test, manifest with schemas, and the
- * SDK. Rejects if the folder exists; after a failure nothing remains.
+ * Creates the folder of a new plugin, complete and ready to run without a network: code,
+ * test, manifest with schemas, and the SDK. Rejects if the folder exists; after a
+ * failure nothing remains.
  */
 export async function createProject(folder: string, plugin: PluginProject): Promise<void> {
   const target = resolve(folder)
-  if (existsSync(target)) throw new Error(`${folder} exists already: choose another name, or delete it`)
+  if (existsSync(target))
+    throw new Error(`${folder} exists already: choose another name, or delete it`)
 
   const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-'))
-  // The draft is a sub-folder, because `cp` would copy the permissions of the temporary folder, which only its user can read.
+  // The draft is a sub-folder, because `cp` would copy the permissions of the temporary folder,
+  // which only its user can read.
   const draft = join(temporary, 'project')
   try {
     for (const [path, content] of Object.entries(await createProjectFiles(plugin))) {

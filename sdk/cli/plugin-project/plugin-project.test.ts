@@ -70,9 +70,25 @@ describe('eyrie plugin create', () => {
     'creates an element that reads %s, whose types and tests are correct',
     async reads => {
       const project = join(folder, `my-${reads}`)
-      const created = await run('create', project, '--reads', reads, '--description', 'Tries it out')
-      expect(created).toMatchObject({ code: 0, err: '', out: expect.stringContaining(`created ${project}/`) })
-      for (const file of ['README.md', '.github/workflows/test.yaml', 'tsconfig.json', '.gitignore'])
+      const created = await run(
+        'create',
+        project,
+        '--reads',
+        reads,
+        '--description',
+        'Tries it out',
+      )
+      expect(created).toMatchObject({
+        code: 0,
+        err: '',
+        out: expect.stringContaining(`created ${project}/`),
+      })
+      for (const file of [
+        'README.md',
+        '.github/workflows/test.yaml',
+        'tsconfig.json',
+        '.gitignore',
+      ])
         expect(existsSync(join(project, file))).toBe(true)
 
       const [element] = readJson(`my-${reads}/plugin.json`).elements
@@ -100,7 +116,10 @@ describe('eyrie plugin create', () => {
     [['x', '--language', 'cobol'], /--language cobol should be one of typescript, python/],
     [['x', '--reads', 'sound'], /--reads sound should be one of objects, pictures/],
   ])('rejects %j', async (args, reason) => {
-    expect(await run('create', ...args)).toMatchObject({ code: 2, err: expect.stringMatching(reason) })
+    expect(await run('create', ...args)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(reason),
+    })
     expect(existsSync('x')).toBe(false)
   })
 
@@ -109,11 +128,17 @@ describe('eyrie plugin create', () => {
     const out = { isTTY: true, write: (text: string) => (asked += text) }
     const input = createTypedInput('\npictures\nWatches the light\n')
     const answers = await askQuestions({}, { data: folder, input, out, err: out })
-    expect(answers).toEqual({ language: 'typescript', reads: 'pictures', description: 'Watches the light' })
-    expect(asked.match(/\?/g)).toHaveLength(3)
-    expect(await askQuestions({ reads: 'objects' }, { data: folder, out, err: out })).toMatchObject({
-      reads: 'objects',
+    expect(answers).toEqual({
+      language: 'typescript',
+      reads: 'pictures',
+      description: 'Watches the light',
     })
+    expect(asked.match(/\?/g)).toHaveLength(3)
+    expect(await askQuestions({ reads: 'objects' }, { data: folder, out, err: out })).toMatchObject(
+      {
+        reads: 'objects',
+      },
+    )
   })
 })
 
@@ -125,7 +150,10 @@ describe('eyrie plugin test', () => {
     const code = readFileSync(file, 'utf8')
     writeFileSync(file, code.replace(`type: 'crowd', count }`, `type: 'croud', count }`))
     const mistyped = await run('test', project)
-    expect(mistyped).toMatchObject({ code: 1, err: expect.stringMatching(/tests of .*broken have failed/) })
+    expect(mistyped).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/tests of .*broken have failed/),
+    })
     expect(mistyped.out).toMatch(/element\.ts\(\d+,\d+\): error .*"?croud"?/s)
 
     writeFileSync(file, code.replace('count > args.limit', 'count >= args.limit'))

@@ -18,7 +18,10 @@ export interface PluginProject {
 const TEMPLATE = join(import.meta.dirname, 'template')
 const ROOT = resolve(import.meta.dirname, '../../..')
 
-/** Where the project contains the SDK. The folder is hidden, so that it does not become part of the plugin package. */
+/**
+ * Where the project contains the SDK. The folder is hidden, so that it does not become part
+ * of the plugin package.
+ */
 export const SDK_ARCHIVE = `.sdk/${SDK_ARCHIVE_NAME}`
 
 /** Returns the files of a new project, by path. */
@@ -27,7 +30,8 @@ export function createProjectFiles(plugin: PluginProject): Promise<Record<string
 }
 
 async function createPythonFiles(plugin: PluginProject): Promise<Record<string, string>> {
-  const read = async (path: string) => fillIn(await readFile(join(TEMPLATE, 'python', path), 'utf8'), plugin)
+  const read = async (path: string) =>
+    fillIn(await readFile(join(TEMPLATE, 'python', path), 'utf8'), plugin)
   return {
     'element.py': await read(`${plugin.reads}/element.py`),
     'test_element.py': await read(`${plugin.reads}/test_element.py`),
@@ -61,14 +65,21 @@ function fillIn(text: string, { name, description }: PluginProject): string {
     .replaceAll('example-description', () => description)
 }
 
-/** Converts to an identifier. The suffix keeps a name such as `class` from being a reserved word. */
+/**
+ * Converts to an identifier. The suffix keeps a name such as `class` from being a reserved word.
+ */
 const toCamelCase = (name: string) =>
   `${name.replace(/-+(.)?/g, (_, next = '') => next.toUpperCase())}Element`
 
 const toPascalCase = (name: string) => `${name[0]!.toUpperCase()}${toCamelCase(name).slice(1)}`
 
 /** Creates the manifest without schemas, which `eyrie plugin generate` adds. */
-function createManifest({ name, language, reads, description }: PluginProject): z.input<typeof manifest> {
+function createManifest({
+  name,
+  language,
+  reads,
+  description,
+}: PluginProject): z.input<typeof manifest> {
   const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`
   const readsPictures = reads === 'pictures'
   return {
@@ -115,7 +126,10 @@ async function createPackageFile({ name, description }: PluginProject): Promise<
   }
 }
 
-/** The settings that the documentation of Node recommends for TypeScript that Node runs without compiling it. */
+/**
+ * The settings that the documentation of Node recommends for TypeScript that Node runs
+ * without compiling it.
+ */
 const TYPESCRIPT_CONFIG = {
   compilerOptions: {
     noEmit: true,

@@ -83,40 +83,44 @@ class ColoursTest(TestCase):
 const run = (...args: string[]) => runEyrieCommand(['plugin', ...args], { data: folder })
 const create = (project: string, reads: string) =>
   run('create', project, '--language', 'python', '--reads', reads, '--description', 'Tries it out')
-const readManifest = (project: string) => JSON.parse(readFileSync(join(project, 'plugin.json'), 'utf8'))
+const readManifest = (project: string) =>
+  JSON.parse(readFileSync(join(project, 'plugin.json'), 'utf8'))
 
 describe('eyrie plugin create --language python', () => {
   it.each([
     ['objects', { crowd: { count: 'number' } }],
     ['pictures', { dark: { brightness: 'number' }, bright: { brightness: 'number' } }],
-  ])('creates an element that reads %s, whose types and tests are correct', async (reads, events) => {
-    const project = join(folder, `my-${reads}`)
-    expect(await create(project, reads)).toMatchObject({ code: 0, err: '' })
-    for (const file of [
-      'README.md',
-      '.github/workflows/test.yaml',
-      '.sdk/eyrie-element/eyrie_element/py.typed',
-    ])
-      expect(existsSync(join(project, file))).toBe(true)
-    expect(readManifest(project)).toMatchObject({
-      entry: 'element.py',
-      elements: [
-        {
-          name: `my-${reads}`,
-          description: 'Tries it out',
-          capabilities: { budget_ms: 5, events },
-          params_schema: { type: 'object', properties: { limit: { minimum: 0 } } },
-          config_schema: null,
-        },
-      ],
-    })
-    const tested = await run('test', project)
-    expect(tested).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/Success: no issues|mypy is not installed/),
-    })
-    expect(tested.err).toMatch(/Ran 1 test in .*\n\nOK/s)
-  })
+  ])(
+    'creates an element that reads %s, whose types and tests are correct',
+    async (reads, events) => {
+      const project = join(folder, `my-${reads}`)
+      expect(await create(project, reads)).toMatchObject({ code: 0, err: '' })
+      for (const file of [
+        'README.md',
+        '.github/workflows/test.yaml',
+        '.sdk/eyrie-element/eyrie_element/py.typed',
+      ])
+        expect(existsSync(join(project, file))).toBe(true)
+      expect(readManifest(project)).toMatchObject({
+        entry: 'element.py',
+        elements: [
+          {
+            name: `my-${reads}`,
+            description: 'Tries it out',
+            capabilities: { budget_ms: 5, events },
+            params_schema: { type: 'object', properties: { limit: { minimum: 0 } } },
+            config_schema: null,
+          },
+        ],
+      })
+      const tested = await run('test', project)
+      expect(tested).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/Success: no issues|mypy is not installed/),
+      })
+      expect(tested.err).toMatch(/Ran 1 test in .*\n\nOK/s)
+    },
+  )
 
   it('packs only what the engine needs', async () => {
     const project = join(folder, 'my-packed')
@@ -147,7 +151,10 @@ describe('eyrie plugin test of a plugin in Python', () => {
       readFileSync(file, 'utf8').replace('count > self.args.limit', 'count >= self.args.limit'),
     )
     const failed = await run('test', project)
-    expect(failed).toMatchObject({ code: 1, err: expect.stringMatching(/test_element\.py", line \d+/) })
+    expect(failed).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/test_element\.py", line \d+/),
+    })
     expect(failed.err).toMatch(/the tests of .*my-broken have failed/)
   })
 })
@@ -157,7 +164,10 @@ describe('eyrie plugin test of an element in Python with models', () => {
     const project = join(folder, 'my-colours')
     await create(project, 'objects')
     // The next command writes the SHA-256.
-    const model = { ...writeOwnModel(project, 'colour', { width: 8, height: 8 }), sha256: undefined }
+    const model = {
+      ...writeOwnModel(project, 'colour', { width: 8, height: 8 }),
+      sha256: undefined,
+    }
     writeFileSync(join(project, 'element.py'), COLOUR_ELEMENT)
     writeFileSync(join(project, 'test_element.py'), COLOUR_TEST)
     const manifest = readManifest(project)
@@ -168,7 +178,10 @@ describe('eyrie plugin test of an element in Python with models', () => {
     writeFileSync(join(project, 'plugin.json'), JSON.stringify(manifest))
     expect(await run('generate', project)).toMatchObject({ code: 0 })
     const tested = await run('test', project)
-    expect(tested).toMatchObject({ code: 0, err: expect.stringMatching(/Ran 3 tests in .*\n\nOK\n/s) })
+    expect(tested).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/Ran 3 tests in .*\n\nOK\n/s),
+    })
   })
 })
 
@@ -180,7 +193,9 @@ describe('eyrie plugin generate of a plugin in Python', () => {
     writeFileSync(file, `nowhere.length\n${readFileSync(file, 'utf8')}`)
     expect(await run('generate', project)).toMatchObject({
       code: 1,
-      err: expect.stringContaining("my-faulty: NameError: name 'nowhere' is not defined (element.py:1)"),
+      err: expect.stringContaining(
+        "my-faulty: NameError: name 'nowhere' is not defined (element.py:1)",
+      ),
     })
   })
 })

@@ -21,13 +21,15 @@ export async function isPythonProject(folder: string): Promise<boolean> {
   return /"entry":\s*"[^"]+\.py"/.test(manifest)
 }
 
-/** Writes the schemas of the elements into the manifest. Returns whether the program has succeeded. */
+/**
+ * Writes the schemas of the elements into the manifest. Returns whether the program has succeeded.
+ */
 export const generatePythonSchemas = async (folder: string, outputs: Outputs): Promise<boolean> =>
   (await runPython(['-m', 'eyrie_element.generate', folder], outputs)) === 0
 
 /**
- * Checks the types with mypy, if it is installed, and runs the tests. `variable`, such as `NAME=value`, is added to the environment
- * of the tests. Returns whether both have succeeded.
+ * Checks the types with mypy, if it is installed, and runs the tests. `variable`, such as
+ * `NAME=value`, is added to the environment of the tests. Returns whether both have succeeded.
  */
 export async function testPythonProject(
   folder: string,
@@ -39,8 +41,15 @@ export async function testPythonProject(
   return (await runPython(['-m', 'unittest', '-v'], outputs, folder, [variable])) === 0
 }
 
-/** Checks the types with mypy. Returns whether they are correct; true, with a message, if mypy is not installed. */
-async function checkTypes(modules: readonly string[], folder: string, outputs: Outputs): Promise<boolean> {
+/**
+ * Checks the types with mypy. Returns whether they are correct; true, with a message, if
+ * mypy is not installed.
+ */
+async function checkTypes(
+  modules: readonly string[],
+  folder: string,
+  outputs: Outputs,
+): Promise<boolean> {
   const code = await runWithVariables(
     [`MYPYPATH=${PYTHON_SDK}`],
     ['mypy', '--strict', ...modules],
@@ -51,7 +60,10 @@ async function checkTypes(modules: readonly string[], folder: string, outputs: O
   return code === 0 || code === NOT_FOUND
 }
 
-/** Runs Python with the SDK and, if a folder is given, with the libraries of the plugin in it. Returns the exit code. */
+/**
+ * Runs Python with the SDK and, if a folder is given, with the libraries of the plugin in it.
+ * Returns the exit code.
+ */
 async function runPython(
   args: readonly string[],
   outputs: Outputs,
@@ -79,7 +91,10 @@ const runWithVariables = (
   folder?: string,
 ) => runProgram('env', [...variables, ...command], outputs, folder)
 
-/** Lists the paths of the libraries that a package contains, in the order in which the engine searches them. */
+/**
+ * Lists the paths of the libraries that a package contains, in the order in which the
+ * engine searches them.
+ */
 async function listLibraries(folder: string): Promise<string[]> {
   const wheels = await readdir(join(folder, 'wheels')).catch(() => [])
   return [join(folder, 'vendor'), ...wheels.sort().map(name => join(folder, 'wheels', name))]

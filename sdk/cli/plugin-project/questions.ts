@@ -19,8 +19,9 @@ const DEFAULT_DESCRIPTIONS = {
 }
 
 /**
- * Asks what the new plugin should be like. Options answer questions in advance. Without a terminal, for example in scripts, the
- * defaults answer the others. Throws `UsageError` for an invalid answer.
+ * Asks what the new plugin should be like. Options answer questions in advance. Without a
+ * terminal, for example in scripts, the defaults answer the others. Throws `UsageError`
+ * for an invalid answer.
  */
 export async function askQuestions(given: GivenAnswers, terminal: Terminal): Promise<Answers> {
   const { input, out } = terminal
@@ -37,12 +38,24 @@ export async function askQuestions(given: GivenAnswers, terminal: Terminal): Pro
   }
 
   try {
-    const languageAnswer = await ask('Language: typescript or python?', given.language, 'typescript')
+    const languageAnswer = await ask(
+      'Language: typescript or python?',
+      given.language,
+      'typescript',
+    )
     const language = parseChoice('language', languageAnswer.toLowerCase(), ['typescript', 'python'])
-    const readsAnswer = await ask('What does the element read: objects or pictures?', given.reads, 'objects')
+    const readsAnswer = await ask(
+      'What does the element read: objects or pictures?',
+      given.reads,
+      'objects',
+    )
     const reads = parseChoice('reads', readsAnswer, ['objects', 'pictures'])
     const defaultDescription = DEFAULT_DESCRIPTIONS[reads]
-    const description = await ask('What does it do, in one sentence?', given.description, defaultDescription)
+    const description = await ask(
+      'What does it do, in one sentence?',
+      given.description,
+      defaultDescription,
+    )
     return { language, reads, description }
   } finally {
     reader?.close()

@@ -1,6 +1,9 @@
 import { registerHooks } from 'node:module'
 
-/** Loaded before the tests of a plugin: provides the SDK of this checkout to projects in which none is installed. */
+/**
+ * Loaded before the tests of a plugin: provides the SDK of this checkout to projects in
+ * which none is installed.
+ */
 
 registerHooks({
   resolve(specifier, context, next) {

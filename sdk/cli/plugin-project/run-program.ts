@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import type { Output } from '../command/terminal.ts'
 
-/** Runs a program, and passes its output on. Returns its exit code. Rejects if it cannot be started. */
+/**
+ * Runs a program, and passes its output on. Returns its exit code. Rejects if it cannot be started.
+ */
 export function runProgram(
   program: string,
   args: readonly string[],

@@ -3,8 +3,9 @@ import { assertNotOlder, findLatest, toLabel } from './registry-index.ts'
 import { type Registry, readIndex, readPackage } from './registry-location.ts'
 
 /**
- * Copies the packages and entries of a registry into a folder that has none or some of them. Every signature and hash is
- * verified, so that nothing changed is passed on. Returns the number of packages that were copied, and of all in the source.
+ * Copies the packages and entries of a registry into a folder that has none or some of them. Every
+ * signature and hash is verified, so that nothing changed is passed on. Returns the number of
+ * packages that were copied, and of all in the source.
  */
 export async function mirrorRegistry(
   source: Registry,

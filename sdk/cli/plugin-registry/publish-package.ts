@@ -25,8 +25,9 @@ interface Publication {
 }
 
 /**
- * Adds a package to the registry in a folder, and signs it if it is not signed. Unless `acceptsNewPublisher` is true, fails if
- * another publisher, or another key, has published the plugin there.
+ * Adds a package to the registry in a folder, and signs it if it is not signed. Unless
+ * `acceptsNewPublisher` is true, fails if another publisher, or another key, has
+ * published the plugin there.
  */
 export async function publishPackage(
   path: string,
@@ -44,7 +45,9 @@ export async function publishPackage(
   return changeRegistry(folder, async index => {
     const existing = index.entries.find(entry => entry.name === name && entry.version === version)
     if (existing && existing.sha256 !== hashContent(archive))
-      throw new Error(`${folder} has another content of ${toLabel(existing)}: increment the version`)
+      throw new Error(
+        `${folder} has another content of ${toLabel(existing)}: increment the version`,
+      )
     if (!acceptsNewPublisher) assertPublisher(index, name, key, folder)
     const entry = existing ?? createEntry({ manifest, archive }, key, index)
     await writePackage(folder, entry, async () => archive)
@@ -55,7 +58,10 @@ export async function publishPackage(
   })
 }
 
-/** Reads a package, and signs it if it is not signed. Rejects if it was changed after it was signed, or has another key. */
+/**
+ * Reads a package, and signs it if it is not signed. Rejects if it was changed after it was
+ * signed, or has another key.
+ */
 async function readSignedPackage(path: string, key: SigningKey): Promise<SignedPackage> {
   const { manifest, files, isFolder } = await readPluginFiles(path)
   if (!files.has(SIGNATURE_FILE)) {
@@ -66,12 +72,16 @@ async function readSignedPackage(path: string, key: SigningKey): Promise<SignedP
   const signature = verifySignature(path, files)
   if (signature.key !== key.key) {
     const signer = `the key ${signature.key} of ${JSON.stringify(signature.publisher)}`
-    throw new Error(`${path} is signed with ${signer}, not with that of ${key.publisher}: sign it again`)
+    throw new Error(
+      `${path} is signed with ${signer}, not with that of ${key.publisher}: sign it again`,
+    )
   }
   return { manifest, archive: isFolder ? await packFiles(files) : await readLocalFile(path) }
 }
 
-/** Throws an `Error` if the registry has versions of the plugin that are signed with another key. */
+/**
+ * Throws an `Error` if the registry has versions of the plugin that are signed with another key.
+ */
 function assertPublisher(
   { entries }: RegistryIndex,
   name: string,
@@ -81,7 +91,8 @@ function assertPublisher(
   const other = entries.find(entry => entry.name === name && entry.key !== key)
   if (!other) return
   const owner = `${JSON.stringify(other.publisher)} with the key ${other.key}`
-  const remedy = 'choose another name, or add --new-publisher if the plugin has a new publisher or a new key'
+  const remedy =
+    'choose another name, or add --new-publisher if the plugin has a new publisher or a new key'
   throw new Error(`${name} in ${folder} is published by ${owner}: ${remedy}`)
 }
 
@@ -107,7 +118,10 @@ function createEntry(
   )
 }
 
-/** Returns the present time or, if the clock was ahead before, a later one: the times of a publisher's entries must increase. */
+/**
+ * Returns the present time or, if the clock was ahead before, a later one: the times of a
+ * publisher's entries must increase.
+ */
 function chooseTime(latest: string | undefined): string {
   const earliest = latest === undefined ? 0 : Date.parse(latest) + 1
   return new Date(Math.max(Date.now(), earliest)).toISOString()

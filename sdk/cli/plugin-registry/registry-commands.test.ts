@@ -1,4 +1,12 @@
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +17,8 @@ import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 
-// Publishers, a registry in a folder, a web server that serves it, and an engine that trusts one of the publishers.
+// Publishers, a registry in a folder, a web server that serves it, and an engine that trusts
+// one of the publishers.
 
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-registry-'))
 const registry = join(folder, 'registry')
@@ -23,7 +32,8 @@ beforeAll(async () => {
   server = await listen(engine, '127.0.0.1', 0)
   web = createServer((request, response) => {
     const file = join(registry, request.url!.replace('/plugins/', ''))
-    if (request.headers.authorization !== `Basic ${btoa('shop:pass word')}`) response.writeHead(401).end()
+    if (request.headers.authorization !== `Basic ${btoa('shop:pass word')}`)
+      response.writeHead(401).end()
     else if (existsSync(file)) response.end(readFileSync(file))
     else response.writeHead(404).end()
   })
@@ -41,7 +51,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Runs a command. Words that begin with @ are files in the folder. `answer`: what somebody types at the terminal. */
+/**
+ * Runs a command. Words that begin with @ are files in the folder. `answer`: what somebody
+ * types at the terminal.
+ */
 async function run(line: string, answer?: string) {
   return runEyrieCommand(
     line.split(' ').map(word => word.replace(/^@/, `${folder}/`)),
@@ -76,7 +89,9 @@ describe('eyrie plugin publish', () => {
     })
     expect((await publish(gate)).out).toBe(`unchanged; ${registry} has gate 1.0.0 already\n`)
     const changed = await publish({ ...gate, open: 'return { process: () => ({ counters: {} }) }' })
-    expect(changed).toMatchObject(failure(/has another content of gate 1\.0\.0: increment the version/))
+    expect(changed).toMatchObject(
+      failure(/has another content of gate 1\.0\.0: increment the version/),
+    )
 
     await run('plugin sign @gate --key @beta.key')
     expect(await run('plugin publish @gate --key @acme.key')).toMatchObject(
@@ -91,7 +106,9 @@ describe('eyrie plugin publish', () => {
       failure(/crowd in .*registry is published by "Acme" .*--new-publisher/),
     )
     expect((await publish(foreign, '--key @beta.key --new-publisher')).code).toBe(0)
-    expect(await publish({ version: '1.3.0-dev' })).toMatchObject(failure(/is a development version/))
+    expect(await publish({ version: '1.3.0-dev' })).toMatchObject(
+      failure(/is a development version/),
+    )
     expect(
       await publish({ version: '1.3.0' }, '--key @acme.key --registry https://example.com'),
     ).toMatchObject({
@@ -99,7 +116,9 @@ describe('eyrie plugin publish', () => {
       err: expect.stringMatching(/should be a folder: publish there, and copy the folder/),
     })
     writeFileSync(join(registry, 'index.json.new'), '')
-    expect(await publish({ version: '1.3.0' })).toMatchObject(failure(/another command changes the registry/))
+    expect(await publish({ version: '1.3.0' })).toMatchObject(
+      failure(/another command changes the registry/),
+    )
     rmSync(join(registry, 'index.json.new'))
   })
 })
@@ -144,7 +163,9 @@ describe('eyrie plugin install', () => {
     const index = readFileSync(join(copy, 'index.json'), 'utf8')
 
     appendFileSync(join(copy, 'packages/crowd-1.1.0.tgz'), 'x')
-    expect(await install('1.1.0')).toMatchObject(failure(/crowd-1\.1\.0\.tgz has more than \d+ bytes/))
+    expect(await install('1.1.0')).toMatchObject(
+      failure(/crowd-1\.1\.0\.tgz has more than \d+ bytes/),
+    )
     cpSync(join(registry, 'packages/crowd-1.2.0.tgz'), join(copy, 'packages/crowd-1.1.0.tgz'))
     expect(await install('1.1.0')).toMatchObject(
       failure(/crowd 1\.1\.0 in .*copy was changed after|has more than/),
@@ -159,7 +180,9 @@ describe('eyrie plugin install', () => {
     expect((await run(`plugin search --registry ${copy}`)).err).toMatch(
       /rejected: "crowd 1\.2\.1": its signature/,
     )
-    expect(await run(`plugin mirror ${copy} @other`)).toMatchObject(failure(/its signature does not match/))
+    expect(await run(`plugin mirror ${copy} @other`)).toMatchObject(
+      failure(/its signature does not match/),
+    )
   })
 
   it.each([
@@ -182,9 +205,13 @@ describe('eyrie plugin mirror', () => {
     const stick = join(folder, 'stick')
     const mirror = () => run(`plugin mirror ${address} ${stick}`)
     const total = JSON.parse((await run('plugin search --json')).out).length
-    expect((await mirror()).out).toBe(`mirrored ${total} versions into ${stick}, ${total} of them new\n`)
+    expect((await mirror()).out).toBe(
+      `mirrored ${total} versions into ${stick}, ${total} of them new\n`,
+    )
     await publish({ name: 'late', version: '1.0.0' })
-    expect((await mirror()).out).toBe(`mirrored ${total + 1} versions into ${stick}, 1 of them new\n`)
+    expect((await mirror()).out).toBe(
+      `mirrored ${total + 1} versions into ${stick}, 1 of them new\n`,
+    )
     for (const file of ['index.json', 'packages/crowd-1.2.1.tgz'])
       expect(readFileSync(join(stick, file)).equals(readFileSync(join(registry, file)))).toBe(true)
   })

@@ -3,7 +3,13 @@ import { engineHealth, type PluginInspection } from '@eyrie/contract'
 import { SDK_VERSION } from '@eyrie/contract/sdk-version'
 import { readSigningKey } from '@eyrie/plugin-signature/publisher-keys'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
-import { type Command, JSON_OPTION, parseArguments, requireOption, UsageError } from '../command/command.ts'
+import {
+  type Command,
+  JSON_OPTION,
+  parseArguments,
+  requireOption,
+  UsageError,
+} from '../command/command.ts'
 import {
   type Output,
   styled,
@@ -31,8 +37,9 @@ import { readSeen, recordSeen } from './seen-indexes.ts'
 import { type EnginePolicy, parseRequestedVersion, selectEntry } from './select-entry.ts'
 
 /**
- * Commands for registries: folders with signed packages of plugins and an index, on a web server or a USB stick. An engine can
- * install from any registry, because it trusts the publishers of plugins, not registries.
+ * Commands for registries: folders with signed packages of plugins and an index, on a web server or
+ * a USB stick. An engine can install from any registry, because it trusts the publishers of
+ * plugins, not registries.
  */
 
 /** `eyrie plugin publish`: adds a plugin to a registry. */
@@ -52,9 +59,15 @@ export const publishPluginCommand: Command = {
     const [path] = positionals
     const folder = requireFolder(findRegistryLocation(values.registry, terminal))
     const key = await readKeyFile(requireOption('key', values.key), readSigningKey)
-    const { entry, isUnchanged } = await publishPackage(path, folder, key, values['new-publisher'] ?? false)
+    const { entry, isUnchanged } = await publishPackage(
+      path,
+      folder,
+      key,
+      values['new-publisher'] ?? false,
+    )
     if (isUnchanged) terminal.out.write(`unchanged; ${folder} has ${toLabel(entry)} already\n`)
-    else writeSuccess(terminal.out, 'published', `${toLabel(entry)} as ${entry.publisher}: ${folder}`)
+    else
+      writeSuccess(terminal.out, 'published', `${toLabel(entry)} as ${entry.publisher}: ${folder}`)
   },
 }
 
@@ -79,7 +92,10 @@ export const searchPluginsCommand: Command = {
       license,
       description,
     ])
-    writeTable(terminal.out, [['PLUGIN', 'VERSION', 'PUBLISHER', 'LICENSE', 'DESCRIPTION'], ...rows])
+    writeTable(terminal.out, [
+      ['PLUGIN', 'VERSION', 'PUBLISHER', 'LICENSE', 'DESCRIPTION'],
+      ...rows,
+    ])
     printRejected(index, terminal.err)
     terminal.out.write(
       'Anyone can use the name of a publisher: eyrie plugin install compares its key with the keys that the engine trusts.\n',
@@ -99,13 +115,18 @@ function containsAll({ name, description, publisher }: RegistryEntry, words: str
   return words.every(word => text.includes(word.toLowerCase()))
 }
 
-/** Returns the newest version of each plugin. An index has the versions of a plugin in a row, the newest first. */
+/**
+ * Returns the newest version of each plugin. An index has the versions of a plugin in a
+ * row, the newest first.
+ */
 const selectNewest = (entries: readonly RegistryEntry[]): RegistryEntry[] =>
   entries.filter(({ name }, position) => name !== entries[position - 1]?.name)
 
 function printRejected({ rejected }: RegistryIndex, err: Output): void {
   for (const entry of rejected)
-    err.write(`${styled(err, 'red', 'rejected:')} ${JSON.stringify(toLabel(entry))}: ${entry.reason}\n`)
+    err.write(
+      `${styled(err, 'red', 'rejected:')} ${JSON.stringify(toLabel(entry))}: ${entry.reason}\n`,
+    )
 }
 
 /** `eyrie plugin install`: installs a plugin from a registry. */
@@ -133,25 +154,35 @@ export const installPluginCommand: Command = {
     const index = await readCurrentIndex(registry, policy, terminal)
     const entry = selectEntry(index, requested, policy, values.publisher)
     const archive = await readPackage(registry, entry)
-    await installPackage(engine, archive, values, terminal, inspection => assertSame(inspection, entry))
+    await installPackage(engine, archive, values, terminal, inspection =>
+      assertSame(inspection, entry),
+    )
   },
 }
 
-/** Reads whom the engine trusts, and the version of its SDK. If its health report lacks it, that of this machine is assumed. */
+/**
+ * Reads whom the engine trusts, and the version of its SDK. If its health report lacks it, that of
+ * this machine is assumed.
+ */
 async function readPolicy(engine: Client, url: string): Promise<EnginePolicy> {
   const trust = await engine.pluginTrust.get()
   const health = engineHealth.pick({ element_sdk: true }).safeParse(await readHealth(url))
   return { trust, sdk: health.data?.element_sdk ?? SDK_VERSION }
 }
 
-/** Reads the index of a registry. Throws an `Error` if it is older than an index that this machine has read before. */
+/**
+ * Reads the index of a registry. Throws an `Error` if it is older than an index that this
+ * machine has read before.
+ */
 async function readCurrentIndex(
   registry: Registry,
   { trust }: EnginePolicy,
   { data }: Terminal,
 ): Promise<RegistryIndex> {
   const index = await readIndex(registry)
-  const trustedKeys = trust.publishers.filter(({ state }) => state === 'trusted').map(({ key }) => key)
+  const trustedKeys = trust.publishers
+    .filter(({ state }) => state === 'trusted')
+    .map(({ key }) => key)
   const seen = Object.entries(await readSeen(data, registry.name))
   const relevant = seen.filter(([key]) => trustedKeys.includes(key))
   assertNotOlder(index.entries, Object.fromEntries(relevant), registry.name)
@@ -179,11 +210,17 @@ export const mirrorPluginsCommand: Command = {
     const { positionals } = parseArguments(args, {}, ['registry', 'folder'])
     const [source, folder] = positionals
     const { copied, total } = await mirrorRegistry(openRegistry(source), requireFolder(folder))
-    writeSuccess(terminal.out, 'mirrored', `${total} versions into ${folder}, ${copied} of them new`)
+    writeSuccess(
+      terminal.out,
+      'mirrored',
+      `${total} versions into ${folder}, ${copied} of them new`,
+    )
   },
 }
 
 function requireFolder(location: string): string {
   if (!isAddress(location)) return location
-  throw new UsageError(`${location} should be a folder: publish there, and copy the folder to the web server`)
+  throw new UsageError(
+    `${location} should be a folder: publish there, and copy the folder to the web server`,
+  )
 }

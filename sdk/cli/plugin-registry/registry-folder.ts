@@ -13,7 +13,10 @@ import {
 } from './registry-index.ts'
 import { openRegistry, readIndex } from './registry-location.ts'
 
-/** Changes registries in folders of this machine. Readers see either the old or the new index, never a part of one. */
+/**
+ * Changes registries in folders of this machine. Readers see either the old or the new index,
+ * never a part of one.
+ */
 
 /** Everyone may read the files, because a web server runs as another user. */
 const PUBLIC_FILE_MODE = 0o644
@@ -25,9 +28,9 @@ interface RegistryChange<Result> {
 }
 
 /**
- * Replaces the index of a registry with the entries that `change` returns, and returns its result. `change` writes the packages of
- * the new entries. Creates the registry if the folder is empty or does not exist. Only one command can change a registry at a time;
- * others fail.
+ * Replaces the index of a registry with the entries that `change` returns, and returns its result.
+ * `change` writes the packages of the new entries. Creates the registry if the folder is empty or
+ * does not exist. Only one command can change a registry at a time; others fail.
  */
 export async function changeRegistry<Result>(
   folder: string,
@@ -66,7 +69,8 @@ export async function changeRegistry<Result>(
 /** Throws an `Error` if the index has rejected entries, which a new index would lose. */
 function assertIntact({ rejected }: RegistryIndex, index: string): void {
   const [first] = rejected
-  if (first) throw new Error(`${index}: ${toLabel(first)}: ${first.reason}. Restore or delete this entry`)
+  if (first)
+    throw new Error(`${index}: ${toLabel(first)}: ${first.reason}. Restore or delete this entry`)
 }
 
 /** Writes the package of an entry. Returns whether it was missing or different. */
@@ -93,7 +97,10 @@ export async function writePackage(
   return true
 }
 
-/** Writes the names of files to the disk, so that a rename survives a power failure or the removal of a USB stick. */
+/**
+ * Writes the names of files to the disk, so that a rename survives a power failure or the
+ * removal of a USB stick.
+ */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   await handle.sync().finally(() => handle.close())

@@ -4,8 +4,8 @@ import { type RegistryEntry, readRegistryEntry } from '@eyrie/plugin-signature/r
 import { z } from 'zod'
 
 /**
- * The index of a registry, the file `index.json`: which versions of plugins it has. The file itself is not signed, but each of
- * its entries is.
+ * The index of a registry, the file `index.json`: which versions of plugins it has. The file itself
+ * is not signed, but each of its entries is.
  */
 
 export const INDEX_FILE = 'index.json'
@@ -15,7 +15,9 @@ export const MAX_INDEX_BYTES = 32 << 20
 const indexFile = z.looseObject({ format: z.literal(1), entries: z.array(z.unknown()) })
 const entryLabel = z.looseObject({ name: z.string(), version: z.string() })
 
-/** An entry that is malformed or forged. Its name and version are what it claims, if it claims any. */
+/**
+ * An entry that is malformed or forged. Its name and version are what it claims, if it claims any.
+ */
 export interface RejectedEntry {
   name: string
   version: string
@@ -38,7 +40,9 @@ export const toPackagePath = ({ name, version }: Pick<RegistryEntry, 'name' | 'v
 export const toLabel = ({ name, version }: Pick<RegistryEntry, 'name' | 'version'>): string =>
   `${name} ${version}`
 
-/** Parses an index, and verifies the signature of each entry. Throws an `Error` if it is no index. */
+/**
+ * Parses an index, and verifies the signature of each entry. Throws an `Error` if it is no index.
+ */
 export function parseIndex(text: string): RegistryIndex {
   const { entries } = parseAs(indexFile, JSON.parse(text), `${INDEX_FILE}: `)
   const accepted: RegistryEntry[] = []
@@ -79,8 +83,8 @@ export function findLatest(entries: readonly RegistryEntry[]): LatestEntries {
 }
 
 /**
- * Throws an `Error` if an index is older than one seen before. With an old index, an attacker could hide a version that fixes a
- * weakness. `registry` is the name of the registry for the message.
+ * Throws an `Error` if an index is older than one seen before. With an old index, an attacker could
+ * hide a version that fixes a weakness. `registry` is the name of the registry for the message.
  */
 export function assertNotOlder(
   entries: readonly RegistryEntry[],

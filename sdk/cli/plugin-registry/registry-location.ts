@@ -14,8 +14,8 @@ import {
 } from './registry-index.ts'
 
 /**
- * A registry of plugins: a folder with an index and packages, on this machine or on a web server. Nothing that it contains is
- * trusted before its signature or its hash is verified.
+ * A registry of plugins: a folder with an index and packages, on this machine or on a web server.
+ * Nothing that it contains is trusted before its signature or its hash is verified.
  */
 export interface Registry {
   /** Folder or address, without credentials. */
@@ -26,7 +26,10 @@ export interface Registry {
 
 export const REGISTRY_OPTION = { registry: { type: 'string' } } as const
 
-/** Returns the folder or address in the option, or else in the environment. Throws `UsageError` if there is none. */
+/**
+ * Returns the folder or address in the option, or else in the environment. Throws
+ * `UsageError` if there is none.
+ */
 export function findRegistryLocation(
   option: string | undefined,
   { environment = {} }: Pick<Terminal, 'environment'>,
@@ -38,7 +41,9 @@ export function findRegistryLocation(
   )
 }
 
-/** Opens the registry in a folder or at an HTTP address. Throws `UsageError` for any other address. */
+/**
+ * Opens the registry in a folder or at an HTTP address. Throws `UsageError` for any other address.
+ */
 export function openRegistry(location: string): Registry {
   if (!isAddress(location)) return new RegistryFolder(location)
   const url = URL.parse(location)
@@ -56,7 +61,9 @@ export async function readIndex(registry: Registry): Promise<RegistryIndex> {
   try {
     return parseIndex(Buffer.from(content).toString())
   } catch (cause) {
-    throw new Error(`${registry.name} is not a registry of plugins: ${(cause as Error).message}`, { cause })
+    throw new Error(`${registry.name} is not a registry of plugins: ${(cause as Error).message}`, {
+      cause,
+    })
   }
 }
 
@@ -82,9 +89,12 @@ class RegistryFolder implements Registry {
     const file = join(this.name, path)
     const { size } = await stat(file).catch((cause: NodeJS.ErrnoException) => {
       const isMissing = cause.code === 'ENOENT'
-      throw new Error(isMissing ? `${file} does not exist` : `${file} cannot be read: ${cause.message}`, {
-        cause,
-      })
+      throw new Error(
+        isMissing ? `${file} does not exist` : `${file} cannot be read: ${cause.message}`,
+        {
+          cause,
+        },
+      )
     })
     if (size > maxBytes) throw new Error(describeExcess(file, maxBytes))
     return new Uint8Array(await readFile(file))
@@ -97,7 +107,8 @@ class RegistryServer implements Registry {
   readonly #headers: Record<string, string> = {}
 
   constructor({ origin, pathname, username, password }: URL) {
-    // The address may be that of the folder, with or without a slash at its end, or that of the index in it.
+    // The address may be that of the folder, with or without a slash at its end, or
+    // that of the index in it.
     const folder = pathname.endsWith(INDEX_FILE) ? pathname.slice(0, -INDEX_FILE.length) : pathname
     this.#base = `${origin}${folder.replace(/\/*$/, '/')}`
     this.name = this.#base

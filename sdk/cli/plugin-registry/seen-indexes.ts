@@ -6,8 +6,9 @@ import { z } from 'zod'
 import { findLatest, type LatestEntries } from './registry-index.ts'
 
 /**
- * What this machine has seen in the indexes of registries: when each publisher has published its latest entry. This is stored in the
- * data folder, so that a server cannot present an old index later.
+ * What this machine has seen in the indexes of registries: when each publisher has
+ * published its latest entry. This is stored in the data folder, so that a server cannot
+ * present an old index later.
  */
 
 const FILE = 'plugin-registries.json'
@@ -20,8 +21,9 @@ export async function readSeen(data: string, registry: string): Promise<LatestEn
 }
 
 /**
- * Records the latest entries of trusted publishers. An entry of anyone else could have a time in the future, after which every index
- * would be rejected as old. Does nothing on a machine without a data folder.
+ * Records the latest entries of trusted publishers. An entry of anyone else could have a time in
+ * the future, after which every index would be rejected as old. Does nothing on a machine
+ * without a data folder.
  */
 export async function recordSeen(
   data: string,
@@ -50,8 +52,11 @@ async function readAll(data: string): Promise<z.infer<typeof seenIndexes>> {
   try {
     return seenIndexes.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch (cause) {
-    throw new Error(`${path} is damaged: delete it, and the next index of each registry is accepted`, {
-      cause,
-    })
+    throw new Error(
+      `${path} is damaged: delete it, and the next index of each registry is accepted`,
+      {
+        cause,
+      },
+    )
   }
 }

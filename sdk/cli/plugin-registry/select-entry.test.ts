@@ -11,10 +11,21 @@ const createKey = (name: string) => readSigningKey(generatePublisherKeys(name).p
 const acme = createKey('Acme Vision')
 const beta = createKey('Beta')
 
-const createEntry = (version: string, { key = acme, sdk = 1 as string | number, published = since } = {}) =>
+const createEntry = (
+  version: string,
+  { key = acme, sdk = 1 as string | number, published = since } = {},
+) =>
   signRegistryEntry(
     {
-      ...{ name: 'crowd', version, sdk, license: 'MIT', description: 'Counts', published, bytes: 10 },
+      ...{
+        name: 'crowd',
+        version,
+        sdk,
+        license: 'MIT',
+        description: 'Counts',
+        published,
+        bytes: 10,
+      },
       sha256: createHash('sha256').update(version).digest('hex'),
     },
     key,
@@ -100,7 +111,9 @@ describe('the version that is installed', () => {
       /published by Acme and Beta: choose one with --publisher/,
     )
     expect(select('crowd@1', foreign, both, 'Beta')).toBe('1.0.1')
-    expect(() => select('crowd@1', foreign, both, 'Acme Vision')).toThrow(/Acme Vision has not published/)
+    expect(() => select('crowd@1', foreign, both, 'Acme Vision')).toThrow(
+      /Acme Vision has not published/,
+    )
   })
 })
 
@@ -123,8 +136,14 @@ describe('an index', () => {
       { name: 'crowd', reason: expect.stringMatching(/changed or forged/) },
     ])
     expect(() =>
-      selectEntry(index, { name: 'crowd', version: forged.version as string }, { trust, sdk: SDK_VERSION }),
-    ).toThrow(field === 'version' ? /changed or forged/ : /crowd 1\.0\.0: its signature does not match/)
+      selectEntry(
+        index,
+        { name: 'crowd', version: forged.version as string },
+        { trust, sdk: SDK_VERSION },
+      ),
+    ).toThrow(
+      field === 'version' ? /changed or forged/ : /crowd 1\.0\.0: its signature does not match/,
+    )
   })
 
   it('rejects an entry that could change the terminal', () => {

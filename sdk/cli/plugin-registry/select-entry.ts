@@ -11,7 +11,9 @@ import { type RegistryIndex, toLabel } from './registry-index.ts'
 /** The plugin to install. */
 export interface RequestedVersion {
   name: string
-  /** A complete version, or the beginning of versions such as `1.2`. Undefined selects any version. */
+  /**
+   * A complete version, or the beginning of versions such as `1.2`. Undefined selects any version.
+   */
   version: string | undefined
 }
 
@@ -30,15 +32,18 @@ export function parseRequestedVersion(text: string): RequestedVersion {
   const [name, version, ...rest] = text.split('@')
   const isName = pluginName.safeParse(name).success
   const isVersion =
-    version === undefined || VERSION_PREFIX.test(version) || pluginVersion.safeParse(version).success
+    version === undefined ||
+    VERSION_PREFIX.test(version) ||
+    pluginVersion.safeParse(version).success
   if (name !== undefined && isName && isVersion && rest.length === 0) return { name, version }
   throw new UsageError(`${text} should be a plugin such as crowd, crowd@1.2 or crowd@1.2.3`)
 }
 
 /**
- * Returns the highest version of a plugin that is requested, comes from a trusted publisher, and runs with the SDK of the
- * engine. A prerelease is selected only by its full version. `publisher` is a name or a key; it is required if several trusted
- * publishers have published the plugin. Throws an `Error` with the reason if there is no such version.
+ * Returns the highest version of a plugin that is requested, comes from a trusted publisher, and
+ * runs with the SDK of the engine. A prerelease is selected only by its full version. `publisher`
+ * is a name or a key; it is required if several trusted publishers have published the plugin.
+ * Throws an `Error` with the reason if there is no such version.
  */
 export function selectEntry(
   index: RegistryIndex,
@@ -51,24 +56,33 @@ export function selectEntry(
   const suitable = filterAcceptable(trusted, entry => checkSdkRange(entry.sdk, sdk))
 
   const chosen = suitable.filter(
-    entry => publisher === undefined || entry.key === publisher || getTrustedName(entry, trust) === publisher,
+    entry =>
+      publisher === undefined ||
+      entry.key === publisher ||
+      getTrustedName(entry, trust) === publisher,
   )
   const [highest] = chosen
-  if (!highest) throw new Error(`${publisher} has not published ${formatRequest(request)} in the registry`)
+  if (!highest)
+    throw new Error(`${publisher} has not published ${formatRequest(request)} in the registry`)
   const publishers = [...new Set(chosen.map(entry => getTrustedName(entry, trust)))]
   if (publishers.length === 1) return highest
   const names = publishers.join(' and ')
   throw new Error(`${formatRequest(request)} is published by ${names}: choose one with --publisher`)
 }
 
-/** Returns the entries with a requested version, the highest first. Throws an `Error` if there are none. */
+/**
+ * Returns the entries with a requested version, the highest first. Throws an `Error` if there are
+ * none.
+ */
 function findRequested(index: RegistryIndex, request: RequestedVersion): RegistryEntry[] {
   const { name, version } = request
   const named = index.entries.filter(entry => entry.name === name)
   const requested = named.filter(entry => matches(entry.version, version))
   if (requested.length > 0) return requested.sort((a, b) => compareVersions(b.version, a.version))
 
-  const rejected = index.rejected.find(entry => entry.name === name && matches(entry.version, version))
+  const rejected = index.rejected.find(
+    entry => entry.name === name && matches(entry.version, version),
+  )
   if (rejected) throw new Error(`${toLabel(rejected)}: ${rejected.reason}`)
   if (named.length === 0)
     throw new Error(`the registry has no plugin ${name}: eyrie plugin search lists what it has`)
@@ -76,7 +90,10 @@ function findRequested(index: RegistryIndex, request: RequestedVersion): Registr
   throw new Error(`the registry has no ${formatRequest(request)}; available: ${available}`)
 }
 
-/** Returns the entries without an obstacle. If all have one, throws an `Error` with that of the first entry. */
+/**
+ * Returns the entries without an obstacle. If all have one, throws an `Error` with
+ * that of the first entry.
+ */
 function filterAcceptable(
   entries: readonly RegistryEntry[],
   findObstacle: (entry: RegistryEntry) => string | undefined,
@@ -96,13 +113,16 @@ function matches(version: string, requested: string | undefined): boolean {
   return !isPrerelease && (requested === undefined || version.startsWith(`${requested}.`))
 }
 
-/** The name that the owner of the engine has given to the key: anyone can use the name in the entry. */
+/**
+ * The name that the owner of the engine has given to the key: anyone can use the name in the entry.
+ */
 const getTrustedName = ({ key }: RegistryEntry, { publishers }: EnginePolicy['trust']): string =>
   publishers.find(publisher => publisher.key === key && publisher.state === 'trusted')?.name ?? key
 
 /**
- * Returns why the publisher of an entry is refused; undefined if it is not. An unknown publisher is refused even if the engine trusts
- * no publisher yet. The engine would then accept a file that a person has chosen, but anyone can publish in a registry.
+ * Returns why the publisher of an entry is refused; undefined if it is not. An unknown publisher is
+ * refused even if the engine trusts no publisher yet. The engine would then accept a file that a
+ * person has chosen, but anyone can publish in a registry.
  */
 function findRefusal(
   { name, publisher, key }: RegistryEntry,

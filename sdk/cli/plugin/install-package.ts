@@ -15,8 +15,9 @@ export const INSTALL_OPTIONS = {
 type InstallOptions = { [Name in keyof typeof INSTALL_OPTIONS]?: boolean }
 
 /**
- * Shows what a package asks for, and uploads it after the user has confirmed that on a terminal. `check` can throw an `Error` if
- * the package is not the expected one. Rejects if the user declines.
+ * Shows what a package asks for, and uploads it after the user has confirmed that on a
+ * terminal. `check` can throw an `Error` if the package is not the expected one. Rejects
+ * if the user declines.
  */
 export async function installPackage(
   engine: Client,
@@ -28,7 +29,8 @@ export async function installPackage(
   const inspection = await engine.plugin.inspect(archive)
   check?.(inspection)
   printInspection(inspection, options.json ? terminal.err : terminal.out)
-  // Otherwise there is nothing to decide: the version is installed already, or the engine will reject it.
+  // Otherwise there is nothing to decide: the version is installed already, or the
+  // engine will reject it.
   const canBeAdded = !inspection.installed && inspection.signature.refused === undefined
   const mustAsk = canBeAdded && !options.yes && isInteractive(terminal)
   if (mustAsk && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
@@ -41,10 +43,14 @@ export async function installPackage(
 }
 
 /**
- * Prints what the upload has changed. If the version was installed already, the upload has no effect, except that a development
- * version is replaced.
+ * Prints what the upload has changed. If the version was installed already, the upload has no
+ * effect, except that a development version is replaced.
  */
-function printUpload({ name, active }: Plugin, { version, installed }: PluginInspection, out: Output): void {
+function printUpload(
+  { name, active }: Plugin,
+  { version, installed }: PluginInspection,
+  out: Output,
+): void {
   const isUnchanged = installed && !isDevelopmentVersion(version)
   const verb = styled(out, 'green', installed ? 'updated' : 'added')
   out.write(`${isUnchanged ? 'unchanged' : `${verb} ${name} ${version}`}; ${active} is active\n`)

@@ -9,7 +9,9 @@ import {
 import type { SigningKey } from '@eyrie/plugin-signature/publisher-keys'
 import type { PluginFiles } from './plugin-files.ts'
 
-/** Signs packages of plugins, and verifies them. `path` is the package for the messages of errors. */
+/**
+ * Signs packages of plugins, and verifies them. `path` is the package for the messages of errors.
+ */
 
 /** Returns the content of the signature file. Throws an `Error` if the package cannot be signed. */
 export function signFiles(path: string, files: PluginFiles['files'], key: SigningKey): string {
@@ -22,10 +24,14 @@ export function signFiles(path: string, files: PluginFiles['files'], key: Signin
 }
 
 /** Returns the files together with the signature file. */
-export const addSignature = (files: PluginFiles['files'], signature: string): PluginFiles['files'] =>
-  new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)] as const])
+export const addSignature = (
+  files: PluginFiles['files'],
+  signature: string,
+): PluginFiles['files'] => new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)] as const])
 
-/** Returns who has signed a package. Throws an `Error` if it is not signed, or was changed since. */
+/**
+ * Returns who has signed a package. Throws an `Error` if it is not signed, or was changed since.
+ */
 export function verifySignature(path: string, files: PluginFiles['files']): PackageSignature {
   const content = files.get(SIGNATURE_FILE)
   if (!content) throw new Error(`${path} is not signed: it contains no ${SIGNATURE_FILE}`)

@@ -13,7 +13,9 @@ export interface PluginPackage {
   archive: Uint8Array<ArrayBuffer>
 }
 
-/** Packs the folder of a plugin. Throws an `Error` that names the invalid field of `plugin.json`. */
+/**
+ * Packs the folder of a plugin. Throws an `Error` that names the invalid field of `plugin.json`.
+ */
 export async function packPlugin(folder: string): Promise<PluginPackage> {
   const { manifest, files } = await readPluginFolder(folder)
   return { manifest, archive: await packFiles(files) }

@@ -41,7 +41,9 @@ describe('eyrie plugin', () => {
     expect((await run(`plugin add ${file}`)).out).toMatch(
       /^crowd 1\.0\.0 is unsigned\ncrowd 1\.0\.0 asks for:\n(?: {2}crowd .*\n)+isolation of uploaded plugins: (?:.*\n)+added crowd 1\.0\.0; 1\.0\.0 is active\n$/,
     )
-    expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toBe('unchanged; 1.0.0 is active\n')
+    expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toBe(
+      'unchanged; 1.0.0 is active\n',
+    )
     expect(existsSync(join(folder, 'data/plugins/crowd/1.0.0/.secret'))).toBe(false)
 
     writePlugin(folder, { name: 'crowd', version: '1.1.0' })
@@ -82,10 +84,14 @@ describe('eyrie plugin', () => {
     expect(added).toContain(`gate 1.0.0 asks for:\n${requested}isolation of uploaded plugins: `)
     expect(added).toContain('added gate 1.0.0; 1.0.0 is active\n')
     const shown = (await run('plugin show gate')).out
-    expect(shown).toContain(`gate 1.0.0 (uploaded, active)\n  unsigned\n${declared}granted with 1.0.0 at 2`)
+    expect(shown).toContain(
+      `gate 1.0.0 (uploaded, active)\n  unsigned\n${declared}granted with 1.0.0 at 2`,
+    )
     expect(shown).toContain(`Z by 127.0.0.1:\n${requested}`)
     expect((await run('plugin show motion')).out).toMatch(/ {2}motion: declares no capabilities/)
-    expect((await run('plugin list')).out).toMatch(/^isolation of uploaded plugins: (full|partial|none)$/m)
+    expect((await run('plugin list')).out).toMatch(
+      /^isolation of uploaded plugins: (full|partial|none)$/m,
+    )
     expect((await run('plugin release gate')).out).toBe('released gate\n')
     expect(await run('plugin release nothing')).toMatchObject({
       code: 1,
@@ -122,7 +128,11 @@ describe('eyrie plugin', () => {
 
   it.each([
     ['plugin pack /nowhere', 1, /\/nowhere\/plugin\.json does not exist/],
-    ['plugin pack plugins/motion --out /nowhere/motion.tgz', 1, /written: its folder does not exist/],
+    [
+      'plugin pack plugins/motion --out /nowhere/motion.tgz',
+      1,
+      /written: its folder does not exist/,
+    ],
     ['plugin add /nowhere.tgz', 1, /\/nowhere\.tgz does not exist/],
     ['plugin add package.json', 1, /not a complete gzipped tar archive/],
     ['plugin use crowd 9.0.0', 1, /plugin crowd has no version 9\.0\.0; available: 1\.1\.0/],

@@ -26,8 +26,8 @@ import { printGrants, printRequested } from './plugin-grant-report.ts'
 import { printIsolation, printQuarantines, printRefusals } from './plugin-report.ts'
 
 /**
- * Commands for plugins, the packages of processing steps for pipelines. Several versions of a plugin can be installed on the
- * engine; one of them is active.
+ * Commands for plugins, the packages of processing steps for pipelines. Several versions of a
+ * plugin can be installed on the engine; one of them is active.
  */
 
 /** `eyrie plugin pack`: packs a plugin into an archive. */
@@ -124,7 +124,9 @@ export const showPluginCommand: Command = {
     'Shows the versions of a plugin, what their elements declare to use and to report, and what the plugin was granted.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, ['name'])
+    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, [
+      'name',
+    ])
     const [name] = positionals
     const engine = connectEngine(values, terminal)
     const plugin = await engine.plugin.get(name)
@@ -138,7 +140,14 @@ export const showPluginCommand: Command = {
 }
 
 function printVersion({ name, active }: Plugin, installed: InstalledVersion, out: Output): void {
-  const { version, origin, signature, elements, capabilities = {}, not_granted: notGranted = [] } = installed
+  const {
+    version,
+    origin,
+    signature,
+    elements,
+    capabilities = {},
+    not_granted: notGranted = [],
+  } = installed
   const state = version === active ? ', active' : ''
   out.write(`${styled(out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
   if (signature) out.write(`  ${describeSignature(signature, 'with key')}\n`)
@@ -182,7 +191,8 @@ export const usePluginCommand: Command = {
     const plugin = await engine.plugin.get(name)
     const isGranted = await grantRequested(plugin, version, values.grant, terminal)
     const selection = { version, revert: values['no-revert'] ? false : undefined }
-    // The user has granted what was printed. With the ETag, the engine rejects the grant if the plugin has changed since.
+    // The user has granted what was printed. With the ETag, the engine rejects the grant if the
+    // plugin has changed since.
     const { active } = isGranted
       ? await engine.plugin.use(name, { ...selection, grant: true }, { ifMatch: getEtag(plugin) })
       : await engine.plugin.use(name, selection)
@@ -191,8 +201,9 @@ export const usePluginCommand: Command = {
 }
 
 /**
- * Prints what a version asks for beyond what the plugin was granted, and returns whether the user grants it: with the option
- * `--grant`, or by a yes on a terminal. Throws an `Error` if the user declines.
+ * Prints what a version asks for beyond what the plugin was granted, and returns whether
+ * the user grants it: with the option `--grant`, or by a yes on a terminal. Throws an
+ * `Error` if the user declines.
  */
 export async function grantRequested(
   { name, versions }: Plugin,
@@ -207,7 +218,8 @@ export async function grantRequested(
   if (!grantOption && !isInteractive(terminal)) return false
 
   printRequested(`${name} ${version} asks for more than was granted`, requested, terminal.out)
-  if (!grantOption && !(await confirm(terminal, 'Grant it?'))) throw new Error('nothing was changed')
+  if (!grantOption && !(await confirm(terminal, 'Grant it?')))
+    throw new Error('nothing was changed')
   return true
 }
 

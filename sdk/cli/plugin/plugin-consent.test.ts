@@ -21,7 +21,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Runs a command. `answer`: what somebody types at the terminal; without it, there is no terminal. */
+/**
+ * Runs a command. `answer`: what somebody types at the terminal; without it, there is no terminal.
+ */
 async function run(line: string, answer?: string) {
   return runEyrieCommand(line.split(' '), {
     data: join(folder, 'data'),
@@ -55,14 +57,20 @@ describe('eyrie plugin on a terminal', () => {
     const added = await run(add, 'y\n')
     expect(added).toMatchObject({ code: 0, err: 'Install gate 1.0.0? [y/N] ' })
     expect(added.out).toContain('gate sends requests to api.example.com:443\n')
-    expect(await run(add, '')).toMatchObject({ code: 0, out: 'unchanged; 1.0.0 is active\n', err: '' })
+    expect(await run(add, '')).toMatchObject({
+      code: 0,
+      out: 'unchanged; 1.0.0 is active\n',
+      err: '',
+    })
     expect((await run(`${write('barrier', '1.0.0', {})} --yes`, '')).err).toBe('')
   })
 
   it('grants more to a later version only after a yes', async () => {
     await run(write('crowd', '1.0.0', { budget_ms: 5 }))
     const upgrade = await run(write('crowd', '1.1.0', { budget_ms: 5, counters: ['up'] }), 'y\n')
-    expect(upgrade.out).toContain('crowd 1.1.0 asks for more than was granted:\n  crowd counts up\n')
+    expect(upgrade.out).toContain(
+      'crowd 1.1.0 asks for more than was granted:\n  crowd counts up\n',
+    )
 
     expect(await run('plugin use crowd 1.1.0', 'n\n')).toMatchObject({
       code: 1,
@@ -75,7 +83,10 @@ describe('eyrie plugin on a terminal', () => {
       code: 0,
       out: expect.stringMatching(/active crowd 1\.1\.0\n$/),
     })
-    expect(await run('plugin use crowd 1.0.0', '')).toMatchObject({ code: 0, out: 'active crowd 1.0.0\n' })
+    expect(await run('plugin use crowd 1.0.0', '')).toMatchObject({
+      code: 0,
+      out: 'active crowd 1.0.0\n',
+    })
   })
 })
 

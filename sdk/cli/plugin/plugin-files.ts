@@ -13,7 +13,9 @@ import { readLocalFile } from '../command/local-files.ts'
 /** The files of a plugin package, in a folder or in an archive. */
 export interface PluginFiles {
   manifest: Manifest
-  /** The content of each file, by its path relative to the folder of the plugin, in a fixed order. */
+  /**
+   * The content of each file, by its path relative to the folder of the plugin, in a fixed order.
+   */
   files: ReadonlyMap<string, Buffer>
 }
 
@@ -21,7 +23,10 @@ const MANIFEST_FILE = 'plugin.json'
 /** The maximum that an engine accepts by default. */
 const MAX_UNPACKED_BYTES = 64 << 20
 
-/** Reads the files of a folder or of a gzipped tar archive. Throws an `Error` that names the file and the reason. */
+/**
+ * Reads the files of a folder or of a gzipped tar archive. Throws an `Error` that names the
+ * file and the reason.
+ */
 export async function readPluginFiles(path: string): Promise<PluginFiles & { isFolder: boolean }> {
   const stats = await stat(path).catch(() => undefined)
   const isFolder = stats?.isDirectory() ?? false
@@ -29,7 +34,10 @@ export async function readPluginFiles(path: string): Promise<PluginFiles & { isF
   return { ...content, isFolder }
 }
 
-/** Reads the files of a folder that belong to the package: all but dot files, `node_modules` and `__pycache__`. */
+/**
+ * Reads the files of a folder that belong to the package: all but dot files,
+ * `node_modules` and `__pycache__`.
+ */
 export async function readPluginFolder(folder: string): Promise<PluginFiles> {
   const manifestFile = join(folder, MANIFEST_FILE)
   const manifest = parseManifest(manifestFile, await readLocalFile(manifestFile))
@@ -39,7 +47,8 @@ export async function readPluginFolder(folder: string): Promise<PluginFiles> {
 /** Reads all files of a folder but dot files and those in `node_modules` and `__pycache__`. */
 export async function readFolder(folder: string): Promise<PluginFiles['files']> {
   const files = new Map<string, Buffer>()
-  for (const path of await listFiles(folder)) files.set(path, await readLocalFile(join(folder, path)))
+  for (const path of await listFiles(folder))
+    files.set(path, await readLocalFile(join(folder, path)))
   return files
 }
 
@@ -47,7 +56,9 @@ export async function readFolder(folder: string): Promise<PluginFiles['files']> 
 async function readPackedPlugin(path: string): Promise<PluginFiles> {
   const archive = await readLocalFile(path)
   const entries = await unpack(archive).catch(cause => {
-    throw new Error(`${path} is not a complete package of a plugin: ${(cause as Error).message}`, { cause })
+    throw new Error(`${path} is not a complete package of a plugin: ${(cause as Error).message}`, {
+      cause,
+    })
   })
   const files = entries.has(MANIFEST_FILE) ? entries : stripTopFolder(entries)
   const content = files.get(MANIFEST_FILE)
@@ -60,7 +71,8 @@ async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>()
   for await (const entry of Readable.from([tar]).pipe(extract())) {
     const { name, type } = entry.header
-    if (type !== 'file' && type !== 'directory') throw new Error(`${JSON.stringify(name)} is a ${type}`)
+    if (type !== 'file' && type !== 'directory')
+      throw new Error(`${JSON.stringify(name)} is a ${type}`)
     const path = name.replace(/^\.\//, '')
     if (files.has(path)) throw new Error(`${JSON.stringify(name)} occurs twice`)
     if (type === 'file') files.set(path, await buffer(entry))
@@ -88,7 +100,10 @@ function parseManifest(file: string, content: Buffer): Manifest {
   }
 }
 
-/** Returns the paths of the files that belong to the package, relative to the folder, in a fixed order. */
+/**
+ * Returns the paths of the files that belong to the package, relative to the folder, in a fixed
+ * order.
+ */
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
@@ -98,4 +113,5 @@ async function listFiles(folder: string): Promise<string[]> {
     .sort()
 }
 
-const isOmitted = (name: string) => name.startsWith('.') || name === 'node_modules' || name === '__pycache__'
+const isOmitted = (name: string) =>
+  name.startsWith('.') || name === 'node_modules' || name === '__pycache__'

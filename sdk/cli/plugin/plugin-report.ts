@@ -17,7 +17,9 @@ export function printRefusals(plugins: readonly Plugin[], out: Output): void {
   for (const { name, versions } of plugins)
     for (const { version, signature } of versions)
       if (signature?.refused !== undefined)
-        out.write(`${styled(out, 'red', 'does not start:')} ${name} ${version}: ${signature.refused}\n`)
+        out.write(
+          `${styled(out, 'red', 'does not start:')} ${name} ${version}: ${signature.refused}\n`,
+        )
 }
 
 export function printIsolation({ level, missing }: Isolation, out: Output): void {

@@ -30,14 +30,21 @@ beforeEach(() => {
   writePlugin(folder, { name: 'crowd' })
 })
 
-/** Runs `eyrie plugin`. Words that begin with @ are files in the folder; ␣ is a space within a word. */
+/**
+ * Runs `eyrie plugin`. Words that begin with @ are files in the folder; ␣ is a space within a word.
+ */
 const run = (line: string) =>
   runEyrieCommand(
-    ['plugin', ...line.split(' ').map(word => word.replace(/^@/, `${folder}/`).replaceAll('␣', ' '))],
+    [
+      'plugin',
+      ...line.split(' ').map(word => word.replace(/^@/, `${folder}/`).replaceAll('␣', ' ')),
+    ],
     { data, environment: { EYRIE_ENGINE_URL: `http://127.0.0.1:${server.port}` } },
   )
-const keygen = (name = 'acme', publisher = 'Acme␣Vision') => run(`keygen @${name} --publisher ${publisher}`)
-const keyOf = (name: string) => JSON.parse(readFileSync(join(folder, `${name}.pub`), 'utf8')).key as string
+const keygen = (name = 'acme', publisher = 'Acme␣Vision') =>
+  run(`keygen @${name} --publisher ${publisher}`)
+const keyOf = (name: string) =>
+  JSON.parse(readFileSync(join(folder, `${name}.pub`), 'utf8')).key as string
 const failure = (reason: RegExp) => ({ code: 1, out: '', err: expect.stringMatching(reason) })
 
 describe('eyrie plugin keygen', () => {
@@ -53,7 +60,9 @@ describe('eyrie plugin keygen', () => {
 
   it.each(['acme.key', 'acme.pub'])('never overwrites %s', async existing => {
     writeFileSync(join(folder, existing), 'precious')
-    expect(await keygen()).toMatchObject(failure(/acme\.\w+ cannot be created \(EEXIST\): use another name/))
+    expect(await keygen()).toMatchObject(
+      failure(/acme\.\w+ cannot be created \(EEXIST\): use another name/),
+    )
     expect(readFileSync(join(folder, existing), 'utf8')).toBe('precious')
     expect(existsSync(join(folder, existing === 'acme.key' ? 'acme.pub' : 'acme.key'))).toBe(false)
   })
@@ -112,7 +121,9 @@ describe('eyrie plugin sign and verify', () => {
       failure(/is signed with the key \w{64} of "Beta", not with that of Acme Vision/),
     )
     writeFileSync(join(folder, 'crowd/element.ts'), 'export default {}')
-    expect(await run('verify @crowd')).toMatchObject(failure(/crowd is not valid: "element\.ts" was changed/))
+    expect(await run('verify @crowd')).toMatchObject(
+      failure(/crowd is not valid: "element\.ts" was changed/),
+    )
     await run('sign @crowd --key @acme.key')
     expect((await run('verify @crowd --key @acme.pub')).code).toBe(0)
   })
@@ -121,7 +132,11 @@ describe('eyrie plugin sign and verify', () => {
     ['sign @crowd', 2, /--key is missing/],
     ['keygen @acme', 2, /--publisher is missing/],
     ['sign @crowd --key @none.key', 1, /none\.key does not exist/],
-    ['sign @crowd --key @crowd/plugin.json', 1, /plugin\.json is not valid: \/publisher: is required/],
+    [
+      'sign @crowd --key @crowd/plugin.json',
+      1,
+      /plugin\.json is not valid: \/publisher: is required/,
+    ],
     ['sign @none --key @acme.key', 1, /none does not exist/],
     ['sign @acme.pub --key @acme.key', 1, /acme\.pub is not a complete package of a plugin/],
     ['verify @crowd --key @acme.key', 1, /acme\.key is not valid: \/key: is required/],
@@ -153,11 +168,16 @@ describe('eyrie plugin trust', () => {
       /^crowd +1\.0\.0 +active +uploaded +signed by Acme Vision +Apache/m,
     )
     expect((await run('show crowd')).out).toMatch(
-      new RegExp(`^crowd 1\\.0\\.0 \\(uploaded, active\\)\\n {2}signed by Acme Vision, key ${key}$`, 'm'),
+      new RegExp(
+        `^crowd 1\\.0\\.0 \\(uploaded, active\\)\\n {2}signed by Acme Vision, key ${key}$`,
+        'm',
+      ),
     )
     expect((await run('add @own')).err).toMatch(/it is not signed.*eyrie plugin allow own/)
     expect((await run('allow own')).out).toBe('allowed own\n')
-    expect((await run('add @own')).out).toMatch(/^own 1\.0\.0 is unsigned\n(?:.*\n)+added own 1\.0\.0/)
+    expect((await run('add @own')).out).toMatch(
+      /^own 1\.0\.0 is unsigned\n(?:.*\n)+added own 1\.0\.0/,
+    )
     expect((await run('publishers')).out).toMatch(
       new RegExp(
         `^Acme Vision +trusted +\\S+Z +${key}\\nsignatures of uploaded plugins: required\\naccepted without them: own$`,
@@ -181,7 +201,9 @@ describe('eyrie plugin trust', () => {
       `deleted Acme Vision (key ${key})\nThe engine accepts plugins of all publishers, and plugins without a signature.\n`,
     )
     expect((await run('show crowd')).out).toMatch(/signed by unknown publisher "Acme Vision", key/)
-    expect(JSON.parse((await run('publishers --json')).out)).toMatchObject({ signatures: 'optional' })
+    expect(JSON.parse((await run('publishers --json')).out)).toMatchObject({
+      signatures: 'optional',
+    })
   })
 
   it('accepts another publisher of a plugin only with --new-publisher', async () => {

@@ -1,6 +1,10 @@
 import { join } from 'node:path'
 import { SIGNATURE_FILE } from '@eyrie/plugin-signature/package-signature'
-import { generatePublisherKeys, readPublicKey, readSigningKey } from '@eyrie/plugin-signature/publisher-keys'
+import {
+  generatePublisherKeys,
+  readPublicKey,
+  readSigningKey,
+} from '@eyrie/plugin-signature/publisher-keys'
 import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
 import { writeKeyPair } from '../command/key-pair-files.ts'
 import { writeLocalFile } from '../command/local-files.ts'
@@ -11,8 +15,8 @@ import { packFiles } from './plugin-archive.ts'
 import { readPluginFiles } from './plugin-files.ts'
 
 /**
- * Commands for publishers of plugins, which need no engine. A signed package contains its signature, so that it can be
- * distributed in any way.
+ * Commands for publishers of plugins, which need no engine. A signed package contains its
+ * signature, so that it can be distributed in any way.
  */
 
 /** `eyrie plugin keygen`: generates the key pair of a publisher. */
@@ -23,7 +27,9 @@ export const pluginKeygenCommand: Command = {
     'the publisher with <name>.pub.',
 
   async run(args, { out }) {
-    const { values, positionals } = parseArguments(args, { publisher: { type: 'string' } }, ['name'])
+    const { values, positionals } = parseArguments(args, { publisher: { type: 'string' } }, [
+      'name',
+    ])
     const [name] = positionals
     const keys = generateKeys(requireOption('publisher', values.publisher))
     const { privateFile, publicFile } = await writeKeyPair(name, keys)
@@ -57,7 +63,8 @@ export const signPluginCommand: Command = {
 
     if (isFolder) await writeLocalFile(join(path, SIGNATURE_FILE), signature)
     const archive = values.out ?? (isFolder ? undefined : path)
-    if (archive !== undefined) await writeLocalFile(archive, await packFiles(addSignature(files, signature)))
+    if (archive !== undefined)
+      await writeLocalFile(archive, await packFiles(addSignature(files, signature)))
     const { name, version } = manifest
     writeSuccess(out, 'signed', `${name} ${version} as ${key.publisher}: ${archive ?? path}`)
   },
@@ -74,7 +81,8 @@ export const verifyPluginCommand: Command = {
     const options = { key: { type: 'string' }, ...JSON_OPTION } as const
     const { values, positionals } = parseArguments(args, options, ['folder or package'])
     const [path] = positionals
-    const expected = values.key === undefined ? undefined : await readKeyFile(values.key, readPublicKey)
+    const expected =
+      values.key === undefined ? undefined : await readKeyFile(values.key, readPublicKey)
     const { manifest, files } = await readPluginFiles(path)
     const { publisher, key } = verifySignature(path, files)
     if (expected && expected.key !== key)
@@ -86,6 +94,7 @@ export const verifyPluginCommand: Command = {
     if (values.json) return writeJson(out, { name, version, publisher, key })
     writeSuccess(out, 'verified', `${name} ${version}, signed by ${publisher}`)
     out.write(`key ${key}\n`)
-    if (!expected) out.write('Anyone can use this name: compare the key, or name the publisher with --key.\n')
+    if (!expected)
+      out.write('Anyone can use this name: compare the key, or name the publisher with --key.\n')
   },
 }

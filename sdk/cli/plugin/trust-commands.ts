@@ -18,13 +18,21 @@ export const trustPublisherCommand: Command = {
     'accepts only plugins of trusted publishers. --force lets plugins stop that are not signed.',
 
   async run(args, terminal) {
-    const options = { name: { type: 'string' }, force: { type: 'boolean' }, ...ENGINE_OPTIONS } as const
+    const options = {
+      name: { type: 'string' },
+      force: { type: 'boolean' },
+      ...ENGINE_OPTIONS,
+    } as const
     const { values, positionals } = parseArguments(args, options, ['public key'])
     const [source] = positionals
     const engine = connectToChangePlugins(values, terminal)
     const { key, name } = await readPublisher(source, values.name, engine)
     const before = await engine.pluginTrust.get()
-    const { signatures } = await engine.pluginTrust.setPublisher(key, { name }, { force: values.force })
+    const { signatures } = await engine.pluginTrust.setPublisher(
+      key,
+      { name },
+      { force: values.force },
+    )
     writeSuccess(terminal.out, 'trusted', `${name} (key ${key})`)
     if (before.signatures !== signatures)
       terminal.out.write('From now on, the engine accepts only plugins of trusted publishers.\n')
@@ -32,7 +40,10 @@ export const trustPublisherCommand: Command = {
   },
 }
 
-/** Reads the publisher from a file, or returns the key in the argument. For a key that the engine knows, the name is optional. */
+/**
+ * Reads the publisher from a file, or returns the key in the argument. For a key that the engine
+ * knows, the name is optional.
+ */
 async function readPublisher(
   source: string,
   name: string | undefined,
@@ -67,7 +78,9 @@ export const distrustPublisherCommand: Command = {
     }
     const { signatures } = await engine.pluginTrust.get()
     if (signatures === 'optional')
-      terminal.out.write('The engine accepts plugins of all publishers, and plugins without a signature.\n')
+      terminal.out.write(
+        'The engine accepts plugins of all publishers, and plugins without a signature.\n',
+      )
     await reportRefusals(engine, terminal.out)
   },
 }
@@ -92,7 +105,8 @@ export const listPublishersCommand: Command = {
     const rows = publishers.map(({ name, state, since, key }) => [name, state, since, key])
     writeTable(terminal.out, [['PUBLISHER', 'STATE', 'SINCE', 'KEY'], ...rows])
     terminal.out.write(`signatures of uploaded plugins: ${signatures}\n`)
-    if (exceptions.length > 0) terminal.out.write(`accepted without them: ${exceptions.join(', ')}\n`)
+    if (exceptions.length > 0)
+      terminal.out.write(`accepted without them: ${exceptions.join(', ')}\n`)
   },
 }
 
@@ -112,7 +126,8 @@ export const allowPluginCommand: Command = {
 /** `eyrie plugin disallow`: deletes an exception. */
 export const disallowPluginCommand: Command = {
   usage: '<plugin> [--url URL] [--token TOKEN]',
-  about: 'Withdraws eyrie plugin allow: the plugin needs the signature of a trusted publisher again.',
+  about:
+    'Withdraws eyrie plugin allow: the plugin needs the signature of a trusted publisher again.',
 
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['plugin'])
@@ -125,4 +140,5 @@ export const disallowPluginCommand: Command = {
 }
 
 /** Prints which installed versions do not start after the change. */
-const reportRefusals = async (engine: Client, out: Output) => printRefusals(await engine.plugin.list(), out)
+const reportRefusals = async (engine: Client, out: Output) =>
+  printRefusals(await engine.plugin.list(), out)

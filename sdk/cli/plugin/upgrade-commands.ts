@@ -1,4 +1,9 @@
-import { type Command, JSON_OPTION, parseArguments, parsePositiveInteger } from '../command/command.ts'
+import {
+  type Command,
+  JSON_OPTION,
+  parseArguments,
+  parsePositiveInteger,
+} from '../command/command.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine/engine-access.ts'
 import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
@@ -6,15 +11,16 @@ import { grantRequested } from './plugin-commands.ts'
 import { printShadowReport } from './upgrade-report.ts'
 
 /**
- * Commands that upgrade plugins while their pipelines run. A version can first run in shadow: on the same frames as the active one,
- * but without any effect.
+ * Commands that upgrade plugins while their pipelines run. A version can first run in shadow: on
+ * the same frames as the active one, but without any effect.
  */
 
 const DEFAULT_SECONDS = '60'
 
 /** `eyrie plugin upgrade`: runs a version in shadow, and then activates it. */
 export const upgradePluginCommand: Command = {
-  usage: '<name> <version> [--seconds 60] [--accept] [--grant] [--json] [--url URL] [--token TOKEN]',
+  usage:
+    '<name> <version> [--seconds 60] [--accept] [--grant] [--json] [--url URL] [--token TOKEN]',
   about:
     'Runs a version of a plugin in shadow, next to the active one and without any effect, and prints how it differs. --accept\n' +
     'then activates it unless it did worse; on a terminal, it asks.',
@@ -31,11 +37,17 @@ export const upgradePluginCommand: Command = {
     const [name, version] = positionals
     const seconds = parsePositiveInteger('seconds', values.seconds)
     const engine = connectToChangePlugins(values, terminal)
-    const isGranted = await grantRequested(await engine.plugin.get(name), version, values.grant, terminal)
+    const isGranted = await grantRequested(
+      await engine.plugin.get(name),
+      version,
+      values.grant,
+      terminal,
+    )
 
     const grant = isGranted ? true : undefined
     const started = await engine.plugin.startShadow(name, { version, seconds, grant })
-    if (!values.json) terminal.out.write(`running ${name} ${version} in shadow until ${started.ends}\n`)
+    if (!values.json)
+      terminal.out.write(`running ${name} ${version} in shadow until ${started.ends}\n`)
     const report = await waitForEnd(started, () => engine.plugin.getShadow(name))
     if (values.json) writeJson(terminal.out, report)
     else printShadowReport(report, terminal.out)
@@ -71,7 +83,9 @@ export const pluginSwitchesCommand: Command = {
     'Lists the switches of the active version of a plugin, and why the engine has switched back by itself.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, ['name'])
+    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, [
+      'name',
+    ])
     const [name] = positionals
     const switches = await connectEngine(values, terminal).plugin.switches(name)
     if (values.json) return writeJson(terminal.out, switches)

@@ -2,7 +2,10 @@ import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract
 import { type Output, writeTable } from '../command/terminal.ts'
 import { printVerdict } from '../engine/shadow-run.ts'
 
-/** Prints how the active version of a plugin and a version that runs in shadow, without any effect, differ. */
+/**
+ * Prints how the active version of a plugin and a version that runs in shadow,
+ * without any effect, differ.
+ */
 
 const HEADER = [
   'CHANNEL',

@@ -7,8 +7,8 @@ import { SDK_VERSION } from '@eyrie/contract/sdk-version'
 import { findCompiler } from './find-compiler.ts'
 
 /**
- * Builds the element SDK as an npm package that works outside this repository: JavaScript and types, the schemas of the
- * contract that it uses, and no dependency but zod.
+ * Builds the element SDK as an npm package that works outside this repository: JavaScript and
+ * types, the schemas of the contract that it uses, and no dependency but zod.
  */
 
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -37,14 +37,20 @@ const COMPILER_OPTIONS = {
   outDir: 'dist',
 }
 
-/** Builds the package in the folder `target`, which must not exist. Rejects if the compiler is not installed. */
+/**
+ * Builds the package in the folder `target`, which must not exist. Rejects if the
+ * compiler is not installed.
+ */
 export async function buildSdkPackage(target: string): Promise<void> {
   const staging = await mkdtemp(join(tmpdir(), 'eyrie-sdk-'))
   try {
     await copyModules(join(staging, 'src'))
     await symlink(join(ROOT, 'node_modules'), join(staging, 'node_modules'))
     await writeJson(join(staging, 'package.json'), { type: 'module' })
-    await writeJson(join(staging, 'tsconfig.json'), { compilerOptions: COMPILER_OPTIONS, include: ['src'] })
+    await writeJson(join(staging, 'tsconfig.json'), {
+      compilerOptions: COMPILER_OPTIONS,
+      include: ['src'],
+    })
     await compile(staging)
 
     await mkdir(target, { recursive: true })
@@ -57,10 +63,15 @@ export async function buildSdkPackage(target: string): Promise<void> {
   }
 }
 
-/** The path in an import of the contract or of another file. Groups: its beginning, the rest of it. */
+/**
+ * The path in an import of the contract or of another file. Groups: its beginning, the rest of it.
+ */
 const IMPORTED_PATH = /(?<=\bfrom '|\bimport ')(@eyrie\/contract\/|\.\.?\/)([^']+)(?=')/g
 
-/** Copies the exported modules and all modules that they import. Replaces the imports by relative ones of JavaScript files. */
+/**
+ * Copies the exported modules and all modules that they import. Replaces the imports by relative
+ * ones of JavaScript files.
+ */
 async function copyModules(folder: string): Promise<void> {
   const pending = Object.values(EXPORTS).map(name => `sdk/element/${name}.ts`)
   const copied = new Set<string>()
@@ -96,9 +107,12 @@ async function compile(folder: string): Promise<void> {
     await promisify(execFile)(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
   } catch (cause) {
     const { stdout } = cause as { stdout?: string }
-    throw new Error(`failed to compile the element SDK: ${stdout?.trim() || (cause as Error).message}`, {
-      cause,
-    })
+    throw new Error(
+      `failed to compile the element SDK: ${stdout?.trim() || (cause as Error).message}`,
+      {
+        cause,
+      },
+    )
   }
 }
 
@@ -128,4 +142,5 @@ async function describePackage(): Promise<object> {
   }
 }
 
-const writeJson = (file: string, value: object) => writeFile(file, `${JSON.stringify(value, null, 2)}\n`)
+const writeJson = (file: string, value: object) =>
+  writeFile(file, `${JSON.stringify(value, null, 2)}\n`)

@@ -11,8 +11,8 @@ import { readPipelineHealth } from '../engine/pipeline-health.ts'
 import { getLogFiles } from '../logs/log-files.ts'
 
 /**
- * The contents of a support bundle, the archive that a user attaches to a bug report: responses of the services, logs,
- * plugin manifests and a description of the machine.
+ * The contents of a support bundle, the archive that a user attaches to a bug report: responses of
+ * the services, logs, plugin manifests and a description of the machine.
  */
 
 const REQUEST_TIMEOUT_MS = 5_000
@@ -26,7 +26,10 @@ export interface BundlePart {
 }
 
 /** Lists the parts of a bundle. Nothing but folders is read until `read` of a part is called. */
-export async function listBundleParts(engine: ServiceAccess, terminal: Terminal): Promise<BundlePart[]> {
+export async function listBundleParts(
+  engine: ServiceAccess,
+  terminal: Terminal,
+): Promise<BundlePart[]> {
   const { media, management, scheduler } = getServiceAccess(terminal)
   return [
     ...listEngineParts(engine),
@@ -105,11 +108,14 @@ async function listFileParts({ data, environment = {} }: Terminal): Promise<Bund
 }
 
 /** Returns the path of each plugin manifest in the folders, and its name in the bundle. */
-async function findPluginManifests(folders: readonly string[]): Promise<{ name: string; path: string }[]> {
+async function findPluginManifests(
+  folders: readonly string[],
+): Promise<{ name: string; path: string }[]> {
   const manifests = new Map<string, string>()
   for (const folder of folders) {
     const plugins = await readdir(folder).catch(() => [])
-    for (const plugin of plugins) manifests.set(`plugins/${plugin}.json`, join(folder, plugin, 'plugin.json'))
+    for (const plugin of plugins)
+      manifests.set(`plugins/${plugin}.json`, join(folder, plugin, 'plugin.json'))
   }
   return [...manifests].map(([name, path]) => ({ name, path }))
 }
@@ -136,7 +142,10 @@ async function readSystemName(): Promise<string | undefined> {
   return /^PRETTY_NAME="?([^"\n]*)/m.exec(text)?.[1]
 }
 
-/** Returns the size and the free space of a file system in bytes, or undefined if the folder does not exist. */
+/**
+ * Returns the size and the free space of a file system in bytes, or undefined if the
+ * folder does not exist.
+ */
 async function measureSpace(folder: string) {
   try {
     const { bsize, blocks, bavail } = await statfs(folder)

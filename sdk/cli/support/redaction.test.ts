@@ -37,7 +37,10 @@ describe('redact', () => {
 describe('findSecrets', () => {
   it('returns passwords in fields and URLs, decoded and as written', () => {
     const stored = {
-      sources: [{ address: 'rtsp://u:p%40ss@c/' }, { address: { url: 'rtsp://c/', password: 'a"b' } }],
+      sources: [
+        { address: 'rtsp://u:p%40ss@c/' },
+        { address: { url: 'rtsp://c/', password: 'a"b' } },
+      ],
     }
     expect(findSecrets(JSON.stringify(stored, null, 2))).toEqual(['a"b', 'p%40ss', 'p@ss'])
   })

@@ -5,8 +5,9 @@ import type { Terminal } from '../command/terminal.ts'
 import { unsealAddresses } from './sealed-addresses.ts'
 
 /**
- * Removes passwords and tokens from the files of a support bundle. Two methods complement each other: the known secrets of
- * the appliance are replaced wherever they occur, and patterns such as `password=…` also find unknown secrets.
+ * Removes passwords and tokens from the files of a support bundle. Two methods complement each
+ * other: the known secrets of the appliance are replaced wherever they occur, and patterns such as
+ * `password=…` also find unknown secrets.
  */
 
 /** Known secrets that are shorter are not replaced: they would match parts of ordinary words. */
@@ -14,7 +15,9 @@ const MIN_SECRET_LENGTH = 4
 
 const SECRET_NAME = '[\\w-]*(?:password|passwd|token|secret|authorization|api_?key)[\\w-]*'
 
-/** `"password": "…"` in JSON. Like all patterns: group 1 precedes the secret, group 2 is the secret. */
+/**
+ * `"password": "…"` in JSON. Like all patterns: group 1 precedes the secret, group 2 is the secret.
+ */
 const JSON_PATTERN = new RegExp(`("${SECRET_NAME}"\\s*:\\s*")((?:[^"\\\\]|\\\\.)*)(?=")`, 'gi')
 
 /** `scheme://user:…@host` */
@@ -35,7 +38,10 @@ export function redact(text: string, knownSecrets: readonly string[]): string {
   return redacted
 }
 
-/** Returns the secrets as they appear in plain text, JSON and URLs. The longest come first, as they may contain others. */
+/**
+ * Returns the secrets as they appear in plain text, JSON and URLs. The longest come first, as
+ * they may contain others.
+ */
 function listEncodings(secrets: readonly string[]): string[] {
   return secrets
     .filter(secret => secret.length >= MIN_SECRET_LENGTH)
@@ -46,15 +52,21 @@ function listEncodings(secrets: readonly string[]): string[] {
     .sort((a, b) => b.length - a.length)
 }
 
-/** Finds the secrets in a JSON text: values of fields with the name of a secret, and passwords in URLs. */
+/**
+ * Finds the secrets in a JSON text: values of fields with the name of a secret, and passwords in
+ * URLs.
+ */
 export function findSecrets(json: string): string[] {
-  const fieldValues = matchSecrets(json, JSON_PATTERN).map(text => JSON.parse(`"${text}"`) as string)
+  const fieldValues = matchSecrets(json, JSON_PATTERN).map(
+    text => JSON.parse(`"${text}"`) as string,
+  )
   const urlPasswords = matchSecrets(json, URL_PATTERN)
   const secrets = [...fieldValues, ...urlPasswords, ...urlPasswords.map(decodePercent)]
   return secrets.filter(secret => secret !== REDACTED)
 }
 
-const matchSecrets = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(match => match[2]!)
+const matchSecrets = (text: string, pattern: RegExp) =>
+  [...text.matchAll(pattern)].map(match => match[2]!)
 
 /** Returns the text unchanged if its percent-encoding is invalid. */
 function decodePercent(text: string): string {
@@ -65,7 +77,10 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Reads the known secrets of the appliance: its secret files, environment variables and passwords of cameras. */
+/**
+ * Reads the known secrets of the appliance: its secret files, environment variables and
+ * passwords of cameras.
+ */
 export async function readKnownSecrets({ data, environment = {} }: Terminal): Promise<string[]> {
   const configuration = await readIfExists(join(data, 'engine/configuration.json'))
   const key = await readIfExists(join(data, 'secrets/engine-key'))
@@ -82,8 +97,13 @@ async function readSecretFiles(folder: string): Promise<string[]> {
   return texts.flatMap(splitList)
 }
 
-/** A variable such as `EYRIE_TOKEN` contains secrets, and `EYRIE_TOKEN_FILE` the path of a file with secrets. */
-async function readSecretVariables(environment: NonNullable<Terminal['environment']>): Promise<string[]> {
+/**
+ * A variable such as `EYRIE_TOKEN` contains secrets, and `EYRIE_TOKEN_FILE` the path of
+ * a file with secrets.
+ */
+async function readSecretVariables(
+  environment: NonNullable<Terminal['environment']>,
+): Promise<string[]> {
   const secrets: string[] = []
   for (const [name, value = ''] of Object.entries(environment)) {
     if (!/TOKEN|PASSWORD|SECRET/.test(name)) continue

@@ -51,11 +51,19 @@ function createDataWithSecrets(): string {
 /** Writes a bundle, and reads its files with the system's tar. */
 async function writeBundle(data: string, url: string) {
   const file = join(data, 'bundle.tar.gz')
-  const result = await runEyrieCommand(['support', '--output', file, '--url', url], { data, environment })
+  const result = await runEyrieCommand(['support', '--output', file, '--url', url], {
+    data,
+    environment,
+  })
   const names = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).trim().split('\n')
   const read = (name: string) =>
     execFileSync('tar', ['-xzOf', file, '--wildcards', `*/${name}`], { encoding: 'utf8' })
-  return { file, result, names: names.map(name => name.replace(/^eyrie-support-\d{14}\//, '')), read }
+  return {
+    file,
+    result,
+    names: names.map(name => name.replace(/^eyrie-support-\d{14}\//, '')),
+    read,
+  }
 }
 
 async function startEngineWithCameras(data: string): Promise<string> {
@@ -65,7 +73,10 @@ async function startEngineWithCameras(data: string): Promise<string> {
     await server.close()
     await engine.stop()
   })
-  await call('POST', '/sources', { type: 'video', address: `rtsp://user:${secrets.url}@camera.invalid/` })
+  await call('POST', '/sources', {
+    type: 'video',
+    address: `rtsp://user:${secrets.url}@camera.invalid/`,
+  })
   const address = {
     url: 'rtsp://camera.invalid/',
     username: 'u',
@@ -79,7 +90,10 @@ async function startEngineWithCameras(data: string): Promise<string> {
 describe('support bundle', () => {
   it('contains the files that a bug report needs', async () => {
     const data = createDataWithSecrets()
-    const { file, result, names, read } = await writeBundle(data, await startEngineWithCameras(data))
+    const { file, result, names, read } = await writeBundle(
+      data,
+      await startEngineWithCameras(data),
+    )
     expect(result).toMatchObject({ code: 0, out: `wrote ${file}\n` })
     expect(names).toEqual(
       expect.arrayContaining([
@@ -97,7 +111,10 @@ describe('support bundle', () => {
       ]),
     )
     expect(JSON.parse(read('engine/configuration.json')).sources).toHaveLength(2)
-    expect(JSON.parse(read('health/engine.json'))).toMatchObject({ ok: true, media: 'not connected' })
+    expect(JSON.parse(read('health/engine.json'))).toMatchObject({
+      ok: true,
+      media: 'not connected',
+    })
     expect(manifest.parse(JSON.parse(read('plugins/infer.json'))).name).toBe('infer')
     expect(JSON.parse(read('machine.json'))).toMatchObject({
       node: process.version,

@@ -56,7 +56,10 @@ interface BundleContents {
   missing: Record<string, string>
 }
 
-/** Reads all parts of the bundle. Failures are collected, because a bundle is needed most when services are down. */
+/**
+ * Reads all parts of the bundle. Failures are collected, because a bundle is needed most
+ * when services are down.
+ */
 async function collectFiles(engine: ServiceAccess, terminal: Terminal): Promise<BundleContents> {
   const secrets = [...(await readKnownSecrets(terminal)), engine.token ?? '']
   const files: BundleFile[] = []
@@ -78,7 +81,11 @@ async function collectFiles(engine: ServiceAccess, terminal: Terminal): Promise<
 }
 
 /** Packs files into a gzipped tar archive under one folder, readable only by their owner. */
-async function archiveFiles(folder: string, files: readonly BundleFile[], mtime: Date): Promise<Buffer> {
+async function archiveFiles(
+  folder: string,
+  files: readonly BundleFile[],
+  mtime: Date,
+): Promise<Buffer> {
   const tar = pack()
   for (const { name, text } of files)
     tar.entry({ name: `${folder}/${name}`, mode: OWNER_ONLY_MODE, mtime }, text)

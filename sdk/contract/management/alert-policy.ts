@@ -4,8 +4,8 @@ import { route } from './management-route.ts'
 import { recordId, reference, SECONDS_PER_DAY } from './record-fields.ts'
 
 /**
- * Policies in the management API. The policy of an alert decides which of its notifications people are informed of. The
- * notifications themselves are stored in any case.
+ * Policies in the management API. The policy of an alert decides which of its notifications people
+ * are informed of. The notifications themselves are stored in any case.
  */
 
 const MINUTES_PER_DAY = 1440

@@ -4,8 +4,8 @@ import { integer, name, recordId, reference, SECONDS_PER_DAY, text } from './rec
 import { statisticKey } from './statistic.ts'
 
 /**
- * Alerts in the management API. An alert is a condition on a statistic of a channel, such as `occupancy` greater than 5. An
- * alert that fires runs its actions, which notify people.
+ * Alerts in the management API. An alert is a condition on a statistic of a channel, such as
+ * `occupancy` greater than 5. An alert that fires runs its actions, which notify people.
  */
 
 export const alertPriority = z.enum(['low', 'medium', 'high', 'critical'])
@@ -16,32 +16,41 @@ export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne']).met
 })
 export type AlertCondition = z.infer<typeof alertCondition>
 
-/** A decimal number as in JSON, except that a plus sign and a missing integer part are also valid. */
+/**
+ * A decimal number as in JSON, except that a plus sign and a missing integer part are also valid.
+ */
 const DECIMAL_NUMBER = /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/
 
-const threshold = text.refine(value => DECIMAL_NUMBER.test(value) && Number.isFinite(Number(value)), {
-  error: 'must be a number such as 5 or 0.5',
-})
+const threshold = text.refine(
+  value => DECIMAL_NUMBER.test(value) && Number.isFinite(Number(value)),
+  {
+    error: 'must be a number such as 5 or 0.5',
+  },
+)
 
 /** How a message is delivered. */
 export const actionType = z.enum(['email', 'sms', 'webhook', 'mqtt', 'push'])
 export type ActionType = z.infer<typeof actionType>
 
 const actionFields = {
-  action_access_id: text.optional().meta({ description: 'User name for a webhook or an MQTT broker' }),
+  action_access_id: text
+    .optional()
+    .meta({ description: 'User name for a webhook or an MQTT broker' }),
   action_access_token: text.optional().meta({
     description:
       'Password of action_access_id. If action_access_id is empty, it is sent as a bearer token. A value that begins with whsec_ is never sent: it is the secret that signs the webhook',
   }),
   action_auth_header: text.optional().meta({
-    description: 'Value of the Authorization header of a webhook, or another header as `Name: value`',
+    description:
+      'Value of the Authorization header of a webhook, or another header as `Name: value`',
   }),
   action_external_link: text.optional().meta({ description: 'Address that messages link to' }),
-  action_header: text.optional().meta({ description: 'Headers of a webhook, one per line as `Name: value`' }),
-  action_is_auto_payload: z
-    .boolean()
+  action_header: text
     .optional()
-    .meta({ description: 'Whether a webhook sends the standard payload although action_payload is set' }),
+    .meta({ description: 'Headers of a webhook, one per line as `Name: value`' }),
+  action_is_auto_payload: z.boolean().optional().meta({
+    description: 'Whether a webhook sends the standard payload although action_payload is set',
+  }),
   action_is_secure: z
     .boolean()
     .optional()
@@ -55,7 +64,8 @@ const actionFields = {
     .meta({ description: 'Text of the message. Default: a sentence about the alert' }),
   action_method: text.optional().meta({ description: 'HTTP method of a webhook. Default: POST' }),
   action_payload: text.optional().meta({
-    description: 'Body of a webhook or an MQTT message. Default: the standard payload, a CloudEvent',
+    description:
+      'Body of a webhook or an MQTT message. Default: the standard payload, a CloudEvent',
   }),
   action_picture: z.enum(['none', 'link', 'inline']).optional().meta({
     description:
@@ -65,8 +75,12 @@ const actionFields = {
     .min(0)
     .optional()
     .meta({ description: 'Seconds to wait before the message is sent. Default: 0' }),
-  action_query: text.optional().meta({ description: 'Query that is added to the address of a webhook' }),
-  action_subject: text.optional().meta({ description: 'Subject of the message. Default: alert and channel' }),
+  action_query: text
+    .optional()
+    .meta({ description: 'Query that is added to the address of a webhook' }),
+  action_subject: text
+    .optional()
+    .meta({ description: 'Subject of the message. Default: alert and channel' }),
   action_to: text.optional().meta({
     description:
       'Receivers, separated by commas. Default: those of the settings; for push, every user with access to the channel',
@@ -87,7 +101,9 @@ export type AlertAction = z.infer<typeof alertAction>
 const alertInput = z.strictObject({
   alert_name: name,
   alert_priority: alertPriority,
-  alert_threshold: threshold.meta({ description: 'The number with which the statistic is compared' }),
+  alert_threshold: threshold.meta({
+    description: 'The number with which the statistic is compared',
+  }),
   alert_threshold_condition: alertCondition,
   alert_threshold_key: statisticKey.meta({ description: 'Key of the statistic' }),
   alert_frequency: z

@@ -4,8 +4,9 @@ import { jsonObject, pagination, recordId, text, timestamp } from './record-fiel
 import { timeExpression } from './time-expression.ts'
 
 /**
- * An entry of the audit log, in which the management service logs every change of its data. Each entry describes the change of
- * one record, with the fields `before` and `after` it. Secrets are replaced by `***`.
+ * An entry of the audit log, in which the management service logs every change of its data.
+ * Each entry describes the change of one record, with the fields `before` and `after` it.
+ * Secrets are replaced by `***`.
  */
 export const auditEntry = z
   .object({

@@ -4,7 +4,9 @@ import { MIN_PASSPHRASE_LENGTH } from '../backup.ts'
 import { route } from './management-route.ts'
 import { emptyOr, text } from './record-fields.ts'
 
-/** Settings in the management API for scheduled backups: where they are stored, and for how long. */
+/**
+ * Settings in the management API for scheduled backups: where they are stored, and for how long.
+ */
 
 const MAX_BACKUPS = 10_000
 const MAX_DAYS = 3650
@@ -12,7 +14,9 @@ const MAX_DAYS = 3650
 /** Whether this is the HTTP address of a server, without path, query, fragment and user. */
 function isEndpoint(value: string): boolean {
   const url = URL.parse(value)
-  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(value)
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(value)
+  )
 }
 
 const isFolder = (value: string) => value.startsWith('/') && !value.split('/').includes('..')
@@ -24,11 +28,17 @@ const PREFIX = /^(?:[\w.-]+\/)*[\w.-]*$/
 
 export const backupSettings = z
   .object({
-    backup_target: z.enum(['off', 'folder', 's3']).meta({ description: 'Where backups are written' }),
+    backup_target: z
+      .enum(['off', 'folder', 's3'])
+      .meta({ description: 'Where backups are written' }),
     backup_folder: emptyOr(isFolder, 'must be an absolute path such as /mnt/backups').meta({
-      description: 'Folder on a disk or a network drive. The user that runs management writes to it',
+      description:
+        'Folder on a disk or a network drive. The user that runs management writes to it',
     }),
-    backup_s3_endpoint: emptyOr(isEndpoint, 'must be an address such as https://s3.example.com').meta({
+    backup_s3_endpoint: emptyOr(
+      isEndpoint,
+      'must be an address such as https://s3.example.com',
+    ).meta({
       description: 'Address of an S3-compatible storage, without the bucket',
     }),
     backup_s3_region: text.regex(/^[\w-]{1,64}$/, { error: 'must be a region such as us-east-1' }),

@@ -3,8 +3,9 @@ import { route } from './management-route.ts'
 import { name, recordId, reference, timestamp } from './record-fields.ts'
 
 /**
- * Calendars in the management API. A calendar is an iCalendar file (RFC 5545), such as the holidays of a country, whose events are
- * exceptions of schedules. It belongs to a site, or serves all sites of an organization.
+ * Calendars in the management API. A calendar is an iCalendar file (RFC 5545), such as the
+ * holidays of a country, whose events are exceptions of schedules. It belongs to a site, or serves
+ * all sites of an organization.
  */
 
 /** Maximum length of an iCalendar file. */
@@ -46,7 +47,10 @@ const calendarView = z
   .object({
     ...calendar.shape,
     calendar_ics: z.string(),
-    /** Dates and local times of the site (`2026-12-25`, `2026-12-24T12:00:00`), or times in UTC. The end is exclusive. */
+    /**
+     * Dates and local times of the site (`2026-12-25`, `2026-12-24T12:00:00`), or times in UTC.
+     * The end is exclusive.
+     */
     calendar_events: z.array(
       z.object({ event_start: z.string(), event_end: z.string(), event_summary: z.string() }),
     ),

@@ -4,18 +4,23 @@ import { integer, name, recordId, reference, SECONDS_PER_DAY, text } from './rec
 
 // Descriptions and fields that requests and responses have in common.
 const CHANNEL_KEY = 'A key chosen by the caller; it need not be unique'
-const THRESHOLD_DURATION = 'Length in seconds of the time window over which alerts evaluate a statistic'
-const favorite = z.boolean().meta({ description: 'A mark for clients, without any effect on the channel' })
+const THRESHOLD_DURATION =
+  'Length in seconds of the time window over which alerts evaluate a statistic'
+const favorite = z
+  .boolean()
+  .meta({ description: 'A mark for clients, without any effect on the channel' })
 const storage = z.boolean().meta({
-  description: 'Whether pictures of notifications are stored as long as events; otherwise for a day',
+  description:
+    'Whether pictures of notifications are stored as long as events; otherwise for a day',
 })
 const autoRecovery = z.boolean().meta({
-  description: 'Whether a failed channel is removed from the engine and added again, with growing delays',
+  description:
+    'Whether a failed channel is removed from the engine and added again, with growing delays',
 })
 
 /**
- * A channel in a response of the management API: a source, such as a camera, that is analysed by a pipeline for a usecase,
- * such as people counting.
+ * A channel in a response of the management API: a source, such as a camera, that is analysed by a
+ * pipeline for a usecase, such as people counting.
  */
 export const sourceChannel = z
   .object({
@@ -24,9 +29,9 @@ export const sourceChannel = z
     channel_name: z.string(),
     channel_favorite: favorite,
     channel_threshold_duration: integer.meta({ description: THRESHOLD_DURATION }),
-    channel_sid: z
-      .string()
-      .meta({ description: 'Id on the engine, in decimal; empty until the engine has created the channel' }),
+    channel_sid: z.string().meta({
+      description: 'Id on the engine, in decimal; empty until the engine has created the channel',
+    }),
     is_active: z
       .boolean()
       .meta({ description: 'Whether the channel is running, as last reported by its engine' }),
@@ -64,12 +69,16 @@ const channelInput = z.strictObject({
   channel_favorite: favorite,
   is_storage: storage,
   is_auto_recovery: autoRecovery,
-  channel_threshold_duration: z.int().min(1).max(SECONDS_PER_DAY).meta({ description: THRESHOLD_DURATION }),
+  channel_threshold_duration: z
+    .int()
+    .min(1)
+    .max(SECONDS_PER_DAY)
+    .meta({ description: THRESHOLD_DURATION }),
 })
 
 /**
- * Fields that may be omitted when a channel is created. By default the key is empty, the flags are false, and the time window is
- * 60 seconds.
+ * Fields that may be omitted when a channel is created. By default the key is empty, the flags are
+ * false, and the time window is 60 seconds.
  */
 const OPTIONAL_FIELDS = {
   channel_key: true,
@@ -81,7 +90,10 @@ const OPTIONAL_FIELDS = {
 
 const byId = z.strictObject({ channel_id: reference('channel') })
 
-/** Fields that only responses have. Clients may send them back as they have read them; they have no effect. */
+/**
+ * Fields that only responses have. Clients may send them back as they have read them;
+ * they have no effect.
+ */
 const READ_ONLY_FIELDS = Object.keys(sourceChannel.shape).filter(
   field => field !== 'channel_id' && !(field in channelInput.shape),
 )

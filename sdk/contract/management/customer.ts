@@ -5,7 +5,10 @@ import { key, name, recordId, reference, referenceIds, text } from './record-fie
 import { siteView } from './site.ts'
 import { usecase } from './usecase.ts'
 
-/** A customer in a request of the management API. Organizations have customers, and customers have sites. */
+/**
+ * A customer in a request of the management API. Organizations have customers, and
+ * customers have sites.
+ */
 export const customerInput = z.strictObject({
   organization_id: reference('organization'),
   customer_key: key,
@@ -42,7 +45,10 @@ export type Customer = z.infer<typeof customer>
 const byId = z.strictObject({ customer_id: reference('customer') })
 const siteAssignment = byId.extend({ site_ids: referenceIds('site') })
 
-/** Each organization has a default customer. It has the sites that are assigned to no other customer. */
+/**
+ * Each organization has a default customer. It has the sites that are assigned to no other
+ * customer.
+ */
 const includesDefault = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] })
   .default(false)

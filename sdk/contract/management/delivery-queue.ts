@@ -4,11 +4,14 @@ import { smsSettings, smtpSettings } from './delivery-settings.ts'
 import { systemAlertReport } from './system-alert-kind.ts'
 
 /**
- * The internal API by which the scheduler receives due deliveries from management and reports their results. Management
- * stores the deliveries; the scheduler sends them.
+ * The internal API by which the scheduler receives due deliveries from management and reports their
+ * results. Management stores the deliveries; the scheduler sends them.
  */
 
-/** What is known about one firing of an alert. It replaces the placeholders in the messages of the alert. */
+/**
+ * What is known about one firing of an alert. It replaces the placeholders in the
+ * messages of the alert.
+ */
 export const firingDetails = z.object({
   alert_name: z.string(),
   alert_priority: z.string(),
@@ -25,12 +28,19 @@ export const firingDetails = z.object({
 export type FiringDetails = z.infer<typeof firingDetails>
 
 /** The file of a scheduled report. */
-export const reportFile = z.object({ report_id: z.uuid(), file_name: z.string(), media_type: z.string() })
+export const reportFile = z.object({
+  report_id: z.uuid(),
+  file_name: z.string(),
+  media_type: z.string(),
+})
 export type ReportFile = z.infer<typeof reportFile>
 
 /** What to send, with all placeholders replaced. */
 export const deliveryRequest = z.object({
-  /** Not validated here, because replaced placeholders may make its texts longer than those of an alert. */
+  /**
+   * Not validated here, because replaced placeholders may make its texts longer than those of an
+   * alert.
+   */
   action: z.custom<AlertAction>(value => typeof value === 'object' && value !== null),
   subject: z.string(),
   message: z.string(),
@@ -39,7 +49,10 @@ export const deliveryRequest = z.object({
   system_alerts: z.array(systemAlertReport).optional(),
   /** The file of a scheduled report, which an e-mail has as an attachment. */
   report: reportFile.optional(),
-  /** Messages with the same key are one thread in a mailbox. By default, the messages about an incident are one. */
+  /**
+   * Messages with the same key are one thread in a mailbox. By default, the messages about
+   * an incident are one.
+   */
   thread_key: z.string().optional(),
   /** Whether this is a summary, from which the receiver of an e-mail can unsubscribe. */
   digest: z.boolean().optional(),
@@ -56,7 +69,11 @@ export const deliveryKind = z
 export type DeliveryKind = z.infer<typeof deliveryKind>
 
 /** A subscription of a browser to messages (Push API). Keys are in base64url. */
-export const pushReceiver = z.strictObject({ endpoint: z.string(), p256dh: z.string(), auth: z.string() })
+export const pushReceiver = z.strictObject({
+  endpoint: z.string(),
+  p256dh: z.string(),
+  auth: z.string(),
+})
 
 /** The private key by which push services recognize the appliance, as a JSON Web Key. */
 export const vapidKey = z.strictObject({
@@ -68,10 +85,16 @@ export const vapidKey = z.strictObject({
 })
 export type VapidKey = z.infer<typeof vapidKey>
 
-/** A delivery that the scheduler has claimed. The lease in the claim is the time in which it has to report the result. */
+/**
+ * A delivery that the scheduler has claimed. The lease in the claim is the time in which it has
+ * to report the result.
+ */
 export const claimedDelivery = z.strictObject({
   delivery_id: z.uuid(),
-  /** Number of this attempt, from 1. The result repeats it, so that results of earlier claims are recognized. */
+  /**
+   * Number of this attempt, from 1. The result repeats it, so that results of earlier
+   * claims are recognized.
+   */
   attempt: z.int().min(1),
   type: actionType,
   kind: deliveryKind,
@@ -86,7 +109,10 @@ export const claimedDelivery = z.strictObject({
   /** SHA-256 of the picture, which may not be stored yet. Null without a picture. */
   picture: z.string().nullable(),
   request: deliveryRequest,
-  /** The browser that receives a push message. Null if its user may not view the channel, or has switched messages off. */
+  /**
+   * The browser that receives a push message. Null if its user may not view the channel, or has
+   * switched messages off.
+   */
   push: pushReceiver.nullable(),
   /** The token with which the receiver of a digest unsubscribes. Null for other messages. */
   unsubscribe_token: z.string().nullable(),
@@ -124,7 +150,10 @@ export type ClaimedBatch = z.infer<typeof deliveryClaim.response>
 
 const MAX_REASON_LENGTH = 1000
 
-/** The result of an attempt to send a delivery. `reason` is the answer of the receiver, or the cause of the failure. */
+/**
+ * The result of an attempt to send a delivery. `reason` is the answer of the receiver, or the
+ * cause of the failure.
+ */
 export const deliveryResult = z.strictObject({
   delivery_id: z.uuid(),
   attempt: z.int().min(1),
@@ -149,7 +178,10 @@ export const deliveryResults = {
   body: z.strictObject({ results: z.array(deliveryResult).max(MAX_BATCH) }),
 }
 
-/** Waits until deliveries are newer than `version`, for a few seconds at most. Returns the current version. */
+/**
+ * Waits until deliveries are newer than `version`, for a few seconds at most. Returns
+ * the current version.
+ */
 export const deliveryChanges = {
   path: '/scheduler/deliveries/changes',
   query: z.strictObject({ version: z.coerce.number().int() }),

@@ -28,7 +28,8 @@ export const smtpSettings = z
     smtp_host: line,
     smtp_port: z.int().min(1).max(65_535),
     smtp_auth: z.boolean().meta({
-      description: 'Whether to sign in with the user name and password, which requires STARTTLS or TLS',
+      description:
+        'Whether to sign in with the user name and password, which requires STARTTLS or TLS',
     }),
     smtp_username: line,
     smtp_password: text,

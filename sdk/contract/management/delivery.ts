@@ -5,13 +5,16 @@ import { route } from './management-route.ts'
 import { integer, pagination, recordId, reference, text, timestamp } from './record-fields.ts'
 
 /**
- * Deliveries in the management API. A delivery sends one notification by one action of its alert, for example as an e-mail.
+ * Deliveries in the management API. A delivery sends one notification by one action of its alert,
+ * for example as an e-mail.
  */
 
-export const deliveryState = z.enum(['queued', 'sent', 'delivered', 'failed', 'dead', 'suppressed']).meta({
-  description:
-    'queued: not sent yet; sent: accepted by a server that passes it on; delivered: accepted by the receiver; failed: the last attempt failed, another one follows; dead: given up; suppressed: not sent on purpose',
-})
+export const deliveryState = z
+  .enum(['queued', 'sent', 'delivered', 'failed', 'dead', 'suppressed'])
+  .meta({
+    description:
+      'queued: not sent yet; sent: accepted by a server that passes it on; delivered: accepted by the receiver; failed: the last attempt failed, another one follows; dead: given up; suppressed: not sent on purpose',
+  })
 export type DeliveryState = z.infer<typeof deliveryState>
 
 export const delivery = z
@@ -54,7 +57,9 @@ export const delivery = z
   .meta({ id: 'Delivery' })
 export type Delivery = z.infer<typeof delivery>
 
-/** Values for the placeholders of a preview. Those of the alert, or examples, replace missing ones. */
+/**
+ * Values for the placeholders of a preview. Those of the alert, or examples, replace missing ones.
+ */
 const sampleValues = z.strictObject({
   alert_name: text.optional(),
   alert_priority: text.optional(),
@@ -79,15 +84,21 @@ export const deliveryPreview = z
       .nullable()
       .meta({ description: 'Why the message cannot be sent as the action is configured' }),
     method: z.string().nullable().meta({ description: 'HTTP method of a webhook' }),
-    headers: z
-      .record(z.string(), z.string())
-      .nullable()
-      .meta({ description: 'Headers of a webhook. Values that may be secrets are replaced by ***' }),
+    headers: z.record(z.string(), z.string()).nullable().meta({
+      description: 'Headers of a webhook. Values that may be secrets are replaced by ***',
+    }),
     topic: z.string().nullable().meta({ description: 'Topic of an MQTT message' }),
-    body: z.string().nullable().meta({ description: 'What a webhook, a broker or an SMS contains' }),
+    body: z
+      .string()
+      .nullable()
+      .meta({ description: 'What a webhook, a broker or an SMS contains' }),
     body_bytes: z.int().nullable(),
     sms: z
-      .object({ encoding: z.enum(['GSM-7', 'UCS-2']), segments: z.int(), is_shortened: z.boolean() })
+      .object({
+        encoding: z.enum(['GSM-7', 'UCS-2']),
+        segments: z.int(),
+        is_shortened: z.boolean(),
+      })
       .nullable()
       .meta({ description: 'Number of messages that are charged for an SMS' }),
     unknown_placeholders: z.array(z.object({ field: z.string(), placeholder: z.string() })),
@@ -108,7 +119,9 @@ export const deliveryTemplate = z
         description: z.string().meta({ description: 'Where to find the value' }),
         example: z.string(),
         default: z.string().optional(),
-        pattern: z.string().meta({ description: 'Regular expression that the whole value matches' }),
+        pattern: z
+          .string()
+          .meta({ description: 'Regular expression that the whole value matches' }),
         is_secret: z.boolean(),
       }),
     ),
@@ -147,10 +160,13 @@ export const deliveryRoutes = {
         delivery_state: deliveryState.optional(),
         ...pagination('delivery'),
       })
-      .refine(query => (query.channel_id === undefined) !== (query.report_schedule_id === undefined), {
-        error: 'send either channel_id or report_schedule_id',
-        path: ['channel_id'],
-      }),
+      .refine(
+        query => (query.channel_id === undefined) !== (query.report_schedule_id === undefined),
+        {
+          error: 'send either channel_id or report_schedule_id',
+          path: ['channel_id'],
+        },
+      ),
     status: 200,
     response: z.array(delivery),
   }),

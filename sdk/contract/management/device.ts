@@ -3,7 +3,10 @@ import { sourceChannel } from './channel.ts'
 import { route } from './management-route.ts'
 import { integer, key, name, recordId, reference, text } from './record-fields.ts'
 
-/** Devices, such as cameras, in the management API. A device belongs to a site and offers video streams. */
+/**
+ * Devices, such as cameras, in the management API. A device belongs to a site and
+ * offers video streams.
+ */
 
 const pixels = z.int().min(1).max(65_535)
 const framesPerSecond = z.number().min(0).max(1000)
@@ -13,7 +16,9 @@ export const deviceStream = z
   .strictObject({
     id: integer.meta({ description: 'Number of the stream, unique for the device' }),
     address: text.default(''),
-    fps: z.strictObject({ input: framesPerSecond.optional(), output: framesPerSecond.optional() }).nullish(),
+    fps: z
+      .strictObject({ input: framesPerSecond.optional(), output: framesPerSecond.optional() })
+      .nullish(),
     password: text.default(''),
     port: z.int().min(1).max(65_535).nullish(),
     protocol: text.default(''),
@@ -38,7 +43,9 @@ const deviceInput = z.strictObject({
   device_name: name,
   device_type: text,
   device_uuid: text.default(''),
-  device_tags: z.record(z.string(), z.string()).meta({ description: 'Values by name, such as `floor`' }),
+  device_tags: z
+    .record(z.string(), z.string())
+    .meta({ description: 'Values by name, such as `floor`' }),
   device_streams: z
     .array(deviceStream.extend({ id: integer.optional() }))
     .max(100)
@@ -59,8 +66,14 @@ export const deviceSource = z
     source_id: recordId,
     source_name: z.string(),
     source_address: z.string(),
-    source_fps: z.number().nullable().meta({ description: 'Maximum frame rate; null if it is not limited' }),
-    source_sid: z.int().nullable().meta({ description: 'Id on the engine; null until it has the source' }),
+    source_fps: z
+      .number()
+      .nullable()
+      .meta({ description: 'Maximum frame rate; null if it is not limited' }),
+    source_sid: z
+      .int()
+      .nullable()
+      .meta({ description: 'Id on the engine; null until it has the source' }),
     source_type: z.string(),
     source_channels: z.array(sourceChannel),
   })
@@ -79,13 +92,18 @@ export const device = z
     device_status: deviceStatus,
     device_value: z.string(),
     device_source: z.array(deviceSource),
-    source_channels: z.array(sourceChannel).meta({ description: 'The channels of all these sources' }),
+    source_channels: z
+      .array(sourceChannel)
+      .meta({ description: 'The channels of all these sources' }),
     transaction_id: z.string().meta({ description: 'Changes with every change of the device' }),
   })
   .meta({ id: 'Device' })
 export type Device = z.infer<typeof device>
 
-/** The response to a request for a single device. It has the sources twice, because clients read one or the other field. */
+/**
+ * The response to a request for a single device. It has the sources twice, because clients read
+ * one or the other field.
+ */
 const deviceView = z
   .object({ ...device.shape, device_sources: z.array(deviceSource) })
   .meta({ id: 'DeviceView' })

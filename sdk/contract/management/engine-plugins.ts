@@ -4,13 +4,17 @@ import { plugin } from '../plugin.ts'
 import { route } from './management-route.ts'
 import { recordId, reference } from './record-fields.ts'
 
-/** The plugins of an engine, as the management API shows them. They are changed on the machine of the engine. */
+/**
+ * The plugins of an engine, as the management API shows them. They are changed on the
+ * machine of the engine.
+ */
 export const enginePlugins = z
   .object({
     engine_id: recordId,
     plugins: z.array(plugin),
     isolation: isolation.nullable().meta({
-      description: 'The boundaries around uploaded plugins; null if the engine does not report them',
+      description:
+        'The boundaries around uploaded plugins; null if the engine does not report them',
     }),
   })
   .meta({ id: 'EnginePlugins' })

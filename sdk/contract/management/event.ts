@@ -3,15 +3,27 @@ import { flagParameter } from '../parameters.ts'
 import { route } from './management-route.ts'
 import { name, pagination, recordId, reference } from './record-fields.ts'
 import { requestedStatisticKeys, statisticKeysParameter } from './statistic.ts'
-import { channelStats, eventRecord, usecaseStats, usecaseStatsByQuery } from './statistic-response.ts'
-import { bucketInterval, dateOrTimeExpression, lookback, timeExpression } from './time-expression.ts'
+import {
+  channelStats,
+  eventRecord,
+  usecaseStats,
+  usecaseStatsByQuery,
+} from './statistic-response.ts'
+import {
+  bucketInterval,
+  dateOrTimeExpression,
+  lookback,
+  timeExpression,
+} from './time-expression.ts'
 
 /**
- * Events of channels in the management API, and the statistics that are computed from them. Each operation returns them for one
- * usecase, because the usecase determines which statistics its channels have.
+ * Events of channels in the management API, and the statistics that are computed from them.
+ * Each operation returns them for one usecase, because the usecase determines which
+ * statistics its channels have.
  */
 
-const DETAILS = 'Whether to add the ids of tracked objects, and the newest events of each time bucket'
+const DETAILS =
+  'Whether to add the ids of tracked objects, and the newest events of each time bucket'
 const details = flagParameter.meta({ description: DETAILS })
 
 const frequency = lookback

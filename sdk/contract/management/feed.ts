@@ -4,8 +4,8 @@ import { route } from './management-route.ts'
 import { recordId, reference, timestamp } from './record-fields.ts'
 
 /**
- * The live feed in the management API: messages about what happens, as they occur. A message of the kind `picture`, for example,
- * reports that the picture of a notification is stored.
+ * The live feed in the management API: messages about what happens, as they occur. A message of the
+ * kind `picture`, for example, reports that the picture of a notification is stored.
  */
 
 /** What the messages of the live feed are about. */
@@ -25,8 +25,9 @@ export type FeedKind = (typeof FEED_KINDS)[number]
 const feedId = z.string().regex(/^\d{1,16}$/, { error: 'must be the id of a message of the feed' })
 
 /**
- * A message of the live feed. At most one of `channel_id`, `source_id` and `engine_id` is not null: users who may view this
- * record receive the message. If all are null, the message is about the appliance, and only superadmins receive it.
+ * A message of the live feed. At most one of `channel_id`, `source_id` and `engine_id` is not null:
+ * users who may view this record receive the message. If all are null, the message is about the
+ * appliance, and only superadmins receive it.
  */
 export const feedMessage = z.strictObject({
   /** Increases with each message. */
@@ -46,10 +47,17 @@ export type FeedMessage = z.infer<typeof feedMessage>
  * - `reset`: messages before `id` are missing, so the client has to read the lists again
  * - `heartbeat`: the client has received all messages up to `id`
  */
-export const feedSignal = z.strictObject({ id: feedId, kind: z.enum(['ready', 'reset', 'heartbeat']) })
+export const feedSignal = z.strictObject({
+  id: feedId,
+  kind: z.enum(['ready', 'reset', 'heartbeat']),
+})
 
 /** The last message of a connection that management ends. */
-export const feedEnd = z.strictObject({ kind: z.literal('end'), code: z.string(), reason: z.string() })
+export const feedEnd = z.strictObject({
+  kind: z.literal('end'),
+  code: z.string(),
+  reason: z.string(),
+})
 
 export type FeedEvent = FeedMessage | z.infer<typeof feedSignal> | z.infer<typeof feedEnd>
 
@@ -74,7 +82,9 @@ export const feedRoutes = {
       'Server-sent events, or a WebSocket with the same messages if the request asks for an upgrade. Both resume after last_id or the header Last-Event-ID for 15 minutes; after that, the first message is `reset`.',
     access: 'view',
     query: z.strictObject({
-      last_id: feedId.optional().meta({ description: 'Id of the last message that the client has received' }),
+      last_id: feedId
+        .optional()
+        .meta({ description: 'Id of the last message that the client has received' }),
       channel_id: reference('channel').optional(),
       site_id: reference('site').optional(),
       feed_kinds: z

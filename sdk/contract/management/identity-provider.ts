@@ -4,8 +4,8 @@ import { emptyOr, name, reference, referenceIds, text } from './record-fields.ts
 import { ROLE_KEYS } from './role.ts'
 
 /**
- * The identity provider in the management API: a server with which users sign in instead of a password (OpenID Connect Core
- * 1.0, with the authorization code flow).
+ * The identity provider in the management API: a server with which users sign in instead of a
+ * password (OpenID Connect Core 1.0, with the authorization code flow).
  */
 
 /** The path of the console at which a browser starts a sign-in with the identity provider. */
@@ -16,17 +16,25 @@ export const PROVIDER_CALLBACK_PATH = `${PROVIDER_SIGN_IN_PATH}/callback`
 const MAX_GROUP_ROLES = 500
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
 
-/** Without TLS, an attacker on the network could sign in as any user. Connections within this machine need no TLS. */
+/**
+ * Without TLS, an attacker on the network could sign in as any user. Connections within this
+ * machine need no TLS.
+ */
 function isSecureUrl(value: string): boolean {
   const url = URL.parse(value)
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && LOCAL_HOSTS.includes(url.hostname))
+  return (
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && LOCAL_HOSTS.includes(url.hostname))
+  )
 }
 
 const isOrigin = (value: string) => URL.parse(value)?.origin === value
 /** OpenID Connect Discovery 1.0, section 3. */
 const isIssuer = (value: string) => !/[?#@]/.test(value)
 
-/** The role of the members of a group, and the organization, customers and sites to which it is limited. */
+/**
+ * The role of the members of a group, and the organization, customers and sites to
+ * which it is limited.
+ */
 const groupRole = z.strictObject({
   group: name,
   role_key: z.enum(ROLE_KEYS),
@@ -40,8 +48,12 @@ export const oidcSettings = z
   .object({
     oidc_enabled: z.boolean(),
     oidc_name: text.meta({ description: 'The name of the provider on the sign-in page' }),
-    oidc_issuer: emptyOr(value => isSecureUrl(value) && isIssuer(value), 'must be an https:// address').meta({
-      description: 'The address under which the provider publishes /.well-known/openid-configuration',
+    oidc_issuer: emptyOr(
+      value => isSecureUrl(value) && isIssuer(value),
+      'must be an https:// address',
+    ).meta({
+      description:
+        'The address under which the provider publishes /.well-known/openid-configuration',
     }),
     oidc_client_id: text.meta({ description: 'Id of this appliance at the provider' }),
     oidc_client_secret: text,
@@ -53,7 +65,9 @@ export const oidcSettings = z
       .array(groupRole)
       .max(MAX_GROUP_ROLES)
       .meta({ description: 'The role of each group of the provider' }),
-    oidc_creates_users: z.boolean().meta({ description: 'Whether the first sign-in creates the user' }),
+    oidc_creates_users: z
+      .boolean()
+      .meta({ description: 'Whether the first sign-in creates the user' }),
     oidc_links_by_email: z.boolean().meta({
       description:
         'Whether the first sign-in takes over an existing user with the same e-mail address, if the provider has verified the address',

@@ -6,8 +6,8 @@ import { pagination, recordId, reference, timestamp } from './record-fields.ts'
 import { timeExpression } from './time-expression.ts'
 
 /**
- * Incidents in the management API. An incident combines notifications of an alert: it begins with the first one, and ends when
- * the condition has not held for a while.
+ * Incidents in the management API. An incident combines notifications of an alert: it begins with
+ * the first one, and ends when the condition has not held for a while.
  */
 
 export const incidentState = z.enum(['open', 'acknowledged', 'resolved']).meta({
@@ -17,7 +17,9 @@ export const incidentState = z.enum(['open', 'acknowledged', 'resolved']).meta({
 export type IncidentState = z.infer<typeof incidentState>
 
 const emailOfPersonWho = (hasDone: 'has acknowledged' | 'has resolved') =>
-  z.string().meta({ description: `E-mail address of the person who ${hasDone} it; empty if no person has` })
+  z
+    .string()
+    .meta({ description: `E-mail address of the person who ${hasDone} it; empty if no person has` })
 
 export const incident = z
   .object({
@@ -36,7 +38,9 @@ export const incident = z
     ended_at: timestamp
       .nullable()
       .meta({ description: 'When the condition stopped holding; null while the incident goes on' }),
-    peak: z.number().meta({ description: 'The value of the statistic that is farthest from the threshold' }),
+    peak: z
+      .number()
+      .meta({ description: 'The value of the statistic that is farthest from the threshold' }),
     notification_uuid: recordId
       .nullable()
       .meta({ description: 'The notification with the best picture; null if it was deleted' }),
@@ -54,11 +58,15 @@ export const incident = z
     notified_at: timestamp
       .nullable()
       .meta({ description: 'Time of the latest notification of which people were informed' }),
-    escalation_step: z.int().meta({ description: 'Number of steps of the escalation that were carried out' }),
+    escalation_step: z
+      .int()
+      .meta({ description: 'Number of steps of the escalation that were carried out' }),
     escalates_at: timestamp.nullable().meta({ description: 'Null if no step follows' }),
     acknowledged_at: timestamp.nullable(),
     acknowledged_by: emailOfPersonWho('has acknowledged'),
-    resolved_at: timestamp.nullable().meta({ description: 'Null if the incident has ended by itself' }),
+    resolved_at: timestamp
+      .nullable()
+      .meta({ description: 'Null if the incident has ended by itself' }),
     resolved_by: emailOfPersonWho('has resolved'),
   })
   .meta({ id: 'Incident' })

@@ -3,8 +3,8 @@ import { jobName } from '../jobs.ts'
 import { job } from './job.ts'
 
 /**
- * The internal API by which the scheduler starts jobs. Management does their work and stores the results; the scheduler knows
- * when they are due.
+ * The internal API by which the scheduler starts jobs. Management does their work and stores the
+ * results; the scheduler knows when they are due.
  */
 
 /** Stores when each job is due, and answers with the last run of each. */
@@ -18,8 +18,9 @@ export const jobPlan = {
 export type PlannedJob = z.infer<typeof jobPlan.body>['jobs'][number]
 
 /**
- * Runs a job, and answers when the run has finished or after some seconds. Repeating the request with the same `run_id` waits
- * further, or returns the result. While another run is in progress, the answer has the `run_id` of that run.
+ * Runs a job, and answers when the run has finished or after some seconds. Repeating the request
+ * with the same `run_id` waits further, or returns the result. While another run is in progress,
+ * the answer has the `run_id` of that run.
  */
 export const jobRun = {
   path: (name: string): string => `/scheduler/jobs/${name}/run`,

@@ -3,10 +3,13 @@ import { jobName } from '../jobs.ts'
 import { route } from './management-route.ts'
 import { recordId, timestamp } from './record-fields.ts'
 
-/** Jobs in the management API: work that maintains the appliance at the times of its settings file. */
+/**
+ * Jobs in the management API: work that maintains the appliance at the times of its settings file.
+ */
 
 export const jobState = z.enum(['running', 'succeeded', 'failed', 'skipped']).meta({
-  description: 'skipped: there was nothing to do, for example because no target of backups is configured',
+  description:
+    'skipped: there was nothing to do, for example because no target of backups is configured',
 })
 export type JobState = z.infer<typeof jobState>
 
@@ -17,7 +20,9 @@ export const job = z
     run_id: recordId
       .nullable()
       .meta({ description: 'The last run, or the current one; null before the first' }),
-    job_state: jobState.nullable().meta({ description: 'Result of this run; null before the first' }),
+    job_state: jobState
+      .nullable()
+      .meta({ description: 'Result of this run; null before the first' }),
     job_message: z.string().meta({ description: 'What the run has done, or why it failed' }),
     started_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),
@@ -26,7 +31,9 @@ export const job = z
     next_run_at: timestamp
       .nullable()
       .meta({ description: 'Null if the job is off, or the scheduler has not started yet' }),
-    is_requested: z.boolean().meta({ description: 'Whether a run was requested that has not started yet' }),
+    is_requested: z
+      .boolean()
+      .meta({ description: 'Whether a run was requested that has not started yet' }),
   })
   .meta({ id: 'Job' })
 export type Job = z.infer<typeof job>

@@ -3,8 +3,8 @@ import { route } from './management-route.ts'
 import { name, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
 
 /**
- * Engines in the management API. The management service connects to engines, configures them and compares their
- * configuration with its own. A difference between the two is called drift.
+ * Engines in the management API. The management service connects to engines, configures them and
+ * compares their configuration with its own. A difference between the two is called drift.
  */
 
 /** A host name or IP address, without scheme or port. */
@@ -17,7 +17,9 @@ const UNITS_MS = { ms: 1, s: 1000, m: 60_000 }
 const MIN_TIMEOUT_MS = 100
 const MAX_TIMEOUT_MS = 300_000
 
-/** Parses a duration such as `5s`, `500ms` or `1m` to milliseconds. Returns NaN if it is invalid. */
+/**
+ * Parses a duration such as `5s`, `500ms` or `1m` to milliseconds. Returns NaN if it is invalid.
+ */
 export function parseTimeoutMs(duration: string): number {
   const match = /^(\d{1,6}(?:\.\d{1,3})?)(ms|s|m)$/.exec(duration)
   if (!match) return Number.NaN
@@ -37,7 +39,11 @@ const timeout = z
 /** How the management service reconnects to an engine. */
 export const engineRetry = z.strictObject({
   disable_backoff: z.boolean(),
-  times: z.int().min(0).max(1_000_000).meta({ description: 'Maximum number of attempts; 0: unlimited' }),
+  times: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .meta({ description: 'Maximum number of attempts; 0: unlimited' }),
   wait_base: z.int().min(0).max(3_600_000).meta({
     description:
       'Initial delay in ms; it doubles after each attempt, up to 15 s once the engine has answered, unless disable_backoff is set',
@@ -89,10 +95,16 @@ export const engine = z
     engine_version: z.string(),
     engine_created_at: timestamp,
     engine_updated_at: timestamp,
-    engine_hash: z.string().meta({ description: 'SHA-256 of the last known configuration of the engine' }),
+    engine_hash: z
+      .string()
+      .meta({ description: 'SHA-256 of the last known configuration of the engine' }),
     engine_host_name: z.string(),
-    engine_is_active: z.boolean().meta({ description: 'Whether the engine has an activated license' }),
-    engine_is_statistics: z.boolean().meta({ description: 'Whether the load of the engine is recorded' }),
+    engine_is_active: z
+      .boolean()
+      .meta({ description: 'Whether the engine has an activated license' }),
+    engine_is_statistics: z
+      .boolean()
+      .meta({ description: 'Whether the load of the engine is recorded' }),
     engine_routes: z
       .record(z.string(), z.array(z.string()))
       .meta({ description: "Paths of the engine's API and their methods" }),
@@ -119,22 +131,29 @@ const statistics = z.object({
   engine_uptime: z.number().meta({ description: 'Seconds' }),
 })
 
-/** A difference between the configuration of an engine and the configuration that the management service stores. */
+/**
+ * A difference between the configuration of an engine and the configuration that the
+ * management service stores.
+ */
 export const drift = z
   .object({
     record: z.enum(['source', 'pipeline']),
     record_id: recordId,
     name: z.string(),
-    sid: z.int().nullable().meta({ description: 'Id on the engine; null if it does not exist there' }),
-    field: z
-      .string()
-      .meta({ description: 'Field that differs; empty if the engine rejects the record as a whole' }),
+    sid: z
+      .int()
+      .nullable()
+      .meta({ description: 'Id on the engine; null if it does not exist there' }),
+    field: z.string().meta({
+      description: 'Field that differs; empty if the engine rejects the record as a whole',
+    }),
     stored: z
       .unknown()
       .meta({ description: 'Value that the management service stores; passwords are redacted' }),
     found: z.unknown().meta({ description: 'Value on the engine; passwords are redacted' }),
     reason: z.string().meta({
-      description: 'Why the engine rejects the stored value; empty if the value was changed on the engine',
+      description:
+        'Why the engine rejects the stored value; empty if the value was changed on the engine',
     }),
   })
   .meta({ id: 'Drift' })
@@ -143,7 +162,9 @@ export type Drift = z.infer<typeof drift>
 /** All differences that the last check of an engine has found. */
 export const driftReport = z.object({
   engine_id: recordId,
-  checked_at: timestamp.nullable().meta({ description: 'Null if the engine has never been checked' }),
+  checked_at: timestamp
+    .nullable()
+    .meta({ description: 'Null if the engine has never been checked' }),
   drift: z.array(drift),
 })
 

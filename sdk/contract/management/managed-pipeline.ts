@@ -3,11 +3,14 @@ import { pipelineElement } from '../pipeline.ts'
 import { route } from './management-route.ts'
 import { integer, name, recordId, reference, text } from './record-fields.ts'
 
-/** Pipelines in the management API. A pipeline is a chain of elements that analyse the video of sources. */
+/**
+ * Pipelines in the management API. A pipeline is a chain of elements that analyse
+ * the video of sources.
+ */
 
 /**
- * Elements of a pipeline as in the engine API (`/api/v3/pipelines`), with one difference: the source ids in the keys of a
- * `config`, separated by commas, are the ids of the management service.
+ * Elements of a pipeline as in the engine API (`/api/v3/pipelines`), with one difference: the
+ * source ids in the keys of a `config`, separated by commas, are the ids of the management service.
  */
 export const pipelineElements = z
   .strictObject({ elements: z.array(pipelineElement).min(1).max(100) })

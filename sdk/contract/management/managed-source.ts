@@ -4,11 +4,16 @@ import { sourceChannel } from './channel.ts'
 import { route } from './management-route.ts'
 import { integer, jsonObject, name, recordId, reference, text } from './record-fields.ts'
 
-/** A source in a request of the management API. A source is a video stream of a device that an engine reads. */
+/**
+ * A source in a request of the management API. A source is a video stream of a device
+ * that an engine reads.
+ */
 const sourceInput = z.strictObject({
   device_id: reference('device'),
   engine_id: reference('engine'),
-  stream_id: integer.meta({ description: 'Number of the stream of the device that the engine reads' }),
+  stream_id: integer.meta({
+    description: 'Number of the stream of the device that the engine reads',
+  }),
   sub_stream_id: integer.nullish().meta({
     description:
       'A smaller stream of the device, which shows the same picture: the engine analyses it, and small live views show it',
@@ -102,7 +107,10 @@ export const sourceRoutes = {
     response: z.array(managedSource),
   }),
 
-  /** For clients that show one site and connect to one engine: what to show first, and where to connect. */
+  /**
+   * For clients that show one site and connect to one engine: what to show first,
+   * and where to connect.
+   */
   mapping: route({
     method: 'get',
     path: '/source/mapping',

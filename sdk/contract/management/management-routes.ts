@@ -41,7 +41,10 @@ import { totpRoutes } from './totp.ts'
 import { usecaseRoutes } from './usecase.ts'
 import { userRoutes } from './user.ts'
 
-/** All routes of the management API, by resource and operation, as in `managementRoutes.site.create`. */
+/**
+ * All routes of the management API, by resource and operation, as in
+ * `managementRoutes.site.create`.
+ */
 export const managementRoutes = {
   organization: organizationRoutes,
   customer: customerRoutes,

@@ -3,8 +3,8 @@ import { route } from './management-route.ts'
 import { reference } from './record-fields.ts'
 
 /**
- * The route that grants access to the live view of a channel. The media service, which serves live views, accepts the ticket
- * in place of a sign-in.
+ * The route that grants access to the live view of a channel. The media service, which serves live
+ * views, accepts the ticket in place of a sign-in.
  */
 export const mediaRoutes = {
   ticket: route({
@@ -17,9 +17,12 @@ export const mediaRoutes = {
     response: z.object({
       ticket: z.string(),
       expires_in: z.int().meta({
-        description: 'Seconds until the ticket expires. Live views that are open at that time continue',
+        description:
+          'Seconds until the ticket expires. Live views that are open at that time continue',
       }),
-      fmp4: z.string().meta({ description: 'URL of the fragmented MP4 stream, including the ticket' }),
+      fmp4: z
+        .string()
+        .meta({ description: 'URL of the fragmented MP4 stream, including the ticket' }),
       ws: z.string().meta({ description: 'URL of the same stream over WebSocket' }),
       whep: z.string().meta({ description: 'WHEP endpoint for WebRTC' }),
     }),

@@ -2,9 +2,15 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { emptyOr, text } from './record-fields.ts'
 
-/** Settings in the management API for MQTT: the broker to which the appliance publishes what happens, and the topics. */
+/**
+ * Settings in the management API for MQTT: the broker to which the appliance publishes what
+ * happens, and the topics.
+ */
 
-/** Whether this is the address of a broker. Credentials have fields of their own, so that the address can be shown. */
+/**
+ * Whether this is the address of a broker. Credentials have fields of their own, so that the
+ * address can be shown.
+ */
 function isBrokerUrl(value: string): boolean {
   const url = URL.parse(value)
   return (
@@ -37,11 +43,15 @@ export const mqttSettings = z
       .max(64)
       .regex(/^[\w-]*$/, { error: 'must consist of letters, digits, _ and -' })
       .meta({ description: 'Name of this appliance in topics; its host name if empty' }),
-    mqtt_is_discovery: z
+    mqtt_is_discovery: z.boolean().meta({
+      description: 'Whether messages are published by which Home Assistant discovers the channels',
+    }),
+    mqtt_discovery_prefix: topicPrefix.meta({
+      description: 'Beginning of the topics of this discovery',
+    }),
+    mqtt_is_picture: z
       .boolean()
-      .meta({ description: 'Whether messages are published by which Home Assistant discovers the channels' }),
-    mqtt_discovery_prefix: topicPrefix.meta({ description: 'Beginning of the topics of this discovery' }),
-    mqtt_is_picture: z.boolean().meta({ description: 'Whether pictures of notifications are published' }),
+      .meta({ description: 'Whether pictures of notifications are published' }),
   })
   .meta({ id: 'MqttSettings' })
 export type MqttSettings = z.infer<typeof mqttSettings>

@@ -9,16 +9,18 @@ const imageUrl = z.string().meta({
     'Path of the picture: GET returns the JPEG file, with the same token. Empty if the notification has no picture',
 })
 
-/** A notification in the management API: a message that an alert has sent to people when it fired. */
+/**
+ * A notification in the management API: a message that an alert has sent to people when it fired.
+ */
 export const notification = z
   .object({
     notification_uuid: recordId,
     channel_id: recordId,
     usecase_key: z.string(),
     notification_time: timestamp,
-    notification_extra: z
-      .string()
-      .meta({ description: 'JSON text with the alert, its condition and the value of the statistic' }),
+    notification_extra: z.string().meta({
+      description: 'JSON text with the alert, its condition and the value of the statistic',
+    }),
     notification_data: z.object({
       attachment: z
         .string()
@@ -43,7 +45,10 @@ export type Notification = z.infer<typeof notification>
 
 const byte = z.int().min(0).max(255)
 
-/** Pictures of notifications, newest first. Each is in the response itself, and also at its `image_url`. */
+/**
+ * Pictures of notifications, newest first. Each is in the response itself, and also at its
+ * `image_url`.
+ */
 export const gallery = z
   .object({
     channel_id: recordId,
@@ -86,7 +91,10 @@ export const notificationRoutes = {
     summary: 'Get the picture of a notification',
     description: 'Without notification_uuid, of the newest notification that has a picture.',
     access: 'view',
-    query: z.strictObject({ channel_id: channelId, notification_uuid: notificationUuid.optional() }),
+    query: z.strictObject({
+      channel_id: channelId,
+      notification_uuid: notificationUuid.optional(),
+    }),
     status: 200,
     response: gallery,
   }),
@@ -95,7 +103,8 @@ export const notificationRoutes = {
     method: 'get',
     path: '/notification/image',
     summary: 'Get the picture of a notification as a JPEG file',
-    description: 'The field `image_url` of a notification is this path with the parameters of its picture.',
+    description:
+      'The field `image_url` of a notification is this path with the parameters of its picture.',
     access: 'view',
     query: z.strictObject({ channel_id: channelId, notification_uuid: notificationUuid }),
     status: 200,

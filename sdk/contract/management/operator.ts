@@ -11,8 +11,8 @@ import {
 } from './placement.ts'
 
 /**
- * Routes of the management service for an operator with a shell on the machine, such as the command line `eyrie`. Requests carry
- * the token in `secrets/operator-token` of the data folder.
+ * Routes of the management service for an operator with a shell on the machine, such as the command
+ * line `eyrie`. Requests carry the token in `secrets/operator-token` of the data folder.
  */
 
 /** `POST /operator/user/reset`: resets the password of an administrator. */
@@ -22,7 +22,10 @@ export const operatorPasswordReset = {
   response: z.object({ password: z.string() }),
 }
 
-/** `POST /operator/link`: creates a link that a browser on the machine can open once, to see the live views without an account. */
+/**
+ * `POST /operator/link`: creates a link that a browser on the machine can open once, to see the
+ * live views without an account.
+ */
 export const operatorLink = {
   path: '/operator/link',
   response: z.object({ key: z.string() }),
@@ -42,7 +45,9 @@ export const operatorJobRun = {
   response: z.object({ run_id: z.uuid() }),
 }
 
-/** `POST /operator/placement`: the engines, what runs where, and a plan that distributes it better. */
+/**
+ * `POST /operator/placement`: the engines, what runs where, and a plan that distributes it better.
+ */
 export const operatorPlacement = {
   path: '/operator/placement',
   response: z.object({ overview: placementOverview, plan: offeredPlacementPlan }),
@@ -56,7 +61,10 @@ export const operatorPlacementApply = { path: '/operator/placement/apply', body:
 export const operatorSitePlacement = { path: '/operator/placement/site', body: sitePlacementChange }
 
 /** `POST /operator/placement/source`: updates the placement of a source, and moves it. */
-export const operatorSourcePlacement = { path: '/operator/placement/source', body: sourcePlacementChange }
+export const operatorSourcePlacement = {
+  path: '/operator/placement/source',
+  body: sourcePlacementChange,
+}
 
 /** `POST /operator/join-tokens`: lists the tokens with which engines register themselves. */
 export const operatorJoinTokens = {
@@ -71,7 +79,10 @@ export const operatorJoinTokenCreation = {
   response: newJoinToken,
 }
 
-/** `POST /operator/join-tokens/delete`: deletes a token. The engines that have joined with it remain. */
+/**
+ * `POST /operator/join-tokens/delete`: deletes a token. The engines that have joined with it
+ * remain.
+ */
 export const operatorJoinTokenDeletion = {
   path: '/operator/join-tokens/delete',
   body: z.strictObject({ join_token_id: z.uuid() }),

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { geolocation, key, name, recordId, reference, text } from './record-fields.ts'
 
-/** Organizations in the management API. Organizations have customers, customers have sites, and sites have devices. */
+/**
+ * Organizations in the management API. Organizations have customers, customers have sites,
+ * and sites have devices.
+ */
 
 /** An organization in a request. */
 const organizationInput = z.strictObject({

@@ -4,8 +4,9 @@ import { route } from './management-route.ts'
 import { recordId, reference, timestamp } from './record-fields.ts'
 
 /**
- * Placement in the management API: which engine analyses which source. A source and its channels are always together on one
- * engine. The engine of a pinned source is the one that a person has chosen; management chooses that of the others.
+ * Placement in the management API: which engine analyses which source. A source and its channels
+ * are always together on one engine. The engine of a pinned source is the one that a person has
+ * chosen; management chooses that of the others.
  */
 export const placement = z.enum(['pinned', 'automatic']).meta({
   description:
@@ -27,7 +28,9 @@ const sourcePlacement = z
     source_id: recordId,
     source_name: z.string(),
     engine_id: recordId,
-    source_placement: placement.nullable().meta({ description: 'Null: as for the site of the source' }),
+    source_placement: placement
+      .nullable()
+      .meta({ description: 'Null: as for the site of the source' }),
     placement,
   })
   .meta({ id: 'SourcePlacement' })
@@ -51,7 +54,10 @@ const engineLoad = z
     engine_id: recordId,
     engine_name: z.string(),
     is_available: z.boolean().meta({ description: 'Whether the engine accepts sources' }),
-    cores: z.number().nullable().meta({ description: 'Capacity in CPU cores; null if it is unknown' }),
+    cores: z
+      .number()
+      .nullable()
+      .meta({ description: 'Capacity in CPU cores; null if it is unknown' }),
     used: z.number().meta({ description: 'Predicted load in CPU cores' }),
     used_after: z.number().meta({ description: 'Predicted load after the moves' }),
   })
@@ -82,7 +88,8 @@ export type PlacementOffer = z.infer<typeof offer>
 export const offeredPlacementPlan = placementPlan
   .extend({
     offer: offer.nullable().meta({
-      description: 'Null while no better distribution is worth it, or it has not lasted long enough',
+      description:
+        'Null while no better distribution is worth it, or it has not lasted long enough',
     }),
   })
   .meta({ id: 'OfferedPlacementPlan' })
@@ -97,7 +104,10 @@ export const placementOverview = z
         engine_name: z.string(),
         engine_status: engineStatus,
         engine_reason: z.string().meta({ description: 'Why the engine is offline or in error' }),
-        cores: z.number().nullable().meta({ description: 'Capacity in CPU cores; null if it is unknown' }),
+        cores: z
+          .number()
+          .nullable()
+          .meta({ description: 'Capacity in CPU cores; null if it is unknown' }),
         used: z.number().meta({ description: 'Load in CPU cores' }),
       }),
     ),
@@ -106,7 +116,8 @@ export const placementOverview = z
       sourcePlacement.extend({
         site_id: recordId,
         cores: z.number().nullable().meta({
-          description: 'CPU cores that the source and its channels need; null while they are not measured',
+          description:
+            'CPU cores that the source and its channels need; null while they are not measured',
         }),
         channels: z.array(
           z.object({ channel_id: recordId, channel_name: z.string(), is_active: z.boolean() }),

@@ -3,13 +3,16 @@ import { route } from './management-route.ts'
 import { recordId, reference, text, timestamp } from './record-fields.ts'
 
 /**
- * Push messages in the management API (Push API, RFC 8030). A user can subscribe a browser to them. The browser then shows alerts
- * even while the console is closed.
+ * Push messages in the management API (Push API, RFC 8030). A user can subscribe a browser to them.
+ * The browser then shows alerts even while the console is closed.
  */
 
 const BASE64URL = /^[\w-]+$/
 
-/** Lengths of the keys of a subscription in bytes: an uncompressed point of the curve P-256, and a secret (RFC 8291). */
+/**
+ * Lengths of the keys of a subscription in bytes: an uncompressed point of the curve P-256, and
+ * a secret (RFC 8291).
+ */
 const PUBLIC_KEY_BYTES = 65
 const SECRET_BYTES = 16
 
@@ -30,7 +33,10 @@ const subscriptionInput = z.strictObject({
     .meta({ description: 'Address at which the push service of the browser accepts messages' }),
   p256dh: bytes(PUBLIC_KEY_BYTES).meta({ description: 'Public key of the browser, in base64url' }),
   auth: bytes(SECRET_BYTES).meta({ description: 'Secret of the browser, in base64url' }),
-  label: text.max(100).optional().meta({ description: 'Name by which the user recognizes the browser' }),
+  label: text
+    .max(100)
+    .optional()
+    .meta({ description: 'Name by which the user recognizes the browser' }),
 })
 
 export const pushSubscription = z

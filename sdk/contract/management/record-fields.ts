@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Fields that the records and queries of the management API have in common. Records are the rows of its database, such as
- * sites and devices.
+ * Fields that the records and queries of the management API have in common. Records are the rows of
+ * its database, such as sites and devices.
  */
 
 export const SECONDS_PER_DAY = 86_400
@@ -40,8 +40,8 @@ export type RecordName =
   | 'user'
 
 /**
- * Id of a record in a request. If the record does not exist or the caller has no access to it, the status of the response is
- * 404: therefore an invalid id is reported as the id of an absent record.
+ * Id of a record in a request. If the record does not exist or the caller has no access to it, the
+ * status of the response is 404: therefore an invalid id is reported as the id of an absent record.
  */
 export const reference = (record: RecordName) =>
   z
@@ -67,7 +67,10 @@ export const recordId = z.uuid()
 
 const MAX_TEXT_LENGTH = 4096
 
-/** Text in a request. Parsing stops if the text is too long, because patterns may need quadratic time. */
+/**
+ * Text in a request. Parsing stops if the text is too long, because patterns may
+ * need quadratic time.
+ */
 export const text = z.string().max(MAX_TEXT_LENGTH, { abort: true })
 
 /** Text that is not blank. */

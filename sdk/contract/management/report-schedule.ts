@@ -5,7 +5,10 @@ import { reportFormat, reportInterval } from './report.ts'
 import { statisticKey } from './statistic.ts'
 import { email } from './user.ts'
 
-/** Scheduled reports in the management API. Each is sent by e-mail after every day, week or month of a site. */
+/**
+ * Scheduled reports in the management API. Each is sent by e-mail after every day,
+ * week or month of a site.
+ */
 
 const MAX_RECEIVERS = 50
 const MAX_KEYS = 100
@@ -23,7 +26,8 @@ const scheduleInput = z.strictObject({
     .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM in the time zone of the site')
     .default('07:00')
     .meta({
-      description: 'When it is sent on the first day after the period, in the time zone of the site',
+      description:
+        'When it is sent on the first day after the period, in the time zone of the site',
       examples: ['07:00'],
     }),
   report_to: z
@@ -39,13 +43,17 @@ const scheduleInput = z.strictObject({
     .boolean()
     .default(false)
     .meta({ description: 'Whether the report also has the values of the previous period' }),
-  channel_ids: referenceIds('channel').default([]).meta({ description: 'Empty: all channels of the site' }),
-  usecase_keys: z.array(name).max(MAX_KEYS).default([]).meta({ description: 'Empty: all usecases' }),
-  usecase_meta_key: z
-    .array(statisticKey)
+  channel_ids: referenceIds('channel')
+    .default([])
+    .meta({ description: 'Empty: all channels of the site' }),
+  usecase_keys: z
+    .array(name)
     .max(MAX_KEYS)
     .default([])
-    .meta({ description: 'Keys of the statistics. Empty: all statistics of each usecase, and `alert`' }),
+    .meta({ description: 'Empty: all usecases' }),
+  usecase_meta_key: z.array(statisticKey).max(MAX_KEYS).default([]).meta({
+    description: 'Keys of the statistics. Empty: all statistics of each usecase, and `alert`',
+  }),
   is_active: z.boolean().default(true),
 })
 
@@ -60,8 +68,12 @@ export const reportSchedule = z
     saved_by: z.string().meta({
       description: 'The person who saved it last. The report contains what this person may see',
     }),
-    last_day: z.iso.date().meta({ description: 'Last day that was reported, in the time zone of the site' }),
-    next_report_at: timestamp.nullable().meta({ description: 'Null if the schedule is not active' }),
+    last_day: z.iso
+      .date()
+      .meta({ description: 'Last day that was reported, in the time zone of the site' }),
+    next_report_at: timestamp
+      .nullable()
+      .meta({ description: 'Null if the schedule is not active' }),
     report_problem: z
       .string()
       .meta({ description: 'Why the last report was not sent, and what to do; empty if it was' }),

@@ -6,8 +6,8 @@ import { statisticKeysParameter } from './statistic.ts'
 import { dateOrTimeExpression } from './time-expression.ts'
 
 /**
- * Reports in the management API. A report is a file with the statistics of channels by day, week or month in the time zone of
- * the site.
+ * Reports in the management API. A report is a file with the statistics of channels by day, week or
+ * month in the time zone of the site.
  */
 
 export const reportFormat = z.enum(['csv', 'xlsx', 'pdf'])
@@ -43,7 +43,10 @@ export function parseReportPeriodLength(text: string): CalendarPeriod | undefine
 /** The last complete days, weeks (from Monday) or months. */
 export const reportPeriod = z
   .string()
-  .regex(REPORT_PERIOD, 'must be the number of the last days, weeks or months, such as 7d, 1w or 3mo')
+  .regex(
+    REPORT_PERIOD,
+    'must be the number of the last days, weeks or months, such as 7d, 1w or 3mo',
+  )
   .meta({
     description: 'The last complete days (`d`), weeks from Monday (`w`) or months (`mo`)',
     examples: ['7d', '1w', '1mo'],
@@ -76,9 +79,9 @@ const exportQuery = z
       .optional()
       .meta({ description: 'Default: all channels of the site. Required without site_id' }),
     usecase_keys: listParameter(name).optional().meta({ description: 'Default: all usecases' }),
-    usecase_meta_key: statisticKeysParameter
-      .optional()
-      .meta({ description: 'Keys of the statistics. Default: all statistics of each usecase, and `alert`' }),
+    usecase_meta_key: statisticKeysParameter.optional().meta({
+      description: 'Keys of the statistics. Default: all statistics of each usecase, and `alert`',
+    }),
     report_format: reportFormat,
     report_interval: reportInterval
       .default('day')
@@ -87,16 +90,22 @@ const exportQuery = z
     start_date: dateOrTimeExpression.optional(),
     end_date: dateOrTimeExpression.optional(),
     report_comparison: flagParameter.meta({
-      description: 'Whether the report also has the values of the previous period of the same length',
+      description:
+        'Whether the report also has the values of the previous period of the same length',
     }),
     report_bom: flagParameter.meta({
-      description: 'Whether a CSV file begins with a byte order mark, which older versions of Excel need',
+      description:
+        'Whether a CSV file begins with a byte order mark, which older versions of Excel need',
     }),
   })
   .superRefine((query, issues) => {
     checkPeriod(query, issues)
     if (query.site_id === undefined && query.channel_ids === undefined)
-      issues.addIssue({ code: 'custom', path: ['site_id'], message: 'is required without channel_ids' })
+      issues.addIssue({
+        code: 'custom',
+        path: ['site_id'],
+        message: 'is required without channel_ids',
+      })
   })
 
 export const reportRoutes = {

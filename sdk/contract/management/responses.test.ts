@@ -3,7 +3,9 @@ import { z } from 'zod'
 import type { ManagementRoute } from './management-route.ts'
 import { managementRoutes } from './management-routes.ts'
 
-type Fields = Partial<Record<'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object', string>>
+type Fields = Partial<
+  Record<'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object', string>
+>
 
 const alert: Fields = {
   string:
@@ -62,9 +64,17 @@ const specified: Record<string, Fields> = {
     integer: 'event_limit event_offset',
     array: 'events',
   },
-  'event.range events': { number: counts, integer: 'id', array: 'ids', string: 'metadata threshold time' },
+  'event.range events': {
+    number: counts,
+    integer: 'id',
+    array: 'ids',
+    string: 'metadata threshold time',
+  },
   'event.channelStats': channelStats,
-  'event.channelStats channel_alert': { string: 'channel condition key name time', integer: 'count' },
+  'event.channelStats channel_alert': {
+    string: 'channel condition key name time',
+    integer: 'count',
+  },
   'event.channelStats channel_stats': { number: counts, array: 'ids' },
   'event.usecaseReport': channelStats,
   'event.usecaseStats': usecaseStats,
@@ -75,7 +85,11 @@ const specified: Record<string, Fields> = {
     number:
       'dwelltime framecollision framenearmiss highsmoke intermediatesmoke lowsmoke movingaveragecount nonviolation totalcollision totalnearmiss down fire occupancy total up violation',
   },
-  'user.auth': { string: 'access_token token_type refresh_token', integer: 'expires_in', object: 'user' },
+  'user.auth': {
+    string: 'access_token token_type refresh_token',
+    integer: 'expires_in',
+    object: 'user',
+  },
   'user.auth user': user,
   'user.register': user,
   'user.get': user,
@@ -117,7 +131,10 @@ function toJsonSchema(operation: string): JsonSchema {
   return z.toJSONSchema(routes[resource]![name]!.response!) as JsonSchema
 }
 
-/** Properties of a response (`resource.operation`) or of one of its fields (`resource.operation field`). */
+/**
+ * Properties of a response (`resource.operation`) or of one of its fields
+ * (`resource.operation field`).
+ */
 function getProperties(path: string): Record<string, JsonSchema> {
   const [operation = '', field] = path.split(' ')
   const root = toJsonSchema(operation)
@@ -125,7 +142,9 @@ function getProperties(path: string): Record<string, JsonSchema> {
     schema.$ref ? root.$defs![schema.$ref.split('/').at(-1)!]! : schema
   const toItems = (schema: JsonSchema) => resolved(resolved(schema).items ?? schema)
   const { properties = {} } = field ? toItems(toItems(root).properties![field]!) : toItems(root)
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, resolved(schema)]))
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, resolved(schema)]),
+  )
 }
 
 /** The type of a property, ignoring null. */

@@ -3,7 +3,10 @@ import { route } from './management-route.ts'
 import { recordId, reference } from './record-fields.ts'
 import { exceptionType } from './schedule-rules.ts'
 
-/** Exceptions of schedules in the management API. During the events of its calendar, an exception disarms or arms a schedule. */
+/**
+ * Exceptions of schedules in the management API. During the events of its calendar, an exception
+ * disarms or arms a schedule.
+ */
 
 const exceptionInput = z.strictObject({
   schedule_id: reference('schedule'),

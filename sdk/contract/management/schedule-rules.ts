@@ -3,10 +3,14 @@ import { timestamp } from './record-fields.ts'
 import { schedule, scheduleType } from './schedule.ts'
 
 /**
- * The internal API by which the scheduler reads the schedules of alerts from management, and reports which alerts they arm.
+ * The internal API by which the scheduler reads the schedules of alerts from management, and
+ * reports which alerts they arm.
  */
 
-/** An event of a calendar: dates, local times, or times in UTC that end with `Z`. The end is exclusive. */
+/**
+ * An event of a calendar: dates, local times, or times in UTC that end with `Z`. The end is
+ * exclusive.
+ */
 export const calendarEvent = z.strictObject({ start: z.string(), end: z.string() })
 export type CalendarEvent = z.infer<typeof calendarEvent>
 
@@ -21,7 +25,10 @@ export interface ScheduleRule {
   exceptions: { exception_type: z.infer<typeof exceptionType>; events: readonly CalendarEvent[] }[]
 }
 
-/** The active schedules of an alert. Their exceptions refer to calendars by id, because several schedules can share one. */
+/**
+ * The active schedules of an alert. Their exceptions refer to calendars by id, because several
+ * schedules can share one.
+ */
 export const alertSchedules = z.strictObject({
   alert_id: z.uuid(),
   timezone: z.string(),
@@ -46,11 +53,19 @@ export const scheduleRules = {
 }
 export type ScheduleRules = z.infer<typeof scheduleRules.response>
 
-/** Returns the alerts with their schedules as rules: the events of calendars replace the references to the calendars. */
+/**
+ * Returns the alerts with their schedules as rules: the events of calendars replace the
+ * references to the calendars.
+ */
 export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
-  const eventsByCalendar = new Map(calendars.map(({ calendar_id, events }) => [calendar_id, events]))
+  const eventsByCalendar = new Map(
+    calendars.map(({ calendar_id, events }) => [calendar_id, events]),
+  )
 
-  const toRule = ({ exceptions, ...schedule }: AlertSchedules['schedules'][number]): ScheduleRule => ({
+  const toRule = ({
+    exceptions,
+    ...schedule
+  }: AlertSchedules['schedules'][number]): ScheduleRule => ({
     ...schedule,
     exceptions: exceptions.map(({ exception_type: exceptionType, calendar_id: calendarId }) => ({
       exception_type: exceptionType,
@@ -83,7 +98,10 @@ export const armedStates = {
   body: z.strictObject({ states: z.array(armedState).max(MAX_STATES) }),
 }
 
-/** Waits until schedules are newer than `version`, for a few seconds at most. Returns the current version. */
+/**
+ * Waits until schedules are newer than `version`, for a few seconds at most. Returns
+ * the current version.
+ */
 export const scheduleChanges = {
   path: '/scheduler/schedules/changes',
   query: z.strictObject({ version: z.coerce.number().int() }),

@@ -5,8 +5,8 @@ import { integer, name, recordId, reference, timestamp } from './record-fields.t
 import { parseTime } from './time-expression.ts'
 
 /**
- * Schedules in the management API. A schedule defines the times at which an alert is active, by a list of occurrences: either
- * cron expressions (`cron`) or time windows (`window`).
+ * Schedules in the management API. A schedule defines the times at which an alert is active, by a
+ * list of occurrences: either cron expressions (`cron`) or time windows (`window`).
  */
 
 export const scheduleType = z.enum(['cron', 'window'])
@@ -49,7 +49,10 @@ const occurrence = z
   .meta({ id: 'ScheduleOccurrence' })
 type Occurrence = z.output<typeof occurrence>
 
-/** Returns the required fields of an occurrence. A cron occurrence may activate, deactivate or do both. */
+/**
+ * Returns the required fields of an occurrence. A cron occurrence may activate,
+ * deactivate or do both.
+ */
 function listRequiredFields(
   type: z.infer<typeof scheduleType>,
   {
@@ -78,9 +81,13 @@ function checkOccurrences(
       issues.addIssue({ code: 'custom', path: ['schedule_occurrence', index, field], message })
 
     for (const field of listRequiredFields(scheduleType, occurrence))
-      if (occurrence[field] === '') reject(field, `is required in schedules of type ${scheduleType}`)
+      if (occurrence[field] === '')
+        reject(field, `is required in schedules of type ${scheduleType}`)
 
-    const endProblem = findEndProblem(occurrence.occurrence_start_time, occurrence.occurrence_end_time)
+    const endProblem = findEndProblem(
+      occurrence.occurrence_start_time,
+      occurrence.occurrence_end_time,
+    )
     if (endProblem) reject('occurrence_end_time', endProblem)
 
     const id = occurrence.occurrence_id
@@ -206,7 +213,8 @@ export const scheduleRoutes = {
     ...post,
     path: '/schedule/disable',
     summary: 'Disable a schedule',
-    description: 'An alert ignores its disabled schedules. Without other schedules, it is always armed.',
+    description:
+      'An alert ignores its disabled schedules. Without other schedules, it is always armed.',
     access: 'manage',
     body: byId,
     response: schedule,

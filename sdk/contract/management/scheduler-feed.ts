@@ -4,11 +4,15 @@ import { engineStatus } from './managed-engine.ts'
 import { mqttSettings } from './mqtt-settings.ts'
 
 /**
- * The internal API with which the scheduler follows the live feed of the management service, in order to publish it by MQTT. The
- * scheduler reads an inventory first: the channels, alerts and engines with their current values. Messages of the feed update it.
+ * The internal API with which the scheduler follows the live feed of the management service, in
+ * order to publish it by MQTT. The scheduler reads an inventory first: the channels, alerts and
+ * engines with their current values. Messages of the feed update it.
  */
 
-/** A message of the live feed. The kind `inventory` means that the inventory itself has changed and has to be read again. */
+/**
+ * A message of the live feed. The kind `inventory` means that the inventory itself has changed and
+ * has to be read again.
+ */
 export const schedulerFeedMessage = z.strictObject({
   position: z.int(),
   kind: z.string(),
@@ -32,7 +36,10 @@ export const schedulerFeed = {
   response: z.strictObject({
     /** The position for the next request. */
     position: z.int(),
-    /** Whether messages after the requested position were already deleted. The client then has to read the inventory again. */
+    /**
+     * Whether messages after the requested position were already deleted. The client then has to
+     * read the inventory again.
+     */
     is_expired: z.boolean(),
     messages: z.array(schedulerFeedMessage),
   }),
@@ -48,9 +55,13 @@ export const publishedChannel = z.strictObject({
   device_name: z.string(),
   site_name: z.string(),
   /** The statistics of the usecase, and all others with values. */
-  statistics: z.array(z.strictObject({ key: z.string(), aggregation: z.enum(['sum', 'mean', 'last']) })),
+  statistics: z.array(
+    z.strictObject({ key: z.string(), aggregation: z.enum(['sum', 'mean', 'last']) }),
+  ),
   counts: feedCounts,
-  /** Status of the pipeline as its engine has last reported it; `unknown` before the first report. */
+  /**
+   * Status of the pipeline as its engine has last reported it; `unknown` before the first report.
+   */
   status: z.string(),
   reason: z.string(),
   /** Whether the channel is running. */

@@ -4,8 +4,8 @@ import { name, recordId, reference, text, timestamp } from './record-fields.ts'
 import { email, MAX_PASSWORD_LENGTH, user } from './user.ts'
 
 /**
- * Sign-in and sessions in the management API. A client sends the access token with each request. When it expires, the client
- * obtains a new one with the refresh token.
+ * Sign-in and sessions in the management API. A client sends the access token with each request.
+ * When it expires, the client obtains a new one with the refresh token.
  */
 
 export const MIN_PASSWORD_LENGTH = 8
@@ -81,7 +81,13 @@ export const signInRoutes = {
     path: '/user/register',
     summary: 'Register a user',
     access: 'anyone',
-    body: z.strictObject({ email, first_name: text, last_name: text, password: newPassword, role_key: text }),
+    body: z.strictObject({
+      email,
+      first_name: text,
+      last_name: text,
+      password: newPassword,
+      role_key: text,
+    }),
     status: 201,
     response: user,
   }),

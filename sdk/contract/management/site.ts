@@ -5,11 +5,14 @@ import { geolocation, key, name, recordId, reference, referenceIds, text } from 
 
 /** Sites in the management API. A site is a place with devices. It belongs to a customer. */
 
-export const timezone = text.refine(isTimezone, { error: 'must be an IANA time zone such as Europe/Berlin' })
+export const timezone = text.refine(isTimezone, {
+  error: 'must be an IANA time zone such as Europe/Berlin',
+})
 
 /**
- * Whether this is the name of a zone in the IANA time zone database. `Intl.supportedValuesOf` lists only one name of each zone,
- * Asia/Calcutta but not Asia/Kolkata. `DateTimeFormat` accepts all names, and also offsets such as +02:00, which are not zones.
+ * Whether this is the name of a zone in the IANA time zone database. `Intl.supportedValuesOf` lists
+ * only one name of each zone, Asia/Calcutta but not Asia/Kolkata. `DateTimeFormat` accepts all
+ * names, and also offsets such as +02:00, which are not zones.
  */
 function isTimezone(zone: string): boolean {
   if (!/^[A-Z]/.test(zone)) return false
@@ -58,7 +61,9 @@ export const site = z
 export type Site = z.infer<typeof site>
 
 /** A site with its devices. */
-export const siteView = z.object({ ...site.shape, site_devices: z.array(device) }).meta({ id: 'SiteView' })
+export const siteView = z
+  .object({ ...site.shape, site_devices: z.array(device) })
+  .meta({ id: 'SiteView' })
 
 const byId = z.strictObject({ site_id: reference('site') })
 

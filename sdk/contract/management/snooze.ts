@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { recordId, reference, text, timestamp } from './record-fields.ts'
 
-/** Snoozes in the management API. During a snooze nothing is sent; notifications and incidents are stored as usual. */
+/**
+ * Snoozes in the management API. During a snooze nothing is sent; notifications and incidents
+ * are stored as usual.
+ */
 
 export const snoozeDuration = z.enum(['hour', 'day', 'resolved']).meta({
   description: 'resolved: until the incidents that are open now have ended or are resolved',

@@ -1,23 +1,26 @@
 import { z } from 'zod'
 import { recordId } from './record-fields.ts'
-import { BUILT_IN_STATISTIC_KEYS, type BuiltInStatisticKey, MOVING_AVERAGE_ALIAS } from './statistic.ts'
+import {
+  BUILT_IN_STATISTIC_KEYS,
+  type BuiltInStatisticKey,
+  MOVING_AVERAGE_ALIAS,
+} from './statistic.ts'
 
 /**
- * Responses of the management API with statistics: numbers such as `up` and `occupancy`, computed from the counters and events
- * of channels over a time range.
+ * Responses of the management API with statistics: numbers such as `up` and `occupancy`, computed
+ * from the counters and events of channels over a time range.
  */
 
 const value = z.number().optional()
 
 /** One field for each built-in statistic. */
-const builtInFields = Object.fromEntries(BUILT_IN_STATISTIC_KEYS.map(key => [key, value])) as Record<
-  BuiltInStatisticKey,
-  typeof value
->
+const builtInFields = Object.fromEntries(
+  BUILT_IN_STATISTIC_KEYS.map(key => [key, value]),
+) as Record<BuiltInStatisticKey, typeof value>
 
 /**
- * The values of statistics. Statistics that were not requested, or that the usecase does not have, are absent. Requested
- * custom statistics are additional fields.
+ * The values of statistics. Statistics that were not requested, or that the usecase does not have,
+ * are absent. Requested custom statistics are additional fields.
  */
 export const statisticValues = z
   .looseObject({
@@ -25,7 +28,8 @@ export const statisticValues = z
     dwell_time: value.meta({ description: 'In seconds' }),
     [MOVING_AVERAGE_ALIAS]: value,
     ids: z.array(z.string()).meta({
-      description: 'Ids of the tracked objects of the newest events, without duplicates; at most 1000',
+      description:
+        'Ids of the tracked objects of the newest events, without duplicates; at most 1000',
     }),
   })
   .meta({
@@ -63,7 +67,10 @@ export const channelStats = z
   .meta({ id: 'ChannelStats' })
 export type ChannelStats = z.infer<typeof channelStats>
 
-/** Creates a schema for the statistics of all channels of a usecase. `totals` is the schema of their totals. */
+/**
+ * Creates a schema for the statistics of all channels of a usecase. `totals` is the
+ * schema of their totals.
+ */
 const createUsecaseStatsSchema = <Totals extends z.ZodType>(totals: Totals) =>
   z.object({
     usecase_channel: z.array(channelStats),
@@ -77,31 +84,48 @@ const createUsecaseStatsSchema = <Totals extends z.ZodType>(totals: Totals) =>
 export const usecaseStats = createUsecaseStatsSchema(statisticValues).meta({ id: 'UsecaseStats' })
 export type UsecaseStats = z.infer<typeof usecaseStats>
 
-/** The GET operation for the same statistics omits underscores in the names of totals: `dwelltime` instead of `dwell_time`. */
+/**
+ * The GET operation for the same statistics omits underscores in the names of totals: `dwelltime`
+ * instead of `dwell_time`.
+ */
 const removeUnderscores = (key: string) => key.replaceAll('_', '')
 
 /** The totals of the GET operation: all statistics except `alert`, which has a field of its own. */
-const QUERY_TOTAL_KEYS = BUILT_IN_STATISTIC_KEYS.filter(key => key !== 'alert').map(removeUnderscores)
+const QUERY_TOTAL_KEYS = BUILT_IN_STATISTIC_KEYS.filter(key => key !== 'alert').map(
+  removeUnderscores,
+)
 const queryTotals = z
   .looseObject(Object.fromEntries(QUERY_TOTAL_KEYS.map(key => [key, value])))
   .meta({ id: 'UsecaseTotals' })
 
-export const usecaseStatsByQuery = createUsecaseStatsSchema(queryTotals).meta({ id: 'UsecaseStatsByQuery' })
+export const usecaseStatsByQuery = createUsecaseStatsSchema(queryTotals).meta({
+  id: 'UsecaseStatsByQuery',
+})
 
 /** Converts totals to the fields of the GET operation. Custom statistics are included. */
 export function toQueryTotals(totals: StatisticValues): Record<string, number> {
   const { alert: _alert, ids: _ids, [MOVING_AVERAGE_ALIAS]: _alias, ...numbers } = totals
-  const entries = Object.entries(numbers).map(([key, total]) => [removeUnderscores(key), total as number])
+  const entries = Object.entries(numbers).map(([key, total]) => [
+    removeUnderscores(key),
+    total as number,
+  ])
   return Object.fromEntries(entries)
 }
 
-/** The aggregated events of one time bucket, one of the equal intervals into which a time range is divided. */
+/**
+ * The aggregated events of one time bucket, one of the equal intervals into which a
+ * time range is divided.
+ */
 export const eventRecord = z
   .looseObject({
     ...statisticValues.shape,
     id: z.int().meta({ description: 'Position among all buckets of the time range, from 1' }),
-    metadata: z.string().meta({ description: 'With details: JSON array of at most 20 of the newest events' }),
-    threshold: z.string().meta({ description: 'Comma-separated thresholds of the alerts that fired' }),
+    metadata: z
+      .string()
+      .meta({ description: 'With details: JSON array of at most 20 of the newest events' }),
+    threshold: z
+      .string()
+      .meta({ description: 'Comma-separated thresholds of the alerts that fired' }),
     time: z.iso.datetime().meta({ description: 'Start of the bucket' }),
   })
   .meta({ id: 'EventRecord' })

@@ -2,11 +2,15 @@ import { z } from 'zod'
 import { splitList } from '../parameters.ts'
 
 /**
- * A statistic is a number that is computed from the counters and events of channels. It is identified by a key. Built-in
- * statistics have fixed keys; a plugin can define custom statistics for its usecase.
+ * A statistic is a number that is computed from the counters and events of channels. It is
+ * identified by a key. Built-in statistics have fixed keys; a plugin can define custom
+ * statistics for its usecase.
  */
 
-/** How the values of a statistic are aggregated over time. Across channels, values are added; means are weighted by count. */
+/**
+ * How the values of a statistic are aggregated over time. Across channels, values are added; means
+ * are weighted by count.
+ */
 export type Aggregation = 'sum' | 'mean' | 'last'
 
 /** The built-in statistics, and how each is aggregated. */
@@ -58,7 +62,8 @@ const RESERVED_KEYS = [
   'metadata',
   'threshold',
   'time',
-  // Every object inherits a property of this name, so a lookup by key would return it even where no value is stored.
+  // Every object inherits a property of this name, so a lookup by key would return it even
+  // where no value is stored.
   'constructor',
 ]
 

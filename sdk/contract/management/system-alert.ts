@@ -6,8 +6,8 @@ import { timezone } from './site.ts'
 import { systemAlertKind, systemAlertState } from './system-alert-kind.ts'
 
 /**
- * System alerts in the management API: failures of cameras, of engines and of the appliance itself. They are detected without any
- * configuration by the user.
+ * System alerts in the management API: failures of cameras, of engines and of the appliance itself.
+ * They are detected without any configuration by the user.
  */
 
 export const systemAlert = z
@@ -20,17 +20,25 @@ export const systemAlert = z
       .meta({ description: 'Name of the camera or engine when the alert began' }),
     system_alert_message: z.string().meta({ description: 'What is wrong, and what to do' }),
     site_id: recordId.nullable(),
-    engine_id: recordId.nullable().meta({ description: 'Null if the alert is about the appliance itself' }),
+    engine_id: recordId
+      .nullable()
+      .meta({ description: 'Null if the alert is about the appliance itself' }),
     source_id: recordId.nullable().meta({ description: 'Null unless the alert is about a camera' }),
     began_at: timestamp,
-    last_seen_at: timestamp.meta({ description: 'When the failure was observed for the last time' }),
+    last_seen_at: timestamp.meta({
+      description: 'When the failure was observed for the last time',
+    }),
     ended_at: timestamp.nullable().meta({ description: 'Null while the alert is open' }),
-    interruptions: z
-      .int()
-      .meta({ description: 'How often the failure was interrupted for a time too short to end the alert' }),
-    notified_at: timestamp.nullable().meta({ description: 'When messages about the alert were created' }),
+    interruptions: z.int().meta({
+      description: 'How often the failure was interrupted for a time too short to end the alert',
+    }),
+    notified_at: timestamp
+      .nullable()
+      .meta({ description: 'When messages about the alert were created' }),
     acknowledged_at: timestamp.nullable(),
-    acknowledged_by: recordId.nullable().meta({ description: 'The user who acknowledged the alert' }),
+    acknowledged_by: recordId
+      .nullable()
+      .meta({ description: 'The user who acknowledged the alert' }),
   })
   .meta({ id: 'SystemAlert' })
 export type SystemAlert = z.infer<typeof systemAlert>
@@ -52,31 +60,25 @@ export type KindSettings = z.infer<typeof kindSettings>
 
 /** Limits beyond which a measured value is a failure. */
 const thresholds = z.strictObject({
-  black_brightness: z
-    .number()
-    .min(0)
-    .max(255)
-    .meta({ description: 'Mean brightness below which a picture without contrast counts as black' }),
+  black_brightness: z.number().min(0).max(255).meta({
+    description: 'Mean brightness below which a picture without contrast counts as black',
+  }),
   frozen_s: z
     .int()
     .min(10)
     .max(SECONDS_PER_DAY)
     .meta({ description: 'Seconds after which a picture that does not change counts as frozen' }),
-  sharpness_percent: z
-    .number()
-    .min(1)
-    .max(99)
-    .meta({ description: 'Share of the usual sharpness below which a picture counts as defocused' }),
+  sharpness_percent: z.number().min(1).max(99).meta({
+    description: 'Share of the usual sharpness below which a picture counts as defocused',
+  }),
   similarity_percent: z
     .number()
     .min(1)
     .max(99)
     .meta({ description: 'Similarity to the usual edges below which a picture counts as moved' }),
-  frame_rate_percent: z
-    .number()
-    .min(1)
-    .max(100)
-    .meta({ description: 'Share of the expected frame rate below which the frame rate counts as low' }),
+  frame_rate_percent: z.number().min(1).max(100).meta({
+    description: 'Share of the expected frame rate below which the frame rate counts as low',
+  }),
   disk_free_percent: z
     .number()
     .min(0)
@@ -87,11 +89,9 @@ const thresholds = z.strictObject({
     .min(1)
     .max(SECONDS_PER_DAY)
     .meta({ description: 'Seconds by which a clock may differ before it counts as wrong' }),
-  ending_days: z
-    .int()
-    .min(1)
-    .max(365)
-    .meta({ description: 'Days before its end from which on a certificate or license is reported' }),
+  ending_days: z.int().min(1).max(365).meta({
+    description: 'Days before its end from which on a certificate or license is reported',
+  }),
   backup_days: z.int().min(0).max(365).meta({
     description:
       'Days after which the newest backup counts as overdue; 0: never. Without any backup, the first scheduled one counts as overdue when its time has passed',
@@ -102,19 +102,23 @@ export const systemAlertSettings = z
   .strictObject({
     kinds: z.record(systemAlertKind, kindSettings),
     actions: z.array(alertAction).max(32).meta({
-      description: 'How to notify people, as in alert_actions. Empty: an e-mail to the first administrator',
+      description:
+        'How to notify people, as in alert_actions. Empty: an e-mail to the first administrator',
     }),
-    is_end_reported: z.boolean().meta({ description: 'Whether a message is sent when an alert ends' }),
+    is_end_reported: z
+      .boolean()
+      .meta({ description: 'Whether a message is sent when an alert ends' }),
     repeat_hours: z.int().min(0).max(720).meta({
-      description: 'Hours after which an open alert without acknowledgement is sent again; 0: never',
+      description:
+        'Hours after which an open alert without acknowledgement is sent again; 0: never',
     }),
     summary_time: z
       .string()
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 07:30')
       .meta({ description: 'Local time of the daily summary' }),
-    summary_timezone: z
-      .union([timezone, z.literal('')])
-      .meta({ description: 'IANA time zone of summary_time. Empty: the time zone of the first site' }),
+    summary_timezone: z.union([timezone, z.literal('')]).meta({
+      description: 'IANA time zone of summary_time. Empty: the time zone of the first site',
+    }),
     thresholds,
   })
   .meta({ id: 'SystemAlertSettings' })

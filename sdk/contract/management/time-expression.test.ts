@@ -74,9 +74,12 @@ describe('duration', () => {
     expect(bucketInterval.parse(text)).toBe(text)
   })
 
-  it.each(['', '0s', '0.1ms', '-5m', '5', 'm', '5 m', '1y', '99999999w', 'Infinitys'])('rejects %j', text => {
-    expect(bucketInterval.safeParse(text).success).toBe(false)
-  })
+  it.each(['', '0s', '0.1ms', '-5m', '5', 'm', '5 m', '1y', '99999999w', 'Infinitys'])(
+    'rejects %j',
+    text => {
+      expect(bucketInterval.safeParse(text).success).toBe(false)
+    },
+  )
 })
 
 describe('lookback', () => {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Times and durations in requests. A time expression is absolute (`2026-01-31T08:00:00Z`, epoch milliseconds) or relative to
- * the time of the request (`now`, `-15m`).
+ * Times and durations in requests. A time expression is absolute (`2026-01-31T08:00:00Z`, epoch
+ * milliseconds) or relative to the time of the request (`now`, `-15m`).
  */
 
 /** Milliseconds of each unit of a duration. */
@@ -20,7 +20,10 @@ const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /** A century, longer than any retention period. */
 const MAX_DURATION_MS = 36_525 * UNIT_MS.d
 
-/** Parses a duration such as `100ms` or `5m` to milliseconds. Returns undefined if it is invalid or out of range. */
+/**
+ * Parses a duration such as `100ms` or `5m` to milliseconds. Returns undefined if it is
+ * invalid or out of range.
+ */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text)
   if (!match) return undefined
@@ -29,15 +32,19 @@ export function parseDuration(text: string): number | undefined {
   return durationMs >= 1 && durationMs <= MAX_DURATION_MS ? durationMs : undefined
 }
 
-/** A time bucket: a fixed length, or days or months of a calendar, which last as long as the clocks of a time zone say. */
+/**
+ * A time bucket: a fixed length, or days or months of a calendar, which last as long as the
+ * clocks of a time zone say.
+ */
 export type BucketInterval = { ms: number } | { days: number } | { months: number }
 
 const CALENDAR_INTERVAL = /^(\d{1,5})(d|w|mo)$/
 const MAX_MONTHS = 1200
 
 /**
- * Parses the length of time buckets: `1d`, `2w` and `1mo` are days and months of the calendar, others such as `5m` and `24h` a
- * fixed time. Returns undefined if it is invalid or longer than a century.
+ * Parses the length of time buckets: `1d`, `2w` and `1mo` are days and months of the
+ * calendar, others such as `5m` and `24h` a fixed time. Returns undefined if it is invalid or
+ * longer than a century.
  */
 export function parseBucketInterval(text: string): BucketInterval | undefined {
   const [, amount, unit] = CALENDAR_INTERVAL.exec(text) ?? []
@@ -52,8 +59,8 @@ export function parseBucketInterval(text: string): BucketInterval | undefined {
 }
 
 /**
- * Parses a time expression to epoch milliseconds. Relative expressions refer to `now`, also in epoch milliseconds. Returns
- * undefined if the expression is invalid or out of range.
+ * Parses a time expression to epoch milliseconds. Relative expressions refer to `now`, also in
+ * epoch milliseconds. Returns undefined if the expression is invalid or out of range.
  */
 export function parseTime(text: string, now: number): number | undefined {
   const time = parseUnboundedTime(text, now)
@@ -74,7 +81,10 @@ function addDuration(time: number, duration: string, sign: 1 | -1): number | und
   return durationMs === undefined ? undefined : time + sign * durationMs
 }
 
-/** Parses a time such as `2026-01-31T08:00:00Z`. Unlike `Date.parse`, which turns 30 February into 1 March, this function rejects days that do not exist. */
+/**
+ * Parses a time such as `2026-01-31T08:00:00Z`. Unlike `Date.parse`, which turns 30 February into 1
+ * March, this function rejects days that do not exist.
+ */
 function parseRfc3339(text: string): number | undefined {
   const time = Date.parse(text.toUpperCase().replace(' ', 'T'))
   const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
@@ -90,7 +100,10 @@ function countDays(year: number, month: number): number {
   return new Date(Date.UTC(equivalentYear, month, 0)).getUTCDate()
 }
 
-/** Restores a `+` in UTC offsets and relative times, which the decoding of the query has turned into a space. */
+/**
+ * Restores a `+` in UTC offsets and relative times, which the decoding of the query has
+ * turned into a space.
+ */
 const restorePlus = (text: string) => text.replace(/^ (?=\d)| (?=\d{2}:\d{2}$)/, '+')
 
 /** In a JSON body, epoch milliseconds can be a number. */
@@ -107,7 +120,10 @@ export const timeExpression = z
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** Parses a date such as `2026-01-31` to the epoch milliseconds of its midnight in UTC. Returns undefined if it is invalid. */
+/**
+ * Parses a date such as `2026-01-31` to the epoch milliseconds of its midnight in UTC. Returns
+ * undefined if it is invalid.
+ */
 export const parseDate = (text: string): number | undefined =>
   DAY.test(text) ? parseTime(`${text}T00:00:00Z`, 0) : undefined
 
@@ -124,7 +140,8 @@ export const dateOrTimeExpression = z
   })
 
 /** Parses a lookback to milliseconds. Returns NaN if it is invalid. */
-export const lookbackMs = (text: string): number => parseDuration(text.replace(/^-/, '')) ?? Number.NaN
+export const lookbackMs = (text: string): number =>
+  parseDuration(text.replace(/^-/, '')) ?? Number.NaN
 
 /** Length of a time range that ends now, such as `7d`. A minus sign is ignored. */
 export const lookback = z

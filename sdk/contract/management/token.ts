@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { name, recordId, reference, timestamp } from './record-fields.ts'
 
-/** API tokens in the management API. With a token, a program can act for the user who created it. */
+/**
+ * API tokens in the management API. With a token, a program can act for the user who created it.
+ */
 
 /**
- * Scope of an API token. `read` and `write` permit everything that the user of the token may read or write; a scope with a
- * resource, such as `write:alert`, is limited to that resource.
+ * Scope of an API token. `read` and `write` permit everything that the user of the token may read
+ * or write; a scope with a resource, such as `write:alert`, is limited to that resource.
  */
 const scope = z.string().regex(/^(read|write)(:[a-z-]+)?$/, {
   error: 'must be read or write, optionally with a resource, such as write:alert',

@@ -4,7 +4,10 @@ import { reference, timestamp } from './record-fields.ts'
 import { signInResponse } from './sign-in.ts'
 import { MAX_PASSWORD_LENGTH } from './user.ts'
 
-/** Codes of an authenticator app as the second step of a sign-in (TOTP, RFC 6238), in the management API. */
+/**
+ * Codes of an authenticator app as the second step of a sign-in (TOTP, RFC 6238), in the management
+ * API.
+ */
 
 export const RECOVERY_CODE_COUNT = 10
 
@@ -13,8 +16,8 @@ export const TOTP_PERIOD_S = 30
 export const TOTP_DIGITS = 6
 
 /**
- * The details of the error that a user with an authenticator app receives after a correct password. The challenge proves that the
- * password was correct. It can be used for one sign-in.
+ * The details of the error that a user with an authenticator app receives after a correct password.
+ * The challenge proves that the password was correct. It can be used for one sign-in.
  */
 export const signInChallenge = z
   .object({
@@ -27,7 +30,10 @@ export type SignInChallenge = z.infer<typeof signInChallenge>
 /** Submits the second step of a sign-in. */
 export const secondStep = z.strictObject({
   challenge: z.string().max(256),
-  code: z.string().max(256).meta({ description: 'A code of the authenticator app, or a recovery code' }),
+  code: z
+    .string()
+    .max(256)
+    .meta({ description: 'A code of the authenticator app, or a recovery code' }),
 })
 
 /** Whether a user needs a code to sign in. */
@@ -104,7 +110,8 @@ export const totpRoutes = {
     method: 'post',
     path: '/user/totp/confirm',
     summary: 'Confirm the authenticator app',
-    description: 'From then on, your sign-in needs a code. No other operation returns the recovery codes.',
+    description:
+      'From then on, your sign-in needs a code. No other operation returns the recovery codes.',
     access: 'signed-in',
     requiresSession: true,
     body: z.strictObject({ code }),

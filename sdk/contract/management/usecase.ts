@@ -3,8 +3,8 @@ import { route } from './management-route.ts'
 import { name, recordId } from './record-fields.ts'
 
 /**
- * A usecase in the management API: a purpose for which channels analyse video, such as people counting. It determines the
- * statistics of the channels.
+ * A usecase in the management API: a purpose for which channels analyse video, such as people
+ * counting. It determines the statistics of the channels.
  */
 export const usecase = z
   .object({
@@ -13,8 +13,12 @@ export const usecase = z
     usecase_name: z.string(),
     usecase_desc: z.string(),
     usecase_icon: z.string(),
-    usecase_background_color: z.string().meta({ description: 'Colour that clients show behind the icon' }),
-    usecase_component_key: z.string().meta({ description: 'Which component of a client shows the usecase' }),
+    usecase_background_color: z
+      .string()
+      .meta({ description: 'Colour that clients show behind the icon' }),
+    usecase_component_key: z
+      .string()
+      .meta({ description: 'Which component of a client shows the usecase' }),
     usecase_meta_key: z
       .array(z.string())
       .meta({ description: 'Keys of the statistics that its channels provide' }),
@@ -22,16 +26,22 @@ export const usecase = z
   .meta({ id: 'Usecase' })
 export type Usecase = z.infer<typeof usecase>
 
-/** Keyword in the `output_schema` of an element. Its value, a `pluginUsecase`, defines a usecase. */
+/**
+ * Keyword in the `output_schema` of an element. Its value, a `pluginUsecase`, defines a usecase.
+ */
 export const USECASE_KEYWORD = 'x-usecase'
 
 /**
- * A statistic of a usecase that a plugin defines. A custom statistic is computed from the counter, event field or event type of
- * the same name. Its aggregation over time is the newest value of the counter (`last`), the increase of the counter (`sum`), or
- * the mean of the event field (`mean`). If there is no such counter, events of the type are counted.
+ * A statistic of a usecase that a plugin defines. A custom statistic is computed from the counter,
+ * event field or event type of the same name. Its aggregation over time is the newest value of the
+ * counter (`last`), the increase of the counter (`sum`), or the mean of the event field (`mean`).
+ * If there is no such counter, events of the type are counted.
  */
 const usecaseStatistic = z
-  .union([name, z.strictObject({ key: name, aggregation: z.enum(['sum', 'mean', 'last']).default('last') })])
+  .union([
+    name,
+    z.strictObject({ key: name, aggregation: z.enum(['sum', 'mean', 'last']).default('last') }),
+  ])
   .transform(statistic =>
     typeof statistic === 'string' ? { key: statistic, aggregation: 'last' as const } : statistic,
   )

@@ -4,10 +4,17 @@ import { jsonObject, recordId, reference, referenceIds, text, timestamp } from '
 
 /** Users in the management API: their accounts, and the records to which they have access. */
 
-/** An e-mail address. Local addresses such as `admin@localhost` are valid, as in `<input type="email">` of HTML. */
-export const email = z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' }).max(254)
+/**
+ * An e-mail address. Local addresses such as `admin@localhost` are valid, as in
+ * `<input type="email">` of HTML.
+ */
+export const email = z
+  .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
+  .max(254)
 
-/** Hashing takes longer for a longer password, so that an unlimited one could keep the service busy. */
+/**
+ * Hashing takes longer for a longer password, so that an unlimited one could keep the service busy.
+ */
 export const MAX_PASSWORD_LENGTH = 1024
 
 /** The records that are assigned to a user, and the console settings of the user. */
@@ -37,11 +44,15 @@ export const user = z
       .meta({ description: 'Name to show: first and last name, or else the e-mail address' }),
     avatar: z.string(),
     role_key: z.string().meta({ description: 'Empty until an administrator assigns a role' }),
-    role_wish: z.string().meta({ description: 'Role requested at registration; it grants no permissions' }),
-    is_active: z
+    role_wish: z
+      .string()
+      .meta({ description: 'Role requested at registration; it grants no permissions' }),
+    is_active: z.boolean().meta({
+      description: 'Whether the account is enabled. Only enabled and verified users can sign in',
+    }),
+    is_verified: z
       .boolean()
-      .meta({ description: 'Whether the account is enabled. Only enabled and verified users can sign in' }),
-    is_verified: z.boolean().meta({ description: 'Whether an administrator has confirmed the user' }),
+      .meta({ description: 'Whether an administrator has confirmed the user' }),
     last_logged_in_at: timestamp.nullable(),
   })
   .meta({ id: 'User' })

@@ -2,8 +2,8 @@ import type { BBox } from '@eyrie/contract/object'
 import type { Thresholds } from '../inference.ts'
 
 /**
- * Messages between the test kit and the program that runs models for tests. Each is a line of JSON. The program answers each
- * request with one reply, in any order.
+ * Messages between the test kit and the program that runs models for tests. Each is a line of JSON.
+ * The program answers each request with one reply, in any order.
  */
 
 /** `begin` is sent before an element processes a frame, `end` afterwards. */

@@ -6,10 +6,11 @@ import { openRealModels } from './real-models.ts'
 import { createRecordedAnswers } from './recorded-answers.ts'
 
 /** What a channel provides to the element. Everything is optional. */
-export interface OpenOptions extends Partial<Omit<ElementContext<unknown, unknown>, 'clock' | 'metrics'>> {
+export interface OpenOptions
+  extends Partial<Omit<ElementContext<unknown, unknown>, 'clock' | 'metrics'>> {
   /**
-   * Runs the models that `plugin.json` declares on the pictures of the frames, with the code of the engine. Only under
-   * `eyrie plugin test`; by default, `infer` is answered by the test.
+   * Runs the models that `plugin.json` declares on the pictures of the frames, with the code of the
+   * engine. Only under `eyrie plugin test`; by default, `infer` is answered by the test.
    */
   readonly models?: 'real' | undefined
 }
@@ -29,8 +30,8 @@ export interface TestElement extends Element {
 }
 
 /**
- * Opens an element as a channel does: the schemas of the element validate `args` and `config`, and add defaults. Rejects with the
- * reason if a model cannot be loaded.
+ * Opens an element as a channel does: the schemas of the element validate `args` and `config`, and
+ * add defaults. Rejects with the reason if a model cannot be loaded.
  */
 export async function openElement(
   definition: ElementDefinition,
@@ -81,7 +82,12 @@ export async function openElement(
 function createLog(entries: LogEntry[]): Log {
   const writeAt = (level: keyof Log) => (fields: object, message: string) =>
     void entries.push({ level, fields, message })
-  return { debug: writeAt('debug'), info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') }
+  return {
+    debug: writeAt('debug'),
+    info: writeAt('info'),
+    warn: writeAt('warn'),
+    error: writeAt('error'),
+  }
 }
 
 /** Creates a storage in memory for `openElement`. It contains `files` at first. */

@@ -3,8 +3,9 @@ import { parseAs } from '@eyrie/contract/parse'
 import type { Run } from './run-element.ts'
 
 /**
- * Returns what the engine would reject or lose of the results of a run, each with the number of its frame; nothing if all is
- * well. Results reach the engine as JSON: other values, such as NaN and maps, do not.
+ * Returns what the engine would reject or lose of the results of a run, each with the number of
+ * its frame; nothing if all is well. Results reach the engine as JSON: other values, such as
+ * NaN and maps, do not.
  */
 export function findProblems({ results }: Run): string[] {
   return results.flatMap(({ frame, result }) => {

@@ -8,9 +8,14 @@ import type { Picture } from '../frame.ts'
 import type { ElementInfer } from '../infer.ts'
 import type { HostedPicture, ModelHostReply, ModelHostRequest } from './model-host-messages.ts'
 
-/** Runs models in tests, in a program with the code and the limits of the engine: the model host. */
+/**
+ * Runs models in tests, in a program with the code and the limits of the engine: the model host.
+ */
 
-/** The environment variable with the command of the model host, as JSON. `eyrie plugin test` sets it. */
+/**
+ * The environment variable with the command of the model host, as JSON.
+ * `eyrie plugin test` sets it.
+ */
 const COMMAND_VARIABLE = 'EYRIE_MODEL_HOST'
 
 /** Whether this test can run models, because it runs under `eyrie plugin test`. */
@@ -21,7 +26,10 @@ type ProcessFrame = Element['process']
 /** The models that the manifest of the plugin declares. */
 export interface RealModels {
   infer: ElementInfer
-  /** Returns a function that calls `process`, and provides the models with the picture of the frame in the meantime. */
+  /**
+   * Returns a function that calls `process`, and provides the models with the picture of the
+   * frame in the meantime.
+   */
   host(process: ProcessFrame): ProcessFrame
   close(): void
 }
@@ -81,7 +89,8 @@ function startModelHost([program, ...args]: [string, ...string[]]): ModelHost {
   const output = child.stdout as Socket
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
-  // This process keeps running only while it waits for a reply: `request` refers to the output again.
+  // This process keeps running only while it waits for a reply: `request` refers to the output
+  // again.
   child.unref()
   input.unref()
   output.unref()
@@ -97,7 +106,8 @@ function startModelHost([program, ...args]: [string, ...string[]]): ModelHost {
   // If the model host ends, 'close' follows, and its own output says why.
   input.on('error', () => {})
   const rejectAll = () => {
-    for (const reply of pending.values()) reply.reject(new Error('the program that runs models has ended'))
+    for (const reply of pending.values())
+      reply.reject(new Error('the program that runs models has ended'))
     pending.clear()
   }
   child.on('error', rejectAll)

@@ -9,7 +9,9 @@ const dogs = defineElement({
   async process({ objects }, { infer }) {
     const results = await Promise.all(objects.map(({ bbox }) => infer('animals', { region: bbox })))
     const scores = results.map(({ outputs }) => outputs.scores!.data[1]!)
-    return { events: scores.filter(score => score > 0.5).map(score => ({ type: 'dog' as const, score })) }
+    return {
+      events: scores.filter(score => score > 0.5).map(score => ({ type: 'dog' as const, score })),
+    }
   },
 })
 
@@ -31,7 +33,9 @@ describe('an element that runs models', () => {
       animals: ({ region }) => ({ outputs: { scores: [0, region!.x + 0.5] } }),
     })
     const other = await openElement(dogs, { infer: computed })
-    expect((await runElement(other, [stream.next([animal])])).events[0]).toMatchObject({ score: 0.75 })
+    expect((await runElement(other, [stream.next([animal])])).events[0]).toMatchObject({
+      score: 0.75,
+    })
   })
 
   it('fails with the model whose answers are missing', async () => {

@@ -3,13 +3,18 @@ import type { ElementInfer, InferOptions, ModelOutput, ModelResult } from '../in
 
 /** What the author of a test says that a model has computed. */
 export interface RecordedAnswer {
-  /** Outputs by name: the numbers, or also their shape. Without it, the shape is [1, number of values]. */
+  /**
+   * Outputs by name: the numbers, or also their shape. Without it, the shape is [1, number of
+   * values].
+   */
   outputs?: Record<string, readonly number[] | ModelOutput>
   objects?: readonly DetectedObject[]
 }
 
 /** The answers of one model: for its requests in order, or computed for each request. */
-export type RecordedAnswers = readonly RecordedAnswer[] | ((options: InferOptions) => RecordedAnswer)
+export type RecordedAnswers =
+  | readonly RecordedAnswer[]
+  | ((options: InferOptions) => RecordedAnswer)
 
 /** A request that an element has made. */
 export interface RecordedRequest extends InferOptions {
@@ -17,9 +22,10 @@ export interface RecordedRequest extends InferOptions {
 }
 
 /**
- * Creates `infer` for `openElement` from answers that the author of a test supplies, by model. No model runs: such a test shows
- * what the element does with an answer, not whether the model gives it. A request to a model without answers fails, as one to a
- * model that the manifest does not declare.
+ * Creates `infer` for `openElement` from answers that the author of a test supplies, by
+ * model. No model runs: such a test shows what the element does with an answer, not whether
+ * the model gives it. A request to a model without answers fails, as one to a model that the
+ * manifest does not declare.
  */
 export function createRecordedAnswers(
   answers: Record<string, RecordedAnswers>,
@@ -34,7 +40,8 @@ export function createRecordedAnswers(
     const count = counts.get(model) ?? 0
     counts.set(model, count + 1)
     const answer = typeof recorded === 'function' ? recorded(options) : recorded[count]
-    if (!answer) throw new Error(`the test has only ${recorded.length} answers of the model ${model}`)
+    if (!answer)
+      throw new Error(`the test has only ${recorded.length} answers of the model ${model}`)
     return toResult(answer)
   }
   return Object.assign(infer, { requests })
@@ -43,7 +50,10 @@ export function createRecordedAnswers(
 function toResult({ outputs = {}, objects = [] }: RecordedAnswer): ModelResult {
   return {
     outputs: Object.fromEntries(
-      Object.entries(outputs).map(([name, output]) => [name, 'dims' in output ? output : toOutput(output)]),
+      Object.entries(outputs).map(([name, output]) => [
+        name,
+        'dims' in output ? output : toOutput(output),
+      ]),
     ),
     objects,
   }

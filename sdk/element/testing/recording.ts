@@ -25,8 +25,8 @@ export interface RecordingOptions {
 const MICROSECONDS_PER_MS = 1000
 
 /**
- * Reads the frames of a recording, with the objects and counters of the pipeline that has recorded it: a file with a JSON
- * object per line, as a sink of the type `file` writes it.
+ * Reads the frames of a recording, with the objects and counters of the pipeline that has recorded
+ * it: a file with a JSON object per line, as a sink of the type `file` writes it.
  */
 export async function readRecording(
   path: string,

@@ -15,7 +15,9 @@ const truthFile = z.object({
   frames: z.array(
     z.object({
       n: z.int(),
-      objects: z.array(z.object({ track: z.int(), class: z.string(), bbox, visibility: z.number() })),
+      objects: z.array(
+        z.object({ track: z.int(), class: z.string(), bbox, visibility: z.number() }),
+      ),
     }),
   ),
   lines: z.array(outline),
@@ -42,17 +44,26 @@ const truthFile = z.object({
 })
 type TruthFile = z.infer<typeof truthFile>
 
-/** The rendered scene: frames with all objects and their tracks, and what happens in it. Frame numbers start at 0. */
+/**
+ * The rendered scene: frames with all objects and their tracks, and what happens in it.
+ * Frame numbers start at 0.
+ */
 export interface SceneTruth extends Omit<TruthFile, 'frames'> {
   frames: Frame[]
 }
 
 export interface SceneTruthOptions {
-  /** Objects of which a smaller share is visible are omitted, as a detector would not find them. 0.3 by default. */
+  /**
+   * Objects of which a smaller share is visible are omitted, as a detector would not find
+   * them. 0.3 by default.
+   */
   minVisibility?: number
 }
 
-/** Reads the ground truth of a rendered scene, `scene-4.truth.json`, which `node scene/main.ts` writes next to the video. */
+/**
+ * Reads the ground truth of a rendered scene, `scene-4.truth.json`, which `node scene/main.ts`
+ * writes next to the video.
+ */
 export async function readSceneTruth(
   path: string,
   { minVisibility = 0.3 }: SceneTruthOptions = {},

@@ -1,8 +1,8 @@
 import type { Run } from './run-element.ts'
 
 /**
- * Formats a run as text for a snapshot: one line for each event with its time, then one for each counter. Numbers are rounded
- * to four digits, so that rounding errors change nothing.
+ * Formats a run as text for a snapshot: one line for each event with its time, then one for each
+ * counter. Numbers are rounded to four digits, so that rounding errors change nothing.
  *
  *     12.40 s crowd {"count":11}
  *     counter door {"down":3,"total":7,"up":4}

@@ -44,8 +44,8 @@ export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
 }
 
 /**
- * Creates a seeded random number generator (a 32-bit linear congruential generator; normal deviates by Box and Muller).
- * `uniform` is in 0..1, `gauss` has mean 0 and standard deviation 1.
+ * Creates a seeded random number generator (a 32-bit linear congruential generator; normal deviates
+ * by Box and Muller). `uniform` is in 0..1, `gauss` has mean 0 and standard deviation 1.
  */
 export function createRandom(seed: number) {
   let state = seed
@@ -75,7 +75,9 @@ export function createPicture(
   const { width, height, format } = view
   const bytes = width * height * BYTES_PER_PIXEL[format]
   if (data && data.length !== bytes)
-    throw new Error(`a picture of ${width}×${height} in ${format} has ${bytes} bytes, not ${data.length}`)
+    throw new Error(
+      `a picture of ${width}×${height} in ${format} has ${bytes} bytes, not ${data.length}`,
+    )
   return {
     width,
     height,

@@ -58,7 +58,9 @@ describe('an element in the test kit', () => {
     const { events } = await runElement(element, [createStream(10).next([], { skip: 4 })])
     expect(events).toEqual([{ type: 'time', at: 500, n: 5, seconds: 0.5 }])
     expect(element.readMetrics()).toEqual({ values: { seconds: 0.5 }, totals: {} })
-    expect(element.log).toEqual([{ level: 'info', fields: { restored: 'noon' }, message: 'processed frame' }])
+    expect(element.log).toEqual([
+      { level: 'info', fields: { restored: 'noon' }, message: 'processed frame' },
+    ])
   })
 })
 
@@ -74,7 +76,9 @@ describe('the state of an element', () => {
     const stream = createStream(10)
     const frames = [stream.next(), stream.next(), stream.next([], { discontinuity: true })]
     const { results } = await runElement(element, frames)
-    expect(results.map(({ result }) => result.counters)).toEqual([6, 7, 6].map(n => ({ frames: { n } })))
+    expect(results.map(({ result }) => result.counters)).toEqual(
+      [6, 7, 6].map(n => ({ frames: { n } })),
+    )
   })
 })
 
@@ -89,7 +93,9 @@ describe('a run', () => {
 
   it('has the problems of results that the engine would reject', async () => {
     const run = async (result: object) => {
-      const element = await openElement(defineElement({ args, open: () => ({ process: () => result }) }))
+      const element = await openElement(
+        defineElement({ args, open: () => ({ process: () => result }) }),
+      )
       return findProblems(await runElement(element, [createStream(10).next()]))
     }
     expect(await run({ objects: [{ ...person, score: 2 }] })).toEqual([
@@ -109,8 +115,19 @@ describe('a recording', () => {
     for (const channel of [3, 4])
       for (const n of [1, 2])
         sink.write({
-          ...{ channel, source: 1, pipeline: 1, n, pts: n * 9000, time: '2030-01-01T00:00:00.500Z' },
-          ...{ objects: [{ ...person, track: channel }], counters: { door: { up: n } }, events: [] },
+          ...{
+            channel,
+            source: 1,
+            pipeline: 1,
+            n,
+            pts: n * 9000,
+            time: '2030-01-01T00:00:00.500Z',
+          },
+          ...{
+            objects: [{ ...person, track: channel }],
+            counters: { door: { up: n } },
+            events: [],
+          },
         })
     await sink.close()
 
@@ -149,7 +166,11 @@ describe('the truth of a scene', () => {
         n,
         objects: [1, 2].map(track => ({
           ...{ track, class: 'person', visibility: track === 1 ? 1 : 0.1 },
-          ...{ bbox: { x: 0.4, y: y - 0.175, w: 0.1, h: 0.2 }, foot: { x: 0.45, y }, ground: { x: 0, y: 0 } },
+          ...{
+            bbox: { x: 0.4, y: y - 0.175, w: 0.1, h: 0.2 },
+            foot: { x: 0.45, y },
+            ground: { x: 0, y: 0 },
+          },
         })),
       }),
     )
@@ -159,9 +180,13 @@ describe('the truth of a scene', () => {
     writeFileSync(path, JSON.stringify(truth))
 
     const read = await readSceneTruth(path)
-    expect(read.frames.map(({ objects }) => objects.map(({ track }) => track))).toEqual(Array(4).fill([1]))
+    expect(read.frames.map(({ objects }) => objects.map(({ track }) => track))).toEqual(
+      Array(4).fill([1]),
+    )
     expect(read.frames[3]).toMatchObject({ n: 3, pts: 27_000, width: 640, height: 360 })
-    expect(read.crossings.filter(({ track }) => track === 1)).toMatchObject([{ line: 'door', frame: 2 }])
+    expect(read.crossings.filter(({ track }) => track === 1)).toMatchObject([
+      { line: 'door', frame: 2 },
+    ])
   })
 })
 
@@ -175,8 +200,13 @@ describe('a video', () => {
   it('provides its frames with pictures of the requested size', async () => {
     const path = join(createTemporaryFolder(), 'ball.mp4')
     makeVideo(path, { frames: 6, fps: 10, width: 64, height: 48 })
-    const inputs = await readAll(path, { view: { format: 'GRAY8', width: 32, height: 24 }, fps: 10 })
-    expect(inputs.map(({ frame }) => frame.pts)).toEqual([9000, 18_000, 27_000, 36_000, 45_000, 54_000])
+    const inputs = await readAll(path, {
+      view: { format: 'GRAY8', width: 32, height: 24 },
+      fps: 10,
+    })
+    expect(inputs.map(({ frame }) => frame.pts)).toEqual([
+      9000, 18_000, 27_000, 36_000, 45_000, 54_000,
+    ])
     const { picture } = inputs[0]!
     expect([picture.width, picture.height, picture.data.length]).toEqual([32, 24, 768])
     // A white ball on black.

@@ -15,7 +15,9 @@ const pairs = (matrix: number[][]) => solve(matrix).map(({ row, column }) => [ro
 const totalSimilarity = (matrix: number[][]) =>
   solve(matrix).reduce((sum, { similarity }) => sum + similarity, 0)
 
-/** Maximum total by brute force over the rows from `row` on and the columns not in `usedColumns`. */
+/**
+ * Maximum total by brute force over the rows from `row` on and the columns not in `usedColumns`.
+ */
 function maxSimilarity(
   similarity: number[][],
   row = 0,

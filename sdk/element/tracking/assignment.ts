@@ -1,6 +1,6 @@
 /**
- * A possible match of a row and a column: in object tracking, of a track and a detection. Pairs without a candidate cannot
- * be matched.
+ * A possible match of a row and a column: in object tracking, of a track and a detection. Pairs
+ * without a candidate cannot be matched.
  */
 export interface Candidate {
   readonly row: number
@@ -10,11 +10,12 @@ export interface Candidate {
 }
 
 /**
- * Solves the linear assignment problem: returns the candidates with the greatest total similarity such that each row
- * and each column occurs at most once. The result is in the order of the candidates.
+ * Solves the linear assignment problem: returns the candidates with the greatest total
+ * similarity such that each row and each column occurs at most once. The result is in the
+ * order of the candidates.
  *
- * Most tracks have exactly one candidate detection, and no other track competes for it. Only the remaining, contested
- * candidates are passed to the solver.
+ * Most tracks have exactly one candidate detection, and no other track competes for it. Only the
+ * remaining, contested candidates are passed to the solver.
  */
 export function solveAssignment(candidates: readonly Candidate[]): Candidate[] {
   const rowCounts: number[] = []
@@ -24,17 +25,19 @@ export function solveAssignment(candidates: readonly Candidate[]): Candidate[] {
     columnCounts[column] = (columnCounts[column] ?? 0) + 1
   }
 
-  const isContested = ({ row, column }: Candidate) => rowCounts[row]! > 1 || columnCounts[column]! > 1
+  const isContested = ({ row, column }: Candidate) =>
+    rowCounts[row]! > 1 || columnCounts[column]! > 1
   const contested = candidates.filter(isContested)
   const assigned = contested.length > 0 ? solveContested(contested) : new Set()
   return candidates.filter(candidate => !isContested(candidate) || assigned.has(candidate))
 }
 
 /**
- * Assigns one row after the other. If the best column of a new row is occupied, its occupant moves to another column, whose
- * occupant may have to move in turn. Of all such chains of moves, the one that loses the least similarity is chosen: the
- * shortest augmenting path (Jonker and Volgenant 1987, "A Shortest Augmenting Path Algorithm for Dense and Sparse Linear
- * Assignment Problems", sparse variant).
+ * Assigns one row after the other. If the best column of a new row is occupied, its occupant
+ * moves to another column, whose occupant may have to move in turn. Of all such chains of moves,
+ * the one that loses the least similarity is chosen: the shortest augmenting path (Jonker and
+ * Volgenant 1987, "A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment
+ * Problems", sparse variant).
  */
 function solveContested(candidates: readonly Candidate[]): Set<Candidate> {
   const candidatesByRow = Map.groupBy(candidates, ({ row }) => row)
@@ -55,7 +58,10 @@ function solveContested(candidates: readonly Candidate[]): Set<Candidate> {
 interface Assignment {
   readonly byRow: Map<number, Candidate>
   readonly byColumn: Map<number, Candidate>
-  /** The price of each column in units of similarity, as in an auction (the dual variables); 0 if absent. */
+  /**
+   * The price of each column in units of similarity, as in an auction (the dual
+   * variables); 0 if absent.
+   */
   readonly prices: Map<number, number>
 }
 
@@ -82,7 +88,8 @@ function findShortestPath(
   candidatesByRow: ReadonlyMap<number, Candidate[]>,
   { byColumn, prices }: Assignment,
 ): AugmentingPath {
-  const reducedSimilarity = ({ column, similarity }: Candidate) => similarity - getPrice(prices, column)
+  const reducedSimilarity = ({ column, similarity }: Candidate) =>
+    similarity - getPrice(prices, column)
   const frontier = new Map<number, PathStep>()
   const visited = new Map<number, PathStep>()
   let row = newRow
@@ -117,11 +124,12 @@ function findCheapest(frontier: ReadonlyMap<number, PathStep>): PathStep {
 }
 
 /**
- * Raises the prices of the visited columns, so that each assigned row has its best column at the new prices. Dijkstra's
- * algorithm requires this: no further move can then have a negative cost.
+ * Raises the prices of the visited columns, so that each assigned row has its best column at the
+ * new prices. Dijkstra's algorithm requires this: no further move can then have a negative cost.
  */
 function updatePrices({ last, visited }: AugmentingPath, { prices }: Assignment): void {
-  for (const [column, { cost }] of visited) prices.set(column, getPrice(prices, column) + last.cost - cost)
+  for (const [column, { cost }] of visited)
+    prices.set(column, getPrice(prices, column) + last.cost - cost)
 }
 
 /** Walks the path back to the new row and reassigns each row on it. */

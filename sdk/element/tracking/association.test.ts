@@ -50,8 +50,12 @@ describe('associate', () => {
   })
 
   it('matches boxes that do not overlap with bufferedIou', () => {
-    expect(associate([new FakeTrack(0)], [detection(1)], sameClassIou(0.1)).matchedTracks).toEqual([])
-    expect(associate([new FakeTrack(0)], [detection(1)], bufferedIou(0.1)).matchedTracks).toHaveLength(1)
+    expect(associate([new FakeTrack(0)], [detection(1)], sameClassIou(0.1)).matchedTracks).toEqual(
+      [],
+    )
+    expect(
+      associate([new FakeTrack(0)], [detection(1)], bufferedIou(0.1)).matchedTracks,
+    ).toHaveLength(1)
   })
 })
 

@@ -2,8 +2,8 @@ import type { BBox, DetectedObject } from '@eyrie/contract/object'
 import { type Candidate, solveAssignment } from './assignment.ts'
 
 /**
- * Tracking: an object that is followed from frame to frame is a track. In each new frame, this module finds out which
- * detection belongs to which track.
+ * Tracking: an object that is followed from frame to frame is a track. In each new frame, this
+ * module finds out which detection belongs to which track.
  */
 
 /** A track that detections can be associated with. */
@@ -16,8 +16,8 @@ export interface AssociableTrack<Detection extends DetectedObject = DetectedObje
 }
 
 /**
- * Returns how well a detection continues a track, or 0 if the detection cannot continue it. `predictedBox` is the predicted
- * box of the track, which the caller reads only once per track.
+ * Returns how well a detection continues a track, or 0 if the detection cannot continue it.
+ * `predictedBox` is the predicted box of the track, which the caller reads only once per track.
  */
 export type Similarity<Track = AssociableTrack> = (
   track: Track,
@@ -31,7 +31,10 @@ export const sameClassIou =
   (track, predictedBox, detection) =>
     track.class === detection.class ? gate(iou(predictedBox, detection.bbox), minIou) : 0
 
-/** IoU regardless of class, for objects that the model classifies inconsistently; 0 if it is less than `minIou`. */
+/**
+ * IoU regardless of class, for objects that the model classifies inconsistently; 0 if it
+ * is less than `minIou`.
+ */
 export const anyClassIou =
   (minIou: number): Similarity =>
   (_, predictedBox, { bbox }) =>
@@ -41,25 +44,29 @@ export const anyClassIou =
 const BUFFER = 0.5
 
 /**
- * Buffered IoU (C-BIoU, Yang et al. 2023): the IoU of boxes of the same class, each expanded by half of its size on every
- * side; 0 if it is less than `minIou`. Suits the second detection of a track, whose velocity is still unknown.
+ * Buffered IoU (C-BIoU, Yang et al. 2023): the IoU of boxes of the same class, each expanded by
+ * half of its size on every side; 0 if it is less than `minIou`. Suits the second detection of a
+ * track, whose velocity is still unknown.
  */
 export const bufferedIou =
   (minIou: number): Similarity =>
   (track, predictedBox, { class: label, bbox }) =>
-    track.class === label ? gate(iou(expandBox(predictedBox, BUFFER), expandBox(bbox, BUFFER)), minIou) : 0
+    track.class === label
+      ? gate(iou(expandBox(predictedBox, BUFFER), expandBox(bbox, BUFFER)), minIou)
+      : 0
 
 /**
- * Associates tracks with detections so that the total similarity is maximal, and calls `update` on each matched track.
- * Returns the matched tracks, unmatched tracks and unmatched detections in their original order.
+ * Associates tracks with detections so that the total similarity is maximal, and calls `update` on
+ * each matched track. Returns the matched tracks, unmatched tracks and unmatched detections in
+ * their original order.
  */
-export function associate<Track extends AssociableTrack<Detection>, Detection extends DetectedObject>(
-  tracks: readonly Track[],
-  detections: readonly Detection[],
-  similarity: Similarity<Track>,
-) {
+export function associate<
+  Track extends AssociableTrack<Detection>,
+  Detection extends DetectedObject,
+>(tracks: readonly Track[], detections: readonly Detection[], similarity: Similarity<Track>) {
   const candidates: Candidate[] = []
-  // Index loops: iterating with entries() would allocate an array for every cell of the similarity matrix.
+  // Index loops: iterating with entries() would allocate an array for every cell of
+  // the similarity matrix.
   for (let row = 0; row < tracks.length; row += 1) {
     const track = tracks[row]!
     const { predictedBox } = track

@@ -1,17 +1,34 @@
 import type { BBox } from '@eyrie/contract/object'
 import { KalmanFilter, type KalmanNoise } from './kalman-filter.ts'
 
-/** Noise of the center in box widths and box heights, so that the aspect ratio of the picture does not matter. */
-const CENTER_NOISE: KalmanNoise = { measurement: 0.12, initialVelocity: 3, acceleration: 0.5, randomWalk: 0 }
-/** Noise of the size. The size has no velocity: a box that shrinks fast is being occluded and will not shrink to nothing. */
-const SIZE_NOISE: KalmanNoise = { measurement: 0.1, initialVelocity: 0, acceleration: 0, randomWalk: 0.3 }
+/**
+ * Noise of the center in box widths and box heights, so that the aspect ratio of the
+ * picture does not matter.
+ */
+const CENTER_NOISE: KalmanNoise = {
+  measurement: 0.12,
+  initialVelocity: 3,
+  acceleration: 0.5,
+  randomWalk: 0,
+}
+/**
+ * Noise of the size. The size has no velocity: a box that shrinks fast is being occluded and will
+ * not shrink to nothing.
+ */
+const SIZE_NOISE: KalmanNoise = {
+  measurement: 0.1,
+  initialVelocity: 0,
+  acceleration: 0,
+  randomWalk: 0.3,
+}
 
 /**
- * Predicts the box of a moving object with a Kalman filter per coordinate: center x, center y, width and height.
+ * Predicts the box of a moving object with a Kalman filter per coordinate: center x, center
+ * y, width and height.
  *
- * Noise is relative to the box's size as in SORT (Bewley et al. 2016) and ByteTrack (Zhang et al. 2022), and per axis as
- * in BoT-SORT (Aharon et al. 2022). Their 8-dimensional filter has diagonal noise, so four independent filters are
- * equivalent to it.
+ * Noise is relative to the box's size as in SORT (Bewley et al. 2016) and ByteTrack (Zhang et al.
+ * 2022), and per axis as in BoT-SORT (Aharon et al. 2022). Their 8-dimensional filter has diagonal
+ * noise, so four independent filters are equivalent to it.
  */
 export class KalmanBox {
   #x: KalmanFilter
@@ -53,7 +70,10 @@ export class KalmanBox {
     for (const filter of [this.#x, this.#y, this.#w, this.#h]) filter.predict(seconds)
   }
 
-  /** Corrects the estimate with a measured box; `noiseScale` multiplies the measurement's standard deviation. */
+  /**
+   * Corrects the estimate with a measured box; `noiseScale` multiplies the
+   * measurement's standard deviation.
+   */
   update({ x, y, w, h }: BBox, noiseScale = 1): void {
     this.#x.update(x + w / 2, noiseScale)
     this.#y.update(y + h / 2, noiseScale)

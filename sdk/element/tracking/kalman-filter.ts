@@ -1,6 +1,6 @@
 /**
- * Noise of a Kalman filter, which estimates a position and its velocity from inexact measurements. All values are standard
- * deviations in the unit of the coordinate.
+ * Noise of a Kalman filter, which estimates a position and its velocity from inexact measurements.
+ * All values are standard deviations in the unit of the coordinate.
  */
 export interface KalmanNoise {
   /** Noise of a measurement. */
@@ -14,11 +14,12 @@ export interface KalmanNoise {
 }
 
 /**
- * Kalman filter for one coordinate with a constant-velocity model and continuous white-noise acceleration (Bar-Shalom,
- * Li and Kirubarajan 2001, "Estimation with Applications to Tracking and Navigation", section 6.2.2).
+ * Kalman filter for one coordinate with a constant-velocity model and continuous white-noise
+ * acceleration (Bar-Shalom, Li and Kirubarajan 2001, "Estimation with Applications to Tracking and
+ * Navigation", section 6.2.2).
  *
- * Process noise grows with time, not with frames: predicting twice over short intervals equals predicting once over
- * their sum, so dropped frames do not affect the result.
+ * Process noise grows with time, not with frames: predicting twice over short intervals equals
+ * predicting once over their sum, so dropped frames do not affect the result.
  */
 export class KalmanFilter {
   readonly #noise: KalmanNoise
@@ -74,7 +75,10 @@ export class KalmanFilter {
     this.#velocityVariance += acceleration * seconds
   }
 
-  /** Corrects the state with a measurement; `noiseScale` multiplies the measurement's standard deviation. */
+  /**
+   * Corrects the state with a measurement; `noiseScale` multiplies the measurement's standard
+   * deviation.
+   */
   update(measurement: number, noiseScale = 1): void {
     const innovation = measurement - this.#position
     const innovationVariance = this.#variance + (noiseScale * this.#noise.measurement) ** 2

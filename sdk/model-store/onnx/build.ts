@@ -25,7 +25,10 @@ import {
 
 type AttributeValue = number | number[] | TensorProto
 
-/** Creates a node that applies an operator, such as `Conv`, to named values and stores the results under other names. */
+/**
+ * Creates a node that applies an operator, such as `Conv`, to named values and stores the
+ * results under other names.
+ */
 export function createNode(
   opType: string,
   inputs: string[],
@@ -63,7 +66,9 @@ export function createTensor(
   })
 }
 
-/** Describes an input or output of a graph. A dimension with a name instead of a number is dynamic. */
+/**
+ * Describes an input or output of a graph. A dimension with a name instead of a number is dynamic.
+ */
 export function createValueInfo(
   name: string,
   type: keyof typeof DATA_TYPES,
@@ -79,7 +84,10 @@ export function createDimension(size: number | string): DimensionProto {
   return dimensionProto.create({ dimValue: BigInt(size) })
 }
 
-/** Creates a model that uses the standard operators. The defaults are old enough for every supported ONNX Runtime. */
+/**
+ * Creates a model that uses the standard operators. The defaults are old enough for every
+ * supported ONNX Runtime.
+ */
 export function createModel(graph: Partial<GraphProto>, opsetVersion = 13): ModelProto {
   return modelProto.create({
     irVersion: 7n,

@@ -10,8 +10,8 @@ import {
 } from './schema.ts'
 
 /**
- * The formula by which a model was trained to normalise pixels: (pixel · scale − mean) / std. `mean` and `std` hold one
- * number, or one per channel.
+ * The formula by which a model was trained to normalise pixels: (pixel · scale − mean) / std.
+ * `mean` and `std` hold one number, or one per channel.
  */
 export interface Normalization {
   scale: number
@@ -22,10 +22,15 @@ export interface Normalization {
 export const NO_NORMALIZATION: Normalization = { scale: 1, mean: [0], std: [1] }
 
 /**
- * Changes the input of a graph from float32 to uint8, so that decoded pixels can be passed to the model as they are.
- * The graph itself then converts and normalises them. The new input is called `frame`.
+ * Changes the input of a graph from float32 to uint8, so that decoded pixels can be passed
+ * to the model as they are. The graph itself then converts and normalises them. The new
+ * input is called `frame`.
  */
-export function acceptBytes(graph: GraphProto, input: ImageInput, normalization: Normalization): GraphProto {
+export function acceptBytes(
+  graph: GraphProto,
+  input: ImageInput,
+  normalization: Normalization,
+): GraphProto {
   if (input.type === 'uint8') {
     if (!isDeepStrictEqual(normalization, NO_NORMALIZATION))
       throw new Error(`its input ${input.name} is uint8 already: scale, mean and std do not apply`)
@@ -52,8 +57,8 @@ function createFrameInput(frameName: string, graph: GraphProto, input: ImageInpu
 }
 
 /**
- * Creates the nodes that convert `frame` to float32 and normalise it. The last node writes to the name of the original
- * input, so the nodes that read the original input remain unchanged.
+ * Creates the nodes that convert `frame` to float32 and normalise it. The last node writes to the
+ * name of the original input, so the nodes that read the original input remain unchanged.
  */
 function createNormalization(
   frameName: string,
@@ -65,7 +70,8 @@ function createNormalization(
   if (mean.some(value => value !== 0)) operations.push({ opType: 'Sub', operand: mean })
   if (std.some(value => value !== 1)) operations.push({ opType: 'Div', operand: std })
 
-  // Step 0 is the conversion to float32. The result of the last step has the name of the original input.
+  // Step 0 is the conversion to float32. The result of the last step has the name of the original
+  // input.
   const nameResult = (step: number) =>
     step === operations.length ? inputName : `${inputName}/normalized${step}`
   const nodes = [createNode('Cast', [frameName], [nameResult(0)], { to: DATA_TYPES.float })]
@@ -79,7 +85,10 @@ function createNormalization(
   return { nodes, constants }
 }
 
-/** Creates a constant that ONNX broadcasts over the pixels: a single number, or one number per channel. */
+/**
+ * Creates a constant that ONNX broadcasts over the pixels: a single number, or one number per
+ * channel.
+ */
 function createOperand(name: string, values: number[], layout: ImageInput['layout']): TensorProto {
   const isPerChannel = values.length > 1
   const dims = isPerChannel && layout === 'nchw' ? [values.length, 1, 1] : [values.length]

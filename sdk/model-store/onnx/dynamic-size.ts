@@ -9,7 +9,10 @@ import {
   type ValueInfoProto,
 } from './schema.ts'
 
-/** Strides: distances between the cells of a detector's feature maps, in input pixels. Common detectors use some of these. */
+/**
+ * Strides: distances between the cells of a detector's feature maps, in input pixels. Common
+ * detectors use some of these.
+ */
 const STRIDES = [4, 8, 16, 32, 64]
 
 /**
@@ -17,10 +20,11 @@ const STRIDES = [4, 8, 16, 32, 64]
  *
  * - Height and width of the input and all dimensions of the outputs become dynamic.
  * - Recorded shapes of intermediate values are removed.
- * - In the target shapes of `Reshape` nodes, the number of cells becomes -1, which ONNX infers from the data.
+ * - In the target shapes of `Reshape` nodes, the number of cells becomes -1, which ONNX
+ *   infers from the data.
  *
- * The result is the same at the original size. Other sizes work only if the graph is fully convolutional, which the
- * caller must verify.
+ * The result is the same at the original size. Other sizes work only if the graph is fully
+ * convolutional, which the caller must verify.
  */
 export function makeSizeDynamic(
   graph: GraphProto,
@@ -42,7 +46,9 @@ export function makeSizeDynamic(
 
   return {
     ...graph,
-    inputs: graph.inputs.map(info => (info.name === input.name ? withDynamicSize(info, input.layout) : info)),
+    inputs: graph.inputs.map(info =>
+      info.name === input.name ? withDynamicSize(info, input.layout) : info,
+    ),
     outputs: graph.outputs.map(withDynamicDims),
     valueInfos: [],
     initializers,
@@ -85,7 +91,10 @@ function inferCellCountOfConstant(node: NodeProto, cellCounts: ReadonlySet<numbe
   return { ...node, attributes }
 }
 
-/** Replaces the number of cells in a target shape by -1. A shape with several candidates remains unchanged. */
+/**
+ * Replaces the number of cells in a target shape by -1. A shape with several
+ * candidates remains unchanged.
+ */
 function inferCellCount(target: TensorProto, cellCounts: ReadonlySet<number>): TensorProto {
   if (target.dataType !== DATA_TYPES.int64) return target
   const dims = readInt64Values(target)
@@ -100,5 +109,7 @@ function readInt64Values({ rawData, int64Data }: TensorProto): bigint[] {
   if (!rawData) return int64Data
   const view = new DataView(rawData.buffer, rawData.byteOffset, rawData.byteLength)
   const count = rawData.byteLength / BigInt64Array.BYTES_PER_ELEMENT
-  return Array.from({ length: count }, (_, i) => view.getBigInt64(i * BigInt64Array.BYTES_PER_ELEMENT, true))
+  return Array.from({ length: count }, (_, i) =>
+    view.getBigInt64(i * BigInt64Array.BYTES_PER_ELEMENT, true),
+  )
 }

@@ -37,17 +37,29 @@ const external: TensorProto = {
 }
 const encodedExternal = tensorProto.encode(external)
 
-const io = { inputs: [createValueInfo('x', 'float', [1])], outputs: [createValueInfo('y', 'float', [1])] }
+const io = {
+  inputs: [createValueInfo('x', 'float', [1])],
+  outputs: [createValueInfo('y', 'float', [1])],
+}
 const add = createNode('Add', ['x', 'constant'], ['y'])
 const identity = createNode('Identity', ['x'], ['y'])
 const constant = (attribute: Uint8Array): NodeProto =>
-  nodeProto.create({ opType: 'Constant', outputs: ['constant'], unknownFields: [field(5, attribute)] })
+  nodeProto.create({
+    opType: 'Constant',
+    outputs: ['constant'],
+    unknownFields: [field(5, attribute)],
+  })
 const attributeWith = (number: number, content: Uint8Array) =>
-  attributeProto.encode(attributeProto.create({ name: 'value', unknownFields: [field(number, content)] }))
+  attributeProto.encode(
+    attributeProto.create({ name: 'value', unknownFields: [field(number, content)] }),
+  )
 const graphWith = (number: number, content: Uint8Array) =>
   graphProto.encode(graphProto.create({ name: 'inner', unknownFields: [field(number, content)] }))
 const modelWith = (number: number, content: Uint8Array) =>
-  modelProto.encode({ ...createModel({ nodes: [identity], ...io }), unknownFields: [field(number, content)] })
+  modelProto.encode({
+    ...createModel({ nodes: [identity], ...io }),
+    unknownFields: [field(number, content)],
+  })
 const nodesWith = (attribute: Uint8Array) =>
   modelProto.encode(createModel({ nodes: [constant(attribute), add], ...io }))
 
@@ -56,7 +68,10 @@ const constantNode = nodeProto.encode(constant(attributeWith(5, encodedExternal)
 
 describe('external data of a model', () => {
   it.each<[string, Uint8Array]>([
-    ['an initializer', modelProto.encode(createModel({ nodes: [add], initializers: [external], ...io }))],
+    [
+      'an initializer',
+      modelProto.encode(createModel({ nodes: [add], initializers: [external], ...io })),
+    ],
     ['a constant', nodesWith(attributeWith(5, encodedExternal))],
     ['a list of tensors of an attribute', nodesWith(attributeWith(10, encodedExternal))],
     ['a sparse constant', nodesWith(attributeWith(22, asSparse))],
@@ -68,7 +83,10 @@ describe('external data of a model', () => {
     ['a sparse initializer', modelWith(7, graphWith(15, asSparse))],
     ['a second part of the graph', modelWith(7, graphWith(5, encodedExternal))],
     ['a function', modelWith(25, field(7, constantNode))],
-    ['a default attribute of a function', modelWith(25, field(11, attributeWith(5, encodedExternal)))],
+    [
+      'a default attribute of a function',
+      modelWith(25, field(11, attributeWith(5, encodedExternal))),
+    ],
     ['the training information', modelWith(20, field(1, graphWith(5, encodedExternal)))],
   ])('is rejected in %s', async (_, model) => {
     expect(() => assertSelfContained(model)).toThrow('its weights are in another file')
@@ -76,7 +94,10 @@ describe('external data of a model', () => {
   })
 
   it('is rejected even if the data location is overwritten or absent', () => {
-    const twice = Buffer.concat([encodedExternal, tensorProto.encode({ ...external, dataLocation: 0 })])
+    const twice = Buffer.concat([
+      encodedExternal,
+      tensorProto.encode({ ...external, dataLocation: 0 }),
+    ])
     expect(() => assertSelfContained(modelWith(7, graphWith(5, twice)))).toThrow('another file')
     const absent = tensorProto.encode({ ...external, dataLocation: undefined })
     expect(() => assertSelfContained(modelWith(7, graphWith(5, absent)))).toThrow('another file')

@@ -2,9 +2,10 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { DATA_LOCATIONS } from './schema.ts'
 
 /**
- * Rejects ONNX files with tensors whose values are stored outside of the file. ONNX Runtime would read them from any file that the
- * tensor names, or from any address in its memory. The search covers every place in which onnx.proto (github.com/onnx/onnx) allows
- * a tensor. It neither copies nor decodes the values.
+ * Rejects ONNX files with tensors whose values are stored outside of the file. ONNX Runtime would
+ * read them from any file that the tensor names, or from any address in its memory. The search
+ * covers every place in which onnx.proto (github.com/onnx/onnx) allows a tensor. It neither copies
+ * nor decodes the values.
  */
 
 type MessageName =
@@ -59,7 +60,8 @@ export function assertSelfContained(model: Uint8Array): void {
   } catch {
     throw new Error('it is not an ONNX model, or it is truncated')
   }
-  if (!isSelfContained) throw new Error('its weights are in another file: save it as a single file first')
+  if (!isSelfContained)
+    throw new Error('its weights are in another file: save it as a single file first')
 }
 
 function hasExternalData(encoded: Uint8Array, name: MessageName, depth: number): boolean {
@@ -73,7 +75,8 @@ function hasExternalData(encoded: Uint8Array, name: MessageName, depth: number):
     } else if (name === 'tensor' && number === EXTERNAL_DATA) {
       return true
     } else if (name === 'tensor' && number === DATA_LOCATION && wireType === WireType.Varint) {
-      // If the field is repeated, its last value counts. An honest file has only one, so that any other value is rejected.
+      // If the field is repeated, its last value counts. An honest file has only one, so that any
+      // other value is rejected.
       if (reader.int32() !== DATA_LOCATIONS.default) return true
     } else {
       reader.skip(wireType, number)

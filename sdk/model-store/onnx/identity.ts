@@ -1,7 +1,10 @@
 import { createModel, createNode, createValueInfo } from './build.ts'
 import { modelProto } from './schema.ts'
 
-/** Creates the smallest possible model, which returns its input. Loading it shows whether an execution provider works. */
+/**
+ * Creates the smallest possible model, which returns its input. Loading it shows whether an
+ * execution provider works.
+ */
 export function createIdentityModel(): Uint8Array {
   return modelProto.encode(
     createModel({

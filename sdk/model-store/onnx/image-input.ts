@@ -11,7 +11,10 @@ export interface ImageInput {
   height: number | undefined
 }
 
-/** Finds the image input of a graph. Throws an `Error` with the reason if the graph is not that of a detector. */
+/**
+ * Finds the image input of a graph. Throws an `Error` with the reason if the graph is
+ * not that of a detector.
+ */
 export function findImageInput(graph: GraphProto): ImageInput {
   // Models with IR version 3 or lower list their weights as inputs, too.
   const initializerNames = new Set(graph.initializers.map(({ name }) => name))

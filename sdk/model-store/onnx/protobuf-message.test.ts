@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, defineMessage, int32, int64, optional, repeated, string } from './protobuf-message.ts'
+import {
+  bytes,
+  defineMessage,
+  int32,
+  int64,
+  optional,
+  repeated,
+  string,
+} from './protobuf-message.ts'
 
 const inner = defineMessage({ text: optional(1, string) })
 const outer = defineMessage({
@@ -24,7 +32,9 @@ describe('a protobuf message', () => {
     const onlyId = defineMessage({ id: optional(1, int32) })
     const encoded = outer.encode(outer.create({ id: 7, sizes: [3n], raw: Uint8Array.of(9) }))
     const changed = onlyId.encode({ ...onlyId.decode(encoded), id: 8 })
-    expect(outer.decode(changed)).toEqual(outer.create({ id: 8, sizes: [3n], raw: Uint8Array.of(9) }))
+    expect(outer.decode(changed)).toEqual(
+      outer.create({ id: 8, sizes: [3n], raw: Uint8Array.of(9) }),
+    )
   })
 
   it('distinguishes zero from an absent number', () => {

@@ -1,8 +1,9 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
 /**
- * Decodes and encodes Protocol Buffers messages (https://protobuf.dev/programming-guides/encoding) of which only some
- * fields are declared. All other fields survive unchanged, so a file can be edited without knowing its complete schema.
+ * Decodes and encodes Protocol Buffers messages (https://protobuf.dev/programming-guides/encoding)
+ * of which only some fields are declared. All other fields survive unchanged, so a file can be
+ * edited without knowing its complete schema.
  */
 
 /** Reads and writes values of one type. */
@@ -12,7 +13,9 @@ export interface Codec<T> {
   write(writer: BinaryWriter, value: T): void
 }
 
-/** A declared field: its number in the encoding, its type, and whether it holds a list of values. */
+/**
+ * A declared field: its number in the encoding, its type, and whether it holds a list of values.
+ */
 interface Field<T, Repeated extends boolean> {
   number: number
   codec: Codec<T>
@@ -25,8 +28,13 @@ type Fields = Record<string, Field<unknown, boolean>>
 type FieldValue<F> =
   F extends Field<infer T, true> ? T[] : F extends Field<infer T, false> ? T | undefined : never
 
-/** A decoded message: the values of the declared fields, and the encoded bytes of each undeclared field. */
-export type Message<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> } & { unknownFields: Uint8Array[] }
+/**
+ * A decoded message: the values of the declared fields, and the encoded bytes of
+ * each undeclared field.
+ */
+export type Message<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> } & {
+  unknownFields: Uint8Array[]
+}
 
 /** A message type. As a codec, it can itself be the type of a field. */
 export interface MessageType<M> extends Codec<M> {
@@ -77,7 +85,8 @@ export function defineMessage<F extends Fields>(fields: F): MessageType<Message<
 
   const create = (values: Partial<M>): M => {
     const message: Record<string, unknown> = { unknownFields: [] }
-    for (const [name, { isRepeated }] of Object.entries(fields)) message[name] = isRepeated ? [] : undefined
+    for (const [name, { isRepeated }] of Object.entries(fields))
+      message[name] = isRepeated ? [] : undefined
     return { ...message, ...values } as M
   }
 
@@ -122,15 +131,21 @@ export function defineMessage<F extends Fields>(fields: F): MessageType<Message<
 }
 
 function readSingle<T>(reader: BinaryReader, wireType: WireType, codec: Codec<T>): T {
-  if (wireType !== codec.wireType) throw new Error(`wire type ${wireType}, expected ${codec.wireType}`)
+  if (wireType !== codec.wireType)
+    throw new Error(`wire type ${wireType}, expected ${codec.wireType}`)
   return codec.read(reader)
 }
 
 /**
- * Appends the next value of a repeated field to `values`. Numbers may be packed: then a single length-delimited record
- * holds several values.
+ * Appends the next value of a repeated field to `values`. Numbers may be packed: then a single
+ * length-delimited record holds several values.
  */
-function readRepeated<T>(reader: BinaryReader, wireType: WireType, codec: Codec<T>, values: T[]): void {
+function readRepeated<T>(
+  reader: BinaryReader,
+  wireType: WireType,
+  codec: Codec<T>,
+  values: T[],
+): void {
   const isPacked = wireType === WireType.LengthDelimited && codec.wireType === WireType.Varint
   if (!isPacked) {
     values.push(readSingle(reader, wireType, codec))

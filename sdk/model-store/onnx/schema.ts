@@ -10,8 +10,8 @@ import {
 } from './protobuf-message.ts'
 
 /**
- * The messages of an ONNX file that Eyrie reads or edits. Field numbers and names are those of onnx.proto
- * (github.com/onnx/onnx); names of repeated fields are in the plural.
+ * The messages of an ONNX file that Eyrie reads or edits. Field numbers and names are those of
+ * onnx.proto (github.com/onnx/onnx); names of repeated fields are in the plural.
  */
 
 export const tensorProto = defineMessage({
@@ -42,8 +42,13 @@ export const nodeProto = defineMessage({
 })
 export type NodeProto = MessageOf<typeof nodeProto>
 
-/** A dimension has either a fixed size (`dimValue`) or a name (`dimParam`), which makes it dynamic. */
-export const dimensionProto = defineMessage({ dimValue: optional(1, int64), dimParam: optional(2, string) })
+/**
+ * A dimension has either a fixed size (`dimValue`) or a name (`dimParam`), which makes it dynamic.
+ */
+export const dimensionProto = defineMessage({
+  dimValue: optional(1, int64),
+  dimParam: optional(2, string),
+})
 export type DimensionProto = MessageOf<typeof dimensionProto>
 
 export const tensorShapeProto = defineMessage({ dims: repeated(1, dimensionProto) })
@@ -54,7 +59,10 @@ export const tensorTypeProto = defineMessage({
 export const typeProto = defineMessage({ tensorType: optional(1, tensorTypeProto) })
 
 /** Name, element type and shape of an input, an output or an intermediate value of a graph. */
-export const valueInfoProto = defineMessage({ name: optional(1, string), type: optional(2, typeProto) })
+export const valueInfoProto = defineMessage({
+  name: optional(1, string),
+  type: optional(2, typeProto),
+})
 export type ValueInfoProto = MessageOf<typeof valueInfoProto>
 
 export const graphProto = defineMessage({
@@ -67,7 +75,10 @@ export const graphProto = defineMessage({
 })
 export type GraphProto = MessageOf<typeof graphProto>
 
-export const operatorSetIdProto = defineMessage({ domain: optional(1, string), version: optional(2, int64) })
+export const operatorSetIdProto = defineMessage({
+  domain: optional(1, string),
+  version: optional(2, int64),
+})
 
 export const modelProto = defineMessage({
   irVersion: optional(1, int64),

@@ -54,7 +54,10 @@ describe('activation', () => {
   test('requires force to replace the license', async () => {
     const activation = await start([entry])
     await activation.activate(COMMUNITY_LICENSE, false)
-    await expect(activation.activate(gold, false)).rejects.toMatchObject({ code: 'activation', status: 409 })
+    await expect(activation.activate(gold, false)).rejects.toMatchObject({
+      code: 'activation',
+      status: 409,
+    })
     expect(activation.get().license).toEqual(COMMUNITY_LICENSE)
     expect((await activation.activate(gold, true)).license).toEqual(gold)
     expect((await start([entry])).get().license).toEqual(gold)
@@ -75,7 +78,10 @@ describe('activation', () => {
     ['that has expired', [{ ...entry, until: '2026-05-31T00:00:00Z' }]],
   ])('rejects a license %s', async (_, pool) => {
     const activation = await start(pool)
-    await expect(activation.activate(gold, true)).rejects.toMatchObject({ code: 'license', status: 400 })
+    await expect(activation.activate(gold, true)).rejects.toMatchObject({
+      code: 'license',
+      status: 400,
+    })
     expect(activation.get()).toEqual({ activated: false })
   })
 
@@ -101,7 +107,9 @@ describe('activation', () => {
 
   test('rejects a pool file with an invalid signature', async () => {
     const other = generateIssuerKeys().privateKey
-    await expect(start([entry], other)).rejects.toThrow('its signature does not match the public key')
+    await expect(start([entry], other)).rejects.toThrow(
+      'its signature does not match the public key',
+    )
     await start([entry])
     const file = join(folder, 'pool.json')
     const tampered = (await readFile(file, 'utf8')).replace('box-1', 'box-9')

@@ -16,29 +16,40 @@ import { type PoolEntry, readPool } from '@eyrie/license'
 import { Mutex } from 'async-mutex'
 
 /**
- * The license of the engine. Deployments require an active license. A license can be activated if it is in the pool: the
- * community license, and the licenses in a file that their issuer has signed.
+ * The license of the engine. Deployments require an active license. A license can be
+ * activated if it is in the pool: the community license, and the licenses in a file that
+ * their issuer has signed.
  */
 export interface Activation {
-  /** Restores the activation, or activates the initial license at the first start. Throws an Error if a file is invalid. */
+  /**
+   * Restores the activation, or activates the initial license at the first start. Throws an Error
+   * if a file is invalid.
+   */
   start(): Promise<void>
-  /** Returns the current activation. `activated` is false if the license has expired or is no longer in the pool. */
+  /**
+   * Returns the current activation. `activated` is false if the license has expired or is
+   * no longer in the pool.
+   */
   get(): ActivationBody
   /**
-   * Activates a license. Throws `EyrieError`: `license` if the license is invalid, `activation` if another license is active
-   * and `force` is false.
+   * Activates a license. Throws `EyrieError`: `license` if the license is invalid, `activation` if
+   * another license is active and `force` is false.
    */
   activate(license: License, force: boolean): Promise<ActivationBody>
   /** Returns when the license expires, RFC 3339; undefined if it does not expire. */
   expiresAt(): string | undefined
-  /** Throws `EyrieError` (`activation`) if no license is active or the active license has expired. */
+  /**
+   * Throws `EyrieError` (`activation`) if no license is active or the active license has expired.
+   */
   assertActivated(): void
 }
 
 export interface ActivationDependencies {
   /** Folder of the activation file. */
   folder: string
-  /** The license to activate at the first start: `community`, the path of a license file, or `none`. */
+  /**
+   * The license to activate at the first start: `community`, the path of a license file, or `none`.
+   */
   initial: string
   /** A signed file with the licenses that can be activated in addition to the community license. */
   pool: Settings['engine']['license_pool']
@@ -58,14 +69,20 @@ const COMMUNITY_POOL: PoolEntry[] = [
   },
 ]
 
-export function createActivation({ folder, initial, pool, now }: ActivationDependencies): Activation {
+export function createActivation({
+  folder,
+  initial,
+  pool,
+  now,
+}: ActivationDependencies): Activation {
   const file = join(folder, 'activation.json')
   const mutex = new Mutex()
   let poolEntries = COMMUNITY_POOL
   let current: ActivationBody = { activated: false }
 
   /** Returns why the current license is no longer valid; undefined if it is valid. */
-  const findCurrentProblem = () => current.license && findLicenseProblem(current.license, poolEntries, now())
+  const findCurrentProblem = () =>
+    current.license && findLicenseProblem(current.license, poolEntries, now())
 
   const isActive = () => current.activated && !findCurrentProblem()
 
@@ -76,9 +93,13 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
 
       if (isActive() && !force) {
         if (isDeepStrictEqual(license, current.license)) return current
-        throw new EyrieError('activation', 'another license is active: add ?force=true to replace it', {
-          status: 409,
-        })
+        throw new EyrieError(
+          'activation',
+          'another license is active: add ?force=true to replace it',
+          {
+            status: 409,
+          },
+        )
       }
 
       const next = { activated: true, activated_at: now().toISOString(), license }
@@ -109,7 +130,10 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
     expiresAt: () => current.license && findEntry(current.license, poolEntries)?.until,
     assertActivated: () => {
       if (!current.activated)
-        throw new EyrieError('activation', 'the engine is not activated: POST a license to /activation first')
+        throw new EyrieError(
+          'activation',
+          'the engine is not activated: POST a license to /activation first',
+        )
       const problem = findCurrentProblem()
       if (problem) throw new EyrieError('activation', problem)
     },
@@ -126,13 +150,16 @@ async function readInitialLicense(initial: string): Promise<License> {
 function findLicenseProblem(license: License, entries: PoolEntry[], now: Date): string | undefined {
   const entry = findEntry(license, entries)
   if (!entry) return 'the license is not in the pool: use a license that was issued for this engine'
-  if (entry.until && new Date(entry.until) <= now) return `the license expired at ${entry.until}: renew it`
+  if (entry.until && new Date(entry.until) <= now)
+    return `the license expired at ${entry.until}: renew it`
 }
 
 const findEntry = (license: License, entries: PoolEntry[]) =>
   entries.find(
     ({ customer, subscription, pool }) =>
-      customer === license.customer && subscription === license.subscription && pool === license.pool,
+      customer === license.customer &&
+      subscription === license.subscription &&
+      pool === license.pool,
   )
 
 /** Reads and parses a file. Throws an `Error` with the path of the file if one of the two fails. */
@@ -141,9 +168,12 @@ async function readValidFile<T>(file: string, parse: (text: string) => T): Promi
     return parse(await readFile(file, 'utf8'))
   } catch (cause) {
     const { message } = cause as Error
-    throw new Error(`failed to read ${file}: ${message}. Correct the file or move it elsewhere`, { cause })
+    throw new Error(`failed to read ${file}: ${message}. Correct the file or move it elsewhere`, {
+      cause,
+    })
   }
 }
 
 /** Whether `readValidFile` failed because the file does not exist. */
-const isMissingFile = (error: unknown) => ((error as Error).cause as NodeJS.ErrnoException).code === 'ENOENT'
+const isMissingFile = (error: unknown) =>
+  ((error as Error).cause as NodeJS.ErrnoException).code === 'ENOENT'

@@ -7,12 +7,15 @@ import { z } from 'zod'
 import { type Costs, type CostTable, createCosts } from './costs.ts'
 
 /**
- * The file in which the measured costs survive restarts of the engine: the CPU time that decoding, inference and elements
- * use for a frame. The engine predicts from them whether the machine has the capacity for more channels.
+ * The file in which the measured costs survive restarts of the engine: the CPU time that decoding,
+ * inference and elements use for a frame. The engine predicts from them whether the machine has the
+ * capacity for more channels.
  */
 const fileContent = z.strictObject({
   version: z.literal(1),
-  /** Processor of the machine on which the costs were measured, such as `Intel(R) Core(TM) i7 x 8`. */
+  /**
+   * Processor of the machine on which the costs were measured, such as `Intel(R) Core(TM) i7 x 8`.
+   */
   machine: z.string(),
   costs: z.record(
     z.string(),
@@ -30,10 +33,14 @@ export interface CostStore {
 }
 
 /**
- * Loads the measured costs of earlier runs from `file`, and saves new measurements periodically. A file that is damaged or
- * was written on another machine is ignored and replaced.
+ * Loads the measured costs of earlier runs from `file`, and saves new measurements periodically. A
+ * file that is damaged or was written on another machine is ignored and replaced.
  */
-export async function openCostStore(file: string, log: Log, machine = describeMachine()): Promise<CostStore> {
+export async function openCostStore(
+  file: string,
+  log: Log,
+  machine = describeMachine(),
+): Promise<CostStore> {
   const costs = createCosts(await readCosts(file, machine, log))
   const saveMutex = new Mutex()
   let savedRevision = costs.revision

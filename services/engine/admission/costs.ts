@@ -5,8 +5,9 @@ import type { SourceCost } from '../media/media-client.ts'
 import type { SourcePlan } from '../plan/plan.ts'
 
 /**
- * The CPU time that sources, elements and models use for a frame, in ms, as measured on this machine. The costs predict the
- * load of a configuration. A cost is undefined if it has not been measured yet.
+ * The CPU time that sources, elements and models use for a frame, in ms, as measured on
+ * this machine. The costs predict the load of a configuration. A cost is undefined if it
+ * has not been measured yet.
  */
 export interface KnownCosts {
   sourceCost(source: SourcePlan): SourceCost | undefined
@@ -25,7 +26,10 @@ export interface Costs extends InferenceCosts, KnownCosts {
 
 const AVERAGE_WINDOW = 200
 
-/** A moving average, in which values that are older than about the last `AVERAGE_WINDOW` ones have little weight. */
+/**
+ * A moving average, in which values that are older than about the last `AVERAGE_WINDOW`
+ * ones have little weight.
+ */
 export interface Average {
   mean: number
   /** Number of averaged values, up to `AVERAGE_WINDOW`. */
@@ -35,10 +39,16 @@ export interface Average {
 /** The measured quantities of one source, model or element, such as `ms` of CPU time per frame. */
 export type Measurement = Record<string, Average>
 
-/** Measurements by a key that does not depend on ids: sources are identified by address, models by the digest of their file. */
+/**
+ * Measurements by a key that does not depend on ids: sources are identified by address, models by
+ * the digest of their file.
+ */
 export type CostTable = Record<string, Measurement>
 
-/** Averages of fewer frames are not used, because the first frames of a model or element cost more than later ones. */
+/**
+ * Averages of fewer frames are not used, because the first frames of a model or element cost
+ * more than later ones.
+ */
 const MIN_FRAMES = 50
 /** Beyond this number of entries, the least recently measured entry is removed. */
 const MAX_ENTRIES = 2000
@@ -83,8 +93,8 @@ export function createCosts(initial: CostTable = {}): Costs {
 }
 
 /**
- * Finds the cost of running a model on a picture. The width or the height of the picture may be unknown. Of all measured sizes
- * that match what is known, the cheapest is assumed.
+ * Finds the cost of running a model on a picture. The width or the height of the picture may be
+ * unknown. Of all measured sizes that match what is known, the cheapest is assumed.
  */
 function findInferenceCost(
   table: ReadonlyMap<string, Measurement>,
@@ -132,14 +142,23 @@ const toInferencePrefix = (sha256: string, device: string) => `inference ${sha25
 const toElementKey = (name: string, version: string) => `element ${name} ${version}`
 
 /**
- * The key contains a digest of the address without credentials, because the file of costs is not as well protected as the
- * configuration.
+ * The key contains a digest of the address without credentials, because the file of costs is not as
+ * well protected as the configuration.
  */
-function toSourceKey({ type, address, decoder }: Pick<SourcePlan, 'type' | 'address' | 'decoder'>): string {
+function toSourceKey({
+  type,
+  address,
+  decoder,
+}: Pick<SourcePlan, 'type' | 'address' | 'decoder'>): string {
   // The sub stream, if there is one, is the stream that is decoded.
-  const identity = JSON.stringify([type, removeCredentials(address.sub_url ?? address.url), decoder])
+  const identity = JSON.stringify([
+    type,
+    removeCredentials(address.sub_url ?? address.url),
+    decoder,
+  ])
   return `source ${createHash('sha256').update(identity).digest('hex')}`
 }
 
 /** Removes the user name and password from a URL. */
-export const removeCredentials = (url: string) => url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1')
+export const removeCredentials = (url: string) =>
+  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1')

@@ -31,13 +31,21 @@ const planOf = (sources: SourcePlan[], channels: [source: number, pipeline: numb
   channels: channels.map(([source, pipeline], i) => ({ id: i + 1, source, pipeline })),
 })
 
-const costsOf = (cost: { source?: SourceCost; element?: number; inference?: number }): KnownCosts => ({
+const costsOf = (cost: {
+  source?: SourceCost
+  element?: number
+  inference?: number
+}): KnownCosts => ({
   sourceCost: () => cost.source,
   elementCost: () => cost.element,
   inferenceCost: () => cost.inference,
 })
 
-const measured = costsOf({ source: { fps: 20, decodeMs: 5, scaleMs: 1 }, element: 2, inference: 10 })
+const measured = costsOf({
+  source: { fps: 20, decodeMs: 5, scaleMs: 1 },
+  element: 2,
+  inference: 10,
+})
 const load = (plan: Plan, costs = measured) => estimateLoad(plan, costs, () => [known])
 
 describe('load', () => {
@@ -69,7 +77,10 @@ describe('load', () => {
       ],
     )
     const estimate = (costs: KnownCosts, source: number) =>
-      createAdmission({ cores: 4, costs, findDemands: () => [known] }).estimateSourceLoad(plan, source)
+      createAdmission({ cores: 4, costs, findDemands: () => [known] }).estimateSourceLoad(
+        plan,
+        source,
+      )
     expect([estimate(measured, 1), estimate(measured, 2), estimate(measured, 3)]).toEqual([
       expect.closeTo(0.36),
       expect.closeTo(0.6),
@@ -81,13 +92,18 @@ describe('load', () => {
   it.each([
     ['a source without a channel', planOf([sourceOf(1)], [])],
     ['a file that has ended', planOf([sourceOf(1, { type: 'file', ended: true })], [[1, 1]])],
-    ['a back-test, which has no rate', planOf([sourceOf(1, { type: 'file', pacing: 'all' })], [[1, 1]])],
+    [
+      'a back-test, which has no rate',
+      planOf([sourceOf(1, { type: 'file', pacing: 'all' })], [[1, 1]]),
+    ],
   ])('is nothing for %s', (_, plan) => {
     expect(load(plan)).toMatchObject({ cores: 0, unknown: [] })
   })
 
   it('counts unmeasured costs as 0 and lists them without secrets', () => {
-    expect(load(planOf([sourceOf(1)], [[1, 1]]), costsOf({ element: 2, inference: 10 }))).toMatchObject({
+    expect(
+      load(planOf([sourceOf(1)], [[1, 1]]), costsOf({ element: 2, inference: 10 })),
+    ).toMatchObject({
       cores: 0,
       unknown: ['source rtsp://camera/1'],
     })
@@ -121,9 +137,12 @@ describe('load and admission of random plans', () => {
     .map(rates => rates.map((rate, i) => sourceOf(i + 1, { rate })))
   const plans = sources.chain(sources =>
     fc
-      .uniqueArray(fc.tuple(fc.integer({ min: 1, max: sources.length }), fc.integer({ min: 1, max: 3 })), {
-        selector: String,
-      })
+      .uniqueArray(
+        fc.tuple(fc.integer({ min: 1, max: sources.length }), fc.integer({ min: 1, max: 3 })),
+        {
+          selector: String,
+        },
+      )
       .map(channels => planOf(sources, channels)),
   )
   const positive = fc.double({ min: 0.1, max: 64, noNaN: true })
@@ -151,11 +170,19 @@ describe('load and admission of random plans', () => {
 
   it('need no more at a lower rate', () => {
     fc.assert(
-      fc.property(plans, costs, fc.double({ min: 0.1, max: 1, noNaN: true }), (plan, costs, share) => {
-        const slower = plan.sources.map(source => ({ ...source, rate: source.rate && source.rate * share }))
-        const { cores } = load({ ...plan, sources: slower }, costs)
-        expect(cores).toBeLessThanOrEqual(load(plan, costs).cores * (1 + 1e-9))
-      }),
+      fc.property(
+        plans,
+        costs,
+        fc.double({ min: 0.1, max: 1, noNaN: true }),
+        (plan, costs, share) => {
+          const slower = plan.sources.map(source => ({
+            ...source,
+            rate: source.rate && source.rate * share,
+          }))
+          const { cores } = load({ ...plan, sources: slower }, costs)
+          expect(cores).toBeLessThanOrEqual(load(plan, costs).cores * (1 + 1e-9))
+        },
+      ),
     )
   })
 
@@ -164,7 +191,11 @@ describe('load and admission of random plans', () => {
       fc.property(plans, costs, positive, (plan, costs, cores) => {
         const less = { ...plan, channels: plan.channels.slice(1) }
         expect(findShortage(load(plan, costs), load(less, costs), cores)).toBeUndefined()
-        const turned = { ...plan, channels: plan.channels.toReversed(), sources: plan.sources.toReversed() }
+        const turned = {
+          ...plan,
+          channels: plan.channels.toReversed(),
+          sources: plan.sources.toReversed(),
+        }
         expect(findShortage(load(plan, costs), load(turned, costs), cores)).toBeUndefined()
       }),
     )
@@ -186,7 +217,9 @@ describe('load and admission of random plans', () => {
     fc.assert(
       fc.property(plans, positive, (plan, cores) => {
         const blind = load(plan, costsOf({}))
-        expect(findShortage(load({ ...plan, channels: [] }, costsOf({})), blind, cores)).toBeUndefined()
+        expect(
+          findShortage(load({ ...plan, channels: [] }, costsOf({})), blind, cores),
+        ).toBeUndefined()
         expect(blind.cores).toBe(0)
       }),
     )

@@ -23,9 +23,9 @@ const CORE_MS_PER_SECOND = 1000
 export type FindDemands = (elements: Plan['pipelines'][number]['elements']) => ElementDemand[]
 
 /**
- * Predicts the load of a plan: the sum of CPU time per frame times frames per second. Decoding counts once per source,
- * inference and elements count for each channel. Files with pacing `all` have no frame rate and do not count, nor do files
- * that have ended.
+ * Predicts the load of a plan: the sum of CPU time per frame times frames per second. Decoding
+ * counts once per source, inference and elements count for each channel. Files with pacing `all`
+ * have no frame rate and do not count, nor do files that have ended.
  */
 export function estimateLoad(plan: Plan, costs: KnownCosts, findDemands: FindDemands): Load {
   const frameCosts = new Map<number, FrameCost>()
@@ -92,6 +92,9 @@ function estimateFrameCost(demands: readonly ElementDemand[], costs: KnownCosts)
   return frame
 }
 
-/** Names a source by its address, because a new source has no id yet. The query is removed: it may contain a password. */
+/**
+ * Names a source by its address, because a new source has no id yet. The query is removed: it
+ * may contain a password.
+ */
 const describeSource = ({ address }: SourcePlan) =>
   `source ${removeCredentials(address.url).replace(/\?.*$/, '')}`

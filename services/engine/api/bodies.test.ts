@@ -10,9 +10,16 @@ test.each(['Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n', 'Content-Length: 5000
   async body => {
     const { engine } = await startEngine(createTemporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
     const server = await listen(engine, '127.0.0.1', 0)
-    for (const path of ['/api/v3/sources', '/api/v3/plugins', '/api/v2/sources', '/api/v1/sources']) {
+    for (const path of [
+      '/api/v3/sources',
+      '/api/v3/plugins',
+      '/api/v2/sources',
+      '/api/v1/sources',
+    ]) {
       const socket = connect(server.port, '127.0.0.1').setEncoding('utf8')
-      socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n${body}`)
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n${body}`,
+      )
       const [answer] = await once(socket, 'data')
       expect([path, answer]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 401 /)])
       socket.destroy()
@@ -37,7 +44,12 @@ describe('request body over a real connection', () => {
   const post = async (body: string | ReadableStream) => {
     const headers = { 'Content-Type': 'application/json' }
     const url = `http://127.0.0.1:${server.port}/api/v3/sources`
-    const response = await fetch(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as RequestInit)
     const { code } = (await response.json()) as { code: string }
     return [response.status, code]
   }

@@ -25,16 +25,25 @@ const { version } = JSON.parse(
 )
 
 /**
- * An engine that may use half a core and has stored costs: the camera sends 25 frames a second, decoding
- * takes 4 ms and tracking 20 ms per frame. A channel needs 0.6 cores, or 0.2 at a rate of 5.
+ * An engine that may use half a core and has stored costs: the camera sends 25 frames a
+ * second, decoding takes 4 ms and tracking 20 ms per frame. A channel needs 0.6 cores,
+ * or 0.2 at a rate of 5.
  */
 let started: Awaited<ReturnType<typeof startEngine>>
 let data: string
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'eyrie-capacity-'))
   await mkdir(join(data, 'engine'))
-  const { costs, stop } = await openCostStore(join(data, 'engine/costs.json'), createLog('test', 'silent'))
-  const source = { id: 0, type: 'video', address: { url: camera.address }, decoder: 'gst_h264' } as const
+  const { costs, stop } = await openCostStore(
+    join(data, 'engine/costs.json'),
+    createLog('test', 'silent'),
+  )
+  const source = {
+    id: 0,
+    type: 'video',
+    address: { url: camera.address },
+    decoder: 'gst_h264',
+  } as const
   costs.recordDecoding(
     { ...source, rate: undefined, pacing: 'realtime', ended: false },
     { fps: 25, decodeMs: 4 },
@@ -46,11 +55,21 @@ beforeAll(async () => {
   ] as const) {
     const model = createBrightCellDetector({ ...size, shapes })
     const root = join(data, 'models')
-    const { card } = await addModel(root, { name, head: 'yolox', labels: ['bright'], license: 'MIT', model })
-    for (let n = 0; n < 100; n++) costs.recordInference({ sha256: card.sha256, device: 'cpu', size }, ms)
+    const { card } = await addModel(root, {
+      name,
+      head: 'yolox',
+      labels: ['bright'],
+      license: 'MIT',
+      model,
+    })
+    for (let n = 0; n < 100; n++)
+      costs.recordInference({ sha256: card.sha256, device: 'cpu', size }, ms)
   }
   await stop()
-  writeFileSync(join(data, 'eyrie.json'), JSON.stringify({ engine: { capacity: { cores: CORES } } }))
+  writeFileSync(
+    join(data, 'eyrie.json'),
+    JSON.stringify({ engine: { capacity: { cores: CORES } } }),
+  )
   started = await startEngine(data, { EYRIE_LICENSE: 'community' })
 })
 afterAll(async () => {
@@ -58,7 +77,10 @@ afterAll(async () => {
   await rm(data, { recursive: true })
 })
 
-/** One channel runs at a rate of 5. `fast` is the same camera without a rate, `idle` a pipeline without a source. */
+/**
+ * One channel runs at a rate of 5. `fast` is the same camera without a rate, `idle` a
+ * pipeline without a source.
+ */
 async function setUp(revision: ApiRevision) {
   const { engine, call, getRevision } = started
   await call('POST', '/configuration', [])
@@ -79,7 +101,8 @@ const operations: [
 ][] = [
   [
     'create pipeline',
-    ({ revised, fast }, query) => revised('POST', `/pipelines${query}`, { elements, sources: [fast] }),
+    ({ revised, fast }, query) =>
+      revised('POST', `/pipelines${query}`, { elements, sources: [fast] }),
   ],
   [
     'update pipeline',
@@ -88,14 +111,22 @@ const operations: [
   ],
   [
     'modify pipeline',
-    ({ revised, idle, fast }, query) => revised('PATCH', `/pipelines/${idle}${query}`, { sources: [fast] }),
+    ({ revised, idle, fast }, query) =>
+      revised('PATCH', `/pipelines/${idle}${query}`, { sources: [fast] }),
   ],
   [
     'connect sources',
-    ({ revised, idle, fast }, query) => revised('POST', `/pipelines/${idle}/connect-sources${query}`, [fast]),
+    ({ revised, idle, fast }, query) =>
+      revised('POST', `/pipelines/${idle}/connect-sources${query}`, [fast]),
   ],
-  ['update source', ({ revised, slow }, query) => revised('PUT', `/sources/${slow}${query}`, camera)],
-  ['modify source', ({ revised, slow }, query) => revised('PATCH', `/sources/${slow}${query}`, { rate: 24 })],
+  [
+    'update source',
+    ({ revised, slow }, query) => revised('PUT', `/sources/${slow}${query}`, camera),
+  ],
+  [
+    'modify source',
+    ({ revised, slow }, query) => revised('PATCH', `/sources/${slow}${query}`, { rate: 24 }),
+  ],
   [
     'deploy',
     ({ revised }, query, key) =>
@@ -131,7 +162,9 @@ describe.each(['v1', 'v2', 'v3'] as const)('admission in %s', revision => {
 
 test('admission accepts edits that do not increase the load, even under overload', async () => {
   const { call, running, fast, slow } = await setUp('v3')
-  expect((await call('PATCH', `/sources/${slow}?override=capacity`, { rate: null })).status).toBe(200)
+  expect((await call('PATCH', `/sources/${slow}?override=capacity`, { rate: null })).status).toBe(
+    200,
+  )
   expectRefused(await call('POST', `/pipelines/${running}/connect-sources`, [fast]))
   expect((await call('PATCH', `/pipelines/${running}`, { priority: 9 })).status).toBe(200)
   expect((await call('PATCH', `/pipelines/${running}`, { elements })).status).toBe(200)
@@ -144,7 +177,9 @@ test('admission accepts edits that do not increase the load, even under overload
 test('admission accepts a camera with unknown costs and lists it as unknown in later rejections', async () => {
   const { call, idle, fast } = await setUp('v3')
   for (const n of [1, 2, 3]) {
-    const { id } = (await call('POST', '/sources', { type: 'video', address: `rtsp://u:p@camera/${n}` })).body
+    const { id } = (
+      await call('POST', '/sources', { type: 'video', address: `rtsp://u:p@camera/${n}` })
+    ).body
     expect((await call('POST', `/pipelines/${idle}/connect-sources`, [id])).status).toBe(200)
   }
   const { body } = await call('POST', `/pipelines/${idle}/connect-sources`, [fast])
@@ -167,7 +202,8 @@ test.each(['v1', 'v2', 'v3'] as const)(
   'the OpenAPI document of %s lists the operations that accept an override',
   async revision => {
     const { body } = await started.getRevision(revision)('GET', '/openapi.json')
-    const document: { paths: Record<string, Record<string, { parameters?: { name: string }[] }>> } = body
+    const document: { paths: Record<string, Record<string, { parameters?: { name: string }[] }>> } =
+      body
     const overridable = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { parameters = [] }]) =>
         parameters.some(({ name }) => name === 'override') ? [`${method} ${path}`] : [],

@@ -32,7 +32,12 @@ test('consumers are listed, limited in number, and deleted after they have disco
     socket.terminate()
   }
   const [first] = await listed()
-  expect(consumer.parse(first)).toMatchObject({ name: 'stays', acknowledged: 0, connected: true, held: 0 })
+  expect(consumer.parse(first)).toMatchObject({
+    name: 'stays',
+    acknowledged: 0,
+    connected: true,
+    held: 0,
+  })
 
   const refused = follow('one-too-many')
   const [, answer] = await once(refused, 'unexpected-response')
@@ -55,6 +60,9 @@ test('consumers are listed, limited in number, and deleted after they have disco
 test('a request without a WebSocket upgrade does not register a consumer', async () => {
   const { engine, call } = await startEngine(createTemporaryFolder())
   onTestFinished(() => engine.stop())
-  expect(await call('GET', '/output?consumer=curl')).toMatchObject({ status: 400, body: { code: 'syntax' } })
+  expect(await call('GET', '/output?consumer=curl')).toMatchObject({
+    status: 400,
+    body: { code: 'syntax' },
+  })
   expect((await call('GET', '/consumers')).body).toEqual([])
 })

@@ -5,7 +5,8 @@ import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.t
 
 test('metrics cover all channels, the output and the machine', async () => {
   const { engine, call } = await startEngine(createTemporaryFolder())
-  const source = (await call('POST', '/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' })).body.id
+  const source = (await call('POST', '/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' }))
+    .body.id
   for (const _ of [1, 2])
     await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [source] })
   const response = await engine.app.request('/metrics')

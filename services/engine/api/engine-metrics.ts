@@ -8,10 +8,20 @@ import { listAlarms } from './operations/engine-status.ts'
 
 type MetricsContext = Pick<
   ApiContext,
-  'admission' | 'configuration' | 'disk' | 'runtime' | 'meter' | 'models' | 'output' | 'pictures' | 'plugins'
+  | 'admission'
+  | 'configuration'
+  | 'disk'
+  | 'runtime'
+  | 'meter'
+  | 'models'
+  | 'output'
+  | 'pictures'
+  | 'plugins'
 >
 
-/** Creates the Prometheus metrics of the engine. Values are collected when the registry is scraped. */
+/**
+ * Creates the Prometheus metrics of the engine. Values are collected when the registry is scraped.
+ */
 export function createEngineMetrics(context: MetricsContext): Registry {
   const registry = new Registry()
   registerChannelMetrics(registry, context)
@@ -22,7 +32,10 @@ export function createEngineMetrics(context: MetricsContext): Registry {
   return registry
 }
 
-function registerChannelMetrics(registry: Registry, { configuration, runtime }: MetricsContext): void {
+function registerChannelMetrics(
+  registry: Registry,
+  { configuration, runtime }: MetricsContext,
+): void {
   const labelNames = ['channel', 'source', 'pipeline']
 
   function sampleChannels(
@@ -70,7 +83,10 @@ function registerChannelMetrics(registry: Registry, { configuration, runtime }: 
 }
 
 /** Registers the metrics that elements report themselves. */
-function registerElementMetrics(registry: Registry, { configuration, runtime }: MetricsContext): void {
+function registerElementMetrics(
+  registry: Registry,
+  { configuration, runtime }: MetricsContext,
+): void {
   const labelNames = ['channel', 'element', 'metric']
 
   function sampleElements(kind: keyof MetricValues): Sample[] {
@@ -98,7 +114,10 @@ function registerElementMetrics(registry: Registry, { configuration, runtime }: 
   })
 }
 
-function registerCapacityMetrics(registry: Registry, { admission, configuration }: MetricsContext): void {
+function registerCapacityMetrics(
+  registry: Registry,
+  { admission, configuration }: MetricsContext,
+): void {
   addGauge(registry, {
     name: 'eyrie_capacity_cores',
     help: 'CPU cores available to channels.',

@@ -9,7 +9,11 @@ const callOf = sharedEngine()
 describe.each([
   ['v1', routesV1, ['get /output']],
   ['v2', routesV2, ['get /output']],
-  ['v3', routesV3, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
+  [
+    'v3',
+    routesV3,
+    ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg'],
+  ],
 ] as const)('OpenAPI document of %s', (revision, routes, additional) => {
   const read = async () => (await callOf(revision)('GET', '/openapi.json')).body
 

@@ -54,7 +54,8 @@ describe('output WebSocket', () => {
     await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [1] })
     await vi.waitFor(() => expect(received.length).toBeGreaterThan(1))
     expect(hello.safeParse(received[0]).error).toBeUndefined()
-    for (const message of received.slice(1)) expect(outputMessage.safeParse(message).error).toBeUndefined()
+    for (const message of received.slice(1))
+      expect(outputMessage.safeParse(message).error).toBeUndefined()
     socket.terminate()
   })
 
@@ -66,7 +67,8 @@ describe('output WebSocket', () => {
 
   test('reports the reason for a rejected connection', async () => {
     await start({ EYRIE_ENGINE_TOKENS: 'first' })
-    const head = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
+    const head =
+      'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
     const refusals = [
       ['output', 401, 'auth', /the request contains no token/],
       ['output?access_token=first&kinds=event,all', 400, 'syntax', /^\?\/kinds\/1: /],
@@ -81,8 +83,13 @@ describe('output WebSocket', () => {
         `GET /api/v3/${path} HTTP/1.1\r\n${head}\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
       )
       const [answer = '', body = ''] = (await text(socket)).split('\r\n\r\n')
-      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*\r\ncontent-type: application/json`, 'is'))
-      expect(errorBody.parse(JSON.parse(body))).toMatchObject({ code, reason: expect.stringMatching(reason) })
+      expect(answer).toMatch(
+        new RegExp(`^HTTP/1\\.1 ${status} .*\r\ncontent-type: application/json`, 'is'),
+      )
+      expect(errorBody.parse(JSON.parse(body))).toMatchObject({
+        code,
+        reason: expect.stringMatching(reason),
+      })
     }
   })
 

@@ -8,8 +8,9 @@ import { COMMON_ERRORS, errorResponses } from './routing/describe-route.ts'
 import { readQuery } from './routing/read-request.ts'
 
 /**
- * Creates `GET /output`: a WebSocket that sends the output of the engine as JSON. The output consists of the results of all
- * channels: a message for each analysed frame, changed counter and event.
+ * Creates `GET /output`: a WebSocket that sends the output of the engine as JSON. The
+ * output consists of the results of all channels: a message for each analysed frame,
+ * changed counter and event.
  */
 export function createOutputEndpoint(output: Output): DescribedEndpoint {
   return {

@@ -16,7 +16,9 @@ test('v3 stores and returns the recording settings of a source', async () => {
     recording: { mode: 'continuous', keep_s: 86_400 },
   })
   expect([status, body.recording]).toEqual([201, daily])
-  const patched = await call('PATCH', `/sources/${body.id}`, { recording: { keep_s: null, mode: 'event' } })
+  const patched = await call('PATCH', `/sources/${body.id}`, {
+    recording: { keep_s: null, mode: 'event' },
+  })
   expect(patched.body.recording).toEqual({ mode: 'event', before_s: 5, after_s: 10, sound: true })
   const without = await call('PATCH', `/sources/${body.id}`, { recording: null })
   expect(without.body).not.toHaveProperty('recording')

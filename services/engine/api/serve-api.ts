@@ -27,7 +27,10 @@ import { createV3Operations } from './v3/v3-operations.ts'
 
 /** Maximum size of a request body, except of uploads. */
 const MAX_BODY_BYTES = 4 << 20
-/** Clients upload plugin packages to these paths. The packages are larger than the bodies of all other requests. */
+/**
+ * Clients upload plugin packages to these paths. The packages are larger than the bodies
+ * of all other requests.
+ */
 const UPLOAD_PATHS: readonly string[] = ['/api/v3/plugins', '/api/v3/plugins/inspection']
 
 export interface ServeOptions {
@@ -45,7 +48,10 @@ export function serveApi(app: Hono, context: ApiContext, options: ServeOptions):
   const { tokens, packageBytes, log } = options
   app.onError(createErrorHandler(log))
   app.notFound(c =>
-    c.json(new EyrieError('id', `there is nothing at ${c.req.path}: /docs describes the API`).toBody(), 404),
+    c.json(
+      new EyrieError('id', `there is nothing at ${c.req.path}: /docs describes the API`).toBody(),
+      404,
+    ),
   )
   app.use('/api/*', traceRequests(context.tracer))
 
@@ -67,10 +73,14 @@ export function serveApi(app: Hono, context: ApiContext, options: ServeOptions):
 function limitBodies(packageBytes: number): MiddlewareHandler {
   const limitUpload = limitBodySize(packageBytes)
   const limitOrdinaryBody = limitBodySize(MAX_BODY_BYTES)
-  return (c, next) => (UPLOAD_PATHS.includes(c.req.path) ? limitUpload(c, next) : limitOrdinaryBody(c, next))
+  return (c, next) =>
+    UPLOAD_PATHS.includes(c.req.path) ? limitUpload(c, next) : limitOrdinaryBody(c, next)
 }
 
-/** Creates v3, the current revision of the API, and the older revisions v2 and v1, which existing clients use. */
+/**
+ * Creates v3, the current revision of the API, and the older revisions v2 and v1, which
+ * existing clients use.
+ */
 function createRevisions(
   context: ApiContext,
   middleware: readonly MiddlewareHandler[],
@@ -80,7 +90,11 @@ function createRevisions(
   const toAuthorizedEndpoint = (operation: Operation) =>
     toEndpoint(operation, (c, route) => assertInScope(c, route, pluginTokens))
 
-  function create(name: 'v1' | 'v2' | 'v3', operations: Operation[], others: DescribedEndpoint[] = []) {
+  function create(
+    name: 'v1' | 'v2' | 'v3',
+    operations: Operation[],
+    others: DescribedEndpoint[] = [],
+  ) {
     const endpoints = [outputEndpoint, ...operations.map(toAuthorizedEndpoint), ...others]
     return createRevision(name, context.version, endpoints, middleware)
   }

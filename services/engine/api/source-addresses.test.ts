@@ -12,7 +12,10 @@ test.each(['ftp://camera/', 'gopher://camera', '/dev/sda', 'camera'])(
       'a camera has an address such as rtsp://host:554/stream, https://host/video.mjpg or /dev/video0, or onvif://host for ONVIF'
     const test = (body: unknown) => callOf('v3')('POST', '/cameras/test', body)
     // A string is valid JSON.
-    expect(await test(JSON.stringify(url))).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
+    expect(await test(JSON.stringify(url))).toMatchObject({
+      status: 400,
+      body: { code: 'syntax', reason },
+    })
     expect(await test({ url })).toMatchObject({ status: 400, body: { reason: `/url: ${reason}` } })
   },
 )

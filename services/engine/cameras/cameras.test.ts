@@ -15,10 +15,13 @@ async function createAnsweredCameras(status: number, body: string) {
 it.each([
   [502, '<h1>Bad Gateway</h1>', 'is no error of the media service'],
   [401, '{"code":"auth","reason":"a token is required"}', 'rejects the token of the engine'],
-])('a camera test reports the media service as unavailable if its answer %d %s %s', async (status, body) => {
-  const cameras = await createAnsweredCameras(status, body)
-  await expect(cameras.test('rtsp://192.0.2.1/stream')).rejects.toMatchObject({
-    code: 'unavailable',
-    message: expect.stringContaining(`answered ${status}`),
-  })
-})
+])(
+  'a camera test reports the media service as unavailable if its answer %d %s %s',
+  async (status, body) => {
+    const cameras = await createAnsweredCameras(status, body)
+    await expect(cameras.test('rtsp://192.0.2.1/stream')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(`answered ${status}`),
+    })
+  },
+)

@@ -10,15 +10,23 @@ import { checkCameraAddress } from '../configuration/checks/addresses.ts'
 import type { MediaAccess } from '../media/frame-picture.ts'
 import { requestMedia } from '../media/media-request.ts'
 
-/** Tests and discovers cameras before they are added as sources. The media service does the work. */
+/**
+ * Tests and discovers cameras before they are added as sources. The media service does the work.
+ */
 export interface Cameras {
-  /** Connects to a camera. Throws `EyrieError`: `syntax` if the address is invalid, `camera` with the problem if it fails. */
+  /**
+   * Connects to a camera. Throws `EyrieError`: `syntax` if the address is invalid, `camera` with
+   * the problem if it fails.
+   */
   test(address: Address): Promise<CameraReport>
   /** Searches for ONVIF cameras in the local network, or at one host. */
   discover(host: string | undefined): Promise<DiscoveredCamera[]>
 }
 
-/** Longer than the timeouts of the media service, so that the error of the media service is reported. */
+/**
+ * Longer than the timeouts of the media service, so that the error of the media
+ * service is reported.
+ */
 const REQUEST_TIMEOUT_MS = 20_000
 
 export function createCameras(media: MediaAccess): Cameras {

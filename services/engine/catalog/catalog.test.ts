@@ -108,13 +108,19 @@ describe('catalog validation of an element', () => {
       { name: 'infer', args: { model: 'person', hw: 'gpu' } },
       '/elements/0/args/hw: unknown device gpu; available: cpu',
     ],
-    [{ name: 'infer', args: { model: 'person', hw: 'abacus' } }, '/elements/0/args/hw: must be one of'],
+    [
+      { name: 'infer', args: { model: 'person', hw: 'abacus' } },
+      '/elements/0/args/hw: must be one of',
+    ],
     [
       { name: 'infer', args: { model: 'person', iou_threshold: 2 } },
       '/elements/0/args/iou_threshold: must be <= 1',
     ],
     [{ name: 'infer', args: { model: 'person', size: 2 } }, '/elements/0/args/size: is not known'],
-    [{ name: 'image-resize', args: { width: 0, height: 9 } }, '/elements/0/args/width: must be >= 1'],
+    [
+      { name: 'image-resize', args: { width: 0, height: 9 } },
+      '/elements/0/args/width: must be >= 1',
+    ],
     [
       { name: 'image-resize', args: { scale: 1 }, config: { a: 1 } },
       '/elements/0/config: is not accepted by this element',

@@ -4,28 +4,39 @@ import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
-import { describeInvalidSourceKey, findDuplicateShape, parseSourceKey } from '../plan/source-keyed-config.ts'
+import {
+  describeInvalidSourceKey,
+  findDuplicateShape,
+  parseSourceKey,
+} from '../plan/source-keyed-config.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type ElementDemand, estimateDemand } from './element-demand.ts'
 
 /**
- * The elements, models and devices that are available to pipelines. A pipeline consists of elements, which plugins provide;
- * some of them run a model on a device, such as the CPU.
+ * The elements, models and devices that are available to pipelines. A pipeline consists of
+ * elements, which plugins provide; some of them run a model on a device, such as the CPU.
  */
 export interface Catalog {
   elements(): CatalogElement[]
-  /** Lists each model for each type of device: for the `devices` of this machine, or without that filter (`none`). */
+  /**
+   * Lists each model for each type of device: for the `devices` of this machine, or without
+   * that filter (`none`).
+   */
   models(filter: 'devices' | 'none'): CatalogModel[]
   devices(): CatalogDevice[]
   /**
-   * Throws `EyrieError` (`syntax`) unless args and config match the schemas of the element, and its model and device exist.
-   * The reason starts with a JSON pointer: `path`, followed by the place inside the element.
+   * Throws `EyrieError` (`syntax`) unless args and config match the schemas of the element, and
+   * its model and device exist. The reason starts with a JSON pointer: `path`, followed by the
+   * place inside the element.
    */
   checkElement(element: PipelineElement, path: string): void
   /** Estimates what the elements will compute. Unknown elements are omitted. */
   estimateDemand(elements: readonly PipelineElement[]): ElementDemand[]
-  /** Whether the config of this element has a value for each source, under keys such as `"1"` or `"1,2"`. */
+  /**
+   * Whether the config of this element has a value for each source, under keys such
+   * as `"1"` or `"1,2"`.
+   */
   isKeyedBySource(element: string): boolean
 }
 
@@ -51,7 +62,10 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     checkModel(element, completedArgs as Record<string, unknown>, path)
   }
 
-  /** Throws `EyrieError` (`syntax`) if the model or the device that the arguments select does not exist. */
+  /**
+   * Throws `EyrieError` (`syntax`) if the model or the device that the arguments
+   * select does not exist.
+   */
   function checkModel(element: KnownElement, args: Record<string, unknown>, path: string): void {
     const params = getModelParams(element)
     if (!params) return
@@ -98,7 +112,9 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     models: filter => {
       const deviceTypes = filter === 'devices' ? listDeviceTypes() : ALL_DEVICE_TYPES
       const names = models.list().map(({ card }) => card.name)
-      return names.flatMap(name => deviceTypes.map(hw => ({ name, hw, args: listModelArgs(name, hw) })))
+      return names.flatMap(name =>
+        deviceTypes.map(hw => ({ name, hw, args: listModelArgs(name, hw) })),
+      )
     },
 
     devices: () => inference.devices(),
@@ -109,7 +125,10 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
   }
 }
 
-/** Returns the names of the parameters that select a model and its device; undefined if the element runs no models. */
+/**
+ * Returns the names of the parameters that select a model and its device; undefined if the
+ * element runs no models.
+ */
 const getModelParams = ({ manifest }: KnownElement) => manifest.params_mapping.models
 
 /** Throws `EyrieError` (`syntax`) if the config of an element is invalid. */
@@ -134,7 +153,10 @@ function checkConfig(element: KnownElement, config: Record<string, unknown>, pat
     )
 }
 
-/** Returns the error message for a reference to an unknown element, or to an unknown version of a known one. */
+/**
+ * Returns the error message for a reference to an unknown element, or to an unknown
+ * version of a known one.
+ */
 function describeUnknownElement(reference: string, elements: KnownElements): string {
   const { name, pin } = parseElementReference(reference)
   const versions = elements.listVersions(name)

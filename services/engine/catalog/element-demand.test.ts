@@ -2,7 +2,14 @@ import { modelCard } from '@eyrie/contract/model'
 import { expect, it } from 'vitest'
 import { type DemandContext, estimateDemand } from './element-demand.ts'
 
-const input = { name: 'images', layout: 'nchw', color: 'bgr', dtype: 'uint8', width: 416, height: 416 }
+const input = {
+  name: 'images',
+  layout: 'nchw',
+  color: 'bgr',
+  dtype: 'uint8',
+  width: 416,
+  height: 416,
+}
 const createCard = (name: string, dynamic: boolean) =>
   modelCard.parse({
     name,
@@ -33,7 +40,9 @@ const demand = (...pipelineElements: { name: string; args?: Record<string, unkno
 const infer = (model: string, more = {}) => ({ name: 'infer', args: { model, ...more } })
 
 it('returns elements with their versions and omits unknown elements', () => {
-  expect(demand({ name: 'count' }, { name: 'nothing' })).toEqual([{ name: 'count', version: '1.2.3' }])
+  expect(demand({ name: 'count' }, { name: 'nothing' })).toEqual([
+    { name: 'count', version: '1.2.3' },
+  ])
 })
 
 it('selects the best device unless the arguments select another one', () => {
@@ -52,8 +61,14 @@ it('derives the view of a dynamic model from the known picture size', () => {
   const view = (...pipelineElements: Parameters<typeof demand>) =>
     demand(...pipelineElements).at(-1)?.inference?.view
   expect(view(infer('any-size'))).toEqual({ width: 416, height: undefined })
-  expect(view(resize({ width: 300, height: 200 }), infer('any-size'))).toEqual({ width: 320, height: 224 })
-  expect(view(resize({ scale: 0.5 }), infer('any-size'))).toEqual({ width: undefined, height: undefined })
+  expect(view(resize({ width: 300, height: 200 }), infer('any-size'))).toEqual({
+    width: 320,
+    height: 224,
+  })
+  expect(view(resize({ scale: 0.5 }), infer('any-size'))).toEqual({
+    width: undefined,
+    height: undefined,
+  })
   expect(view(resize({ scale: 0.5 }), infer('one-size'))).toEqual({ width: 416, height: 416 })
 })
 

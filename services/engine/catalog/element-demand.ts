@@ -8,8 +8,9 @@ import type { ModelStore } from '@eyrie/model-store'
 import { toModelView } from '../inference/model-view.ts'
 
 /**
- * What an element of a pipeline will compute for each frame, estimated from its arguments. The engine predicts the load of a
- * pipeline from the CPU time that it has measured for such elements and models.
+ * What an element of a pipeline will compute for each frame, estimated from its arguments. The
+ * engine predicts the load of a pipeline from the CPU time that it has measured for such
+ * elements and models.
  */
 export interface ElementDemand {
   name: string
@@ -18,7 +19,10 @@ export interface ElementDemand {
   inference?: InferenceDemand
 }
 
-/** The model that an element will run, the type of device, and the size of the pictures that the model reads. */
+/**
+ * The model that an element will run, the type of device, and the size of the pictures
+ * that the model reads.
+ */
 export interface InferenceDemand {
   model: string
   /** Hash of the model file. */
@@ -55,8 +59,8 @@ export function estimateDemand(
     const element = knownElements.get(reference)
     if (!element) continue
     const { name } = parseElementReference(reference)
-    // Other elements may resize the picture too, but their sizes are unknown before they are opened. The schema of this
-    // element permits only sizes as arguments.
+    // Other elements may resize the picture too, but their sizes are unknown before they are
+    // opened. The schema of this element permits only sizes as arguments.
     if (name === RESIZING_ELEMENT) pictureSize = args as PictureSize
 
     const demand: ElementDemand = { name, version: element.plugin.version }
@@ -70,7 +74,10 @@ export function estimateDemand(
   return demands
 }
 
-/** Returns the type of device that the argument of an element selects; `auto`, the default, selects the best one. */
+/**
+ * Returns the type of device that the argument of an element selects; `auto`, the default,
+ * selects the best one.
+ */
 function selectDevice(argument: unknown, bestDevice: string | undefined): string | undefined {
   const requested = argument ?? 'auto'
   return requested === 'auto' ? bestDevice : String(requested)

@@ -11,7 +11,8 @@ const healthy: ChannelConditions = {
   isYielding: false,
   sinkFailure: undefined,
 }
-const stateWith = (facts: Partial<ChannelConditions>) => deriveChannelState({ ...healthy, ...facts })
+const stateWith = (facts: Partial<ChannelConditions>) =>
+  deriveChannelState({ ...healthy, ...facts })
 
 describe('channel state', () => {
   it('is running without a problem', () => {
@@ -20,7 +21,9 @@ describe('channel state', () => {
 
   it('is starting until the first frame is analysed, with a reason', () => {
     expect(stateWith({ hasAnalysed: false }).state).toBe('starting')
-    expect(stateWith({ hasAnalysed: false, mediaOutage: 'the media service is unreachable' })).toEqual({
+    expect(
+      stateWith({ hasAnalysed: false, mediaOutage: 'the media service is unreachable' }),
+    ).toEqual({
       state: 'starting',
       reason: 'the media service is unreachable',
     })
@@ -34,10 +37,18 @@ describe('channel state', () => {
       reason: 'the media service is unreachable',
     })
     expect(stateWith({ source })).toEqual({ ...lost, reason: 'no route' })
-    expect(stateWith({ sinkFailure: 'disk full' })).toEqual({ state: 'degraded', reason: 'disk full' })
+    expect(stateWith({ sinkFailure: 'disk full' })).toEqual({
+      state: 'degraded',
+      reason: 'disk full',
+    })
     expect(stateWith({ isOverloaded: true }).state).toBe('degraded')
     expect(stateWith({ isOverloaded: true })).not.toHaveProperty('lost')
-    const lossy = { id: 1, state: 'running', loss: 0.5, reason: 'it loses 50 % of its packets' } as const
+    const lossy = {
+      id: 1,
+      state: 'running',
+      loss: 0.5,
+      reason: 'it loses 50 % of its packets',
+    } as const
     expect(stateWith({ source: lossy })).toEqual({ state: 'degraded', reason: lossy.reason })
   })
 
@@ -55,14 +66,20 @@ describe('channel state', () => {
 
   it('is failed when an element or the source has failed', () => {
     const source = { id: 1, state: 'failed', reason: 'no such file' } as const
-    expect(stateWith({ elementFailure: 'count: boom' })).toEqual({ state: 'failed', reason: 'count: boom' })
+    expect(stateWith({ elementFailure: 'count: boom' })).toEqual({
+      state: 'failed',
+      reason: 'count: boom',
+    })
     expect(stateWith({ source })).toEqual({ state: 'failed', reason: 'no such file' })
   })
 
   it('is stopped after the last frame of an ended file', () => {
     const source = { id: 1, state: 'ended' } as const
     expect(stateWith({ source, isBusy: true }).state).toBe('running')
-    expect(stateWith({ source, isBusy: false })).toEqual({ state: 'stopped', reason: 'the file has ended' })
+    expect(stateWith({ source, isBusy: false })).toEqual({
+      state: 'stopped',
+      reason: 'the file has ended',
+    })
   })
 })
 

@@ -1,7 +1,9 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineStatus } from '@eyrie/contract/pipeline'
 
-/** The state of a channel or pipeline. The states `running` and, usually, `starting` need no reason. */
+/**
+ * The state of a channel or pipeline. The states `running` and, usually, `starting` need no reason.
+ */
 export interface StateReport {
   state: PipelineStatus
   reason?: string
@@ -31,7 +33,10 @@ export interface ChannelConditions {
 const OVERLOADED = 'frames are dropped: the machine is too slow for all of its channels'
 const YIELDING = `${OVERLOADED}, and pipelines of higher priority are served first`
 
-/** Derives the state of a channel. If several conditions hold, the first one in the order of the code determines the state. */
+/**
+ * Derives the state of a channel. If several conditions hold, the first one in the order of the
+ * code determines the state.
+ */
 export function deriveChannelState(conditions: ChannelConditions): StateReport {
   const { elementFailure, mediaOutage, source, sinkFailure } = conditions
   const { hasAnalysed, isBusy, isOverloaded, isYielding } = conditions
@@ -43,9 +48,11 @@ export function deriveChannelState(conditions: ChannelConditions): StateReport {
   if (mediaOutage && hasAnalysed) return { state: 'degraded', reason: mediaOutage, lost: true }
   if (mediaOutage) return { state: 'starting', reason: mediaOutage }
   if (source?.state === 'failed') return { state: 'failed', reason: source.reason }
-  if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason, lost: true }
+  if (source?.state === 'reconnecting')
+    return { state: 'degraded', reason: source.reason, lost: true }
 
-  // A channel that is overloaded from the start may never analyse a frame: it is degraded, not starting.
+  // A channel that is overloaded from the start may never analyse a frame: it is
+  // degraded, not starting.
   if (!hasAnalysed && !isOverloaded) return { state: 'starting', reason: source?.reason }
 
   if (sinkFailure) return { state: 'degraded', reason: sinkFailure }
@@ -54,15 +61,22 @@ export function deriveChannelState(conditions: ChannelConditions): StateReport {
   return { state: 'running' }
 }
 
-/** If the states of a pipeline's channels differ, the first of these states determines the state of the pipeline. */
+/**
+ * If the states of a pipeline's channels differ, the first of these states determines the
+ * state of the pipeline.
+ */
 const PRECEDENCE: PipelineStatus[] = ['failed', 'degraded', 'starting', 'running', 'stopped']
 
 /**
- * Derives the state of a pipeline from the states of its channels. If they differ, the reason names the source. A pipeline
- * with some failed channels is degraded.
+ * Derives the state of a pipeline from the states of its channels. If they differ, the reason names
+ * the source. A pipeline with some failed channels is degraded.
  */
-export function derivePipelineState(channels: readonly (StateReport & { source: number })[]): StateReport {
-  const byPrecedence = [...channels].sort((a, b) => PRECEDENCE.indexOf(a.state) - PRECEDENCE.indexOf(b.state))
+export function derivePipelineState(
+  channels: readonly (StateReport & { source: number })[],
+): StateReport {
+  const byPrecedence = [...channels].sort(
+    (a, b) => PRECEDENCE.indexOf(a.state) - PRECEDENCE.indexOf(b.state),
+  )
   const [decisive] = byPrecedence
   if (!decisive) return { state: 'idle', reason: 'no source is connected' }
   const { state, source, reason } = decisive

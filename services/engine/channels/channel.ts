@@ -46,20 +46,27 @@ interface RunningElements {
   chain: ElementChain
   /** Maximum number of frames that are analysed at the same time. */
   window: number
-  /** The frames of the source in the views of the elements; undefined until the elements are open. */
+  /**
+   * The frames of the source in the views of the elements; undefined until the elements are open.
+   */
   feed: FrameFeed | undefined
 }
 
-/** Number of frames that a live channel may lag behind the source while it waits for the pictures of its sinks. */
+/**
+ * Number of frames that a live channel may lag behind the source while it waits for the
+ * pictures of its sinks.
+ */
 const MAX_SINK_LAG = 3
 
 /**
- * A pipeline that runs on one source: it reads the frames of the source, runs the elements of the pipeline on each frame and
- * publishes their results. With pacing `realtime`, the channel analyses the newest frame and drops older ones. With pacing
- * `all`, it analyses every frame, and the media service waits for the channel.
+ * A pipeline that runs on one source: it reads the frames of the source, runs the elements of the
+ * pipeline on each frame and publishes their results. With pacing `realtime`, the channel analyses
+ * the newest frame and drops older ones. With pacing `all`, it analyses every frame, and the media
+ * service waits for the channel.
  *
- * The channel reads pictures through a feed. Each element that needs pictures defines a view: their size and format. The
- * media service writes the pictures of a view to a ring buffer in shared memory.
+ * The channel reads pictures through a feed. Each element that needs pictures defines a
+ * view: their size and format. The media service writes the pictures of a view to a ring
+ * buffer in shared memory.
  */
 export class Channel {
   readonly plan: ChannelPlan
@@ -69,7 +76,10 @@ export class Channel {
   readonly extraViews = new ExtraViews(() => (this.#isStopped ? undefined : this.#feed))
   readonly #options: ChannelOptions
   #elements: RunningElements
-  /** The elements that replace the current ones at the next frame, as soon as they are open and have pictures. */
+  /**
+   * The elements that replace the current ones at the next frame, as soon as they are
+   * open and have pictures.
+   */
   #successor: RunningElements | undefined
   readonly #publisher: ResultPublisher
   readonly #traces: FrameTraces
@@ -79,7 +89,10 @@ export class Channel {
   /** Identifies the views of the current feed. */
   #viewKeys = ''
 
-  /** Number of the last frame that was admitted or skipped; undefined before the first frame of a feed. */
+  /**
+   * Number of the last frame that was admitted or skipped; undefined before the
+   * first frame of a feed.
+   */
   #lastHandled: number | undefined
   /** Number of the newest frame, and its time of arrival in ms of the monotonic clock. */
   #newest = 0
@@ -93,7 +106,10 @@ export class Channel {
   constructor(options: ChannelOptions) {
     this.plan = options.plan
     this.#options = options
-    this.#publisher = new ResultPublisher({ ...options, findRing: view => this.#feed?.findRing(view) })
+    this.#publisher = new ResultPublisher({
+      ...options,
+      findRing: view => this.#feed?.findRing(view),
+    })
     this.#traces = new FrameTraces(options.tracer, options.plan)
     this.#elements = this.#createElements(options.planElements(this))
   }
@@ -149,7 +165,10 @@ export class Channel {
     })
   }
 
-  /** Replaces the elements as soon as the new ones are open and have pictures, or as soon as the first new one has failed to open. */
+  /**
+   * Replaces the elements as soon as the new ones are open and have pictures, or as soon as the
+   * first new one has failed to open.
+   */
   replaceElements(planned: PlannedElements): void {
     this.#endSuccessor()
     const successor = this.#createElements(planned)
@@ -163,13 +182,17 @@ export class Channel {
     })
   }
 
-  /** Continues with the new elements if the frames after the last handled one have the pictures that they need. */
+  /**
+   * Continues with the new elements if the frames after the last handled one have the
+   * pictures that they need.
+   */
   #continueIfReady(): void {
     const successor = this.#successor
     const feed = successor?.feed
     if (!feed) return
     const hasPictures = this.#lastHandled === undefined || feed.hasFramesAfter(this.#lastHandled)
-    const hasNoFurtherPictures = this.#options.sourceStatus()?.state === 'ended' || feed.failure !== undefined
+    const hasNoFurtherPictures =
+      this.#options.sourceStatus()?.state === 'ended' || feed.failure !== undefined
     if (hasPictures || hasNoFurtherPictures) this.#continueWith(successor)
   }
 
@@ -197,7 +220,9 @@ export class Channel {
     if (successor?.feed !== this.#feed) successor?.feed?.close()
   }
 
-  /** Compares another version of the element at `index` with it, until the elements are replaced. */
+  /**
+   * Compares another version of the element at `index` with it, until the elements are replaced.
+   */
   startShadow(index: number, request: ShadowRequest): void {
     this.#chain.startShadow(index, request)
   }
@@ -222,8 +247,9 @@ export class Channel {
   }
 
   /**
-   * Stops the analysis. With pacing `realtime` the feed remains open until `stop`, so that a replacement channel with the
-   * same views continues immediately instead of waiting for the next keyframe.
+   * Stops the analysis. With pacing `realtime` the feed remains open until `stop`, so
+   * that a replacement channel with the same views continues immediately instead of
+   * waiting for the next keyframe.
    */
   stopAnalysis(): void {
     this.#isStopped = true
@@ -280,14 +306,20 @@ export class Channel {
     return feed
   }
 
-  /** Starts anew at the next frame. Frame numbers may restart at 1, so the numbers of earlier frames are meaningless. */
+  /**
+   * Starts anew at the next frame. Frame numbers may restart at 1, so the numbers of earlier
+   * frames are meaningless.
+   */
   #resetPosition(): void {
     this.#lastHandled = undefined
     this.#newest = 0
     this.#inFlight = new Set()
   }
 
-  /** Admits as many frames as fit into the window, and releases the frames that have been published or skipped. */
+  /**
+   * Admits as many frames as fit into the window, and releases the frames that have been
+   * published or skipped.
+   */
   #admitFrames(): void {
     const feed = this.#feed
     if (this.#isStopped || !feed || feed.newest === 0) return
@@ -348,7 +380,9 @@ export class Channel {
     })
   }
 
-  /** Analyses and publishes a frame. Returns why the frame was not published; undefined if it was. */
+  /**
+   * Analyses and publishes a frame. Returns why the frame was not published; undefined if it was.
+   */
   async #analyse(
     stamp: FrameStamp,
     upstream: UpstreamResult | undefined,
@@ -383,7 +417,10 @@ export class Channel {
     return undefined
   }
 
-  /** Publishes the results of a frame. Returns false if attributes that an element added cannot be encoded as JSON. */
+  /**
+   * Publishes the results of a frame. Returns false if attributes that an element added
+   * cannot be encoded as JSON.
+   */
   #publish(stamp: FrameStamp, analysis: Analysis, latency: number): boolean {
     const { media, log } = this.#options
     try {

@@ -24,7 +24,10 @@ export interface Analysis {
 }
 
 export interface ElementChainOptions {
-  /** Finds the ring buffer in shared memory to which the media service writes the pictures of a view. */
+  /**
+   * Finds the ring buffer in shared memory to which the media service writes the pictures of a
+   * view.
+   */
   findRing: OpenContext['findRing']
   /** Delays between the attempts to reopen a failed element. */
   backoff: Backoff
@@ -42,9 +45,10 @@ export interface ShadowRequest {
 }
 
 /**
- * Runs the elements of a channel, such as a detector and a tracker, in order on each frame. Each element reads the objects of
- * the previous ones and adds to the results. A failed element is reopened with back-off, while the other elements keep their
- * state. An element with state processes one frame at a time, in the order of the calls of `process`.
+ * Runs the elements of a channel, such as a detector and a tracker, in order on each frame. Each
+ * element reads the objects of the previous ones and adds to the results. A failed element is
+ * reopened with back-off, while the other elements keep their state. An element with state
+ * processes one frame at a time, in the order of the calls of `process`.
  */
 export class ElementChain {
   /** Resolves when all elements are open, or when the first element has failed to open. */
@@ -95,8 +99,9 @@ export class ElementChain {
   }
 
   /**
-   * Runs a frame through all elements. `upstream` contains the results of another engine for this frame. Each element adds
-   * a child span to `trace`. Between two spans, the frame waited for the next element.
+   * Runs a frame through all elements. `upstream` contains the results of another engine for
+   * this frame. Each element adds a child span to `trace`. Between two spans, the frame waited
+   * for the next element.
    */
   async process(
     stamp: FrameStamp,
@@ -105,8 +110,8 @@ export class ElementChain {
   ): Promise<Analysis | 'overwritten' | 'failed'> {
     let analysis: Analysis = { objects: upstream.objects, counters: {}, events: upstream.events }
     let lowScoreObjects: readonly DetectedObject[] = []
-    // A turn is a place in the queue of an element. The frame enters all queues at once, so that the order of the frames is
-    // the same at each element.
+    // A turn is a place in the queue of an element. The frame enters all queues at once, so that
+    // the order of the frames is the same at each element.
     const turns = this.#stages.map(({ queue }) => queue?.enqueue())
     this.#frameCount += 1
     try {
@@ -138,15 +143,20 @@ export class ElementChain {
   }
 
   /**
-   * Retires the chain that this one replaces, when elements under development have taken over the states of its elements. Must be
-   * called before the first frame.
+   * Retires the chain that this one replaces, when elements under development have taken over the
+   * states of its elements. Must be called before the first frame.
    */
   async succeed(previous: ElementChain): Promise<void> {
-    await Promise.all(this.#stages.map((stage, index) => stage.takeOverState(previous.#stages[index])))
+    await Promise.all(
+      this.#stages.map((stage, index) => stage.takeOverState(previous.#stages[index])),
+    )
     return previous.retire()
   }
 
-  /** Closes the elements when they have processed the frames in the chain, and resolves then. No other frames may follow. */
+  /**
+   * Closes the elements when they have processed the frames in the chain, and resolves then. No
+   * other frames may follow.
+   */
   retire(): Promise<void> {
     this.#isRetired = true
     this.#closeIfUnused()
@@ -163,10 +173,13 @@ export class ElementChain {
     this.#closed.resolve()
   }
 
-  /** Compares another version of the element at `index` with it. The comparison ends with the chain. */
+  /**
+   * Compares another version of the element at `index` with it. The comparison ends with the chain.
+   */
   startShadow(index: number, { plugin, open, tally }: ShadowRequest): void {
     const stage = this.#stages[index]!
-    const openShadow = () => open({ size: this.#sizeBefore(stage), findRing: this.#options.findRing })
+    const openShadow = () =>
+      open({ size: this.#sizeBefore(stage), findRing: this.#options.findRing })
     stage.startShadow(new ElementShadow({ plugin, open: openShadow, tally }))
   }
 
@@ -174,7 +187,10 @@ export class ElementChain {
     for (const stage of this.#stages) if (stage.shadow?.plugin === plugin) stage.endShadow()
   }
 
-  /** Opens closed elements in order, until all are open. Calls `onFirstAttempt` after success or after the first failure. */
+  /**
+   * Opens closed elements in order, until all are open. Calls `onFirstAttempt` after success or
+   * after the first failure.
+   */
   async #openElements(onFirstAttempt?: () => void): Promise<void> {
     if (this.#isOpening) return
     this.#isOpening = true
@@ -220,8 +236,9 @@ function addResult(
 }
 
 /**
- * Adds the counters of an element. It may add keys to a counter of an earlier element. If both count the same key, they count
- * different things, such as a line and a zone of the same name: the name of the element is appended to that of its counter.
+ * Adds the counters of an element. It may add keys to a counter of an earlier element. If both
+ * count the same key, they count different things, such as a line and a zone of the same name: the
+ * name of the element is appended to that of its counter.
  */
 function mergeCounters(
   counters: Readonly<Counters>,
@@ -237,7 +254,12 @@ function mergeCounters(
   return merged
 }
 
-function findOwnName(counters: Readonly<Counters>, name: string, element: string, counter: Counter): string {
+function findOwnName(
+  counters: Readonly<Counters>,
+  name: string,
+  element: string,
+  counter: Counter,
+): string {
   const isTaken = (candidate: string) =>
     Object.keys(counter).some(key => Object.hasOwn(counters[candidate] ?? {}, key))
   if (!isTaken(name)) return name

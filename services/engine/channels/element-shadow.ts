@@ -10,7 +10,10 @@ export interface ElementShadowOptions {
   tally: ShadowTally
 }
 
-/** Another version of an element, which processes the same frames as the active one. Its results are only compared. */
+/**
+ * Another version of an element, which processes the same frames as the active one. Its
+ * results are only compared.
+ */
 export class ElementShadow {
   readonly plugin: string
   readonly tally: ShadowTally

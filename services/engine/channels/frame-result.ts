@@ -7,7 +7,10 @@ import { z } from 'zod'
 /** Validates without copying, unlike zod: a channel produces hundreds of objects per second. */
 const isValidFrameResult = new Ajv2020().compile<FrameResult>(z.toJSONSchema(frameResult))
 
-/** Throws if a plugin, which is third-party code, returned an invalid result. zod describes the first problem. */
+/**
+ * Throws if a plugin, which is third-party code, returned an invalid result. zod
+ * describes the first problem.
+ */
 export function parseFrameResult(result: unknown): FrameResult {
   return isValidFrameResult(result) ? result : parseAs(frameResult, result, '/result')
 }

@@ -1,14 +1,17 @@
 /** The statistics of a channel cover this time. */
 const WINDOW_MS = 10_000
 /**
- * A channel becomes overloaded when it drops a larger share of its frames than the first one, and recovers below the
- * second one.
+ * A channel becomes overloaded when it drops a larger share of its frames than the first one, and
+ * recovers below the second one.
  */
 const OVERLOAD_RATE = 0.1
 const RECOVERY_RATE = 0.03
 /** With fewer frames in the window, the drop rate cannot start an overload. */
 const MIN_FRAMES = 20
-/** A channel is also overloaded if it analyses no frame at all while it drops at least this number over this time. */
+/**
+ * A channel is also overloaded if it analyses no frame at all while it drops at least this
+ * number over this time.
+ */
 const MIN_STARVED_FRAMES = 3
 const MIN_STARVED_MS = 5000
 /** The frame rate of a channel that has just started is computed over at least this time. */
@@ -17,7 +20,10 @@ const MIN_RATE_WINDOW_MS = 1000
 /** Why frames were dropped: for lack of capacity, or because something failed. */
 export type DropCause = 'overload' | 'failed'
 
-/** Measures the throughput, latency and drops of a channel over the last ten seconds. Times are in ms of a monotonic clock. */
+/**
+ * Measures the throughput, latency and drops of a channel over the last ten seconds. Times are in
+ * ms of a monotonic clock.
+ */
 export class FrameStatistics {
   readonly #now: () => number
   readonly #startedAt: number
@@ -50,7 +56,10 @@ export class FrameStatistics {
     this.#yieldedAt = this.#now()
   }
 
-  /** Whether a frame was dropped in favour of a pipeline of higher priority within the last ten seconds. */
+  /**
+   * Whether a frame was dropped in favour of a pipeline of higher priority within
+   * the last ten seconds.
+   */
   get isYielding(): boolean {
     return this.#yieldedAt >= this.#now() - WINDOW_MS
   }
@@ -85,7 +94,9 @@ export class FrameStatistics {
 
   /** Whether the machine is too slow for this channel. */
   get isOverloaded(): boolean {
-    this.#isDropRateHigh = this.#isDropRateHigh ? this.dropRate > RECOVERY_RATE : this.#isOverloadStarting()
+    this.#isDropRateHigh = this.#isDropRateHigh
+      ? this.dropRate > RECOVERY_RATE
+      : this.#isOverloadStarting()
     return this.#isDropRateHigh || this.#isStarved()
   }
 

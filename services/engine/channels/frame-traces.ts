@@ -5,8 +5,8 @@ import type { ChannelPlan } from '../plan/plan.ts'
 const MIN_INTERVAL_MS = 1000
 
 /**
- * Traces some of the frames of a channel, from arrival to publication. A trace shows how long each step took, and is exported
- * to a tracing system such as Jaeger.
+ * Traces some of the frames of a channel, from arrival to publication. A trace shows how long each
+ * step took, and is exported to a tracing system such as Jaeger.
  */
 export class FrameTraces {
   readonly #tracer: Tracer
@@ -18,7 +18,10 @@ export class FrameTraces {
     this.#plan = plan
   }
 
-  /** Starts the trace of frame `n`; undefined if the frame is not traced. `arrivedAt` in ms of the monotonic clock. */
+  /**
+   * Starts the trace of frame `n`; undefined if the frame is not traced. `arrivedAt` in ms of
+   * the monotonic clock.
+   */
   start(n: number, arrivedAt: number): Span | undefined {
     if (arrivedAt - this.#lastArrivedAt < MIN_INTERVAL_MS) return undefined
     this.#lastArrivedAt = arrivedAt

@@ -17,8 +17,8 @@ export interface ResultPublisherOptions {
 }
 
 /**
- * Sends the results of a channel to the output of the engine, which clients follow through the API, and to the sinks of the
- * channel, such as files.
+ * Sends the results of a channel to the output of the engine, which clients follow through the API,
+ * and to the sinks of the channel, such as files.
  */
 export class ResultPublisher {
   readonly #options: ResultPublisherOptions
@@ -30,9 +30,9 @@ export class ResultPublisher {
   }
 
   /**
-   * Publishes the results of a frame. Events and changed counters precede the frame, so that a client knows them when it
-   * receives the frame. `epoch` changes when the stream time `pts` starts anew; `latency` is in ms. Throws if attributes
-   * that an element added cannot be encoded as JSON.
+   * Publishes the results of a frame. Events and changed counters precede the frame, so that a
+   * client knows them when it receives the frame. `epoch` changes when the stream time `pts` starts
+   * anew; `latency` is in ms. Throws if attributes that an element added cannot be encoded as JSON.
    */
   publish(stamp: FrameStamp, epoch: number | null, analysis: Analysis, latency: number): void {
     const { plan, publisher, sinks, findRing } = this.#options
@@ -73,7 +73,10 @@ export class ResultPublisher {
 /** Formats a time in µs since 1970 as RFC 3339. */
 const formatMicroseconds = (time: number) => new Date(time / 1000).toISOString()
 
-/** Detectors and trackers may extend a box beyond the picture. Elements receive such boxes, clients receive 0..1 only. */
+/**
+ * Detectors and trackers may extend a box beyond the picture. Elements receive such boxes,
+ * clients receive 0..1 only.
+ */
 function clipBox<T extends { bbox?: BBox | undefined }>(result: T): T {
   if (!result.bbox || isInsidePicture(result.bbox)) return result
   return { ...result, bbox: clipToPicture(result.bbox) }

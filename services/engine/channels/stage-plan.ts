@@ -16,16 +16,25 @@ import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 export interface StagePlan {
   /** Name of the element. */
   name: string
-  /** Whether the element can process several frames at the same time, because it has no state between frames. */
+  /**
+   * Whether the element can process several frames at the same time, because it has no
+   * state between frames.
+   */
   isStateless: boolean
   /**
-   * Opens the element. Rejects with the reason if that fails. `onCost` is called with the CPU time of each measured frame
-   * in ms.
+   * Opens the element. Rejects with the reason if that fails. `onCost` is called with the CPU time
+   * of each measured frame in ms.
    */
   open(context: OpenContext, onCost?: (ms: number) => void): Promise<HostedElement>
-  /** Called with the reason of each failure. Called with undefined when the element processes frames again, or has ended. */
+  /**
+   * Called with the reason of each failure. Called with undefined when the element processes frames
+   * again, or has ended.
+   */
   onHealth?(failure: string | undefined): void
-  /** Defined for elements under development: new code continues with the state of the code that it replaces. */
+  /**
+   * Defined for elements under development: new code continues with the state of the
+   * code that it replaces.
+   */
   development?: DevelopedElement | undefined
 }
 
@@ -37,11 +46,14 @@ export interface DevelopedElement {
 
 /** What became of the state of an element whose code was replaced. */
 export interface StateReplacement {
-  /** Why the new code has begun with its initial state; undefined if it continues with the state of the old code. */
+  /**
+   * Why the new code has begun with its initial state; undefined if it continues with the
+   * state of the old code.
+   */
   problem: string | undefined
   /**
-   * Whether later changes of the state are lost, because the old code has failed. The new code then continues with the
-   * state with which the old code had begun.
+   * Whether later changes of the state are lost, because the old code has failed. The new code then
+   * continues with the state with which the old code had begun.
    */
   isOutdated: boolean
 }
@@ -53,22 +65,37 @@ export interface StageContext {
   source: number
   sandboxes: Sandboxes
   elements: KnownElements
-  createInference(findRing: OpenContext['findRing']): { inference: Inference; cropModels: CropModels }
+  createInference(findRing: OpenContext['findRing']): {
+    inference: Inference
+    cropModels: CropModels
+  }
   /** Reports the CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
-  /** Receives all metrics of an element after some have changed. The second element of the same name is `<name> 2`. */
+  /**
+   * Receives all metrics of an element after some have changed. The second element of the
+   * same name is `<name> 2`.
+   */
   onMetrics(element: string, metrics: MetricValues): void
   onHealth(health: ElementHealth): void
   log: Log
 }
 
-/** Plans the stages of a channel. An unknown element is planned, too: its failure is reported when it is opened. */
-export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
+/**
+ * Plans the stages of a channel. An unknown element is planned, too: its failure is
+ * reported when it is opened.
+ */
+export function planStages(
+  elements: readonly PipelineElement[],
+  context: StageContext,
+): StagePlan[] {
   const names = elements.map(element => parseElementReference(element.name).name)
   return elements.map((element, index) => planStage(element, toUniqueLabel(names, index), context))
 }
 
-/** Returns the name of an element, with a number if earlier elements of the pipeline have the same name. */
+/**
+ * Returns the name of an element, with a number if earlier elements of the pipeline have the same
+ * name.
+ */
 function toUniqueLabel(names: readonly string[], index: number): string {
   const name = names[index]!
   const number = names.slice(0, index + 1).filter(earlier => earlier === name).length
@@ -76,7 +103,8 @@ function toUniqueLabel(names: readonly string[], index: number): string {
 }
 
 function planStage(element: PipelineElement, label: string, context: StageContext): StagePlan {
-  // The pipeline may pin a version. Results, metrics and costs refer to the element by its name alone.
+  // The pipeline may pin a version. Results, metrics and costs refer to the element by its name
+  // alone.
   const { name } = parseElementReference(element.name)
   const known = context.elements.get(element.name)
   if (!known) return { name, isStateless: false, open: () => rejectUnknown(element.name) }
@@ -99,7 +127,13 @@ function planStage(element: PipelineElement, label: string, context: StageContex
       return openConfigured(element, known, environment, openContext)
     },
     onHealth: failure =>
-      context.onHealth({ plugin: plugin.name, version: plugin.version, channel, element: name, failure }),
+      context.onHealth({
+        plugin: plugin.name,
+        version: plugin.version,
+        channel,
+        element: name,
+        failure,
+      }),
     development: describeDevelopment(known, context.log),
   }
 }
@@ -114,8 +148,9 @@ async function rejectUnknown(reference: string): Promise<never> {
 }
 
 /**
- * Describes how an element under development reports that its code was replaced. Returns undefined for other elements. Only
- * elements in processes can be under development, because only their state can be saved.
+ * Describes how an element under development reports that its code was replaced. Returns
+ * undefined for other elements. Only elements in processes can be under development, because only
+ * their state can be saved.
  */
 function describeDevelopment(
   { plugin: { name, version }, manifest, host }: KnownElement,
@@ -142,8 +177,8 @@ export type ElementEnvironment = Pick<
   Pick<OpenRequest, 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'>
 
 /**
- * Opens an element with the args and the config of its pipeline. If the config is keyed by source, the element receives only
- * the part for the source of its channel.
+ * Opens an element with the args and the config of its pipeline. If the config is keyed by source,
+ * the element receives only the part for the source of its channel.
  */
 export function openConfigured(
   { args, config }: PipelineElement,
@@ -156,6 +191,7 @@ export function openConfigured(
     ...environment.createInference(openContext.findRing),
     ...openContext,
     args,
-    config: config && known.isKeyedBySource ? selectSourceConfig(config, environment.source) : config,
+    config:
+      config && known.isKeyedBySource ? selectSourceConfig(config, environment.source) : config,
   })
 }

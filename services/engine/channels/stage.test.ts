@@ -40,7 +40,11 @@ describe('stage', () => {
     const stage = new Stage({
       name: 'wild',
       isStateless: false,
-      open: async () => ({ view: { format: 'XYZ' } as never, process: () => ({}), close: () => closed++ }),
+      open: async () => ({
+        view: { format: 'XYZ' } as never,
+        process: () => ({}),
+        close: () => closed++,
+      }),
     })
     await stage.open(opening)
     expect(stage.element).toBeUndefined()

@@ -13,26 +13,37 @@ import { TurnQueue } from './turn-queue.ts'
 
 /** An element that takes longer for a frame has failed. */
 const MAX_PROCESS_MS = 10_000
-/** The delay before an element is reopened grows with each failure. It starts anew if the element has run this long. */
+/**
+ * The delay before an element is reopened grows with each failure. It starts anew if the
+ * element has run this long.
+ */
 const STABLE_MS = 10_000
 
-/** The state of an element whose code is replaced. It has neither `state` nor `problem` if the element has no state. */
+/**
+ * The state of an element whose code is replaced. It has neither `state` nor `problem` if the
+ * element has no state.
+ */
 interface SavedState {
   /** The encoded state. */
   state?: string | undefined
   /** Why the state could not be saved. */
   problem?: string | undefined
-  /** Whether this is the state with which the element had begun, because its code has failed since. */
+  /**
+   * Whether this is the state with which the element had begun, because its code has failed since.
+   */
   isOutdated: boolean
 }
 
 /**
- * A stage in the chain of a channel, which runs one element on the frames. A failure closes the element, and `ElementChain`
- * opens it again after a delay.
+ * A stage in the chain of a channel, which runs one element on the frames. A failure closes the
+ * element, and `ElementChain` opens it again after a delay.
  */
 export class Stage {
   readonly name: string
-  /** Admits frames one at a time; undefined for a stateless element, which processes any number of frames at once. */
+  /**
+   * Admits frames one at a time; undefined for a stateless element, which processes any
+   * number of frames at once.
+   */
   readonly queue: TurnQueue | undefined
   readonly #plan: StagePlan
   #element: HostedElement | undefined
@@ -73,15 +84,16 @@ export class Stage {
       this.#element = element
       this.#openedAt = performance.now()
     } catch (error) {
-      // Closes the element if it opens after the timeout. If it fails to open, there is nothing to close.
+      // Closes the element if it opens after the timeout. If it fails to open, there
+      // is nothing to close.
       opened.then(element => element.close?.()).catch(() => {})
       this.#fail(error)
     }
   }
 
   /**
-   * Processes a frame. Returns `overwritten` if its picture was no longer available, `failed` if the element fails or is
-   * closed.
+   * Processes a frame. Returns `overwritten` if its picture was no longer available, `failed` if
+   * the element fails or is closed.
    */
   async process(frame: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
     const element = this.#element
@@ -100,7 +112,10 @@ export class Stage {
     }
   }
 
-  /** Offers each frame to another version of the element, too, which is compared with this one until `endShadow`. */
+  /**
+   * Offers each frame to another version of the element, too, which is compared with this
+   * one until `endShadow`.
+   */
   startShadow(shadow: ElementShadow): void {
     this.endShadow()
     this.#shadow = shadow
@@ -112,12 +127,13 @@ export class Stage {
   }
 
   /**
-   * Continues with the state of `previous`, if both elements are of the same development version. Waits until `previous`
-   * has processed its frames. The frames of this stage wait in the meantime.
+   * Continues with the state of `previous`, if both elements are of the same development version.
+   * Waits until `previous` has processed its frames. The frames of this stage wait in the meantime.
    */
   async takeOverState(previous: Stage | undefined): Promise<void> {
     const { development } = this.#plan
-    if (!previous || !development || previous.#plan.development?.version !== development.version) return
+    if (!previous || !development || previous.#plan.development?.version !== development.version)
+      return
     const previousTurn = previous.queue?.enqueue()
     const ownTurn = this.queue?.enqueue()
     try {
@@ -133,7 +149,10 @@ export class Stage {
     }
   }
 
-  /** Saves the state of the element. If the element has failed, only the state with which it has begun is available. */
+  /**
+   * Saves the state of the element. If the element has failed, only the state with which it
+   * has begun is available.
+   */
   async #saveState(): Promise<SavedState> {
     const remoteState = this.#failure === undefined ? this.#element?.remoteState : undefined
     if (remoteState) return { ...(await remoteState.save()), isOutdated: false }
@@ -142,7 +161,11 @@ export class Stage {
   }
 
   /** Restores the state of earlier code. Returns undefined if that code had no state. */
-  async #restoreState({ state, problem, isOutdated }: SavedState): Promise<StateReplacement | undefined> {
+  async #restoreState({
+    state,
+    problem,
+    isOutdated,
+  }: SavedState): Promise<StateReplacement | undefined> {
     this.#initialState = state
     if (problem !== undefined) return { problem, isOutdated }
     if (state === undefined) return undefined

@@ -28,12 +28,18 @@ interface CounterOptions {
 }
 
 /** An element that remembers the frames that it has processed. */
-function planCounter({ version, held, failsAfter = Number.POSITIVE_INFINITY }: CounterOptions): StagePlan {
+function planCounter({
+  version,
+  held,
+  failsAfter = Number.POSITIVE_INFINITY,
+}: CounterOptions): StagePlan {
   return {
     name: 'counter',
     isStateless: false,
     development:
-      version === undefined ? undefined : { version, onStateReplaced: each => replacements.push(each) },
+      version === undefined
+        ? undefined
+        : { version, onStateReplaced: each => replacements.push(each) },
     async open() {
       let frames: number[] = []
       return {

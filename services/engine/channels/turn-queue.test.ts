@@ -7,7 +7,11 @@ describe('turn queue', () => {
     const queue = new TurnQueue()
     const inside: number[] = []
     const order: number[] = []
-    const pass = async (frame: number, turn: ReturnType<TurnQueue['enqueue']>, ticksBefore: number) => {
+    const pass = async (
+      frame: number,
+      turn: ReturnType<TurnQueue['enqueue']>,
+      ticksBefore: number,
+    ) => {
       for (let i = 0; i < ticksBefore; i++) await Promise.resolve()
       await turn.ready
       inside.push(frame)

@@ -1,7 +1,10 @@
 import { id, idList, pipeline, sink, source } from '@eyrie/contract'
 import { z } from 'zod'
 
-/** The content of the configuration file: the sources, sinks and pipelines of the engine, and the ids in use. */
+/**
+ * The content of the configuration file: the sources, sinks and pipelines of the
+ * engine, and the ids in use.
+ */
 const content = z.strictObject({
   version: z.literal(2),
   /** Random key of the entity tags: equal configurations of two engines have different tags. */
@@ -11,13 +14,19 @@ const content = z.strictObject({
   sources: z.array(source),
   sinks: z.array(sink),
   pipelines: z.array(pipeline),
-  /** Every pair of source and pipeline that was ever connected. A channel keeps its id until one of the two is deleted. */
+  /**
+   * Every pair of source and pipeline that was ever connected. A channel keeps its id until one
+   * of the two is deleted.
+   */
   channels: z.array(z.strictObject({ id, source: id, pipeline: id })),
   /** Sources of type `file` that have been played to the end. */
   ended: idList,
 })
 
-/** The configuration of the engine, as it is stored. It includes secrets, which the file contains only encrypted. */
+/**
+ * The configuration of the engine, as it is stored. It includes secrets, which the file
+ * contains only encrypted.
+ */
 export type ConfigurationState = z.infer<typeof content>
 
 export const configurationState = content.refine(isConsistent, {
@@ -26,7 +35,16 @@ export const configurationState = content.refine(isConsistent, {
 
 export function emptyState(tagKey: string): ConfigurationState {
   const next = { source: 1, sink: 1, pipeline: 1, channel: 1 }
-  return { version: 2, tagKey, next, sources: [], sinks: [], pipelines: [], channels: [], ended: [] }
+  return {
+    version: 2,
+    tagKey,
+    next,
+    sources: [],
+    sinks: [],
+    pipelines: [],
+    channels: [],
+    ended: [],
+  }
 }
 
 function isConsistent({ next, sources, sinks, pipelines, channels }: ConfigurationState): boolean {
@@ -41,7 +59,8 @@ function isConsistent({ next, sources, sinks, pipelines, channels }: Configurati
   const pipelineIds = toIdSet(pipelines)
   const arePipelinesConsistent = pipelines.every(
     pipeline =>
-      pipeline.sources.every(id => sourceIds.has(id)) && pipeline.sinks.every(id => sinkIds.has(id)),
+      pipeline.sources.every(id => sourceIds.has(id)) &&
+      pipeline.sinks.every(id => sinkIds.has(id)),
   )
   const areChannelsConsistent = channels.every(
     ({ source, pipeline }) => sourceIds.has(source) && pipelineIds.has(pipeline),

@@ -8,13 +8,14 @@ import { type ConfigurationState, configurationState, emptyState } from './confi
 import { sealAddresses, unsealAddresses } from './sealed-addresses.ts'
 
 /**
- * The configuration file. The engine reads it on start and replaces it atomically with every edit. Addresses with passwords or
- * tokens are encrypted.
+ * The configuration file. The engine reads it on start and replaces it atomically with every edit.
+ * Addresses with passwords or tokens are encrypted.
  */
 export interface ConfigurationStore {
   /**
-   * Reads the configuration. It is empty if the file does not exist. A file of an earlier release, whose addresses are
-   * not encrypted, is replaced. Throws an Error with the path if the file is damaged.
+   * Reads the configuration. It is empty if the file does not exist. A file of an earlier
+   * release, whose addresses are not encrypted, is replaced. Throws an Error with the path if
+   * the file is damaged.
    */
   read(): Promise<ConfigurationState>
   write(state: ConfigurationState): Promise<void>

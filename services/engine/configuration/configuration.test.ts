@@ -53,7 +53,10 @@ describe('configuration', () => {
       const before = fresh.configuration.get()
       const address = 'rtsp://me:xyzzy@camera/1'
       const { sources: _, ...rest } = JSON.parse(await readFile(file(), 'utf8'))
-      await writeFile(file(), JSON.stringify({ ...rest, version: 1, sources: [{ ...value, address }] }))
+      await writeFile(
+        file(),
+        JSON.stringify({ ...rest, version: 1, sources: [{ ...value, address }] }),
+      )
 
       await fresh.restart()
       expect(await readFile(file(), 'utf8')).not.toContain('xyzzy')
@@ -79,8 +82,14 @@ describe('configuration', () => {
     test.each([
       ['is not JSON', () => '{"version":1,'],
       ['is empty', () => ''],
-      ['lacks a field', (text: string) => JSON.stringify({ ...JSON.parse(text), sinks: undefined })],
-      ['refers to missing objects', (text: string) => JSON.stringify({ ...JSON.parse(text), sources: [] })],
+      [
+        'lacks a field',
+        (text: string) => JSON.stringify({ ...JSON.parse(text), sinks: undefined }),
+      ],
+      [
+        'refers to missing objects',
+        (text: string) => JSON.stringify({ ...JSON.parse(text), sources: [] }),
+      ],
     ])('is rejected and not modified when it %s', async (_, damage) => {
       const source = await fresh.configuration.sources.create(createCameraSource())
       await fresh.configuration.pipelines.create(createLineCrossingPipeline([source.value.id]))
@@ -126,9 +135,9 @@ describe('configuration', () => {
       const first = await fresh.configuration.sources.create(createCameraSource())
       await fresh.configuration.sources.remove(first.value.id, false)
       await fresh.restart()
-      expect((await fresh.configuration.sources.create(createCameraSource())).value.id).toBeGreaterThan(
-        first.value.id,
-      )
+      expect(
+        (await fresh.configuration.sources.create(createCameraSource())).value.id,
+      ).toBeGreaterThan(first.value.id)
     })
 
     test('of channels belong to a source and a pipeline until one of them is deleted', async () => {
@@ -150,7 +159,9 @@ describe('configuration', () => {
     test('are rejected with an outdated entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
       await fresh.configuration.sources.modify(value.id, { rate: 5 }, etag)
-      await expect(fresh.configuration.sources.modify(value.id, { rate: 7 }, etag)).rejects.toMatchObject({
+      await expect(
+        fresh.configuration.sources.modify(value.id, { rate: 7 }, etag),
+      ).rejects.toMatchObject({
         code: 'precondition',
         message: expect.stringMatching(/its ETag is now ".+": read it again$/),
       })
@@ -159,7 +170,9 @@ describe('configuration', () => {
 
     test('are accepted exactly once with the same entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
-      const edits = [1, 2, 3, 4, 5].map(rate => fresh.configuration.sources.modify(value.id, { rate }, etag))
+      const edits = [1, 2, 3, 4, 5].map(rate =>
+        fresh.configuration.sources.modify(value.id, { rate }, etag),
+      )
       const results = await Promise.allSettled(edits)
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     })
@@ -175,7 +188,9 @@ describe('configuration', () => {
     })
 
     test('is played again after an edit of its source', async () => {
-      const { value } = await fresh.configuration.sources.create(createFileSource(fresh.folder, 'a.mp4'))
+      const { value } = await fresh.configuration.sources.create(
+        createFileSource(fresh.folder, 'a.mp4'),
+      )
       fresh.endSource(value.id)
       await fresh.configuration.sources.update(value.id, createFileSource(fresh.folder, 'a.mp4'))
       expect(fresh.plans.at(-1)?.sources[0]?.ended).toBe(false)

@@ -23,7 +23,11 @@ import { type ConfigurationState, emptyState } from './configuration-state.ts'
 import { createConfigurationStore } from './configuration-store.ts'
 import { applyDeployment, type RecordingPolicy } from './deployment.ts'
 import { assertIfMatch, computeEtag, type WithEtag } from './etag.ts'
-import { type Connectable, connectToPipeline, disconnectFromPipeline } from './pipeline-connections.ts'
+import {
+  type Connectable,
+  connectToPipeline,
+  disconnectFromPipeline,
+} from './pipeline-connections.ts'
 import { createPipelineDefinition } from './pipeline-definition.ts'
 import { createResources, type Edit, type Resources } from './resources.ts'
 import { assignChannelIds, listConnectedChannels, toPlan } from './runtime-plan.ts'
@@ -31,9 +35,9 @@ import { createSinkDefinition } from './sink-definition.ts'
 import { createSourceDefinition } from './source-definition.ts'
 
 /**
- * The configuration of the engine: its sources, sinks and pipelines. Edits run one at a time. Each edit is validated,
- * written to disk and then applied to the runtime. An edit does not fail if the runtime cannot apply it: failures are
- * reported as states of channels.
+ * The configuration of the engine: its sources, sinks and pipelines. Edits run one at a time. Each
+ * edit is validated, written to disk and then applied to the runtime. An edit does not fail if the
+ * runtime cannot apply it: failures are reported as states of channels.
  */
 export interface Configuration {
   /** Reads the stored configuration and applies it. Throws an Error if the file is damaged. */
@@ -60,11 +64,14 @@ export interface Configuration {
     ifMatch?: string,
   ): Promise<WithEtag<Pipeline>>
   /**
-   * Runs `change` while no edit runs, then applies the configuration again. For changes outside the configuration that
-   * affect pipelines, such as activating a plugin. `change` may return other pipelines, which are stored and applied then.
-   * Rejects without applying the configuration if `change` rejects.
+   * Runs `change` while no edit runs, then applies the configuration again. For changes outside
+   * the configuration that affect pipelines, such as activating a plugin. `change` may return
+   * other pipelines, which are stored and applied then. Rejects without applying the configuration
+   * if `change` rejects.
    */
-  runExclusive(change: (configured: ConfiguredPipelines) => Promise<Pipeline[] | undefined>): Promise<void>
+  runExclusive(
+    change: (configured: ConfiguredPipelines) => Promise<Pipeline[] | undefined>,
+  ): Promise<void>
   /** The channels whose source and pipeline are connected. */
   channels(): ChannelPlan[]
   /** The configuration as the runtime executes it. */
@@ -88,7 +95,9 @@ export interface ConfigurationDependencies {
   catalog: Catalog
   runtime: PlanRunner
   tracer?: Tracer
-  /** Throws `EyrieError` (`capacity`) if the machine lacks the capacity for the channels of `after`. */
+  /**
+   * Throws `EyrieError` (`capacity`) if the machine lacks the capacity for the channels of `after`.
+   */
   checkCapacity(before: Plan, after: Plan): void
   log: Log
 }
@@ -141,7 +150,10 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       return next
     })
 
-  /** The body of the current state. It is cached, because the configuration is read far more often than edited. */
+  /**
+   * The body of the current state. It is cached, because the configuration is read far
+   * more often than edited.
+   */
   let cached: { state: ConfigurationState; body: WithEtag<ConfigurationBody> } | undefined
   const getBody = () => {
     if (cached?.state !== state) cached = { state, body: toBody(state) }
@@ -192,8 +204,16 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
   }
 }
 
-/** The configuration as the API returns it: secrets are hidden, but changes of secrets change the entity tag. */
-function toBody({ tagKey, sources, sinks, pipelines }: ConfigurationState): WithEtag<ConfigurationBody> {
+/**
+ * The configuration as the API returns it: secrets are hidden, but changes of secrets
+ * change the entity tag.
+ */
+function toBody({
+  tagKey,
+  sources,
+  sinks,
+  pipelines,
+}: ConfigurationState): WithEtag<ConfigurationBody> {
   return {
     value: { sources: sources.map(hideSecrets), sinks: sinks.map(hideSecrets), pipelines },
     etag: computeEtag(tagKey, { sources, sinks, pipelines }),

@@ -12,7 +12,11 @@ const fresh = useFreshConfiguration()
 
 describe('configuration', () => {
   describe('deployment', () => {
-    const object = (sources: SourceInput[], config?: Record<string, unknown>, sinks: SinkInput[] = []) => ({
+    const object = (
+      sources: SourceInput[],
+      config?: Record<string, unknown>,
+      sinks: SinkInput[] = [],
+    ) => ({
       sources,
       sinks,
       elements: createLineCrossingElements(config),
@@ -21,7 +25,9 @@ describe('configuration', () => {
 
     test('creates a pipeline for each object and merges equal sources and sinks', async () => {
       const { value } = await fresh.configuration.deploy([
-        object([createCameraSource('rtsp://a/'), createCameraSource('rtsp://b/')], undefined, [discardSink]),
+        object([createCameraSource('rtsp://a/'), createCameraSource('rtsp://b/')], undefined, [
+          discardSink,
+        ]),
         object([createCameraSource('rtsp://b/')], undefined, [discardSink]),
       ])
       expect(value.sources).toHaveLength(2)
@@ -59,7 +65,9 @@ describe('configuration', () => {
     test('changes recording settings without restarting channels', async () => {
       const recording = { mode: 'event', before_s: 3, after_s: 4, sound: true } as const
       await fresh.configuration.deploy([object([createCameraSource()])])
-      const recorded = await fresh.configuration.deploy([object([{ ...createCameraSource(), recording }])])
+      const recorded = await fresh.configuration.deploy([
+        object([{ ...createCameraSource(), recording }]),
+      ])
       expect(recorded.value.sources).toEqual([{ id: 1, ...createCameraSource(), recording }])
       expect(fresh.plans.at(-1)?.sources[0]?.recording).toEqual(recording)
       expect(fresh.plans.at(-1)?.channels).toEqual(fresh.plans.at(-2)?.channels)
@@ -76,7 +84,10 @@ describe('configuration', () => {
       const plan = fresh.plans.at(-1)
       const again = await fresh.configuration.deploy(objects)
       expect(again).toEqual(first)
-      const more = await fresh.configuration.deploy([object([createCameraSource('rtsp://c/')]), ...objects])
+      const more = await fresh.configuration.deploy([
+        object([createCameraSource('rtsp://c/')]),
+        ...objects,
+      ])
       expect(more.value.pipelines.slice(1)).toEqual(first.value.pipelines)
       expect(fresh.plans.at(-1)?.channels).toEqual(expect.arrayContaining(plan!.channels))
     })
@@ -97,19 +108,27 @@ describe('configuration', () => {
 
     test('keeps a pipeline with equal elements when its sources change', async () => {
       await fresh.configuration.deploy([object([createCameraSource('rtsp://a/')])])
-      const { value } = await fresh.configuration.deploy([object([createCameraSource('rtsp://b/')])])
+      const { value } = await fresh.configuration.deploy([
+        object([createCameraSource('rtsp://b/')]),
+      ])
       expect(value.pipelines.map(({ id, sources }) => [id, sources])).toEqual([[1, [2]]])
     })
 
     test('restores hidden passwords from the stored source with the same address', async () => {
       await fresh.configuration.deploy([object([createCameraSource('rtsp://me:secret@a/')])])
       await fresh.configuration.deploy([object([createCameraSource('rtsp://me:***@a/')])])
-      expect(fresh.plans.at(-1)?.sources).toMatchObject([{ id: 1, address: { url: 'rtsp://me:secret@a/' } }])
+      expect(fresh.plans.at(-1)?.sources).toMatchObject([
+        { id: 1, address: { url: 'rtsp://me:secret@a/' } },
+      ])
     })
 
     test('may be empty', async () => {
       await fresh.configuration.deploy([object([createCameraSource()])])
-      expect((await fresh.configuration.deploy([])).value).toEqual({ sources: [], sinks: [], pipelines: [] })
+      expect((await fresh.configuration.deploy([])).value).toEqual({
+        sources: [],
+        sinks: [],
+        pipelines: [],
+      })
       expect(fresh.plans.at(-1)?.channels).toEqual([])
     })
 

@@ -18,17 +18,19 @@ import { assignPipelineIds, canonicalJson, createIdAssigner } from './entity-ide
 import { checkElements } from './pipeline-definition.ts'
 
 /**
- * Whether a deployment replaces the recording settings of its sources, or keeps the stored ones. Deployments of v1 and v2 of
- * the API keep them, because sources have no recording settings there.
+ * Whether a deployment replaces the recording settings of its sources, or keeps the stored ones.
+ * Deployments of v1 and v2 of the API keep them, because sources have no recording settings there.
  */
 export type RecordingPolicy = 'replace' | 'keep'
 
 /**
- * Replaces the whole configuration by a deployment: a list of objects, each with the sources, sinks and elements of one
- * pipeline. Sources, sinks and pipelines that equal stored ones keep their ids, so their channels continue to run.
+ * Replaces the whole configuration by a deployment: a list of objects, each with the sources, sinks
+ * and elements of one pipeline. Sources, sinks and pipelines that equal stored ones keep their ids,
+ * so their channels continue to run.
  *
- * The sources in a deployment have no ids. Element configs and sink filters refer to a source by its position in the object.
- * The positions are replaced by ids here. Throws `EyrieError` (`syntax`) at the invalid place.
+ * The sources in a deployment have no ids. Element configs and sink filters refer to a source by
+ * its position in the object. The positions are replaced by ids here. Throws `EyrieError`
+ * (`syntax`) at the invalid place.
  */
 export async function applyDeployment(
   state: ConfigurationState,
@@ -59,7 +61,11 @@ export async function applyDeployment(
     }
   })
 
-  const { pipelines, nextId } = assignPipelineIds(pipelineInputs, state.pipelines, state.next.pipeline)
+  const { pipelines, nextId } = assignPipelineIds(
+    pipelineInputs,
+    state.pipelines,
+    state.next.pipeline,
+  )
   const deployedSources = sources.list()
   const deployed = {
     ...state,
@@ -74,15 +80,29 @@ export async function applyDeployment(
 }
 
 /** Throws `EyrieError` (`syntax`) at the first invalid address, filter or element. */
-async function checkDeployment(deployment: Deployment, roots: Roots, catalog: Catalog): Promise<void> {
+async function checkDeployment(
+  deployment: Deployment,
+  roots: Roots,
+  catalog: Catalog,
+): Promise<void> {
   for (const [index, { sources, sinks, elements }] of deployment.entries()) {
     const isSourcePosition = (position: number) => position < sources.length
 
     for (const [position, { type, address }] of sources.entries())
-      await checkSourceAddress(type, address, toJsonPointer([index, 'sources', position, 'address']), roots)
+      await checkSourceAddress(
+        type,
+        address,
+        toJsonPointer([index, 'sources', position, 'address']),
+        roots,
+      )
 
     for (const [position, { type, address, filter }] of sinks.entries()) {
-      await checkSinkAddress(type, address, toJsonPointer([index, 'sinks', position, 'address']), roots)
+      await checkSinkAddress(
+        type,
+        address,
+        toJsonPointer([index, 'sinks', position, 'address']),
+        roots,
+      )
       const invalidIndex = filter.findIndex(sourcePosition => !isSourcePosition(sourcePosition))
       if (invalidIndex >= 0)
         throw syntaxError(
@@ -98,8 +118,8 @@ async function checkDeployment(deployment: Deployment, roots: Roots, catalog: Ca
 }
 
 /**
- * Assigns ids to sources. Recording settings are ignored in the comparison with stored sources: a source whose recording
- * settings change keeps its id, so that its channels continue to run.
+ * Assigns ids to sources. Recording settings are ignored in the comparison with stored sources: a
+ * source whose recording settings change keeps its id, so that its channels continue to run.
  */
 function createSourceAssigner(state: ConfigurationState, recordingPolicy: RecordingPolicy) {
   const withoutRecording = ({ recording: _, ...source }: Source) => source
@@ -140,13 +160,16 @@ function createSinkAssigner(state: ConfigurationState) {
 }
 
 /**
- * Returns a function that replaces each `***` in the address of a source or sink by the stored secret. The stored address is
- * found by the type and the address without secrets, because the sources and sinks of a deployment have no ids.
+ * Returns a function that replaces each `***` in the address of a source or sink by the stored
+ * secret. The stored address is found by the type and the address without secrets, because the
+ * sources and sinks of a deployment have no ids.
  */
 function createSecretRestorer(stored: (Source | Sink)[]) {
   const toKey = ({ type, address }: Pick<Source | Sink, 'type' | 'address'>) =>
     canonicalJson({ type, address })
-  const storedAddresses = new Map(stored.map(resource => [toKey(hideSecrets(resource)), resource.address]))
+  const storedAddresses = new Map(
+    stored.map(resource => [toKey(hideSecrets(resource)), resource.address]),
+  )
   return <Input extends SourceInput | SinkInput>(input: Input, path: string): Input => ({
     ...input,
     address: restoreSecrets(input.address, storedAddresses.get(toKey(input)), path),
@@ -161,7 +184,9 @@ function assertNoConflicts(deployed: ConfigurationState): void {
   assertDistinctSinkTargets(sinks, sink =>
     toPointer(pipelines.findIndex(pipeline => pipeline.sinks.includes(sink))),
   )
-  assertNoFeedbackLoop(deployed, id => toPointer(pipelines.findIndex(pipeline => pipeline.id === id)))
+  assertNoFeedbackLoop(deployed, id =>
+    toPointer(pipelines.findIndex(pipeline => pipeline.id === id)),
+  )
 }
 
 const removeDuplicates = (ids: number[]) => [...new Set(ids)]

@@ -1,11 +1,14 @@
 import type { Pipeline } from '@eyrie/contract'
 
 /**
- * Assigns ids to the sources or sinks of a deployment, which replaces the stored configuration. If a stored source or sink
- * (entity) has the same content, its id is assigned, so that it continues to run. Otherwise, a new id is assigned. Entities
- * with the same content share one id.
+ * Assigns ids to the sources or sinks of a deployment, which replaces the stored configuration. If
+ * a stored source or sink (entity) has the same content, its id is assigned, so that it continues
+ * to run. Otherwise, a new id is assigned. Entities with the same content share one id.
  */
-export function createIdAssigner<Stored extends { id: number }>(stored: Stored[], firstFreeId: number) {
+export function createIdAssigner<Stored extends { id: number }>(
+  stored: Stored[],
+  firstFreeId: number,
+) {
   const storedByContent = new Map(stored.map(entity => [toContentKey(entity), entity]))
   /** The entities of the deployment by their content. */
   const assigned = new Map<string, Stored>()
@@ -32,11 +35,15 @@ const toContentKey = ({ id: _, ...content }: { id: number }) => canonicalJson(co
 type PipelineContent = Omit<Pipeline, 'id'>
 
 /**
- * Assigns ids to the pipelines of a deployment. If a stored pipeline has equal elements, sources and sinks, its id is
- * assigned. Otherwise, the id of a stored pipeline with equal elements is assigned, or else a new id. Unlike sources, two
- * equal pipelines have different ids.
+ * Assigns ids to the pipelines of a deployment. If a stored pipeline has equal elements, sources
+ * and sinks, its id is assigned. Otherwise, the id of a stored pipeline with equal elements is
+ * assigned, or else a new id. Unlike sources, two equal pipelines have different ids.
  */
-export function assignPipelineIds(deployed: PipelineContent[], stored: Pipeline[], firstFreeId: number) {
+export function assignPipelineIds(
+  deployed: PipelineContent[],
+  stored: Pipeline[],
+  firstFreeId: number,
+) {
   const ids = new Map<PipelineContent, number>()
 
   // In two rounds, so that no pipeline takes a stored one that matches another pipeline better.
@@ -61,8 +68,8 @@ const toConnectedKey = ({ elements, sources, sinks }: PipelineContent) =>
 const toElementsKey = ({ elements }: PipelineContent) => canonicalJson(elements)
 
 /**
- * Encodes a value as JSON with sorted keys, so that equal values have equal texts. The package `canonicalize` cannot be
- * used: it throws on lone surrogates, which stored names may contain.
+ * Encodes a value as JSON with sorted keys, so that equal values have equal texts. The package
+ * `canonicalize` cannot be used: it throws on lone surrogates, which stored names may contain.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, nested: unknown) => sortKeys(nested))

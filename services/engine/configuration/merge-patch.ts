@@ -2,8 +2,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /**
- * Applies a JSON merge patch (RFC 7386): null deletes a property, objects are merged, any other value replaces the target.
- * The package `json-merge-patch` cannot be used, because it drops the keys after a key named `constructor` or `prototype`.
+ * Applies a JSON merge patch (RFC 7386): null deletes a property, objects are merged, any other
+ * value replaces the target. The package `json-merge-patch` cannot be used, because it drops the
+ * keys after a key named `constructor` or `prototype`.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch

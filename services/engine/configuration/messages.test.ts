@@ -18,7 +18,11 @@ beforeEach(async () => {
   opened = await openTestConfiguration(folder)
 })
 
-const sinkOf = (type: SinkInput['type'], address: string): SinkInput => ({ type, address, filter: [] })
+const sinkOf = (type: SinkInput['type'], address: string): SinkInput => ({
+  type,
+  address,
+  filter: [],
+})
 const sourceOf = (type: SourceInput['type'], address: string): SourceInput => ({
   ...createCameraSource(address),
   type,
@@ -51,7 +55,10 @@ describe('address of a message source or sink', () => {
     ['embedding', 'postgres://me:xyzzy@host', /must have the form postgres:/],
   ])('is rejected for a %s sink: %s', async (type, address, reason) => {
     const refused = opened.configuration.sinks.create(sinkOf(type, address))
-    await expect(refused).rejects.toMatchObject({ code: 'syntax', message: expect.stringMatching(reason) })
+    await expect(refused).rejects.toMatchObject({
+      code: 'syntax',
+      message: expect.stringMatching(reason),
+    })
     await expect(refused).rejects.toThrow(/^\/address/)
     await expect(refused).rejects.not.toThrow(/xyzzy/)
   })
@@ -85,7 +92,9 @@ describe('database password', () => {
     expect(JSON.stringify(opened.configuration.get().value)).not.toContain('xyzzy')
     expect(JSON.stringify(opened.configuration.sinks.list().value)).not.toContain('xyzzy')
     await opened.configuration.sinks.update(1, sinkOf('embedding', `${shown}?table=faces`))
-    expect(opened.plans.at(-1)?.sinks[0]?.address).toBe('postgres://me:xyzzy@host/vectors?table=faces')
+    expect(opened.plans.at(-1)?.sinks[0]?.address).toBe(
+      'postgres://me:xyzzy@host/vectors?table=faces',
+    )
   })
 
   it('is retained by a deployment that sends *** back', async () => {
@@ -124,7 +133,10 @@ describe('feedback loop of pipelines', () => {
     const { pipelines } = opened.configuration
     const own = { ...createLineCrossingPipeline([fromA]), sinks: [toA] }
     await expect(pipelines.create(own)).rejects.toMatchObject(refusal('/sinks'))
-    const { value } = await pipelines.create({ ...createLineCrossingPipeline([fromA]), sinks: [toB] })
+    const { value } = await pipelines.create({
+      ...createLineCrossingPipeline([fromA]),
+      sinks: [toB],
+    })
     const connected = opened.configuration.connect(value.id, 'sinks', [toA])
     await expect(connected).rejects.toMatchObject(refusal('/sinks'))
     expect(pipelines.get(value.id).value.sinks).toEqual([toB])
@@ -135,9 +147,9 @@ describe('feedback loop of pipelines', () => {
     await pipelines.create({ ...createLineCrossingPipeline([1]), sinks: [toA] })
     await pipelines.create({ ...createLineCrossingPipeline([fromA]), sinks: [toB] })
     const third = await pipelines.create(createLineCrossingPipeline([fromB]))
-    await expect(opened.configuration.connect(third.value.id, 'sinks', [toA])).rejects.toMatchObject(
-      refusal('/sinks'),
-    )
+    await expect(
+      opened.configuration.connect(third.value.id, 'sinks', [toA]),
+    ).rejects.toMatchObject(refusal('/sinks'))
     await opened.configuration.sinks.create(sending('c'))
     await opened.configuration.connect(third.value.id, 'sinks', [3])
     await expect(sinks.update(3, sending('a'))).rejects.toMatchObject(refusal('/address'))
@@ -148,7 +160,10 @@ describe('feedback loop of pipelines', () => {
     const object = (source: SourceInput, sink: SinkInput) => ({
       ...{ sources: [source], sinks: [sink], elements: createLineCrossingElements(), priority: 5 },
     })
-    const deployment = [object(createCameraSource(), sending('a')), object(reading('b'), sending('b'))]
+    const deployment = [
+      object(createCameraSource(), sending('a')),
+      object(reading('b'), sending('b')),
+    ]
     await expect(opened.configuration.deploy(deployment)).rejects.toMatchObject(refusal('/1/sinks'))
   })
 })

@@ -12,10 +12,12 @@ import { mapSourceKeys } from './checks/source-keys.ts'
 import type { ResourceDefinition } from './resources.ts'
 
 /**
- * Defines how pipelines are stored, validated and removed. A pipeline runs its elements, such as a detector, on the frames
- * of its sources.
+ * Defines how pipelines are stored, validated and removed. A pipeline runs its elements, such as a
+ * detector, on the frames of its sources.
  */
-export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<Pipeline, PipelineInput> {
+export function createPipelineDefinition(
+  catalog: Catalog,
+): ResourceDefinition<Pipeline, PipelineInput> {
   return {
     name: 'pipeline',
     input: pipelineInput,
@@ -48,8 +50,8 @@ export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<P
 }
 
 /**
- * The sources to which the config of an element may refer. Its keys are lists of sources, such as `1,2`. In a stored config,
- * the numbers are ids of sources; in a deployment, they are positions.
+ * The sources to which the config of an element may refer. Its keys are lists of sources, such as
+ * `1,2`. In a stored config, the numbers are ids of sources; in a deployment, they are positions.
  */
 export interface ConfigSources {
   has(source: number): boolean
@@ -72,8 +74,8 @@ export function listSourceIds(ids: ReadonlySet<number>): ConfigSources {
 }
 
 /**
- * Throws `EyrieError` (`syntax`) if the catalog rejects an element or a config refers to an unknown source. `path` is
- * the JSON pointer to the elements.
+ * Throws `EyrieError` (`syntax`) if the catalog rejects an element or a config refers to an unknown
+ * source. `path` is the JSON pointer to the elements.
  */
 export function checkElements(
   elements: PipelineElement[],
@@ -81,7 +83,8 @@ export function checkElements(
   path: string,
   sources: ConfigSources,
 ): void {
-  for (const [index, element] of elements.entries()) catalog.checkElement(element, `${path}/${index}`)
+  for (const [index, element] of elements.entries())
+    catalog.checkElement(element, `${path}/${index}`)
   const assertExists = (source: number, sourcePath: string) => {
     if (sources.has(source)) return source
     throw syntaxError(sourcePath, `source ${source} does not exist: ${sources.description}`)
@@ -94,5 +97,7 @@ export function checkElements(
 function assertAllExist(kind: 'sources' | 'sinks', ids: number[], existing: Set<number>): void {
   const missing = ids.filter(id => !existing.has(id))
   if (missing.length > 0)
-    throw new EyrieError('id', `unknown ${kind}: ${missing.join(', ')}`, { value: { [kind]: missing } })
+    throw new EyrieError('id', `unknown ${kind}: ${missing.join(', ')}`, {
+      value: { [kind]: missing },
+    })
 }

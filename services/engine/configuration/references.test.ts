@@ -14,7 +14,9 @@ describe('configuration', () => {
   describe('deletion of a source', () => {
     test('is rejected with a list of the connected pipelines', async () => {
       const { value } = await fresh.configuration.sources.create(createCameraSource())
-      const pipeline = await fresh.configuration.pipelines.create(createLineCrossingPipeline([value.id]))
+      const pipeline = await fresh.configuration.pipelines.create(
+        createLineCrossingPipeline([value.id]),
+      )
       await expect(fresh.configuration.sources.remove(value.id, false)).rejects.toMatchObject({
         code: 'reference',
         message: 'source 1 is connected to pipelines 1: disconnect it, or add ?force=true',
@@ -58,7 +60,9 @@ describe('configuration', () => {
 
     test('disconnects either all or none', async () => {
       const { value } = await fresh.configuration.sources.create(createCameraSource())
-      const pipeline = await fresh.configuration.pipelines.create(createLineCrossingPipeline([value.id]))
+      const pipeline = await fresh.configuration.pipelines.create(
+        createLineCrossingPipeline([value.id]),
+      )
       await expect(
         fresh.configuration.disconnect(pipeline.value.id, 'sources', [value.id, 9]),
       ).rejects.toMatchObject({

@@ -6,8 +6,8 @@ import { assertIfMatch, computeEtag, type WithEtag } from './etag.ts'
 import { mergePatch } from './merge-patch.ts'
 
 /**
- * Replaces the state of the configuration by the result of `change`, and returns the new state. Throws `EyrieError`
- * (`capacity`) if the machine lacks the capacity for it, unless overridden.
+ * Replaces the state of the configuration by the result of `change`, and returns the new state.
+ * Throws `EyrieError` (`capacity`) if the machine lacks the capacity for it, unless overridden.
  */
 export type Edit = (
   change: (state: ConfigurationState) => ConfigurationState | Promise<ConfigurationState>,
@@ -21,19 +21,32 @@ export interface ResourceDefinition<Stored extends { id: number }, Input> {
   input: z.ZodType<Input>
   list(state: ConfigurationState): Stored[]
   replaceList(state: ConfigurationState, stored: Stored[]): ConfigurationState
-  /** Validates an input against the configuration and returns its stored form. `stored` is undefined on creation. */
-  toStored(input: Input, stored: Stored | undefined, state: ConfigurationState): Promise<Omit<Stored, 'id'>>
-  /** Returns the final state after an edit of the resource. Throws `EyrieError` (`syntax`) if the state is invalid. */
+  /**
+   * Validates an input against the configuration and returns its stored form. `stored` is
+   * undefined on creation.
+   */
+  toStored(
+    input: Input,
+    stored: Stored | undefined,
+    state: ConfigurationState,
+  ): Promise<Omit<Stored, 'id'>>
+  /**
+   * Returns the final state after an edit of the resource. Throws `EyrieError` (`syntax`) if
+   * the state is invalid.
+   */
   afterEdit(state: ConfigurationState, id: number): ConfigurationState
-  /** Removes the resource. Throws `EyrieError` (`reference`) if another resource refers to it and `force` is false. */
+  /**
+   * Removes the resource. Throws `EyrieError` (`reference`) if another resource refers to it
+   * and `force` is false.
+   */
   remove(state: ConfigurationState, id: number, force: boolean): ConfigurationState
   /** Returns the resource with its secrets hidden. */
   redact(stored: Stored): Stored
 }
 
 /**
- * The sources, sinks or pipelines of the configuration. Each edit is atomic. If `ifMatch` is present and does not match the
- * entity tag, an edit throws `EyrieError` (`precondition`).
+ * The sources, sinks or pipelines of the configuration. Each edit is atomic. If `ifMatch` is
+ * present and does not match the entity tag, an edit throws `EyrieError` (`precondition`).
  */
 export interface Resources<Stored extends { id: number }, Input> {
   list(): WithEtag<Stored[]>
@@ -48,18 +61,29 @@ export interface Resources<Stored extends { id: number }, Input> {
     override?: Override,
   ): Promise<WithEtag<Stored>>
   /** Applies a JSON merge patch. */
-  modify(id: number, patch: object, ifMatch?: string, override?: Override): Promise<WithEtag<Stored>>
+  modify(
+    id: number,
+    patch: object,
+    ifMatch?: string,
+    override?: Override,
+  ): Promise<WithEtag<Stored>>
   remove(id: number, force: boolean, ifMatch?: string): Promise<void>
   /** Replaces the stored form of the resource by the result of `change`. */
   change(
     id: number,
     ifMatch: string | undefined,
-    change: (stored: Stored, state: ConfigurationState) => Omit<Stored, 'id'> | Promise<Omit<Stored, 'id'>>,
+    change: (
+      stored: Stored,
+      state: ConfigurationState,
+    ) => Omit<Stored, 'id'> | Promise<Omit<Stored, 'id'>>,
     override?: Override,
   ): Promise<WithEtag<Stored>>
 }
 
-/** Creates the operations on one kind of resource. They change the configuration only through `edit`. */
+/**
+ * Creates the operations on one kind of resource. They change the configuration only through
+ * `edit`.
+ */
 export function createResources<Stored extends { id: number }, Input>(
   definition: ResourceDefinition<Stored, Input>,
   getState: () => ConfigurationState,
@@ -106,18 +130,26 @@ export function createResources<Stored extends { id: number }, Input>(
       const stored = find(state, id)
       assertIfMatch(ifMatch, computeEtag(state.tagKey, stored))
       const changed = withId(id, await toChanged(stored, state))
-      const resources = definition.list(state).map(resource => (resource.id === id ? changed : resource))
+      const resources = definition
+        .list(state)
+        .map(resource => (resource.id === id ? changed : resource))
       return definition.afterEdit(definition.replaceList(state, resources), id)
     }, override)
     return getTagged(edited, id)
   }
 
   const updateFrom: Methods['updateFrom'] = (id, toInput, ifMatch, override) =>
-    change(id, ifMatch, (stored, state) => definition.toStored(toInput(stored), stored, state), override)
+    change(
+      id,
+      ifMatch,
+      (stored, state) => definition.toStored(toInput(stored), stored, state),
+      override,
+    )
 
   const modify: Methods['modify'] = (id, patch, ifMatch, override) => {
     const applyPatch = (stored: Stored) => {
-      // Secrets remain hidden here. `toStored` restores them, unless the patch changes the host to which they belong.
+      // Secrets remain hidden here. `toStored` restores them, unless the patch changes the host
+      // to which they belong.
       const { id: _, ...content } = definition.redact(stored)
       return parseAs(definition.input, mergePatch(content, patch))
     }

@@ -2,7 +2,10 @@ import { type Pacing, toAddressObject } from '@eyrie/contract'
 import type { ChannelPlan, Plan } from '../plan/plan.ts'
 import type { ConfigurationState } from './configuration-state.ts'
 
-/** Returns the plan that the runtime executes. `pacing` applies to files; other sources run in real time. */
+/**
+ * Returns the plan that the runtime executes. `pacing` applies to files; other
+ * sources run in real time.
+ */
 export function toPlan(state: ConfigurationState, pacing: Pacing): Plan {
   const ended = new Set(state.ended)
   return {
@@ -28,8 +31,8 @@ export function toPlan(state: ConfigurationState, pacing: Pacing): Plan {
 }
 
 /**
- * Creates a channel for each new connection of a source to a pipeline, and deletes the channels of deleted sources and
- * pipelines.
+ * Creates a channel for each new connection of a source to a pipeline, and deletes the channels of
+ * deleted sources and pipelines.
  */
 export function assignChannelIds(state: ConfigurationState): ConfigurationState {
   const sources = new Set(state.sources.map(source => source.id))
@@ -38,16 +41,24 @@ export function assignChannelIds(state: ConfigurationState): ConfigurationState 
     ({ source, pipeline }) => sources.has(source) && pipelines.has(pipeline),
   )
   const existing = new Set(channels.map(toConnectionKey))
-  const added = listConnections(state).filter(connection => !existing.has(toConnectionKey(connection)))
+  const added = listConnections(state).filter(
+    connection => !existing.has(toConnectionKey(connection)),
+  )
   const firstId = state.next.channel
   return {
     ...state,
     next: { ...state.next, channel: firstId + added.length },
-    channels: [...channels, ...added.map((connection, index) => ({ id: firstId + index, ...connection }))],
+    channels: [
+      ...channels,
+      ...added.map((connection, index) => ({ id: firstId + index, ...connection })),
+    ],
   }
 }
 
-/** Lists the channels whose source and pipeline are connected. Channels of earlier connections are only stored. */
+/**
+ * Lists the channels whose source and pipeline are connected. Channels of earlier
+ * connections are only stored.
+ */
 export function listConnectedChannels(state: ConfigurationState): ChannelPlan[] {
   const connected = new Set(listConnections(state).map(toConnectionKey))
   return state.channels.filter(channel => connected.has(toConnectionKey(channel)))
@@ -59,5 +70,7 @@ type Connection = Omit<ChannelPlan, 'id'>
 const toConnectionKey = ({ source, pipeline }: Connection) => `${source},${pipeline}`
 
 function listConnections(state: ConfigurationState): Connection[] {
-  return state.pipelines.flatMap(({ id, sources }) => sources.map(source => ({ source, pipeline: id })))
+  return state.pipelines.flatMap(({ id, sources }) =>
+    sources.map(source => ({ source, pipeline: id })),
+  )
 }

@@ -5,7 +5,10 @@ import type { ConfigurationState } from './configuration-state.ts'
 
 /** Encrypts the addresses in the configuration file that contain passwords or tokens. */
 
-/** Returns the content of the configuration file, in which an address with secrets is one encrypted text. */
+/**
+ * Returns the content of the configuration file, in which an address with secrets is one encrypted
+ * text.
+ */
 export function sealAddresses(state: ConfigurationState, { encrypt }: Secrets): object {
   const seal = <R extends { address: Address }>(resource: R) =>
     isSecret(resource.address)
@@ -21,8 +24,8 @@ function isSecret(address: Address): boolean {
 }
 
 /**
- * Returns the content of a configuration file with its addresses decrypted. The content is not validated yet. Throws an Error
- * if an address was encrypted with another key or has been altered.
+ * Returns the content of a configuration file with its addresses decrypted. The content is not
+ * validated yet. Throws an Error if an address was encrypted with another key or has been altered.
  */
 export function unsealAddresses(content: unknown, { decrypt }: Secrets): unknown {
   return mapAddresses(content, address =>

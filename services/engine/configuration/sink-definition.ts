@@ -5,7 +5,10 @@ import { assertDistinctSinkTargets, assertNoFeedbackLoop } from './checks/sink-c
 import { assertNotConnected } from './pipeline-connections.ts'
 import type { ResourceDefinition } from './resources.ts'
 
-/** Defines how sinks, which write the results of pipelines to files and other targets, are validated and removed. */
+/**
+ * Defines how sinks, which write the results of pipelines to files and other targets, are
+ * validated and removed.
+ */
 export function createSinkDefinition(roots: Roots): ResourceDefinition<Sink, SinkInput> {
   return {
     name: 'sink',

@@ -8,7 +8,10 @@ import type { ConfigurationState } from './configuration-state.ts'
 import { assertNotConnected } from './pipeline-connections.ts'
 import type { ResourceDefinition } from './resources.ts'
 
-/** Defines how sources are stored, validated and removed. A source provides the video that pipelines analyse. */
+/**
+ * Defines how sources are stored, validated and removed. A source provides the video
+ * that pipelines analyse.
+ */
 export function createSourceDefinition(
   roots: Roots,
   catalog: Catalog,
@@ -40,8 +43,9 @@ function clearEnded(state: ConfigurationState, id: number): ConfigurationState {
 }
 
 /**
- * Removes a source and all references to it. A sink whose filter contains only this source is disconnected from its
- * pipelines. Otherwise, its filter would become empty, and an empty filter accepts all sources.
+ * Removes a source and all references to it. A sink whose filter contains only this source is
+ * disconnected from its pipelines. Otherwise, its filter would become empty, and an empty filter
+ * accepts all sources.
  */
 function removeSource(state: ConfigurationState, id: number, catalog: Catalog): ConfigurationState {
   const isOther = (source: number) => source !== id

@@ -14,8 +14,9 @@ export type NewRingShape = Pick<RingShape, 'width' | 'height' | 'format' | 'payl
   Partial<Pick<RingShape, 'slots' | 'generation' | 'content'>>
 
 /**
- * A frame ring: a file in shared memory with a fixed number of slots, in which each new picture overwrites the oldest one. The
- * media service writes the rings of sources. This implementation is for benchmarks and tests, including those of plugins.
+ * A frame ring: a file in shared memory with a fixed number of slots, in which each new picture
+ * overwrites the oldest one. The media service writes the rings of sources. This implementation is
+ * for benchmarks and tests, including those of plugins.
  */
 export interface RingFile {
   readonly path: string
@@ -54,7 +55,8 @@ export function createRingFile(path: string, shape: NewRingShape): RingFile {
   header.writeBigUInt64LE(BigInt(payloadSize), RING_HEADER.payloadSize)
   header.writeBigUInt64LE(BigInt(generation), RING_HEADER.generation)
 
-  // The file gets its final name when its header is complete, so that no reader opens an incomplete ring.
+  // The file gets its final name when its header is complete, so that no reader
+  // opens an incomplete ring.
   const fd = openSync(`${path}.new`, 'w')
   ftruncateSync(fd, RING_HEADER_BYTES + slots * stride)
   writeSync(fd, header, 0, header.length, 0)
@@ -75,7 +77,8 @@ export function createRingFile(path: string, shape: NewRingShape): RingFile {
     generation,
     write: (n, payload) => {
       const slot = RING_HEADER_BYTES + (n % slots) * stride
-      // The sequence number is odd while the slot is written, so that readers do not use the incomplete frame.
+      // The sequence number is odd while the slot is written, so that readers do not use
+      // the incomplete frame.
       writeU64(2 * n - 1, slot + SLOT_HEADER.sequence)
       writeSync(fd, payload, 0, payload.length, slot + SLOT_HEADER.payload)
       writeU32(payload.length, slot + SLOT_HEADER.payloadBytes)

@@ -11,8 +11,9 @@ import {
 import type { ViewSpec } from '@eyrie/contract/view'
 
 /**
- * A frame ring is a file in shared memory to which the media service writes the frames of a view: the pictures of a source
- * in one size and pixel format. The file has a fixed number of slots; each new frame overwrites the oldest one.
+ * A frame ring is a file in shared memory to which the media service writes the frames of a view:
+ * the pictures of a source in one size and pixel format. The file has a fixed number of slots; each
+ * new frame overwrites the oldest one.
  */
 
 /** Size of the field with the name of the pixel format. */
@@ -38,7 +39,9 @@ export interface RingShape {
   content: { x: number; y: number; width: number; height: number }
 }
 
-/** Identifies a ring. If a ring is replaced, the new ring has the same path but another generation. */
+/**
+ * Identifies a ring. If a ring is replaced, the new ring has the same path but another generation.
+ */
 export interface RingLocation {
   path: string
   generation: number
@@ -66,18 +69,24 @@ export interface PictureStamp extends FrameStamp {
 }
 
 /**
- * Reads frames from a ring without locks, so that readers never block the writer. The methods return `overwritten` if the
- * writer has replaced the frame before or while it was read.
+ * Reads frames from a ring without locks, so that readers never block the writer. The methods
+ * return `overwritten` if the writer has replaced the frame before or while it was read.
  */
 export class RingReader {
   readonly shape: RingShape
   readonly #fd: number
   /** Distance between two slots in bytes. */
   readonly #slotStride: number
-  /** Buffer for the header of a slot, which precedes the picture. It is reused, because slots are read for every frame. */
+  /**
+   * Buffer for the header of a slot, which precedes the picture. It is reused, because slots are
+   * read for every frame.
+   */
   readonly #slot = Buffer.alloc(SLOT_HEADER_BYTES)
 
-  /** Opens the ring at a path, or uses an open file. Throws if the file is not a frame ring of this version. */
+  /**
+   * Opens the ring at a path, or uses an open file. Throws if the file is not a frame
+   * ring of this version.
+   */
   constructor(file: string | number) {
     this.#fd = typeof file === 'number' ? file : openSync(file, 'r')
     try {
@@ -105,15 +114,27 @@ export class RingReader {
     return this.#readU64(RING_HEADER.newest)
   }
 
-  /** Copies the picture of frame `n` to the start of `target`, which must hold at least `payloadSize` bytes. */
+  /**
+   * Copies the picture of frame `n` to the start of `target`, which must hold at least
+   * `payloadSize` bytes.
+   */
   read(n: number, target: Uint8Array): PictureStamp | 'overwritten' {
     if (!this.#readHeader(n)) return 'overwritten'
     const stamp = { ...this.#toStamp(n), bytes: this.#pictureSize() }
-    const copied = readSync(this.#fd, target, 0, stamp.bytes, this.#slotOffset(n) + SLOT_HEADER.payload)
+    const copied = readSync(
+      this.#fd,
+      target,
+      0,
+      stamp.bytes,
+      this.#slotOffset(n) + SLOT_HEADER.payload,
+    )
     return copied === stamp.bytes && this.#holdsFrame(n) ? stamp : 'overwritten'
   }
 
-  /** Copies a part of the picture of frame `n` to `target`: as many bytes as it holds, from byte `start` on. */
+  /**
+   * Copies a part of the picture of frame `n` to `target`: as many bytes as it holds,
+   * from byte `start` on.
+   */
   readPart(n: number, start: number, target: Uint8Array): FrameStamp | 'overwritten' {
     const offset = this.#slotOffset(n) + SLOT_HEADER.payload + start
     const copied = readSync(this.#fd, target, 0, target.length, offset)
@@ -124,7 +145,13 @@ export class RingReader {
   copy(n: number): Uint8Array | 'overwritten' {
     if (!this.#readHeader(n)) return 'overwritten'
     const picture = new Uint8Array(this.#pictureSize())
-    const copied = readSync(this.#fd, picture, 0, picture.length, this.#slotOffset(n) + SLOT_HEADER.payload)
+    const copied = readSync(
+      this.#fd,
+      picture,
+      0,
+      picture.length,
+      this.#slotOffset(n) + SLOT_HEADER.payload,
+    )
     return copied === picture.length && this.#holdsFrame(n) ? picture : 'overwritten'
   }
 
@@ -139,9 +166,15 @@ export class RingReader {
     closeSync(this.#fd)
   }
 
-  /** Reads the header of the slot of frame `n` into the buffer. Returns false if the file ends before it. */
+  /**
+   * Reads the header of the slot of frame `n` into the buffer. Returns false if the
+   * file ends before it.
+   */
   #readHeader(n: number): boolean {
-    return readSync(this.#fd, this.#slot, 0, SLOT_HEADER_BYTES, this.#slotOffset(n)) === SLOT_HEADER_BYTES
+    return (
+      readSync(this.#fd, this.#slot, 0, SLOT_HEADER_BYTES, this.#slotOffset(n)) ===
+      SLOT_HEADER_BYTES
+    )
   }
 
   #toStamp(n: number): FrameStamp {
@@ -162,8 +195,9 @@ export class RingReader {
   }
 
   /**
-   * Whether the slot of frame `n` still holds that frame. Must be called after everything else has been read, because the
-   * writer may overwrite the slot at any time. The sequence number is 2n for a complete frame and odd during a write.
+   * Whether the slot of frame `n` still holds that frame. Must be called after everything else has
+   * been read, because the writer may overwrite the slot at any time. The sequence number is 2n for
+   * a complete frame and odd during a write.
    */
   #holdsFrame(n: number): boolean {
     return this.#readU64(this.#slotOffset(n) + SLOT_HEADER.sequence) === 2 * n

@@ -23,14 +23,20 @@ import type { WorkerProcess } from './worker-process.ts'
 
 /** A worker that does not answer within this time is killed, and its model counts as crashed. */
 const TIMEOUT_MS = 10_000
-/** Maximum memory of a worker. Models of plugins are files of third parties, which may ask for any amount. */
+/**
+ * Maximum memory of a worker. Models of plugins are files of third parties, which
+ * may ask for any amount.
+ */
 const MAX_DATA_BYTES = 4 * 2 ** 30
 /** Nice value of the workers. On a busy core, detectors get about three times as much time. */
 const NICENESS = 5
 
 export interface CropInferenceOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
-  /** Folder for copies of the models that plugins contain. The earlier content of the folder is deleted. */
+  /**
+   * Folder for copies of the models that plugins contain. The earlier content of the folder is
+   * deleted.
+   */
   folder: string
   /** The folders of the catalog's models and of the frame rings. */
   folders: readonly string[]
@@ -40,9 +46,9 @@ export interface CropInferenceOptions {
 }
 
 /**
- * Inference on regions (crops) of pictures, for elements whose manifests declare models. It has workers of its own, so that
- * a slow or hostile model of a plugin never delays the detectors of other channels. The workers start when the first model is
- * opened.
+ * Inference on regions (crops) of pictures, for elements whose manifests declare models. It has
+ * workers of its own, so that a slow or hostile model of a plugin never delays the detectors of
+ * other channels. The workers start when the first model is opened.
  */
 export interface CropInference {
   /** Returns the models for the elements of a channel. */
@@ -54,7 +60,8 @@ export interface CropInference {
 
 export async function createCropInference(options: CropInferenceOptions): Promise<CropInference> {
   const { models, folder, log } = options
-  // The folder also contains the list of models in quarantine: they get another chance when the engine starts.
+  // The folder also contains the list of models in quarantine: they get another chance
+  // when the engine starts.
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const quarantine = openQuarantine(folder)
@@ -75,7 +82,10 @@ export async function createCropInference(options: CropInferenceOptions): Promis
     return running
   }
 
-  /** Leases a model of a plugin or of the catalog. If a model of the catalog is replaced, the lease switches to the new one. */
+  /**
+   * Leases a model of a plugin or of the catalog. If a model of the catalog is replaced, the lease
+   * switches to the new one.
+   */
   async function leaseModel(source: CropModelSource): Promise<ModelLease> {
     if ('own' in source) {
       const ownModel = await copyOwnModel(source.own, source.folder, folder)
@@ -109,7 +119,8 @@ export async function createCropInference(options: CropInferenceOptions): Promis
       scheduler,
       findRing: () => findRing(view),
       mode: 'a',
-      // With `realtime`, a region would replace another one of the same frame. The element limits how many wait.
+      // With `realtime`, a region would replace another one of the same frame. The element
+      // limits how many wait.
       pacing: 'all',
       priority,
     })
@@ -156,7 +167,8 @@ async function startCropWorkers(
     workers: () => pool.workers(),
     scheduler,
     quarantine,
-    proposeRemedy: () => 'It runs again when the engine has been restarted; until then, use another model',
+    proposeRemedy: () =>
+      'It runs again when the engine has been restarted; until then, use another model',
     log,
   })
   const pool = await startWorkerPool({
@@ -174,7 +186,12 @@ async function startCropWorkers(
     await pool.stop()
     throw error
   })
-  return { pool, scheduler, registry, provider: selectProvider('auto', pool.workers()[0]!.providers) }
+  return {
+    pool,
+    scheduler,
+    registry,
+    provider: selectProvider('auto', pool.workers()[0]!.providers),
+  }
 }
 
 /** Returns a model of the catalog as a model that runs on regions. */
@@ -184,10 +201,14 @@ function toCropModel({ card, file }: StoredModel): LoadableModel {
 }
 
 /**
- * Copies a model of a plugin to `folder`, which workers can read, unlike the folders of plugins. Throws an `Error` if
- * the file is not the one of the manifest.
+ * Copies a model of a plugin to `folder`, which workers can read, unlike the folders of plugins.
+ * Throws an `Error` if the file is not the one of the manifest.
  */
-async function copyOwnModel(own: OwnModel, pluginFolder: string, folder: string): Promise<LoadableModel> {
+async function copyOwnModel(
+  own: OwnModel,
+  pluginFolder: string,
+  folder: string,
+): Promise<LoadableModel> {
   const { name, sha256, input } = own
   const bytes = await readFile(join(pluginFolder, own.file))
   if (createHash('sha256').update(bytes).digest('hex') !== sha256)
@@ -201,7 +222,10 @@ async function copyOwnModel(own: OwnModel, pluginFolder: string, folder: string)
   return { card: { kind: 'crops', name, sha256, input, detector: toDetectorCard(own) }, file }
 }
 
-/** Returns the model card with which the output of a detector is decoded. Returns undefined for other models. */
+/**
+ * Returns the model card with which the output of a detector is decoded. Returns
+ * undefined for other models.
+ */
 function toDetectorCard(model: OwnModel): ModelCard | undefined {
   if (model.head === undefined) return undefined
   const { file: _file, input, ...card } = model

@@ -4,7 +4,13 @@ import type { Thresholds } from '@eyrie/element'
 import { createInputTensor, openSession, type Provider, runTrial } from '@eyrie/model-store/session'
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
 import type { RingReader } from '../frames/ring-reader.ts'
-import { type CropInput, fitCrop, type PixelRect, readCrop, toPixelRect } from './crops/crop-input.ts'
+import {
+  type CropInput,
+  fitCrop,
+  type PixelRect,
+  readCrop,
+  toPixelRect,
+} from './crops/crop-input.ts'
 import { type CropResult, encodeOutputs } from './crops/crop-result.ts'
 import type { Size } from './crops/resample.ts'
 import { createDetectionDecoder } from './detection-decoder.ts'
@@ -13,12 +19,22 @@ import type { CropModelCard } from './worker-messages.ts'
 
 /** A model in the memory of an inference worker, which runs on regions (crops) of frames. */
 export interface CropSession {
-  /** Runs the model on a region, normalised to 0..1. Returns `overwritten` if the ring no longer holds the frame. */
-  run(ring: RingReader, n: number, region: BBox, thresholds: Thresholds): Promise<CropResult | 'overwritten'>
+  /**
+   * Runs the model on a region, normalised to 0..1. Returns `overwritten` if the ring no
+   * longer holds the frame.
+   */
+  run(
+    ring: RingReader,
+    n: number,
+    region: BBox,
+    thresholds: Thresholds,
+  ): Promise<CropResult | 'overwritten'>
   close(): Promise<void>
 }
 
-/** Maximum number of objects in the result for a region. Those with the highest scores are returned. */
+/**
+ * Maximum number of objects in the result for a region. Those with the highest scores are returned.
+ */
 const MAX_OBJECTS = 100
 
 type Outputs = Readonly<Record<string, Tensor>>
@@ -32,10 +48,15 @@ interface ModelRun {
   thresholds: Thresholds
 }
 
-/** Converts the outputs of a run to its result. Detectors have another conversion than other models. */
+/**
+ * Converts the outputs of a run to its result. Detectors have another conversion than other models.
+ */
 type ConvertOutputs = (outputs: Outputs, run: ModelRun) => CropResult
 
-/** Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or does not match its card. */
+/**
+ * Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or
+ * does not match its card.
+ */
 export async function openCropSession(
   card: CropModelCard,
   file: string,
@@ -44,7 +65,9 @@ export async function openCropSession(
   const { detector, input } = card
   const session = await openSession(await readModelFile(card, file), provider)
   const tensor = createInputTensor({ ...input, dynamic: false, multiple_of: 1 }, input)
-  const trial = detector ? tryDetector(session, detector, input) : tryOtherModel(session, input, tensor)
+  const trial = detector
+    ? tryDetector(session, detector, input)
+    : tryOtherModel(session, input, tensor)
   const convertOutputs = await trial.catch(async error => {
     await session.release()
     throw error
@@ -61,13 +84,20 @@ export async function openCropSession(
       else normalize(pixels, tensor.data as Float32Array, input)
 
       const outputs = await session.run({ [input.name]: tensor })
-      return convertOutputs(outputs, { content: placed, region: toRegion(rect, ring.shape), thresholds })
+      return convertOutputs(outputs, {
+        content: placed,
+        region: toRegion(rect, ring.shape),
+        thresholds,
+      })
     },
     close: () => session.release(),
   }
 }
 
-/** Runs a detector once on a uniform picture. Returns the function that decodes its output to objects in the whole picture. */
+/**
+ * Runs a detector once on a uniform picture. Returns the function that decodes its output to
+ * objects in the whole picture.
+ */
 async function tryDetector(
   session: InferenceSession,
   detector: ModelCard,
@@ -79,11 +109,17 @@ async function tryDetector(
     const values = outputs[name]!.data as Float32Array
     const output = { values, inputWidth: input.width, inputHeight: input.height }
     const { objects } = decode(output, content, thresholds)
-    return { outputs: [], objects: objects.slice(0, MAX_OBJECTS).map(object => toPicture(object, region)) }
+    return {
+      outputs: [],
+      objects: objects.slice(0, MAX_OBJECTS).map(object => toPicture(object, region)),
+    }
   }
 }
 
-/** Runs a model that is no detector once on a uniform picture. Returns the function that encodes its outputs. */
+/**
+ * Runs a model that is no detector once on a uniform picture. Returns the function that
+ * encodes its outputs.
+ */
 async function tryOtherModel(
   session: InferenceSession,
   input: CropInput,

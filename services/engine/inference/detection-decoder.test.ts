@@ -15,11 +15,16 @@ const whole = { x: 0, y: 0, width: 100, height: 100 }
 const thresholds = { score_threshold: 0.3, iou_threshold: 0.3 }
 
 const on = (rows: number[][], content = whole, limits: Thresholds = thresholds) =>
-  detect({ values: Float32Array.from(rows.flat()), inputWidth: 100, inputHeight: 100 }, content, limits)
+  detect(
+    { values: Float32Array.from(rows.flat()), inputWidth: 100, inputHeight: 100 },
+    content,
+    limits,
+  )
 const summarise = (objects: DetectedObject[]) =>
   objects.map(object => [object.class, Math.round(object.score * 100)])
 const found = (rows: number[][], limits?: Thresholds) => summarise(on(rows, whole, limits).objects)
-const low = (rows: number[][], limits?: Thresholds) => summarise(on(rows, whole, limits).lowScoreObjects)
+const low = (rows: number[][], limits?: Thresholds) =>
+  summarise(on(rows, whole, limits).lowScoreObjects)
 
 describe('overlap suppression', () => {
   const box = [0, 0, 10, 10]
@@ -128,7 +133,11 @@ describe('detected boxes', () => {
   it('are mapped back from scaling and padding', () => {
     const letterboxed = { x: 0, y: 22, width: 100, height: 56 }
     const [object] = on([[25, 36, 75, 64, 0.5, 0]], letterboxed).objects
-    expect(object).toEqual({ class: 'person', score: 0.5, bbox: { x: 0.25, y: 0.25, w: 0.5, h: 0.5 } })
+    expect(object).toEqual({
+      class: 'person',
+      score: 0.5,
+      bbox: { x: 0.25, y: 0.25, w: 0.5, h: 0.5 },
+    })
   })
 
   it('may extend beyond the picture', () => {

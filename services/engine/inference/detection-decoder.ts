@@ -4,12 +4,15 @@ import type { Detections, Thresholds } from '@eyrie/element'
 import { type Candidate, HEAD_DECODERS, type HeadOutput } from './model-heads.ts'
 import { assignSuppressionGroups, suppressOverlaps } from './overlap-suppression.ts'
 
-/** Objects with a score between this one and the threshold help trackers (`low_thresh` of ByteTrack, Zhang et al. 2022). */
+/**
+ * Objects with a score between this one and the threshold help trackers (`low_thresh` of
+ * ByteTrack, Zhang et al. 2022).
+ */
 const MIN_LOW_SCORE = 0.1
 
 /**
- * Converts the output of a model to detected objects. `content` is the area of the model's input that shows the picture of
- * the source; the rest of the input is a border.
+ * Converts the output of a model to detected objects. `content` is the area of the model's input
+ * that shows the picture of the source; the rest of the input is a border.
  */
 export type DetectionDecoder = (
   output: Omit<HeadOutput, 'classes'>,
@@ -27,22 +30,35 @@ interface ContentArea {
 
 type DecodedModel = Pick<
   ModelCard,
-  'head' | 'labels' | 'suppress_together' | 'score_threshold' | 'iou_threshold' | 'class_score_thresholds'
+  | 'head'
+  | 'labels'
+  | 'suppress_together'
+  | 'score_threshold'
+  | 'iou_threshold'
+  | 'class_score_thresholds'
 >
 
-/** Creates the decoder for the output format of a model, which the card of the model names as its head. */
+/**
+ * Creates the decoder for the output format of a model, which the card of the model names as its
+ * head.
+ */
 export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
   const decodeHead = HEAD_DECODERS[card.head]
   const suppressionGroups = assignSuppressionGroups(card)
   const classCount = card.labels.length
-  const cardThresholds = card.labels.map(label => card.class_score_thresholds[label] ?? card.score_threshold)
+  const cardThresholds = card.labels.map(
+    label => card.class_score_thresholds[label] ?? card.score_threshold,
+  )
 
   return (output, content, thresholds) => {
-    const { score_threshold: scoreThreshold, iou_threshold: iouThreshold = card.iou_threshold } = thresholds
+    const { score_threshold: scoreThreshold, iou_threshold: iouThreshold = card.iou_threshold } =
+      thresholds
     /** The minimum score of reported objects, by label. */
-    const minScores = scoreThreshold === undefined ? cardThresholds : card.labels.map(() => scoreThreshold)
+    const minScores =
+      scoreThreshold === undefined ? cardThresholds : card.labels.map(() => scoreThreshold)
     const isReported = ({ score, label }: Candidate) => score >= minScores[label]!
-    const isLow = (candidate: Candidate) => !isReported(candidate) && candidate.score >= MIN_LOW_SCORE
+    const isLow = (candidate: Candidate) =>
+      !isReported(candidate) && candidate.score >= MIN_LOW_SCORE
 
     const minScore = Math.min(MIN_LOW_SCORE, ...minScores)
     const candidates = decodeHead({ ...output, classes: classCount }, minScore).filter(isValidBox)
@@ -67,8 +83,15 @@ function isValidBox({ x0, y0, x1, y1 }: Candidate): boolean {
   return width > 0 && height > 0 && Number.isFinite(width + height)
 }
 
-/** Converts a box from pixels of the model's input to coordinates in the picture of the source, 0..1. */
-function toObject(candidate: Candidate, content: ContentArea, labels: readonly string[]): DetectedObject {
+/**
+ * Converts a box from pixels of the model's input to coordinates in the picture of the source,
+ * 0..1.
+ */
+function toObject(
+  candidate: Candidate,
+  content: ContentArea,
+  labels: readonly string[],
+): DetectedObject {
   const { x0, y0, x1, y1, score, label } = candidate
   return {
     class: labels[label]!,

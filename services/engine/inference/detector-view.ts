@@ -4,16 +4,16 @@ import { sleep } from '@eyrie/kit'
 import type { InferenceClient, ViewRequest } from './inference-client.ts'
 
 /**
- * Maximum time to wait for the first picture of another view. If the source delivers no frames for so long, none are lost
- * when the detector is opened again instead.
+ * Maximum time to wait for the first picture of another view. If the source delivers no frames for
+ * so long, none are lost when the detector is opened again instead.
  */
 const MAX_WAIT_MS = 10_000
 const POLL_MS = 20
 
 /**
- * The view of a detector: the size and format of the pictures that its model reads. Before the model is replaced by one
- * with another view, the pictures of that view are requested in addition, so that the model can be replaced between two
- * frames.
+ * The view of a detector: the size and format of the pictures that its model reads. Before the
+ * model is replaced by one with another view, the pictures of that view are requested in addition,
+ * so that the model can be replaced between two frames.
  */
 export class DetectorView {
   readonly #client: Pick<InferenceClient, 'requestView' | 'onViewChange'>
@@ -34,7 +34,9 @@ export class DetectorView {
     return this.#current
   }
 
-  /** Counts a frame as being processed until its promise resolves or rejects. Returns the promise. */
+  /**
+   * Counts a frame as being processed until its promise resolves or rejects. Returns the promise.
+   */
   async track<T>(frame: Promise<T>): Promise<T> {
     this.#frames.add(frame)
     try {
@@ -45,8 +47,9 @@ export class DetectorView {
   }
 
   /**
-   * Requests the pictures that another model reads, and waits for the first one. Returns true when all further frames have
-   * such pictures, and false if they cannot be provided. If it returns true, and the model is replaced, call `adopt` next.
+   * Requests the pictures that another model reads, and waits for the first one. Returns true when
+   * all further frames have such pictures, and false if they cannot be provided. If it returns
+   * true, and the model is replaced, call `adopt` next.
    */
   async prepare(view: ViewSpec): Promise<boolean> {
     if (isDeepStrictEqual(view, this.#current)) return true
@@ -74,7 +77,10 @@ export class DetectorView {
     return true
   }
 
-  /** Called after the model was replaced. Switches to the view of the new model when no frame needs the previous view. */
+  /**
+   * Called after the model was replaced. Switches to the view of the new model when no frame
+   * needs the previous view.
+   */
   async adopt(): Promise<void> {
     if (!this.#upcoming) return
     await this.#drain()

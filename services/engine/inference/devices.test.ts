@@ -10,7 +10,9 @@ describe('devices', () => {
   it('selects the requested device or lists the available ones', () => {
     expect(selectProvider('cpu', ['cpu', 'cuda'])).toBe('cpu')
     expect(selectProvider('gpu', ['cpu', 'cuda'])).toBe('cuda')
-    expect(() => selectProvider('gpu', ['cpu'])).toThrow('no gpu that models can run on; available: cpu')
+    expect(() => selectProvider('gpu', ['cpu'])).toThrow(
+      'no gpu that models can run on; available: cpu',
+    )
     expect(() => selectProvider('igpu', ['cpu', 'cuda'])).toThrow('available: gpu, cpu')
   })
 

@@ -18,7 +18,10 @@ export function listDevices(providers: readonly Provider[]): Device[] {
   return DEVICES.filter(({ provider }) => providers.includes(provider))
 }
 
-/** Returns the provider for a device; `auto` selects the fastest. Throws an `Error` if the machine has no such device. */
+/**
+ * Returns the provider for a device; `auto` selects the fastest. Throws an `Error` if the
+ * machine has no such device.
+ */
 export function selectProvider(hw: ModelRequest['hw'], providers: readonly Provider[]): Provider {
   const available = listDevices(providers)
   const device = hw === 'auto' ? available[0] : available.find(({ type }) => type === hw)

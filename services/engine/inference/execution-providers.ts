@@ -3,8 +3,8 @@ import { openSession, type Provider } from '@eyrie/model-store/session'
 import { listSupportedBackends } from 'onnxruntime-node'
 
 /**
- * Returns the execution providers of ONNX Runtime (CPU and CUDA) that work on this machine. Tests CUDA with a small model,
- * since its libraries or the GPU may be missing.
+ * Returns the execution providers of ONNX Runtime (CPU and CUDA) that work on this machine. Tests
+ * CUDA with a small model, since its libraries or the GPU may be missing.
  */
 export async function detectProviders(): Promise<Provider[]> {
   const isBuiltWithCuda = listSupportedBackends().some(({ name }) => name === 'cuda')

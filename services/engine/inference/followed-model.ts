@@ -8,14 +8,17 @@ import type { ModelLease, ModelRegistry } from './model-registry.ts'
 
 /** The model that a detector follows, and how the detector is prepared for a replacement. */
 export interface FollowModelOptions {
-  /** The name of the model in pipelines. If another model was selected to run in its place, its card has another name. */
+  /**
+   * The name of the model in pipelines. If another model was selected to run in its place, its
+   * card has another name.
+   */
   name: string
   models: Pick<ModelStore, 'get' | 'onChange'>
   registry: Pick<ModelRegistry, 'acquire'>
   provider: Provider
   /**
-   * Prepares the detector for a replacement, which may read pictures of another size or format. Returns false if the pictures
-   * cannot be provided without losing frames.
+   * Prepares the detector for a replacement, which may read pictures of another size or format.
+   * Returns false if the pictures cannot be provided without losing frames.
    */
   prepare?(card: ModelCard): Promise<boolean>
   /** Called when the replacement has taken over. */
@@ -40,7 +43,10 @@ interface LeasedModel {
  * - If the new model cannot be loaded, the old one remains in use.
  * - If `prepare` returns false, the lease is revoked, so that the element opens its detector again.
  */
-export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
+export async function followModel(
+  first: StoredModel,
+  options: FollowModelOptions,
+): Promise<FollowedModel> {
   const { name, models, registry, provider, prepare, onReplaced, log } = options
   const revoked = Promise.withResolvers<Error>()
   const replacementMutex = new Mutex()
@@ -80,7 +86,8 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     log.info({ model: name, ...(active !== name && { active }), sha256 }, 'model replaced')
   }
 
-  // The store awaits the promise, so that the replacement of a model ends when all detectors use the new one.
+  // The store awaits the promise, so that the replacement of a model ends when all
+  // detectors use the new one.
   const unsubscribe = models.onChange(() =>
     replacementMutex
       .runExclusive(replaceIfChanged)

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
 /**
- * Runs in place of an inference worker, and attempts what the code of a hostile model could do. Answers the first
- * message, an `Attack`, with the outcome of each attempt: `done` or an error code.
+ * Runs in place of an inference worker, and attempts what the code of a hostile model
+ * could do. Answers the first message, an `Attack`, with the outcome of each attempt:
+ * `done` or an error code.
  */
 
 /** What is attacked. */
@@ -42,7 +43,9 @@ process.once('message', async ({ secret, model, port, victim }: Attack) => {
     'replaces the model': attempt(() => writeFileSync(model, '')),
     'reads secrets of the engine': attempt(() => readFileSync(secret)),
     'reads accounts': attempt(() => readFileSync('/etc/passwd')),
-    'reads the environment of the engine': attempt(() => readFileSync(`/proc/${process.ppid}/environ`)),
+    'reads the environment of the engine': attempt(() =>
+      readFileSync(`/proc/${process.ppid}/environ`),
+    ),
     'lists its working directory': attempt(() => readdirSync('.')),
     'writes a file': attempt(() => writeFileSync('/tmp/eyrie-hostile-model', '')),
     'opens a connection': await connectTo(port),

@@ -4,19 +4,23 @@ import type { Detections, Frame, ModelRequest, Thresholds } from '@eyrie/element
 import type { RingLocation } from '../frames/ring-reader.ts'
 
 /**
- * A channel that uses inference: its elements open detectors, which are models that run on the frames of the channel.
+ * A channel that uses inference: its elements open detectors, which are models that run on the
+ * frames of the channel.
  */
 export interface InferenceClient {
   channel: number
-  /** `realtime`: a newer frame of the channel replaces a waiting frame. `all`: every frame is processed. */
+  /**
+   * `realtime`: a newer frame of the channel replaces a waiting frame. `all`: every frame is
+   * processed.
+   */
   pacing: Pacing
   /** Current priority of the channel's pipeline, 0 to 9. */
   priority(): number
   /** Called when a frame was dropped in favour of pipelines of higher priority. */
   onYield?(): void
   /**
-   * Returns the frame ring (buffer in shared memory) with the pictures of a view, which is a picture size and pixel format.
-   * Undefined until the media service has created it.
+   * Returns the frame ring (buffer in shared memory) with the pictures of a view, which is a
+   * picture size and pixel format. Undefined until the media service has created it.
    */
   findRing(view: ViewSpec): RingLocation | undefined
   /** Requests pictures of a view in addition to the views that the elements read. */
@@ -27,7 +31,10 @@ export interface InferenceClient {
   observe?(request: ModelRequest): DetectorObserver | undefined
 }
 
-/** A request for additional pictures. Frames do not wait for these pictures until `awaitPictures` is called. */
+/**
+ * A request for additional pictures. Frames do not wait for these pictures until
+ * `awaitPictures` is called.
+ */
 export interface ViewRequest {
   /** Number of the newest frame with a picture; 0 before the first. */
   newest(): number

@@ -14,8 +14,9 @@ import type {
 } from './worker-messages.ts'
 
 /**
- * Entry point of an inference worker: a child process of the engine that runs models on frames, one frame at a time. It
- * reads the frames from rings, which are buffers in shared memory to which the media service writes.
+ * Entry point of an inference worker: a child process of the engine that runs models on frames, one
+ * frame at a time. It reads the frames from rings, which are buffers in shared memory to which the
+ * media service writes.
  */
 
 const MICROSECONDS_PER_MS = 1000
@@ -35,7 +36,8 @@ process.on('message', (message: ToWorker) => {
   else requests.runExclusive(() => answerRequest(message)).then(send, sendFailure)
 })
 
-// The engine decides when its workers exit, even if Ctrl-C in a terminal signals the whole process group.
+// The engine decides when its workers exit, even if Ctrl-C in a terminal signals the
+// whole process group.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => process.exit(0))
@@ -53,7 +55,13 @@ async function loadModel({ model, card, file, provider }: LoadRequest): Promise<
   return { type: 'loaded' }
 }
 
-async function runOnCrop({ model, ring, n, region, thresholds }: CropRequest): Promise<WorkerAnswer> {
+async function runOnCrop({
+  model,
+  ring,
+  n,
+  region,
+  thresholds,
+}: CropRequest): Promise<WorkerAnswer> {
   const reader = openRing(ring)
   const result = reader
     ? await cropSessions.get(model)!.run(reader, n, region, thresholds)
@@ -71,13 +79,17 @@ async function detectObjects(request: RunRequest): Promise<WorkerAnswer> {
   const detections = await session.detect(ring, request.n, request.thresholds)
   if (detections === 'overwritten') return { type: 'overwritten' }
 
-  // The CPU time of the whole process includes the threads of ONNX Runtime. Nothing else runs in the meantime.
+  // The CPU time of the whole process includes the threads of ONNX Runtime. Nothing else
+  // runs in the meantime.
   const { user, system } = process.cpuUsage(cpuBefore)
   const cpuMs = (user + system) / MICROSECONDS_PER_MS
   return { type: 'detections', detections, cpuMs, size: { width, height } }
 }
 
-/** Returns the reader of a ring, and reopens a replaced ring. Returns undefined if the ring was removed. */
+/**
+ * Returns the reader of a ring, and reopens a replaced ring. Returns undefined if
+ * the ring was removed.
+ */
 function openRing({ path, generation }: RingLocation): RingReader | undefined {
   const open = rings.get(path)
   if (open?.shape.generation === generation) return open

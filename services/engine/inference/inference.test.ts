@@ -44,7 +44,14 @@ async function setUp({ workers = 2 } = {}) {
   const models = await openModelStore({ roots: [root], log, scanIntervalMs: 20 })
   const quarantine = openQuarantine(root)
   const start = async () => {
-    const inference = await createInference({ models, quarantine, folders: [folder], log, workers, costs })
+    const inference = await createInference({
+      models,
+      quarantine,
+      folders: [folder],
+      log,
+      workers,
+      costs,
+    })
     onTestFinished(inference.stop)
     return inference
   }
@@ -52,12 +59,28 @@ async function setUp({ workers = 2 } = {}) {
 
   const ring = ringIn(folder)
   const client = { channel: 1, pacing: 'all' as const, priority: () => 5, findRing: () => ring }
-  return { folder, root, card, models, quarantine, start, inference: await start(), ring, client, spent }
+  return {
+    folder,
+    root,
+    card,
+    models,
+    quarantine,
+    start,
+    inference: await start(),
+    ring,
+    client,
+    spent,
+  }
 }
 
 function ringIn(folder: string, options: { generation?: number; width?: number } = {}): TestRing {
   const { width = size.width, generation } = options
-  const shape = { width, height: size.height, format: 'RGBP', payloadSize: 3 * width * size.height } as const
+  const shape = {
+    width,
+    height: size.height,
+    format: 'RGBP',
+    payloadSize: 3 * width * size.height,
+  } as const
   const ring = createTestRing(join(folder, 'ring'), { ...shape, generation })
   onTestFinished(ring.close)
   return ring
@@ -74,7 +97,8 @@ function pictureOf(cell: { row: number; column: number }, width = size.width): U
 }
 
 /** The same picture with its colours pixel by pixel; all planes are equal. */
-const interleaved = (planes: Uint8Array) => Uint8Array.from(planes, (_, i) => planes[Math.floor(i / 3)]!)
+const interleaved = (planes: Uint8Array) =>
+  Uint8Array.from(planes, (_, i) => planes[Math.floor(i / 3)]!)
 
 const frame = (n: number): Frame => ({
   n,
@@ -100,7 +124,11 @@ const openFiles = (pid: number) =>
 type Workers = Awaited<ReturnType<typeof createInference>>
 
 /** Runs `doing` while the only worker is suspended, then ends that worker by `signal`. */
-async function dieDuring<T>(inference: Workers, signal: NodeJS.Signals, doing: () => Promise<T>): Promise<T> {
+async function dieDuring<T>(
+  inference: Workers,
+  signal: NodeJS.Signals,
+  doing: () => Promise<T>,
+): Promise<T> {
   await vi.waitFor(() => expect(inference.dump()).toHaveLength(1), 5000)
   const { pid } = inference.dump()[0]!
   process.kill(pid, 'SIGSTOP')
@@ -158,7 +186,10 @@ describe('inference', () => {
     const input = { ...card.input, name: 'images', dtype: 'float32', dynamic: false }
     mkdirSync(join(root, 'floats'))
     writeFileSync(join(root, 'floats/model.onnx'), file)
-    writeFileSync(join(root, 'floats/model.json'), JSON.stringify({ ...card, name: 'floats', input, sha256 }))
+    writeFileSync(
+      join(root, 'floats/model.json'),
+      JSON.stringify({ ...card, name: 'floats', input, sha256 }),
+    )
     await vi.waitFor(() => expect(models.get('floats')).toBeDefined(), 2000)
     const detector = await inference.forChannel(client).open({ ...request, model: 'floats' })
     ring.write(1, pictureOf({ row: 6, column: 1 }))
@@ -189,18 +220,27 @@ describe('inference', () => {
     const { inference, ring, client, folder } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     for (const n of [1, 2, 3, 4, 5]) ring.write(n, pictureOf({ row: 0, column: 0 }))
-    await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
+    await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({
+      name: 'FrameDroppedError',
+    })
 
-    for (const findRing of [() => undefined, () => ({ path: join(folder, 'gone'), generation: 1 })]) {
+    for (const findRing of [
+      () => undefined,
+      () => ({ path: join(folder, 'gone'), generation: 1 }),
+    ]) {
       const early = await inference.forChannel({ ...client, findRing: findRing }).open(request)
-      await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
+      await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({
+        name: 'FrameDroppedError',
+      })
     }
   })
 
   it('switches to a replaced ring, even if its size differs', async () => {
     const { inference, ring, client, folder } = await setUp({ workers: 1 })
     let current = ring
-    const detector = await inference.forChannel({ ...client, findRing: () => current }).open(request)
+    const detector = await inference
+      .forChannel({ ...client, findRing: () => current })
+      .open(request)
     ring.write(1, pictureOf({ row: 0, column: 0 }))
     await detector.detect(frame(1), thresholds)
 
@@ -254,7 +294,8 @@ describe('models on the workers', () => {
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 1, column: 1 }))
     const seen = new Set<string>()
-    const look = async () => seen.add((await detector.detect(frame(1), thresholds)).objects[0]!.class)
+    const look = async () =>
+      seen.add((await detector.detect(frame(1), thresholds)).objects[0]!.class)
     await look()
     await put('yolox', 'shine', createBrightCellDetector({ ...size, shapes: 'nodes' }))
     await vi.waitUntil(async () => (await look()).has('shine'), 10_000)
@@ -264,7 +305,11 @@ describe('models on the workers', () => {
       [{ type: 'cpu', current_models: 1, isolation: 'full' }],
     ])
 
-    await put('decoded', 'always', createConstantDetector(size, [1, 1, 6], [32, 32, 64, 64, 0.9, 1]))
+    await put(
+      'decoded',
+      'always',
+      createConstantDetector(size, [1, 1, 6], [32, 32, 64, 64, 0.9, 1]),
+    )
     await vi.waitFor(() => expect(look()).rejects.toThrow('one that reads another picture'), 10_000)
   })
 
@@ -292,7 +337,8 @@ describe('models on the workers', () => {
 
   it('are rejected if they are missing or broken, or if the device is missing', async () => {
     const { inference, client, root, card } = await setUp()
-    const open = (more: Partial<ModelRequest>) => inference.forChannel(client).open({ ...request, ...more })
+    const open = (more: Partial<ModelRequest>) =>
+      inference.forChannel(client).open({ ...request, ...more })
     await expect(open({ model: 'other' })).rejects.toThrow(/no model other.*eyrie model add/)
     await expect(open({ hw: 'igpu' })).rejects.toThrow(/no igpu.*available: cpu/)
 
@@ -308,7 +354,9 @@ describe('worker that exits', () => {
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 2, column: 2 }))
     const detect = () => detector.detect(frame(1), thresholds)
-    await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameDroppedError' })
+    await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({
+      name: 'FrameDroppedError',
+    })
     expect(cellOf(await detect())).toEqual([{ row: 2, column: 2 }])
     expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })
@@ -323,7 +371,9 @@ describe('worker that exits', () => {
 
     const held = await vi.waitFor(open, 5000)
     const running = dieDuring(inference, 'SIGSEGV', () => held.detect(frame(1), thresholds))
-    await expect(running).rejects.toThrow(/in quarantine: it crashed its worker 2 times \(SIGSEGV on run\)/)
+    await expect(running).rejects.toThrow(
+      /in quarantine: it crashed its worker 2 times \(SIGSEGV on run\)/,
+    )
     await expect(held.detect(frame(2), thresholds)).rejects.toThrow(/in quarantine/)
     await expect(open()).rejects.toThrow(/in quarantine.*eyrie model remove bright/)
     await expect((await start()).forChannel(client).open(request)).rejects.toThrow(/in quarantine/)

@@ -26,8 +26,8 @@ import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /**
- * Inference for the elements (steps) of all channels. An element opens a detector for a model; the detector runs the model
- * on frames in one of the worker processes, which all channels share.
+ * Inference for the elements (steps) of all channels. An element opens a detector for a model; the
+ * detector runs the model on frames in one of the worker processes, which all channels share.
  */
 
 const REQUEST_TIMEOUT_MS = 30_000
@@ -49,7 +49,9 @@ export interface InferenceCosts {
 export interface InferenceOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
   quarantine: Quarantine
-  /** The folders of the models and of the frame rings, which must exist. Workers can read no others. */
+  /**
+   * The folders of the models and of the frame rings, which must exist. Workers can read no others.
+   */
   folders: readonly string[]
   log: Log
   /** Number of worker processes; one per core by default. */
@@ -67,8 +69,9 @@ export interface InferencePool {
   readonly workers: number
   forChannel(client: InferenceClient): Inference
   /**
-   * Loads a model on all workers, so that the detectors of the model `name` can continue with it at their next frame. Rejects
-   * with the reason if it is in quarantine or fails to load. Returns a function that releases it.
+   * Loads a model on all workers, so that the detectors of the model `name` can continue with it at
+   * their next frame. Rejects with the reason if it is in quarantine or fails to load. Returns a
+   * function that releases it.
    */
   preload(model: StoredModel, name: string): Promise<() => Promise<void>>
   /** Devices that models can run on; always includes `cpu`. */
@@ -83,8 +86,8 @@ export interface InferencePool {
 }
 
 /**
- * Starts the first worker, which shows what workers on this machine can do; the others start with the first detector. Throws an
- * `Error` if it fails to start.
+ * Starts the first worker, which shows what workers on this machine can do; the others start with
+ * the first detector. Throws an `Error` if it fails to start.
  */
 export async function createInference(options: InferenceOptions): Promise<InferencePool> {
   const { models, quarantine, proposeRemedy, folders, niceness, log, costs } = options
@@ -132,8 +135,12 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       const targets =
         used.length > 0 ? used.map(({ provider }) => provider) : [selectProvider('auto', providers)]
       const removeSpare = await addSpareWorker()
-      const acquired = await Promise.allSettled(targets.map(provider => registry.acquire(model, provider)))
-      const leases = acquired.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+      const acquired = await Promise.allSettled(
+        targets.map(provider => registry.acquire(model, provider)),
+      )
+      const leases = acquired.flatMap(result =>
+        result.status === 'fulfilled' ? [result.value] : [],
+      )
       const release = async () => {
         for (const lease of leases) lease.release()
         await removeSpare()
@@ -218,7 +225,11 @@ async function openDetector(
     onYield,
   })
 
-  async function detectOn(worker: WorkerProcess, frame: Frame, thresholds: Thresholds): Promise<Detections> {
+  async function detectOn(
+    worker: WorkerProcess,
+    frame: Frame,
+    thresholds: Thresholds,
+  ): Promise<Detections> {
     const { n } = frame
     const ring = queue.openRing(n)
     // Read before the inference, during which the model may be replaced.
@@ -250,7 +261,9 @@ async function openDetector(
   }
 }
 
-/** Returns why a model has failed on a frame; undefined if the frame was dropped for another reason. */
+/**
+ * Returns why a model has failed on a frame; undefined if the frame was dropped for another reason.
+ */
 function findModelFailure(error: Error): string | undefined {
   const failure = error instanceof FrameDroppedError ? (error.cause as Error | undefined) : error
   return failure?.message

@@ -67,7 +67,10 @@ describe('nms head', () => {
   })
 })
 
-it.each(Object.entries(HEAD_DECODERS))('%s ignores rows whose score is not a number', (_head, decode) => {
-  const values = new Float32Array(21 * 42).fill(Number.NaN)
-  expect(decode({ values, classes: 1, inputWidth: 32, inputHeight: 32 }, 0)).toEqual([])
-})
+it.each(Object.entries(HEAD_DECODERS))(
+  '%s ignores rows whose score is not a number',
+  (_head, decode) => {
+    const values = new Float32Array(21 * 42).fill(Number.NaN)
+    expect(decode({ values, classes: 1, inputWidth: 32, inputHeight: 32 }, 0)).toEqual([])
+  },
+)

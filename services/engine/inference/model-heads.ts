@@ -2,11 +2,14 @@ import type { ModelCard } from '@eyrie/contract/model'
 import { YOLOX_STRIDES } from '@eyrie/model-store/head-output'
 
 /**
- * Decoders for the output tensors of detection models. The head of a model, named in its model card, is the format of its
- * output: how each row describes one candidate object.
+ * Decoders for the output tensors of detection models. The head of a model, named in its model
+ * card, is the format of its output: how each row describes one candidate object.
  */
 
-/** An object that a model proposes: box corners in input pixels, and `label`, an index into the model's labels. */
+/**
+ * An object that a model proposes: box corners in input pixels, and `label`, an index
+ * into the model's labels.
+ */
 export interface Candidate {
   x0: number
   y0: number
@@ -25,17 +28,22 @@ export interface HeadOutput {
   inputHeight: number
 }
 
-/** Returns the candidates with at least this score in output order, before non-maximum suppression. */
+/**
+ * Returns the candidates with at least this score in output order, before non-maximum suppression.
+ */
 export type DecodeHead = (output: HeadOutput, scoreThreshold: number) => Candidate[]
 
 /**
- * Columns of a row: four for the box, then the objectness (the score that the row contains any object), then one score for
- * each class.
+ * Columns of a row: four for the box, then the objectness (the score that the row contains any
+ * object), then one score for each class.
  */
 const OBJECTNESS = 4
 const CLASS_SCORES = 5
 
-/** Decodes rows of centre x, centre y, width and height in input pixels, objectness and class scores. */
+/**
+ * Decodes rows of centre x, centre y, width and height in input pixels, objectness and class
+ * scores.
+ */
 const decodeBoxHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
   const candidates: Candidate[] = []
   for (let row = 0; row < values.length; row += CLASS_SCORES + classes) {
@@ -52,11 +60,15 @@ const decodeBoxHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
 }
 
 /**
- * Decodes the raw output of YOLOX, which has one row for each cell of the grids. A row contains the centre of the box as
- * an offset from the cell and the logarithm of the box size, both in units of the cell size, then the objectness and the
- * class scores. Source: `decode_outputs` of Ge et al., "YOLOX: Exceeding YOLO Series in 2021".
+ * Decodes the raw output of YOLOX, which has one row for each cell of the grids. A row contains the
+ * centre of the box as an offset from the cell and the logarithm of the box size, both in units of
+ * the cell size, then the objectness and the class scores. Source: `decode_outputs` of Ge et al.,
+ * "YOLOX: Exceeding YOLO Series in 2021".
  */
-const decodeYoloxHead: DecodeHead = ({ values, classes, inputWidth, inputHeight }, scoreThreshold) => {
+const decodeYoloxHead: DecodeHead = (
+  { values, classes, inputWidth, inputHeight },
+  scoreThreshold,
+) => {
   const candidates: Candidate[] = []
   let row = 0
   for (const stride of YOLOX_STRIDES) {
@@ -81,7 +93,10 @@ const NMS_COLUMNS = 6
 const NMS_SCORE = 4
 const NMS_CLASS = 5
 
-/** Decodes rows of x0, y0, x1 and y1 in input pixels, score and class. The model itself has suppressed overlapping boxes. */
+/**
+ * Decodes rows of x0, y0, x1 and y1 in input pixels, score and class. The model itself has
+ * suppressed overlapping boxes.
+ */
 const decodeNmsHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
   const candidates: Candidate[] = []
   for (let row = 0; row < values.length; row += NMS_COLUMNS) {
@@ -105,8 +120,9 @@ const decodeNmsHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
 }
 
 /**
- * Returns the class with the greatest score in a row, or undefined if the row's score is below the threshold. The score is
- * at most the objectness, so comparing the objectness first rules out nearly all rows.
+ * Returns the class with the greatest score in a row, or undefined if the row's score is below
+ * the threshold. The score is at most the objectness, so comparing the objectness first rules
+ * out nearly all rows.
  */
 function findLabel(
   values: Float32Array,
@@ -138,7 +154,14 @@ function createCandidate(
   score: number,
   label: number,
 ): Candidate {
-  return { x0: x - width / 2, y0: y - height / 2, x1: x + width / 2, y1: y + height / 2, score, label }
+  return {
+    x0: x - width / 2,
+    y0: y - height / 2,
+    x1: x + width / 2,
+    y1: y + height / 2,
+    score,
+    label,
+  }
 }
 
 /** The decoder of every head that a model card can name. */

@@ -6,13 +6,19 @@ import type { WorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /**
- * Runs a leased model on the frames of a channel, until the queue is closed or the lease is revoked. A lease keeps the model
- * loaded in the inference workers.
+ * Runs a leased model on the frames of a channel, until the queue is closed or the lease is
+ * revoked. A lease keeps the model loaded in the inference workers.
  */
 export interface ModelQueue {
-  /** Runs `work` for frame `n` on a worker that has the model. Rejects with `FrameDroppedError` if the frame is dropped. */
+  /**
+   * Runs `work` for frame `n` on a worker that has the model. Rejects with `FrameDroppedError` if
+   * the frame is dropped.
+   */
   submit<T>(n: number, work: (worker: WorkerProcess) => Promise<T>): Promise<T>
-  /** Returns the current ring (frame buffer) for frame `n`. Throws `FrameDroppedError` if there is none. */
+  /**
+   * Returns the current ring (frame buffer) for frame `n`. Throws
+   * `FrameDroppedError` if there is none.
+   */
   openRing(n: number): RingLocation
   /** Rejects waiting work with the reason, and releases the lease. */
   close(reason: string): void
@@ -38,7 +44,9 @@ export function openModelQueue({
   let currentPath: string | undefined
   let isClosed = false
 
-  /** Sets the ring that the workers read. They keep the previous ring open until they are notified. */
+  /**
+   * Sets the ring that the workers read. They keep the previous ring open until they are notified.
+   */
   function switchRing(path: string | undefined): void {
     const previousPath = currentPath
     currentPath = path

@@ -1,6 +1,11 @@
 import { FrameDroppedError } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
-import { type CrashRecord, isQuarantined, type Quarantine, type StoredModel } from '@eyrie/model-store'
+import {
+  type CrashRecord,
+  isQuarantined,
+  type Quarantine,
+  type StoredModel,
+} from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { Scheduler } from './scheduler.ts'
 import type {
@@ -14,8 +19,8 @@ import type {
 import { WorkerExitError, type WorkerProcess } from './worker-process.ts'
 
 /**
- * The right to run a model that is loaded in the inference workers. The model remains loaded until all of its leases are
- * released.
+ * The right to run a model that is loaded in the inference workers. The model remains loaded until
+ * all of its leases are released.
  */
 export interface ModelLease {
   isLoadedOn(worker: WorkerProcess): boolean
@@ -57,8 +62,8 @@ interface SharedModel {
 }
 
 /**
- * The models that are loaded in the inference workers. A model that repeatedly crashes its worker is put in quarantine and
- * cannot be loaded again.
+ * The models that are loaded in the inference workers. A model that repeatedly crashes its worker
+ * is put in quarantine and cannot be loaded again.
  */
 export class ModelRegistry {
   readonly #options: ModelRegistryOptions
@@ -69,7 +74,10 @@ export class ModelRegistry {
     this.#options = options
   }
 
-  /** Loads the model unless it is loaded already. Rejects with the reason if the model is in quarantine or fails to load. */
+  /**
+   * Loads the model unless it is loaded already. Rejects with the reason if the model is in
+   * quarantine or fails to load.
+   */
   async acquire(model: LoadableModel, provider: Provider): Promise<ModelLease> {
     const crash = this.#options.quarantine.findCrashes(model.card.sha256)
     if (crash && isQuarantined(crash)) throw this.#describeCrash(crash)
@@ -85,10 +93,12 @@ export class ModelRegistry {
 
     return {
       isLoadedOn: worker => shared.loadedOn.has(worker),
-      run: (worker, frame) => this.#request(shared, worker, { type: 'run', model: shared.id, ...frame }),
+      run: (worker, frame) =>
+        this.#request(shared, worker, { type: 'run', model: shared.id, ...frame }),
       spread: shared.spread.promise,
       revoked: shared.revoked.promise,
-      runOnCrop: (worker, crop) => this.#request(shared, worker, { type: 'crop', model: shared.id, ...crop }),
+      runOnCrop: (worker, crop) =>
+        this.#request(shared, worker, { type: 'crop', model: shared.id, ...crop }),
       release: () => this.#release(shared),
     }
   }
@@ -112,7 +122,10 @@ export class ModelRegistry {
     }
   }
 
-  /** Loads all models on a worker that does not process frames yet. Rejects with the reason if one fails to load. */
+  /**
+   * Loads all models on a worker that does not process frames yet. Rejects with the reason
+   * if one fails to load.
+   */
   async prepareWorker(worker: WorkerProcess): Promise<void> {
     try {
       for (const shared of [...this.#models.values()]) {
@@ -156,7 +169,10 @@ export class ModelRegistry {
     void this.#loadOnOtherWorkers(shared).then(shared.spread.resolve)
   }
 
-  /** Loads the model on one worker after the other, so that the remaining workers can process frames in the meantime. */
+  /**
+   * Loads the model on one worker after the other, so that the remaining workers can process
+   * frames in the meantime.
+   */
   async #loadOnOtherWorkers(shared: SharedModel): Promise<void> {
     for (const worker of [...this.#options.workers()]) {
       const isNeeded = this.#isRegistered(shared) && !shared.loadedOn.has(worker)
@@ -176,14 +192,20 @@ export class ModelRegistry {
     if (shared.leaseCount > 0) return
 
     this.#remove(shared)
-    // The scheduler runs the job between two frames: a worker must not unload a model that is running.
-    const unload = async (worker: WorkerProcess) => worker.notify({ type: 'unload', model: shared.id })
+    // The scheduler runs the job between two frames: a worker must not unload a
+    // model that is running.
+    const unload = async (worker: WorkerProcess) =>
+      worker.notify({ type: 'unload', model: shared.id })
     for (const worker of this.#options.workers()) {
       this.#options.scheduler.runOn(worker, unload).catch(() => {})
     }
   }
 
-  async #request(shared: SharedModel, worker: WorkerProcess, message: WorkerRequest): Promise<WorkerAnswer> {
+  async #request(
+    shared: SharedModel,
+    worker: WorkerProcess,
+    message: WorkerRequest,
+  ): Promise<WorkerAnswer> {
     try {
       return await worker.request(message)
     } catch (error) {
@@ -195,8 +217,9 @@ export class ModelRegistry {
   }
 
   /**
-   * Handles the exit of a worker during a request and returns the error to throw. A crash counts against the model; a
-   * model in quarantine is revoked. Otherwise only the current frame is lost; the crash is the `cause` of the error.
+   * Handles the exit of a worker during a request and returns the error to throw. A crash counts
+   * against the model; a model in quarantine is revoked. Otherwise only the current frame is lost;
+   * the crash is the `cause` of the error.
    */
   #handleExit(shared: SharedModel, exit: WorkerExitError, message: WorkerRequest): Error {
     const { quarantine, log } = this.#options
@@ -220,7 +243,8 @@ export class ModelRegistry {
 
   #describeCrash(crash: CrashRecord): Error {
     const { model, crashes, last } = crash
-    if (!isQuarantined(crash)) return new Error(`model ${model} crashed its inference worker (${last})`)
+    if (!isQuarantined(crash))
+      return new Error(`model ${model} crashed its inference worker (${last})`)
     const { proposeRemedy = proposeReplacement } = this.#options
     return new Error(
       `model ${model} is in quarantine: it crashed its worker ${crashes} times (${last}). ${proposeRemedy(model)}`,
@@ -253,7 +277,10 @@ const toLoadRequest = ({ id, model, provider }: SharedModel): LoadRequest => ({
   provider,
 })
 
-/** Includes the complete model card (its description): a model with other labels or another input is another model. */
+/**
+ * Includes the complete model card (its description): a model with other labels or another
+ * input is another model.
+ */
 function toKey({ model, provider }: Pick<SharedModel, 'model' | 'provider'>): string {
   return JSON.stringify([model, provider])
 }

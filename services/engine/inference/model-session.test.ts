@@ -42,7 +42,8 @@ test('a model with float input receives pixels normalised as (value · scale −
   const picture = Buffer.concat([red, green, blue].map(value => Buffer.alloc(pixels, value)))
   expect(await brightnessOf(picture, {})).toBeCloseTo((red + green + blue) / 3 / 255, 4)
   const normalization = { scale: 0.5, mean: [10, 20, 5], std: [1, 2, 3] }
-  const expected = [(100 - 10) / 1, (50 - 20) / 2, (20 - 5) / 3].reduce((sum, value) => sum + value) / 3 / 255
+  const expected =
+    [(100 - 10) / 1, (50 - 20) / 2, (20 - 5) / 3].reduce((sum, value) => sum + value) / 3 / 255
   expect(await brightnessOf(picture, normalization)).toBeCloseTo(expected, 4)
 })
 
@@ -60,5 +61,7 @@ test('a model whose weights are in another file is not loaded, even if its card 
     input: { name: 'images', layout: 'nchw', color: 'rgb', dtype: 'float32', ...size },
     sha256: createHash('sha256').update(model).digest('hex'),
   })
-  await expect(openModelSession(card, file, 'cpu')).rejects.toThrow('its weights are in another file')
+  await expect(openModelSession(card, file, 'cpu')).rejects.toThrow(
+    'its weights are in another file',
+  )
 })

@@ -8,9 +8,15 @@ import type { RingReader } from '../frames/ring-reader.ts'
 import { createDetectionDecoder } from './detection-decoder.ts'
 import { findRingMismatch } from './model-view.ts'
 
-/** A model that is loaded in the memory of an inference worker. It reads frames from rings, buffers in shared memory. */
+/**
+ * A model that is loaded in the memory of an inference worker. It reads frames from rings,
+ * buffers in shared memory.
+ */
 export interface ModelSession {
-  /** Detects objects in frame `n` of a ring. Returns `overwritten` if the ring no longer holds the frame. */
+  /**
+   * Detects objects in frame `n` of a ring. Returns `overwritten` if the ring no
+   * longer holds the frame.
+   */
   detect(ring: RingReader, n: number, thresholds: Thresholds): Promise<Detections | 'overwritten'>
   close(): Promise<void>
 }
@@ -23,7 +29,10 @@ interface InputBuffer {
   tensor: Tensor
 }
 
-/** Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or does not match its card. */
+/**
+ * Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or
+ * does not match its card.
+ */
 export async function openModelSession(
   card: ModelCard,
   file: string,
@@ -36,7 +45,8 @@ export async function openModelSession(
   })
 
   const decode = createDetectionDecoder(card)
-  // Rings differ in the size of their pictures. A buffer is freed together with the reader of its ring.
+  // Rings differ in the size of their pictures. A buffer is freed together with the reader of its
+  // ring.
   const buffers = new WeakMap<RingReader, InputBuffer>()
 
   const getBuffer = (ring: RingReader): InputBuffer => {
@@ -65,8 +75,14 @@ export async function openModelSession(
   }
 }
 
-/** Reads the ONNX file of a model. Throws an `Error` with the reason if it is not the file of its card. */
-export async function readModelFile({ sha256 }: Pick<ModelCard, 'sha256'>, file: string): Promise<Buffer> {
+/**
+ * Reads the ONNX file of a model. Throws an `Error` with the reason if it is not the file of its
+ * card.
+ */
+export async function readModelFile(
+  { sha256 }: Pick<ModelCard, 'sha256'>,
+  file: string,
+): Promise<Buffer> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EACCES') throw error
     throw new Error(
@@ -76,13 +92,16 @@ export async function readModelFile({ sha256 }: Pick<ModelCard, 'sha256'>, file:
   })
   const actual = createHash('sha256').update(bytes).digest('hex')
   if (actual !== sha256)
-    throw new Error('model.onnx is not the file that its model.json was written for: add the model again')
+    throw new Error(
+      'model.onnx is not the file that its model.json was written for: add the model again',
+    )
   return bytes
 }
 
 /**
- * Converts pixels to floats, for each colour channel: (pixel · scale − mean) / std. The layout `nhwc` interleaves the
- * colours of each pixel; `nchw` stores one plane per colour. A single mean or deviation applies to all colours.
+ * Converts pixels to floats, for each colour channel: (pixel · scale − mean) / std. The layout
+ * `nhwc` interleaves the colours of each pixel; `nchw` stores one plane per colour. A single mean
+ * or deviation applies to all colours.
  */
 export function normalize(
   pixels: Uint8Array,
@@ -105,8 +124,13 @@ export function normalize(
   }
 }
 
-/** For a model with 8-bit input, `pixels` is the memory of the tensor itself, which avoids a copy. */
-function createInputBuffer(input: ModelCard['input'], size: { width: number; height: number }): InputBuffer {
+/**
+ * For a model with 8-bit input, `pixels` is the memory of the tensor itself, which avoids a copy.
+ */
+function createInputBuffer(
+  input: ModelCard['input'],
+  size: { width: number; height: number },
+): InputBuffer {
   const tensor = createInputTensor(input, size)
   const pixels = tensor.type === 'uint8' ? (tensor.data as Uint8Array) : new Uint8Array(tensor.size)
   return { pixels, tensor }

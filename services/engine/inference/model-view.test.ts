@@ -17,7 +17,14 @@ const dynamic = { ...fixed, width: 416, height: 416, dynamic: true }
 
 describe('model view', () => {
   it('has the size of a model with a fixed size', () => {
-    const view = { width: 320, height: 240, multiple_of: 1, format: 'BGRP', letterbox: true, fill: 114 }
+    const view = {
+      width: 320,
+      height: 240,
+      multiple_of: 1,
+      format: 'BGRP',
+      letterbox: true,
+      fill: 114,
+    }
     expect(toModelView(fixed)).toEqual(view)
     expect(toModelView(fixed, { width: 1280, height: 720 })).toEqual(view)
   })
@@ -33,7 +40,10 @@ describe('model view', () => {
   })
 
   it('has the requested size, rounded up to a multiple that the model accepts', () => {
-    expect(toModelView(dynamic, { width: 640, height: 360 })).toMatchObject({ width: 640, height: 384 })
+    expect(toModelView(dynamic, { width: 640, height: 360 })).toMatchObject({
+      width: 640,
+      height: 384,
+    })
     expect(toModelView(dynamic, { scale: 0.5 })).toMatchObject({ scale: 0.5, multiple_of: 32 })
   })
 
@@ -52,7 +62,12 @@ describe('ring mismatch', () => {
   it.each([
     ['of another format', dynamic, { ...ring, format: 'RGB' }, /416x256 RGB.*reads BGRP/],
     ['of another size', fixed, ring, /only 320x240/],
-    ['of an odd size', dynamic, { ...ring, height: 250, payloadSize: 3 * 416 * 250 }, /multiples of 32/],
+    [
+      'of an odd size',
+      dynamic,
+      { ...ring, height: 250, payloadSize: 3 * 416 * 250 },
+      /multiples of 32/,
+    ],
     ['with padded rows', dynamic, { ...ring, payloadSize: 1 }, /of 1 bytes/],
   ] as const)('is described: %s', (_case, input, shape, reason) => {
     expect(findRingMismatch(input, shape)).toMatch(reason)

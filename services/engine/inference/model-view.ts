@@ -15,8 +15,9 @@ export const toPixelFormat = ({ layout, color }: ModelCard['input']): ViewSpec['
   PIXEL_FORMATS[layout][color]
 
 /**
- * Returns the view (size and pixel format of the pictures) that a model reads. A model of fixed size ignores `size`. For a
- * model of dynamic size, the default is the width on its card and the height that preserves the aspect ratio.
+ * Returns the view (size and pixel format of the pictures) that a model reads. A model of fixed
+ * size ignores `size`. For a model of dynamic size, the default is the width on its card and the
+ * height that preserves the aspect ratio.
  */
 export function toModelView(input: ModelCard['input'], size?: PictureSize): ViewSpec {
   const { width, height, dynamic, multiple_of: multipleOf, fill } = input
@@ -26,7 +27,12 @@ export function toModelView(input: ModelCard['input'], size?: PictureSize): View
   if ('scale' in size) return { ...common, scale: size.scale, multiple_of: multipleOf }
 
   const roundUp = (pixels: number) => Math.ceil(pixels / multipleOf) * multipleOf
-  return { ...common, width: roundUp(size.width), height: roundUp(size.height), multiple_of: multipleOf }
+  return {
+    ...common,
+    width: roundUp(size.width),
+    height: roundUp(size.height),
+    multiple_of: multipleOf,
+  }
 }
 
 /** Explains why a model cannot read the pictures of a ring (frame buffer); undefined if it can. */

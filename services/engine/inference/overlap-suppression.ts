@@ -1,14 +1,20 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import type { Candidate } from './model-heads.ts'
 
-/** Limits the cost of the suppression, which is quadratic. With a score threshold of 0, there are thousands of candidates. */
+/**
+ * Limits the cost of the suppression, which is quadratic. With a score threshold of 0, there are
+ * thousands of candidates.
+ */
 const MAX_CANDIDATES = 1000
 
 /**
- * Returns the suppression group of each label of a model. A box suppresses only overlapping boxes of the same group. Labels
- * that the model card lists in `suppress_together` share a group; any other label has a group of its own.
+ * Returns the suppression group of each label of a model. A box suppresses only overlapping boxes
+ * of the same group. Labels that the model card lists in `suppress_together` share a group; any
+ * other label has a group of its own.
  */
-export function assignSuppressionGroups(card: Pick<ModelCard, 'labels' | 'suppress_together'>): number[] {
+export function assignSuppressionGroups(
+  card: Pick<ModelCard, 'labels' | 'suppress_together'>,
+): number[] {
   return card.labels.map((label, index) => {
     const group = card.suppress_together.findIndex(labels => labels.includes(label))
     return group === -1 ? card.suppress_together.length + index : group
@@ -16,8 +22,9 @@ export function assignSuppressionGroups(card: Pick<ModelCard, 'labels' | 'suppre
 }
 
 /**
- * Greedy non-maximum suppression. If boxes of a group overlap by more than `iouThreshold`, only the box with the highest
- * score remains, and none if they overlap a box in `selectedBefore`. Returns the remaining boxes by descending score.
+ * Greedy non-maximum suppression. If boxes of a group overlap by more than `iouThreshold`, only the
+ * box with the highest score remains, and none if they overlap a box in `selectedBefore`. Returns
+ * the remaining boxes by descending score.
  */
 export function suppressOverlaps(
   candidates: readonly Candidate[],

@@ -33,7 +33,13 @@ async function startWorkers(): Promise<StartedWorkers> {
   const models = await openModelStore({ roots: [root], log })
   onTestFinished(models.close)
   const quarantine = openQuarantine(root)
-  const inference = await createInference({ models, quarantine, folders: [folder], log, workers: 2 })
+  const inference = await createInference({
+    models,
+    quarantine,
+    folders: [folder],
+    log,
+    workers: 2,
+  })
   onTestFinished(inference.stop)
   return { inference, folder }
 }
@@ -54,7 +60,9 @@ async function detectOn(
   })
   onTestFinished(ring.close)
   const client = { channel: 1, pacing: 'all' as const, priority: () => 5, findRing: () => ring }
-  const detector = await inference.forChannel(client).open({ model: 'yolox-nano', hw: 'auto', mode: 'a' })
+  const detector = await inference
+    .forChannel(client)
+    .open({ model: 'yolox-nano', hw: 'auto', mode: 'a' })
   return Promise.all(
     pixels.map(async (picture, i) => {
       const frame = createStream(10).next([], { skip: i })
@@ -110,7 +118,9 @@ describe('YOLOX-nano on real clips', needs(requireTestData('models/yolox_nano.on
     const clear = flat.flatMap((frame, i) =>
       frame
         .filter(object => object.class === 'person' && object.score > 0.6)
-        .map(object => full[i]!.some(other => other.class === 'person' && overlap(object, other) > 0.7)),
+        .map(object =>
+          full[i]!.some(other => other.class === 'person' && overlap(object, other) > 0.7),
+        ),
     )
     expect(clear.length).toBeGreaterThan(3)
     expect(clear.filter(Boolean).length / clear.length).toBeGreaterThan(0.9)

@@ -150,7 +150,9 @@ describe('scheduler', () => {
       priority: () => 5,
       canRunOn: () => true,
     })
-    await expect(failing.submit(1, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    await expect(failing.submit(1, () => Promise.reject(new Error('broken')))).rejects.toThrow(
+      'broken',
+    )
     openQueue('a').submit(1)
     expect(started).toEqual(['a1'])
   })
@@ -211,7 +213,9 @@ describe('scheduler', () => {
       await endOne()
       await endOne()
     }
-    const shares = [...Map.groupBy(started, frame => frame[0]).values()].map(frames => frames.length)
+    const shares = [...Map.groupBy(started, frame => frame[0]).values()].map(
+      frames => frames.length,
+    )
     expect(shares).toHaveLength(5)
     expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1)
   })

@@ -3,7 +3,10 @@ import { FrameDroppedError } from '@eyrie/element'
 
 /** How the frames of one detector are queued for the inference workers. */
 export interface FrameQueueOptions<Worker> {
-  /** `s` minimizes latency: its frames come first, and one worker is reserved for them. `a` maximizes throughput. */
+  /**
+   * `s` minimizes latency: its frames come first, and one worker is reserved for them. `a`
+   * maximizes throughput.
+   */
   mode: 'a' | 's'
   /** `realtime`: a newer frame replaces a waiting frame. `all`: every frame is processed. */
   pacing: Pacing
@@ -16,7 +19,10 @@ export interface FrameQueueOptions<Worker> {
 
 /** The waiting frames of one detector. */
 export interface FrameQueue<Worker> {
-  /** Runs frame `n` on a worker. Rejects with `FrameDroppedError` if a newer frame replaces it before it starts. */
+  /**
+   * Runs frame `n` on a worker. Rejects with `FrameDroppedError` if a newer frame replaces
+   * it before it starts.
+   */
   submit<T>(n: number, run: (worker: Worker) => Promise<T>): Promise<T>
   /** Rejects all waiting and later frames with `reason`. */
   close(reason: Error): void
@@ -35,7 +41,10 @@ interface WorkerState<Worker> {
   jobs: Task<Worker>[]
   /** Number of assigned tasks that have not finished. */
   assigned: number
-  /** Called when the assigned tasks have finished, after which it gets no others; undefined if it gets others. */
+  /**
+   * Called when the assigned tasks have finished, after which it gets no others;
+   * undefined if it gets others.
+   */
   onIdle?: () => void
 }
 
@@ -48,12 +57,13 @@ interface QueueState<Worker> extends FrameQueueOptions<Worker> {
 }
 
 /**
- * Assigns the frames of all detectors to the inference workers, which run one task at a time. The highest priority is served
- * first, but a running frame is never interrupted. Queues of equal priority take turns, so that a channel with a high frame
- * rate cannot block a channel with a low frame rate.
+ * Assigns the frames of all detectors to the inference workers, which run one task at a time.
+ * The highest priority is served first, but a running frame is never interrupted. Queues of
+ * equal priority take turns, so that a channel with a high frame rate cannot block a channel
+ * with a low frame rate.
  *
- * In addition, a busy worker may be assigned one frame in advance from a queue with pacing `all`, so that it never waits for
- * the main thread.
+ * In addition, a busy worker may be assigned one frame in advance from a queue with pacing `all`,
+ * so that it never waits for the main thread.
  */
 export class Scheduler<Worker> {
   readonly #workers = new Map<Worker, WorkerState<Worker>>()
@@ -76,12 +86,18 @@ export class Scheduler<Worker> {
   async retireWorker(worker: Worker): Promise<void> {
     const state = this.#workers.get(worker)
     if (!state) return
-    if (state.assigned > 0) await new Promise<void>(resolve => Object.assign(state, { onIdle: resolve }))
+    if (state.assigned > 0)
+      await new Promise<void>(resolve => Object.assign(state, { onIdle: resolve }))
     this.removeWorker(worker, new Error('the inference worker is stopped'))
   }
 
   openQueue(options: FrameQueueOptions<Worker>): FrameQueue<Worker> {
-    const queue: QueueState<Worker> = { ...options, waiting: [], hasYielded: false, closeReason: undefined }
+    const queue: QueueState<Worker> = {
+      ...options,
+      waiting: [],
+      hasYielded: false,
+      closeReason: undefined,
+    }
     this.#queues.push(queue)
     return {
       submit: (n, run) => this.#submit(queue, n, run),
@@ -99,7 +115,11 @@ export class Scheduler<Worker> {
     return done
   }
 
-  #submit<T>(queue: QueueState<Worker>, n: number, run: (worker: Worker) => Promise<T>): Promise<T> {
+  #submit<T>(
+    queue: QueueState<Worker>,
+    n: number,
+    run: (worker: Worker) => Promise<T>,
+  ): Promise<T> {
     if (queue.closeReason) return Promise.reject(queue.closeReason)
 
     if (queue.pacing === 'realtime') {
@@ -147,7 +167,8 @@ export class Scheduler<Worker> {
     const job = state.jobs.shift()
     if (job) return job
 
-    const isAllowed = (queue: QueueState<Worker>) => queue.mode === 's' || !this.#mustReserveWorker(queue)
+    const isAllowed = (queue: QueueState<Worker>) =>
+      queue.mode === 's' || !this.#mustReserveWorker(queue)
     const queue = this.#findQueue(worker, isAllowed)
     return queue && this.#shiftTask(queue)
   }
@@ -161,7 +182,10 @@ export class Scheduler<Worker> {
     return this.#shiftTask(queue)
   }
 
-  /** Returns the queue to serve next on a worker: by priority, then by mode (`s` before `a`), then in turn. */
+  /**
+   * Returns the queue to serve next on a worker: by priority, then by mode (`s`
+   * before `a`), then in turn.
+   */
   #findQueue(
     worker: Worker,
     isAllowed: (queue: QueueState<Worker>) => boolean,
@@ -174,7 +198,9 @@ export class Scheduler<Worker> {
     return best
   }
 
-  /** Removes the next frame from a queue. The queue moves behind the other queues of its priority. */
+  /**
+   * Removes the next frame from a queue. The queue moves behind the other queues of its priority.
+   */
   #shiftTask(queue: QueueState<Worker>): Task<Worker> | undefined {
     this.#queues.splice(this.#queues.indexOf(queue), 1)
     this.#queues.push(queue)
@@ -194,7 +220,10 @@ export class Scheduler<Worker> {
     return this.#queues.some(({ priority }) => priority() > queue.priority())
   }
 
-  /** Whether the last idle worker is reserved for a queue of mode `s`. Queues of higher priority may still use it. */
+  /**
+   * Whether the last idle worker is reserved for a queue of mode `s`. Queues of higher
+   * priority may still use it.
+   */
   #mustReserveWorker(queue: QueueState<Worker>): boolean {
     const idleWorkers = [...this.#workers.values()].filter(({ assigned }) => assigned === 0)
     if (idleWorkers.length !== 1 || this.#workers.size === 1) return false

@@ -7,8 +7,8 @@ import type { CropInput } from './crops/crop-input.ts'
 import type { CropResult } from './crops/crop-result.ts'
 
 /**
- * Messages between the engine and its inference workers, the child processes that run models. The engine sends requests and
- * notices; a worker answers each request with one message.
+ * Messages between the engine and its inference workers, the child processes that run models. The
+ * engine sends requests and notices; a worker answers each request with one message.
  */
 
 /** Loads a model under an id that the engine has chosen. */
@@ -29,7 +29,10 @@ export interface RunRequest {
   thresholds: Thresholds
 }
 
-/** Runs a model on a part of frame `n`. `region` is normalised to 0..1 of the picture and inside of it. */
+/**
+ * Runs a model on a part of frame `n`. `region` is normalised to 0..1 of the picture and inside of
+ * it.
+ */
 export interface CropRequest {
   type: 'crop'
   model: number
@@ -48,7 +51,10 @@ export interface CropModelCard {
   name: string
   sha256: string
   input: CropInput
-  /** How the output of a detection model is decoded; undefined for models whose outputs are returned as they are. */
+  /**
+   * How the output of a detection model is decoded; undefined for models whose outputs are
+   * returned as they are.
+   */
   detector: ModelCard | undefined
 }
 
@@ -58,7 +64,12 @@ export type WorkerNotice = { type: 'unload'; model: number } | { type: 'close-ri
 export type WorkerAnswer =
   | { type: 'loaded' }
   /** `cpuMs`: CPU time of the inference. `size`: size of the model's input in pixels. */
-  | { type: 'detections'; detections: Detections; cpuMs: number; size: { width: number; height: number } }
+  | {
+      type: 'detections'
+      detections: Detections
+      cpuMs: number
+      size: { width: number; height: number }
+    }
   | { type: 'cropped'; result: CropResult }
   /** The frame was overwritten before it was read. */
   | { type: 'overwritten' }

@@ -10,7 +10,10 @@ import type { Attack } from './hostile-worker.fixture.ts'
 import { createWorkerPolicy } from './worker-policy.ts'
 
 /** Runs the attacks with the boundaries of an inference worker. Returns the outcome of each. */
-async function attackFromWorker(attack: Attack, folders: string[]): Promise<Record<string, string>> {
+async function attackFromWorker(
+  attack: Attack,
+  folders: string[],
+): Promise<Record<string, string>> {
   const module = resolve(import.meta.dirname, 'hostile-worker.fixture.ts')
   const { child } = launchNode([module], createWorkerPolicy(folders), { output: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -66,7 +69,9 @@ describe('inference worker', () => {
     symlinkSync('/nowhere', join(models, 'broken'))
 
     const model = join(models, 'linked/model.onnx')
-    const outcome = await attackFromWorker({ model, secret, port: 9, victim: process.pid }, [models])
+    const outcome = await attackFromWorker({ model, secret, port: 9, victim: process.pid }, [
+      models,
+    ])
     expect(outcome).toMatchObject({ model: 'done', 'reads secrets of the engine': 'EACCES' })
   })
 })

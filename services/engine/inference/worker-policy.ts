@@ -7,12 +7,21 @@ import { ENGINE_CODE } from '../isolation/engine-code.ts'
 const MAX_OPEN_FILES = 4096
 
 /**
- * What an inference worker may use. Models are third-party code, so a worker reads only the given folders, which contain the
- * models and the frame rings, its own code, and GPUs. It has no network, writes no files and starts no programs.
+ * What an inference worker may use. Models are third-party code, so a worker reads only the given
+ * folders, which contain the models and the frame rings, its own code, and GPUs. It has no network,
+ * writes no files and starts no programs.
  */
-export function createWorkerPolicy(folders: readonly string[], dataBytes = totalmem()): LaunchPolicy {
+export function createWorkerPolicy(
+  folders: readonly string[],
+  dataBytes = totalmem(),
+): LaunchPolicy {
   return {
-    read: [...ENGINE_CODE, ...folders, ...folders.flatMap(findLinkedFolders), '/proc/driver/nvidia'],
+    read: [
+      ...ENGINE_CODE,
+      ...folders,
+      ...folders.flatMap(findLinkedFolders),
+      '/proc/driver/nvidia',
+    ],
     devices: findGraphicsDevices(),
     limits: { dataBytes, openFiles: MAX_OPEN_FILES, fileBytes: 0 },
   }

@@ -21,28 +21,36 @@ export interface WorkerPoolOptions extends WorkerOptions {
   onReplacement(worker: WorkerProcess): void
 }
 
-/** A fixed number of inference worker processes. A worker that exits is replaced until the pool is stopped. */
+/**
+ * A fixed number of inference worker processes. A worker that exits is replaced until
+ * the pool is stopped.
+ */
 export interface WorkerPool {
   /** Returns the workers that are running now. */
   workers(): readonly WorkerProcess[]
-  /** Starts the other workers. Rejects if one of them fails to start; the next call then tries again. */
+  /**
+   * Starts the other workers. Rejects if one of them fails to start; the next call then tries
+   * again.
+   */
   startAll(): Promise<void>
   /**
-   * Adds a worker in addition to the fixed number, after `prepare` has succeeded. Returns a function that stops the worker
-   * when it has finished its frames.
+   * Adds a worker in addition to the fixed number, after `prepare` has succeeded. Returns a
+   * function that stops the worker when it has finished its frames.
    */
   addExtra(prepare: (worker: WorkerProcess) => Promise<void>): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
 /**
- * Creates a pool and starts its first worker, which detects what this machine can run. `startAll` starts the others. Throws
- * an `Error` if the first worker fails to start.
+ * Creates a pool and starts its first worker, which detects what this machine can run. `startAll`
+ * starts the others. Throws an `Error` if the first worker fails to start.
  */
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, timeoutMs, folders, dataBytes, niceness, scheduler, log } = options
   const workers: WorkerProcess[] = []
-  /** The workers that `addExtra` has added. Unlike the others, they are not replaced when they exit. */
+  /**
+   * The workers that `addExtra` has added. Unlike the others, they are not replaced when they exit.
+   */
   const extras = new Set<WorkerProcess>()
   /** Number of workers that have not been started yet. */
   let missingCount = count
@@ -50,7 +58,9 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
   let starting: Promise<void> | undefined
   let isStopping = false
 
-  const addWorker = async (prepare?: (worker: WorkerProcess) => Promise<void>): Promise<WorkerProcess> => {
+  const addWorker = async (
+    prepare?: (worker: WorkerProcess) => Promise<void>,
+  ): Promise<WorkerProcess> => {
     const worker = await startWorker({ timeoutMs, folders, dataBytes, niceness, log })
     try {
       await prepare?.(worker)
@@ -71,7 +81,10 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     options.onExit(worker)
     const wasExtra = extras.delete(worker)
     if (isStopping || wasExtra) return
-    log.error({ pid: worker.pid, reason: exit.message }, 'inference worker exited; starting a replacement')
+    log.error(
+      { pid: worker.pid, reason: exit.message },
+      'inference worker exited; starting a replacement',
+    )
     const replacement = await retryAddWorker()
     if (replacement) options.onReplacement(replacement)
   }
@@ -96,12 +109,16 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     await Promise.all([...workers].map(worker => worker.stop()))
   }
 
-  /** Starts a number of workers at the same time. If some fail to start, rejects with the reason of the first. */
+  /**
+   * Starts a number of workers at the same time. If some fail to start, rejects with the
+   * reason of the first.
+   */
   const startWorkers = async (number: number) => {
     const results = await Promise.allSettled(Array.from({ length: number }, () => addWorker()))
     missingCount -= results.filter(({ status }) => status === 'fulfilled').length
     const failure = results.find(result => result.status === 'rejected')
-    if (failure) throw new Error(`failed to start an inference worker: ${(failure.reason as Error).message}`)
+    if (failure)
+      throw new Error(`failed to start an inference worker: ${(failure.reason as Error).message}`)
   }
 
   await startWorkers(1)

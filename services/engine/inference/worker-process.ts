@@ -5,15 +5,27 @@ import type { Log } from '@eyrie/kit'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
 import { type LaunchedProcess, launchNode } from '@eyrie/kit/launcher/launch'
 import type { Provider } from '@eyrie/model-store/session'
-import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './worker-messages.ts'
+import type {
+  FromWorker,
+  ToWorker,
+  WorkerAnswer,
+  WorkerNotice,
+  WorkerRequest,
+} from './worker-messages.ts'
 import { createWorkerPolicy } from './worker-policy.ts'
 
-/** The signals of native crashes. SIGKILL and SIGTERM are missing, because other processes send them. */
+/**
+ * The signals of native crashes. SIGKILL and SIGTERM are missing, because other
+ * processes send them.
+ */
 const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
 /** A worker that has not ended within this time after it was asked to is killed. */
 const STOP_TIMEOUT_MS = 1000
 
-/** An inference worker: a child process of the engine that runs models. See `inference-worker.ts` for its code. */
+/**
+ * An inference worker: a child process of the engine that runs models. See
+ * `inference-worker.ts` for its code.
+ */
 export interface WorkerProcess {
   readonly pid: number
   readonly providers: Provider[]
@@ -22,9 +34,9 @@ export interface WorkerProcess {
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<WorkerExitError>
   /**
-   * Sends a request and returns the answer. The worker handles one request at a time, in their order. Rejects with the
-   * reason if the request fails. Rejects with `WorkerExitError` if the worker exits; `isCrash` is then true only for the
-   * request that it was handling.
+   * Sends a request and returns the answer. The worker handles one request at a time, in their
+   * order. Rejects with the reason if the request fails. Rejects with `WorkerExitError` if the
+   * worker exits; `isCrash` is then true only for the request that it was handling.
    */
   request(request: WorkerRequest): Promise<WorkerAnswer>
   /** Sends a notice, which the worker does not answer. */
@@ -47,16 +59,24 @@ export class WorkerExitError extends Error {
 export interface WorkerOptions {
   /** A worker that does not answer a request within this time is killed. */
   timeoutMs: number
-  /** The folders that workers may read: those of the models and of the frame rings. They must exist. */
+  /**
+   * The folders that workers may read: those of the models and of the frame rings. They must exist.
+   */
   folders: readonly string[]
   /** Maximum memory in bytes; that of the machine by default. */
   dataBytes?: number | undefined
-  /** Nice value of the process, 0 (the default) to 19. Other processes have priority over one with a higher value. */
+  /**
+   * Nice value of the process, 0 (the default) to 19. Other processes have priority over one
+   * with a higher value.
+   */
   niceness?: number | undefined
   log: Log
 }
 
-/** Starts a worker and waits until it is ready. Throws an `Error` with the reason if it does not start. */
+/**
+ * Starts a worker and waits until it is ready. Throws an `Error` with the reason if it does not
+ * start.
+ */
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const { timeoutMs, folders, dataBytes, niceness, log } = options
   const { child, report: launchReport } = launchWorker(folders, dataBytes)
@@ -145,7 +165,8 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
 
 function launchWorker(folders: readonly string[], dataBytes: number | undefined): LaunchedProcess {
   const module = resolve(import.meta.dirname, 'inference-worker.ts')
-  // The option disables Node's SIGSEGV handler, so that a native crash terminates the process immediately.
+  // The option disables Node's SIGSEGV handler, so that a native crash terminates the
+  // process immediately.
   const command = [module, '--disable-wasm-trap-handler'] as const
   return launchNode(command, createWorkerPolicy(folders, dataBytes), { output: 'pipe' })
 }

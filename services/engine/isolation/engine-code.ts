@@ -6,8 +6,8 @@ const PACKAGES = resolve(ROOT, 'node_modules')
 const ZOD = realpathSync(resolve(PACKAGES, 'zod'))
 
 /**
- * The folders and files that the engine's own child processes read to load their code: the engine, the SDK and the
- * packages, wherever these are installed. They contain no settings and no secrets.
+ * The folders and files that the engine's own child processes read to load their code: the engine,
+ * the SDK and the packages, wherever these are installed. They contain no settings and no secrets.
  */
 export const ENGINE_CODE: readonly string[] = [
   ...['services/engine', 'sdk', 'package.json'].map(path => resolve(ROOT, path)),
@@ -15,7 +15,10 @@ export const ENGINE_CODE: readonly string[] = [
   ...new Set([PACKAGES, dirname(ZOD)]),
 ]
 
-/** What the process of an element of an uploaded plugin reads in addition to the plugin: the SDK and the code around it. */
+/**
+ * What the process of an element of an uploaded plugin reads in addition to the plugin: the SDK
+ * and the code around it.
+ */
 export const ELEMENT_CODE: readonly string[] = [
   ...[
     'package.json',

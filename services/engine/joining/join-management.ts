@@ -26,8 +26,9 @@ const REQUEST_TIMEOUT_MS = 10_000
 const SECRET_BYTES = 32
 
 /**
- * Registers the engine with the management service, which takes the address of the engine from the connection. Tries again
- * until it succeeds, because the management service may start later. Returns a function that ends the attempts.
+ * Registers the engine with the management service, which takes the address of the engine from the
+ * connection. Tries again until it succeeds, because the management service may start later.
+ * Returns a function that ends the attempts.
  */
 export function joinManagement(options: JoinOptions): () => Promise<void> {
   const stopping = new AbortController()
@@ -50,7 +51,8 @@ async function joinWithRetries(options: JoinOptions, signal: AbortSignal): Promi
       if (signal.aborted) return
       const reason = describeError(error)
       // The same reason is logged only once.
-      if (reason !== lastReason) log.warn({ management: url, reason }, 'failed to join management service')
+      if (reason !== lastReason)
+        log.warn({ management: url, reason }, 'failed to join management service')
       lastReason = reason
       await sleep(backoffDelayMs(failures, RETRY_BACKOFF), signal)
     }
@@ -61,7 +63,10 @@ async function joinWithRetries(options: JoinOptions, signal: AbortSignal): Promi
 const envelope = z.object({ message: z.string(), response: z.unknown() })
 const joinedEngine = z.object({ engine_id: z.string() })
 
-/** Returns the id of the engine in the management service. Throws an `Error` with the reason if it is not accepted. */
+/**
+ * Returns the id of the engine in the management service. Throws an `Error` with the reason
+ * if it is not accepted.
+ */
 async function requestJoin(options: JoinOptions, signal: AbortSignal): Promise<string> {
   const { url, joinToken, identity, name, port, isSecure, token } = options
   const response = await fetchService(url, '/api/v1/engine/join', {
@@ -89,13 +94,17 @@ function describeError(error: unknown): string {
 }
 
 /**
- * Returns the identity of the engine whose configuration is in `folder`. The first call creates it. The identity is a secret:
- * the management service sends passwords of cameras to the engine that knows it.
+ * Returns the identity of the engine whose configuration is in `folder`. The first call
+ * creates it. The identity is a secret: the management service sends passwords of cameras to
+ * the engine that knows it.
  */
 export const readOrCreateIdentity = (folder: string): string =>
   readOrCreateSecret(join(folder, 'identity'), generateSecret)
 
-/** Returns the API token that the engine uses if its settings contain none. The first call creates it. */
+/**
+ * Returns the API token that the engine uses if its settings contain none. The first call creates
+ * it.
+ */
 export const readOrCreateToken = (dataFolder: string): string =>
   readOrCreateSecret(join(dataFolder, 'secrets', 'engine-token'), generateSecret).trim()
 

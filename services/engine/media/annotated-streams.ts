@@ -4,8 +4,8 @@ type StreamWatched = Extract<MessageFromMedia, { type: 'watched' }>
 type StreamFailed = Extract<MessageFromMedia, { type: 'stream' }>
 
 /**
- * The annotated streams that the sinks of channels have requested, and their status. An annotated stream is a copy of a
- * source into which the media service draws detected objects.
+ * The annotated streams that the sinks of channels have requested, and their status. An annotated
+ * stream is a copy of a source into which the media service draws detected objects.
  */
 export class AnnotatedStreams {
   /** The requested streams by sink. */

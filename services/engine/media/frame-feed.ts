@@ -5,16 +5,20 @@ import type { SourceView, ViewReader } from './source-view.ts'
 import type { UpstreamResult, UpstreamResults } from './upstream-results.ts'
 
 /**
- * A frame feed delivers the frames of a source to a channel. The elements of the channel may read the picture in several
- * views (sizes and pixel formats), so a frame is available when all of these views have it. The pictures of each view are in
- * a frame ring, a buffer in shared memory in which new frames overwrite old ones.
+ * A frame feed delivers the frames of a source to a channel. The elements of the channel may read
+ * the picture in several views (sizes and pixel formats), so a frame is available when all of these
+ * views have it. The pictures of each view are in a frame ring, a buffer in shared memory in which
+ * new frames overwrite old ones.
  */
 
 /** The channel that reads a feed. */
 export interface FrameFeedListener {
   /** New frames may be available. */
   onFrame(): void
-  /** The frame ring of a view was replaced. The frames of the old ring are lost, and frame numbers may restart at 1. */
+  /**
+   * The frame ring of a view was replaced. The frames of the old ring are lost, and frame
+   * numbers may restart at 1.
+   */
   onRestart(): void
   /** The state of the source, of a view or of the connection to the media service has changed. */
   onChange(): void
@@ -36,8 +40,9 @@ export interface FrameFeedSource {
 }
 
 /**
- * The frames of one source for one channel. In addition to the views of the channel's elements, the sinks of the channel may
- * request views. The feed waits for the sink views only up to a maximum lag, and continues if they fail.
+ * The frames of one source for one channel. In addition to the views of the channel's elements, the
+ * sinks of the channel may request views. The feed waits for the sink views only up to a maximum
+ * lag, and continues if they fail.
  */
 export class FrameFeed implements ViewReader {
   readonly source: number
@@ -48,7 +53,10 @@ export class FrameFeed implements ViewReader {
   #sinkSpecs: readonly ViewSpec[] = []
   #sinkViews: readonly SourceView[] = []
   #maxSinkLag = 0
-  /** Whether the sink views were requested before the first frame of the source, and therefore have every frame. */
+  /**
+   * Whether the sink views were requested before the first frame of the source, and
+   * therefore have every frame.
+   */
   #hasSinkViewsFromStart = false
 
   /** Further views, and those of them for whose pictures frames wait. */
@@ -82,7 +90,8 @@ export class FrameFeed implements ViewReader {
     const required = [...this.#views, ...this.#awaitedViews.filter(({ failure }) => !failure)]
     const newestForElements = Math.min(...required.map(view => view.newest))
 
-    const isAwaited = (view: SourceView) => !view.failure && (view.newest > 0 || this.#hasSinkViewsFromStart)
+    const isAwaited = (view: SourceView) =>
+      !view.failure && (view.newest > 0 || this.#hasSinkViewsFromStart)
     const awaitedSinkViews = this.#sinkViews.filter(isAwaited)
     // Infinity if no sink view is awaited.
     const newestForSinks = Math.min(...awaitedSinkViews.map(view => view.newest))
@@ -101,7 +110,10 @@ export class FrameFeed implements ViewReader {
     return this.#sinkViews.find(view => view.failure)?.failure
   }
 
-  /** Number of the last frame that the channel no longer needs. Initially, the newest frame before the feed was opened. */
+  /**
+   * Number of the last frame that the channel no longer needs. Initially, the newest frame before
+   * the feed was opened.
+   */
   get consumed(): number {
     return this.#consumed
   }
@@ -113,7 +125,10 @@ export class FrameFeed implements ViewReader {
     )
   }
 
-  /** Continues where another feed of the same source ends, with other views. The beginning of these is no interruption. */
+  /**
+   * Continues where another feed of the same source ends, with other views. The beginning of
+   * these is no interruption.
+   */
   continueAfter(previous: FrameFeed): void {
     this.#isInterrupted = previous.#isInterrupted
     this.#lastInterruption = Math.max(previous.#lastInterruption, this.newest)
@@ -125,7 +140,10 @@ export class FrameFeed implements ViewReader {
     return this.#views[0]!.readStamp(n)
   }
 
-  /** Replaces the views of the sinks. A frame waits for the sink views until there are `maxLag` newer frames. */
+  /**
+   * Replaces the views of the sinks. A frame waits for the sink views until there are
+   * `maxLag` newer frames.
+   */
   setSinkViews(specs: readonly ViewSpec[], maxLag: number): void {
     this.#maxSinkLag = maxLag
     this.#hasSinkViewsFromStart = this.#media.newestFrame() === 0
@@ -135,7 +153,10 @@ export class FrameFeed implements ViewReader {
     this.#updateReaders(previous)
   }
 
-  /** Replaces the views that are read in addition. Frames wait for the pictures of `awaited`, which are some of them. */
+  /**
+   * Replaces the views that are read in addition. Frames wait for the pictures of `awaited`,
+   * which are some of them.
+   */
   setExtraViews(specs: readonly ViewSpec[], awaited: readonly ViewSpec[]): void {
     const previous = this.#extraViews
     this.#extraViews = this.#openFurtherViews(specs)
@@ -149,7 +170,10 @@ export class FrameFeed implements ViewReader {
     return this.#findView(spec)?.newest ?? 0
   }
 
-  /** Continues with these views at the next frame if it has pictures in all of them. Returns false otherwise. */
+  /**
+   * Continues with these views at the next frame if it has pictures in all of them.
+   * Returns false otherwise.
+   */
   continueWith(specs: readonly ViewSpec[]): boolean {
     const views = specs.map(spec => this.#findView(spec))
     if (views.some(view => view === undefined || view.newest === 0)) return false
@@ -182,14 +206,19 @@ export class FrameFeed implements ViewReader {
     return [...this.#views, ...this.#sinkViews, ...this.#extraViews]
   }
 
-  /** Returns the result of another engine for the frame at `pts`, with the events of all frames since the previous call. */
+  /**
+   * Returns the result of another engine for the frame at `pts`, with the events of all frames
+   * since the previous call.
+   */
   nextUpstreamResult(pts: number): UpstreamResult | undefined {
     const result = this.#media.upstreamResults()?.find(pts, this.#lastResultPts)
     if (result) this.#lastResultPts = pts
     return result
   }
 
-  /** Returns the location of a view's frame ring; undefined until the media service has created it. */
+  /**
+   * Returns the location of a view's frame ring; undefined until the media service has created it.
+   */
   findRing(view: ViewSpec): RingLocation | undefined {
     return this.#findView(view)?.ringLocation
   }
@@ -210,8 +239,9 @@ export class FrameFeed implements ViewReader {
   }
 
   onFrame(view: SourceView, n: number, discontinuity: boolean): void {
-    // A sink view that is added later starts with a discontinuity, which does not concern the channel. If the feed has
-    // already found frame n in the ring, the message with the discontinuity arrives too late.
+    // A sink view that is added later starts with a discontinuity, which does not concern the
+    // channel. If the feed has already found frame n in the ring, the message with the
+    // discontinuity arrives too late.
     const isRelevant = this.#views.includes(view) && n > this.#lastInterruption
     if (isRelevant && discontinuity) this.#isInterrupted = true
     this.#listener.onFrame()

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFramePictureLoader } from './frame-picture.ts'
 
-/** A media service that answers with these statuses in turn, the last of them for all further requests. */
+/**
+ * A media service that answers with these statuses in turn, the last of them for all further
+ * requests.
+ */
 async function serveMedia(statuses: number[], pts: number) {
   let running = 0
   let maxRunning = 0
@@ -20,7 +23,10 @@ async function serveMedia(statuses: number[], pts: number) {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { load: createFramePictureLoader({ url, token: undefined }), getMaxRunning: () => maxRunning }
+  return {
+    load: createFramePictureLoader({ url, token: undefined }),
+    getMaxRunning: () => maxRunning,
+  }
 }
 
 describe('picture of a frame', () => {

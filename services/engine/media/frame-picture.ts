@@ -11,23 +11,30 @@ export interface FramePicture {
 }
 
 /**
- * Loads the frame of a source with the timestamp `pts` (90 kHz ticks), or the nearest frame within one second. Rejects if
- * the media service does not return such a frame in time.
+ * Loads the frame of a source with the timestamp `pts` (90 kHz ticks), or the nearest frame within
+ * one second. Rejects if the media service does not return such a frame in time.
  */
 export type LoadFramePicture = (source: number, pts: number) => Promise<FramePicture>
 
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 const MAX_DISTANCE_TICKS = MAX_PICTURE_OFFSET_MS * TICKS_PER_MS
 
-/** Whether a picture of one frame may show an event of another frame. Times are in 90 kHz ticks of the same epoch. */
-export const isSameMoment = (pts: number, otherPts: number) => Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
+/**
+ * Whether a picture of one frame may show an event of another frame. Times are in 90 kHz
+ * ticks of the same epoch.
+ */
+export const isSameMoment = (pts: number, otherPts: number) =>
+  Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
 
 /**
- * Time limit of a request. Decoding takes seconds on an overloaded machine, and a late picture is better than none. The
- * media service buffers no frame for longer (setting `snapshot_s`).
+ * Time limit of a request. Decoding takes seconds on an overloaded machine, and a late picture is
+ * better than none. The media service buffers no frame for longer (setting `snapshot_s`).
  */
 const TIMEOUT_MS = 60_000
-/** The media service rejects more than this number of requests at a time. Further requests wait here. */
+/**
+ * The media service rejects more than this number of requests at a time. Further requests wait
+ * here.
+ */
 const MAX_CONCURRENT = 8
 const RETRY_MS = 500
 /** HTTP status of a request that the media service is too busy for. */
@@ -40,11 +47,17 @@ export interface MediaAccess {
   token: string | undefined
 }
 
-/** Creates a loader of pictures from live streams. The media service buffers the packets of each stream. */
+/**
+ * Creates a loader of pictures from live streams. The media service buffers the
+ * packets of each stream.
+ */
 export function createFramePictureLoader({ url, token }: MediaAccess): LoadFramePicture {
   const semaphore = new Semaphore(MAX_CONCURRENT)
 
-  /** Requests a picture. Repeats the request while the media service is too busy. Rejects when the signal is aborted. */
+  /**
+   * Requests a picture. Repeats the request while the media service is too busy. Rejects when
+   * the signal is aborted.
+   */
   async function request(source: number, pts: number, signal: AbortSignal): Promise<Response> {
     for (;;) {
       signal.throwIfAborted()

@@ -39,13 +39,18 @@ export interface MediaListener {
   onCost(source: SourcePlan, cost: SourceCost): void
 }
 
-/** The sources that the media service should play and the annotated streams that it should serve. */
+/**
+ * The sources that the media service should play and the annotated streams that it should serve.
+ */
 interface DesiredState {
   sources: DesiredSource[]
   hosted: HostedStream[]
 }
 
-/** Serves annotated streams: copies of a source into which the media service draws what the engine sends for each frame. */
+/**
+ * Serves annotated streams: copies of a source into which the media service draws what the engine
+ * sends for each frame.
+ */
 export interface StreamHost {
   /** Replaces the streams of a sink. */
   setHostedStreams(owner: object, streams: readonly HostedStream[]): void
@@ -56,9 +61,9 @@ export interface StreamHost {
 }
 
 /**
- * The engine's client of the media service, which plays sources and writes their frames to shared memory. The client sends
- * the complete desired state after every change and reconnect, tracks the status of the sources, and opens frame feeds for
- * channels.
+ * The engine's client of the media service, which plays sources and writes their frames to shared
+ * memory. The client sends the complete desired state after every change and reconnect, tracks the
+ * status of the sources, and opens frame feeds for channels.
  */
 export class MediaClient implements StreamHost {
   readonly #connection: MediaConnection
@@ -71,7 +76,10 @@ export class MediaClient implements StreamHost {
   readonly #feeds = new Set<FrameFeed>()
   readonly #statuses = new Map<number, SourceStatus>()
   readonly #conditions = new Map<number, ConditionMessage>()
-  /** Number of the newest frame by source. It survives the replacement of a ring, but not a restart of the source. */
+  /**
+   * Number of the newest frame by source. It survives the replacement of a ring, but not a
+   * restart of the source.
+   */
   readonly #newestFrames = new Map<number, number>()
   /** Results of other engines, which arrive with the frames. */
   readonly #upstreamResults = new Map<number, UpstreamResults>()
@@ -98,7 +106,10 @@ export class MediaClient implements StreamHost {
     })
   }
 
-  /** The first message of the media service, with its properties; undefined while it is disconnected. */
+  /**
+   * The first message of the media service, with its properties; undefined while it is
+   * disconnected.
+   */
   get server(): Hello | undefined {
     return this.#outage === undefined ? this.#hello : undefined
   }
@@ -156,7 +167,10 @@ export class MediaClient implements StreamHost {
     this.#connection.send(message)
   }
 
-  /** Opens a feed of the frames of a source in all of `views`. The feed starts when the media service has created the views. */
+  /**
+   * Opens a feed of the frames of a source in all of `views`. The feed starts when the media
+   * service has created the views.
+   */
   openFeed(source: number, views: readonly ViewSpec[], listener: FrameFeedListener): FrameFeed {
     const feed = new FrameFeed(source, this.#openViews(source, views), listener, {
       newestFrame: () => this.#newestFrames.get(source) ?? 0,
@@ -235,7 +249,8 @@ export class MediaClient implements StreamHost {
     const views: DesiredSource['views'] = {}
     for (const [key, { spec }] of this.#getViews(id)) views[key] = spec
 
-    // More than one frame per tick is impossible, and the arithmetic of the media service overflows far above that rate.
+    // More than one frame per tick is impossible, and the arithmetic of the media service overflows
+    // far above that rate.
     const maxRate = rate && Math.min(rate, TICKS_PER_SECOND)
     return {
       id,
@@ -249,7 +264,10 @@ export class MediaClient implements StreamHost {
     }
   }
 
-  /** Allows the media service to overwrite frames that all readers have consumed. Only for sources with pacing `all`. */
+  /**
+   * Allows the media service to overwrite frames that all readers have consumed. Only for
+   * sources with pacing `all`.
+   */
   #sendGrant(source: number, view: SourceView): void {
     const plan = this.#sources.find(({ id }) => id === source)
     if (plan?.pacing !== 'all') return
@@ -257,7 +275,13 @@ export class MediaClient implements StreamHost {
     const grant = view.nextGrant()
     if (!grant) return
     const { writeUpTo, readUpTo } = grant
-    this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), n: writeUpTo, read: readUpTo })
+    this.#connection.send({
+      type: 'grant',
+      source,
+      view: viewKey(view.spec),
+      n: writeUpTo,
+      read: readUpTo,
+    })
   }
 
   #handleMessage(message: MessageFromMedia): void {
@@ -291,7 +315,10 @@ export class MediaClient implements StreamHost {
     }
   }
 
-  /** The epoch identifies the run of the media service. After a restart it is different, and earlier state is obsolete. */
+  /**
+   * The epoch identifies the run of the media service. After a restart it is different, and
+   * earlier state is obsolete.
+   */
   #handleHello(hello: Hello): void {
     const hasRestarted = hello.epoch !== this.#hello?.epoch
     if (hasRestarted) {

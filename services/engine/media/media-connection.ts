@@ -26,13 +26,16 @@ export interface MediaConnectionListener {
   /** Called after every connect. The listener must then send the complete desired state. */
   onConnect(): void
   onMessage(message: MessageFromMedia): void
-  /** Called when the connection is lost and after every failed attempt. `reason` is shown to the user. */
+  /**
+   * Called when the connection is lost and after every failed attempt. `reason` is shown to the
+   * user.
+   */
   onDisconnect(reason: string): void
 }
 
 /**
- * The control connection of the engine to the media service, a WebSocket. It reconnects until it is stopped. Messages that
- * are sent while it is disconnected are dropped.
+ * The control connection of the engine to the media service, a WebSocket. It reconnects until it is
+ * stopped. Messages that are sent while it is disconnected are dropped.
  */
 export class MediaConnection {
   readonly #options: Required<MediaConnectionOptions>
@@ -100,7 +103,10 @@ export class MediaConnection {
     this.#reconnectTimer = setTimeout(() => this.#connect(), delayMs)
   }
 
-  /** Pings the media service regularly. A suspended process does not close its sockets, so only a pong proves that it runs. */
+  /**
+   * Pings the media service regularly. A suspended process does not close its sockets, so only a
+   * pong proves that it runs.
+   */
   #startHeartbeat(socket: WebSocket): void {
     let hasAnswered = true
     socket.on('pong', () => {

@@ -2,8 +2,9 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import { type FrameStamp, type RingLocation, RingReader } from '../frames/ring-reader.ts'
 
 /**
- * A view is the video of a source in one size and pixel format. The media service writes its frames to a ring in shared
- * memory: a file with a fixed number of slots, in which each new frame overwrites the oldest frame. Frames are numbered.
+ * A view is the video of a source in one size and pixel format. The media service writes its frames
+ * to a ring in shared memory: a file with a fixed number of slots, in which each new frame
+ * overwrites the oldest frame. Frames are numbered.
  */
 
 /** A reader of a view: the feed that delivers the frames to a channel. */
@@ -17,8 +18,8 @@ export interface ViewReader {
 }
 
 /**
- * Permission for the media service to write further frames of a view. Sources whose every frame must be analysed (pacing
- * `all`) need it, because a new frame overwrites an old one.
+ * Permission for the media service to write further frames of a view. Sources whose every frame
+ * must be analysed (pacing `all`) need it, because a new frame overwrites an old one.
  */
 export interface Grant {
   /** Number of the last frame that may be written. */
@@ -39,7 +40,10 @@ export class SourceView {
   #ringLocation: RingLocation | undefined
   #ringReader: RingReader | undefined
   #newest = 0
-  /** The `writeUpTo` of the last grant; 0 if the next grant must be sent even if little of the ring has become free. */
+  /**
+   * The `writeUpTo` of the last grant; 0 if the next grant must be sent even if little of the
+   * ring has become free.
+   */
   #lastGrant = 0
 
   constructor(spec: ViewSpec) {
@@ -65,7 +69,10 @@ export class SourceView {
     this.catchUp()
   }
 
-  /** Reads the number of the newest frame from the ring, in case its notification was lost or is still in transit. */
+  /**
+   * Reads the number of the newest frame from the ring, in case its notification was lost or
+   * is still in transit.
+   */
   catchUp(): void {
     if (this.#ringReader) this.notifyFrame(this.#ringReader.newest(), false)
   }
@@ -82,8 +89,9 @@ export class SourceView {
   }
 
   /**
-   * Returns the next grant for a source with pacing `all`. It includes no frame that would overwrite a frame that a reader
-   * still needs. To limit the number of messages, returns undefined until a quarter of the ring has become free.
+   * Returns the next grant for a source with pacing `all`. It includes no frame that would
+   * overwrite a frame that a reader still needs. To limit the number of messages, returns undefined
+   * until a quarter of the ring has become free.
    */
   nextGrant(): Grant | undefined {
     if (!this.#ringReader || this.readers.size === 0) return undefined

@@ -1,12 +1,17 @@
 import type { MessageFromMedia } from '@eyrie/contract/media'
 
 /**
- * The results of another engine for a frame. A source can be the output of another (upstream) engine, whose results arrive
- * together with the frames.
+ * The results of another engine for a frame. A source can be the output of another (upstream)
+ * engine, whose results arrive together with the frames.
  */
-export type UpstreamResult = Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>
+export type UpstreamResult = Omit<
+  Extract<MessageFromMedia, { type: 'findings' }>,
+  'type' | 'source'
+>
 
-/** More than the number of frames in a ring, so that results are available as long as their frames. */
+/**
+ * More than the number of frames in a ring, so that results are available as long as their frames.
+ */
 const MAX_RESULTS = 512
 
 /** Buffers the upstream results of a source until the channels have read the frames. */
@@ -19,8 +24,9 @@ export class UpstreamResults {
   }
 
   /**
-   * Returns the result of the frame with the timestamp `pts`. `previousPts` is that of the last frame that the reader has
-   * processed. The events and discontinuities of the frames between the two, which the reader skipped, are included.
+   * Returns the result of the frame with the timestamp `pts`. `previousPts` is that of the last
+   * frame that the reader has processed. The events and discontinuities of the frames between the
+   * two, which the reader skipped, are included.
    */
   find(pts: number, previousPts = pts - 1): UpstreamResult | undefined {
     const newResults = this.#results.filter(result => result.pts > previousPts && result.pts <= pts)

@@ -44,14 +44,25 @@ describe('active models', () => {
 
 describe('history of switches', () => {
   it('outlives the engine, and has the selected model', async () => {
-    const options = { file: join(createTemporaryFolder(), 'switches.json'), log: createLog('test', 'silent') }
-    const entry = { time: '2026-05-04T08:00:00.000Z', from: 'door', to: 'door-2', client: '127.0.0.1' }
+    const options = {
+      file: join(createTemporaryFolder(), 'switches.json'),
+      log: createLog('test', 'silent'),
+    }
+    const entry = {
+      time: '2026-05-04T08:00:00.000Z',
+      from: 'door',
+      to: 'door-2',
+      client: '127.0.0.1',
+    }
     const before = { failures: 0, failedMs: 0, observedMs: 60_000 }
     const watch = { from: 'door', to: 'door-2', since: 0, before }
     await openModelSwitchHistory(options).add('door', entry, watch)
 
     const history = openModelSwitchHistory(options)
-    expect([history.findSelected('door'), history.findSelected('window')]).toEqual(['door-2', 'window'])
+    expect([history.findSelected('door'), history.findSelected('window')]).toEqual([
+      'door-2',
+      'window',
+    ])
     expect([history.list('door'), history.findWatch('door'), history.listSwitched()]).toEqual([
       [entry],
       watch,

@@ -1,11 +1,15 @@
 import type { ModelStore, StoredModel } from '@eyrie/model-store'
 
 /**
- * The models of the store, by the names in pipelines. If another model was selected in place of one, `get` returns that, unless
- * it is no longer in the store. Detectors follow changes between two frames, like those of the store.
+ * The models of the store, by the names in pipelines. If another model was selected in place of
+ * one, `get` returns that, unless it is no longer in the store. Detectors follow changes between
+ * two frames, like those of the store.
  */
 export interface ActiveModels extends Pick<ModelStore, 'list' | 'get' | 'onChange'> {
-  /** Must be called after another model was selected. Resolves when all detectors continue with it, or have failed to. */
+  /**
+   * Must be called after another model was selected. Resolves when all detectors continue with
+   * it, or have failed to.
+   */
   notifyChange(): Promise<void>
 }
 

@@ -25,8 +25,8 @@ interface Pair {
 }
 
 /**
- * Pairs the objects that two models have found in the same place. Pairs of the same class come first, then those with
- * the largest overlap. Both lists must be ordered by descending score.
+ * Pairs the objects that two models have found in the same place. Pairs of the same class come
+ * first, then those with the largest overlap. Both lists must be ordered by descending score.
  */
 export function compareBoxes(
   activeObjects: readonly DetectedObject[],
@@ -64,7 +64,9 @@ function listPairs(
       if (overlap >= MIN_IOU) pairs.push({ active, candidate, overlap })
     }
   }
-  return pairs.sort((a, b) => Number(isSameClass(b)) - Number(isSameClass(a)) || b.overlap - a.overlap)
+  return pairs.sort(
+    (a, b) => Number(isSameClass(b)) - Number(isSameClass(a)) || b.overlap - a.overlap,
+  )
 }
 
 const isSameClass = ({ active, candidate }: Pair) => active.class === candidate.class

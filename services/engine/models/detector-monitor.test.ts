@@ -48,7 +48,10 @@ describe('detector monitor', () => {
       observer.onFailure('door-2', 'out of memory')
       observer.onClose()
       vi.advanceTimersByTime(120_000)
-      expect(monitor.health.summarize('door', 'door-2', 0)).toMatchObject({ failures: 1, failedMs: 60_000 })
+      expect(monitor.health.summarize('door', 'door-2', 0)).toMatchObject({
+        failures: 1,
+        failedMs: 60_000,
+      })
     } finally {
       vi.useRealTimers()
     }

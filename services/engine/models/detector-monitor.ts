@@ -1,8 +1,14 @@
 import type { ModelRequest } from '@eyrie/element'
-import type { DetectorObserver, InferenceClient, ObservedDetection } from '../inference/inference-client.ts'
+import type {
+  DetectorObserver,
+  InferenceClient,
+  ObservedDetection,
+} from '../inference/inference-client.ts'
 import { VersionHealth } from '../upgrade/version-health.ts'
 
-/** A detector, which is a model that finds objects in frames. An element has opened it on a channel. */
+/**
+ * A detector, which is a model that finds objects in frames. An element has opened it on a channel.
+ */
 export interface OpenDetector {
   readonly request: ModelRequest
   readonly client: InferenceClient
@@ -17,8 +23,8 @@ export interface DetectorListener {
 }
 
 /**
- * If no detector is opened again within this time after a failure, the channel has ended. A failed element opens its
- * detector again within half of this time.
+ * If no detector is opened again within this time after a failure, the channel has ended. A failed
+ * element opens its detector again within half of this time.
  */
 const REOPEN_LIMIT_MS = 60_000
 
@@ -31,8 +37,9 @@ interface Outages {
 }
 
 /**
- * Observes the detectors of all channels. Another model can run in place of the one that a pipeline names. Therefore,
- * `model` is the name in the pipeline here, and `version` is the name of the model that runs.
+ * Observes the detectors of all channels. Another model can run in place of the one that a
+ * pipeline names. Therefore, `model` is the name in the pipeline here, and `version` is the name
+ * of the model that runs.
  */
 export class DetectorMonitor {
   /** How much each model has failed, by name and version. */
@@ -75,14 +82,18 @@ export class DetectorMonitor {
       },
       onClose: () => {
         clearTimeout(outages.timer)
-        if (outages.versions.size > 0) outages.timer = setTimeout(endOutages, REOPEN_LIMIT_MS).unref()
+        if (outages.versions.size > 0)
+          outages.timer = setTimeout(endOutages, REOPEN_LIMIT_MS).unref()
         this.#detectors.delete(detector)
         this.#listeners.get(model)?.onClose(detector)
       },
     }
   }
 
-  /** Listens to the detectors of a model that are open now or opened later, until the returned function is called. */
+  /**
+   * Listens to the detectors of a model that are open now or opened later, until the
+   * returned function is called.
+   */
   listen(model: string, listener: DetectorListener): () => void {
     this.#listeners.set(model, listener)
     for (const detector of this.#detectors) {

@@ -4,7 +4,10 @@ import type { ModelSwitchHistory } from './model-switch-history.ts'
 
 const ALARM_MS = 24 * 60 * 60_000
 
-/** Returns an alarm for each model that the engine has switched back within the last day, and for each that is missing. */
+/**
+ * Returns an alarm for each model that the engine has switched back within the last day, and for
+ * each that is missing.
+ */
 export function listModelAlarms(
   history: Pick<ModelSwitchHistory, 'findSelected' | 'listSwitched' | 'list'>,
   store: Pick<ModelStore, 'get'>,

@@ -20,15 +20,18 @@ interface ShadowedDetector {
 
 /** A detector of the candidate. */
 interface ShadowDetector {
-  /** Runs on the frame in which the active model has detected objects. Resolves with the objects of the candidate. */
+  /**
+   * Runs on the frame in which the active model has detected objects. Resolves with the
+   * objects of the candidate.
+   */
   detect(active: ObservedDetection): Promise<MeasuredDetection>
   close(): void
 }
 
 /**
- * Runs a candidate model in shadow: it processes the frames that the active model has processed, and its results are only
- * compared with those of the active model. It runs in a worker of its own. There is one comparison, a tally, for each
- * detector.
+ * Runs a candidate model in shadow: it processes the frames that the active model has processed,
+ * and its results are only compared with those of the active model. It runs in a worker of its own.
+ * There is one comparison, a tally, for each detector.
  */
 export class ModelShadow implements DetectorListener {
   readonly #options: ModelShadowOptions
@@ -88,8 +91,8 @@ export class ModelShadow implements DetectorListener {
   }
 
   /**
-   * Returns the tally for a new detector of this channel. The detector continues a tally whose detector was closed. Without
-   * such a tally, it gets a new one.
+   * Returns the tally for a new detector of this channel. The detector continues a tally whose
+   * detector was closed. Without such a tally, it gets a new one.
    */
   #findTally(channel: number): ModelTally {
     const inUse = new Set([...this.#detectors.values()].map(({ tally }) => tally))
@@ -130,7 +133,8 @@ export class ModelShadow implements DetectorListener {
     return {
       detect: async ({ frame, thresholds }) => {
         await detector.detect(frame, thresholds)
-        // `latest` belongs to this frame: the observer is called before `detect` resolves, and frames do not overlap.
+        // `latest` belongs to this frame: the observer is called before `detect` resolves, and
+        // frames do not overlap.
         return toMeasured(latest!)
       },
       close: () => {

@@ -7,7 +7,10 @@ import { openRecordFile } from '../upgrade/record-file.ts'
 /** Maximum number of stored switches for each model. */
 const MAX_SWITCHES = 50
 
-/** A recent switch that the engine watches: it switches back if the new model fails more than the previous model did. */
+/**
+ * A recent switch that the engine watches: it switches back if the new model fails more than
+ * the previous model did.
+ */
 const watch = z.strictObject({
   from: modelName,
   to: modelName,
@@ -26,8 +29,8 @@ const historyEntry = z.strictObject({
 })
 
 /**
- * The switches between models. A switch selects the model that runs in place of the one that pipelines name. The switches are
- * stored in a file, and survive restarts of the engine.
+ * The switches between models. A switch selects the model that runs in place of the one that
+ * pipelines name. The switches are stored in a file, and survive restarts of the engine.
  */
 export interface ModelSwitchHistory {
   /** Returns the name of the model that was selected for the pipelines that name `model`. */
@@ -38,12 +41,21 @@ export interface ModelSwitchHistory {
   list(model: string): ModelSwitch[]
   /** Returns the switch that the engine watches; undefined if it watches none of this model. */
   findWatch(model: string): ModelWatch | undefined
-  /** Stores a switch, and selects its model. Only this switch is watched from now on, or none without `watch`. */
+  /**
+   * Stores a switch, and selects its model. Only this switch is watched from now on, or
+   * none without `watch`.
+   */
   add(model: string, entry: ModelSwitch, watch?: ModelWatch): Promise<void>
   endWatch(model: string): Promise<void>
 }
 
-export function openModelSwitchHistory({ file, log }: { file: string; log: Log }): ModelSwitchHistory {
+export function openModelSwitchHistory({
+  file,
+  log,
+}: {
+  file: string
+  log: Log
+}): ModelSwitchHistory {
   const { find, entries, save } = openRecordFile({
     file,
     name: modelName,

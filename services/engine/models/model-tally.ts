@@ -29,7 +29,8 @@ class ModelSide {
 
   recordDetection({ objects, cpuMs }: MeasuredDetection): void {
     this.#costs.record(cpuMs)
-    for (const { class: name } of objects) this.#objects.set(name, (this.#objects.get(name) ?? 0) + 1)
+    for (const { class: name } of objects)
+      this.#objects.set(name, (this.#objects.get(name) ?? 0) + 1)
   }
 
   /** `frames` is the number of compared frames, `budgetMs` the time between two frames. */
@@ -123,7 +124,10 @@ export class ModelTally {
 
 type FrameTime = Pick<Frame, 'n' | 'time'>
 
-/** Measures the mean time between two consecutive frames of a source, even if it does not see all frames. */
+/**
+ * Measures the mean time between two consecutive frames of a source, even if it does not see all
+ * frames.
+ */
 class FrameInterval {
   #first: FrameTime | undefined
   #last: FrameTime | undefined

@@ -11,8 +11,14 @@ import { followOutput } from '../../../test/fixtures/engine/followed-output.ts'
 import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
-import { type EngineProcess, startEngineProcess } from '../../../test/fixtures/processes/engine-process.ts'
-import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import {
+  type EngineProcess,
+  startEngineProcess,
+} from '../../../test/fixtures/processes/engine-process.ts'
+import {
+  type MediaProcess,
+  startMediaProcess,
+} from '../../../test/fixtures/processes/media-process.ts'
 
 /** An upgrade of a model while its pipeline analyses a video. The tests build on each other. */
 
@@ -39,7 +45,10 @@ const run = (line: string) =>
 const add = (name: string, label: string, model: Uint8Array) =>
   addModel(root, { name, head: 'yolox', labels: [label], license: 'MIT', model })
 
-/** Adds a model that can be loaded, but not run on the pictures of a 16:9 camera, although its card says so. */
+/**
+ * Adds a model that can be loaded, but not run on the pictures of a 16:9 camera,
+ * although its card says so.
+ */
 async function addBroken(name: string): Promise<void> {
   const { card } = await add(name, 'bright', createBrightCellDetector(size))
   const file = createBrightCellDetector(size)
@@ -51,7 +60,9 @@ async function addBroken(name: string): Promise<void> {
 }
 
 const listFrames = () =>
-  messages.flatMap(message => (message.kind === 'frame' && message.channel === channel ? [message.data] : []))
+  messages.flatMap(message =>
+    message.kind === 'frame' && message.channel === channel ? [message.data] : [],
+  )
 const listClasses = () =>
   new Set(listFrames().flatMap(({ objects }) => objects.map(({ class: name }) => name)))
 
@@ -115,7 +126,9 @@ it(
   async () => {
     const { channels } = await runInShadow('door-wide')
     expect(channels[0]).toMatchObject({ candidate: { failures: 0 } })
-    expect(channels[0]!.candidate.objects.bright).toBeGreaterThan(channels[0]!.active.objects.bright!)
+    expect(channels[0]!.candidate.objects.bright).toBeGreaterThan(
+      channels[0]!.active.objects.bright!,
+    )
   },
   LIMIT_MS,
 )
@@ -143,7 +156,11 @@ it(
     expect(comparison!.candidate.objects.shiny).toBe(comparison!.active.objects.bright)
     expect(report.findings).toContain('door-2 does not know the classes bright')
     expect(listClasses()).toEqual(new Set(['bright']))
-    expect(await api.model.get('door')).toEqual({ name: 'door', active: 'door', pipelines: [pipeline] })
+    expect(await api.model.get('door')).toEqual({
+      name: 'door',
+      active: 'door',
+      pipelines: [pipeline],
+    })
     expect((await run('model shadow door')).out).toContain('door-2 has other results')
   },
   LIMIT_MS,
@@ -152,7 +169,10 @@ it(
 it(
   'it is accepted without losing a frame, and pipelines still name the model that they named',
   async () => {
-    expect(await api.model.acceptShadow('door', {})).toMatchObject({ name: 'door', active: 'door-2' })
+    expect(await api.model.acceptShadow('door', {})).toMatchObject({
+      name: 'door',
+      active: 'door-2',
+    })
     await until(() => listClasses().has('shiny'))
     const frames = listFrames().map(({ n }) => n)
     expect(frames).toEqual(Array.from(frames, (_, index) => index + 1))
@@ -193,7 +213,10 @@ it(
     expect(report.verdict).toBe('worse')
     expect(report.findings.join()).toMatch(/channel \d+: door-3 has failed .*door-2 never/)
     const refusal = await api.model.acceptShadow('door', {}).catch(error => error)
-    expect(refusal).toMatchObject({ code: 'conflict', message: expect.stringContaining('did worse') })
+    expect(refusal).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('did worse'),
+    })
 
     await api.model.use('door', { active: 'door-3' })
     await until(async () => (await api.model.get('door')).active === 'door-2')

@@ -6,7 +6,10 @@ import { type ComparedModels, computeLoad, judgeModel } from './model-verdict.ts
 
 const WORKERS = 2
 const labels = ['car', 'truck']
-const models: ComparedModels = { active: { name: 'door', labels }, candidate: { name: 'door-2', labels } }
+const models: ComparedModels = {
+  active: { name: 'door', labels },
+  candidate: { name: 'door-2', labels },
+}
 
 const box = (name: string, x: number, w = 0.2): DetectedObject => ({
   class: name,
@@ -23,7 +26,10 @@ function record(
   const tally = new ModelTally(3)
   for (let n = 1; n <= 100; n++) {
     tally.recordOffer({ n, time: n * 40_000 })
-    tally.recordFrame({ objects: active, cpuMs: activeMs }, { objects: candidate, cpuMs: candidateMs })
+    tally.recordFrame(
+      { objects: active, cpuMs: activeMs },
+      { objects: candidate, cpuMs: candidateMs },
+    )
   }
   return tally
 }
@@ -66,7 +72,11 @@ describe('tally of a model in shadow', () => {
       channel: 3,
       frames: 101,
       budget_ms: 40,
-      active: { cpu_ms: { p50: 10, p99: 10, mean: 10.396 }, over_budget: 0.01, objects: { car: 1.98 } },
+      active: {
+        cpu_ms: { p50: 10, p99: 10, mean: 10.396 },
+        over_budget: 0.01,
+        objects: { car: 1.98 },
+      },
       candidate: { over_budget: 0, objects: { car: 1.98, truck: 0.01 } },
       agreement: { both: 200, other_class: 0, active_only: 0, candidate_only: 1, mean_iou: 1 },
     })
@@ -85,7 +95,10 @@ describe('verdict on a model in shadow', () => {
   })
 
   it('is the same if objects, costs and failures are', () => {
-    expect(judge(record([box('car', 0)], [box('car', 0.005)]))).toEqual({ verdict: 'same', findings: [] })
+    expect(judge(record([box('car', 0)], [box('car', 0.005)]))).toEqual({
+      verdict: 'same',
+      findings: [],
+    })
   })
 
   it('is worse if the model fails more often, even before its first frame', () => {

@@ -1,4 +1,8 @@
-import type { ModelShadowComparison, ModelShadowReport, ModelShadowSide } from '@eyrie/contract/model-upgrade'
+import type {
+  ModelShadowComparison,
+  ModelShadowReport,
+  ModelShadowSide,
+} from '@eyrie/contract/model-upgrade'
 import { roundToHundredths } from '../statistics/round.ts'
 import {
   formatTimes,
@@ -10,9 +14,15 @@ import {
 
 /** Two models find different objects if the share of objects that both find is below this one. */
 const MIN_AGREEMENT = 0.9
-/** Two models draw different boxes around the same objects if the mean intersection over union is below this one. */
+/**
+ * Two models draw different boxes around the same objects if the mean intersection over
+ * union is below this one.
+ */
 const MIN_MEAN_IOU = 0.8
-/** A difference in the number of objects per frame is reported only if it exceeds both the ratio and the difference. */
+/**
+ * A difference in the number of objects per frame is reported only if it exceeds both the
+ * ratio and the difference.
+ */
 const MIN_OBJECT_RATIO = 1.1
 const MIN_OBJECT_DIFFERENCE = 0.05
 
@@ -25,8 +35,8 @@ export interface ComparedModels {
 }
 
 /**
- * Describes in words (`findings`) how a model in shadow, the candidate, differs from the active model, and decides whether
- * it is worse (`verdict`).
+ * Describes in words (`findings`) how a model in shadow, the candidate, differs from the active
+ * model, and decides whether it is worse (`verdict`).
  */
 export function judgeModel(
   models: ComparedModels,
@@ -64,7 +74,10 @@ const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms: 
   return findings
 }
 
-/** Reports a candidate for which this machine has too few inference workers, unless the active model has too few as well. */
+/**
+ * Reports a candidate for which this machine has too few inference workers, unless the active model
+ * has too few as well.
+ */
 function findOverload(models: ComparedModels, load: ModelShadowReport['load']): string[] {
   const { workers, active, candidate } = load
   if (candidate <= workers || active > workers) return []
@@ -78,8 +91,10 @@ function findOtherClasses({ active, candidate }: ComparedModels): string[] {
   const missing = active.labels.filter(label => !candidate.labels.includes(label))
   const added = candidate.labels.filter(label => !active.labels.includes(label))
   const findings: string[] = []
-  if (missing.length > 0) findings.push(`${candidate.name} does not know the classes ${missing.join(', ')}`)
-  if (added.length > 0) findings.push(`${candidate.name} has the additional classes ${added.join(', ')}`)
+  if (missing.length > 0)
+    findings.push(`${candidate.name} does not know the classes ${missing.join(', ')}`)
+  if (added.length > 0)
+    findings.push(`${candidate.name} has the additional classes ${added.join(', ')}`)
   return findings
 }
 
@@ -115,7 +130,9 @@ function findDisagreement(
         `${toShare(candidateOnly)} only by ${candidate.name}, and ${toShare(otherClass)} as another class`,
     )
   if (meanIou !== undefined && meanIou < MIN_MEAN_IOU)
-    findings.push(`the boxes of objects that both find have an intersection over union of ${meanIou}`)
+    findings.push(
+      `the boxes of objects that both find have an intersection over union of ${meanIou}`,
+    )
   return findings
 }
 
@@ -146,7 +163,10 @@ const findNotes: FindOnChannel = ({ candidate }, { frames, skipped, problem }) =
 
 const formatShare = (share: number) => `${Math.round(share * 100)} %`
 
-/** Computes how many of the inference workers each model keeps busy if it runs on all frames of the compared channels. */
+/**
+ * Computes how many of the inference workers each model keeps busy if it runs on all frames of
+ * the compared channels.
+ */
 export function computeLoad(
   workers: number,
   comparisons: readonly ModelShadowComparison[],

@@ -10,7 +10,12 @@ import {
   type Override,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
-import { isQuarantined, type ModelStore, type Quarantine, type StoredModel } from '@eyrie/model-store'
+import {
+  isQuarantined,
+  type ModelStore,
+  type Quarantine,
+  type StoredModel,
+} from '@eyrie/model-store'
 import { Mutex } from 'async-mutex'
 import type { Configuration } from '../configuration/configuration.ts'
 import type { InferencePool } from '../inference/inference.ts'
@@ -26,16 +31,16 @@ import { findModelUsers } from './model-users.ts'
 import { computeLoad, judgeModel } from './model-verdict.ts'
 
 /**
- * The models that run for pipelines. Another model can be selected in place of the one that pipelines name: by a person, after
- * a run in shadow, or back by the engine.
+ * The models that run for pipelines. Another model can be selected in place of the one that
+ * pipelines name: by a person, after a run in shadow, or back by the engine.
  */
 export interface Models {
   list(): ModelUse[]
   /** Throws `EyrieError` (`id`) if there is no model of this name. */
   get(name: string): ModelUse
   /**
-   * Selects the model that runs in place of another one. Throws `EyrieError`: `conflict` if it cannot be loaded,
-   * `capacity` if it needs more than the machine has.
+   * Selects the model that runs in place of another one. Throws `EyrieError`: `conflict` if it
+   * cannot be loaded, `capacity` if it needs more than the machine has.
    */
   use(name: string, selection: ModelSelection, request: SwitchRequest): Promise<ModelUse>
   /** Lists the switches of a model, oldest first. */
@@ -44,8 +49,15 @@ export interface Models {
   startShadow(name: string, input: ModelShadowInput): Promise<ModelShadowReport>
   getShadow(name: string): ModelShadowReport
   endShadow(name: string): ModelShadowReport
-  /** Ends the run in shadow, and selects its model. Throws `EyrieError` (`conflict`) if the model did worse. */
-  acceptShadow(name: string, acceptance: ModelShadowAcceptance, request: SwitchRequest): Promise<ModelUse>
+  /**
+   * Ends the run in shadow, and selects its model. Throws `EyrieError` (`conflict`) if
+   * the model did worse.
+   */
+  acceptShadow(
+    name: string,
+    acceptance: ModelShadowAcceptance,
+    request: SwitchRequest,
+  ): Promise<ModelUse>
   /** The models about which a person must decide. */
   alarms(): string[]
   stop(): void
@@ -124,7 +136,9 @@ export function createModels({
 
   const get: Models['get'] = name => describe(getModel(name).card.name)
 
-  /** Loads a model next to the active one, and continues with it at the next frame of each detector. */
+  /**
+   * Loads a model next to the active one, and continues with it at the next frame of each detector.
+   */
   async function select(name: string, entry: ModelSwitch, watch?: ModelWatch): Promise<void> {
     const release = await inference.preload(getRunnable(entry.to), name).catch(error => {
       throw toRefusal(entry.to, error)
@@ -145,7 +159,12 @@ export function createModels({
   async function assertRuns({ card: { name } }: StoredModel): Promise<void> {
     const pool = await startShadowPool()
     try {
-      const client = { channel: 0, pacing: 'realtime', priority: () => 0, findRing: () => undefined } as const
+      const client = {
+        channel: 0,
+        pacing: 'realtime',
+        priority: () => 0,
+        findRing: () => undefined,
+      } as const
       const detector = await pool.forChannel(client).open({ model: name, hw: 'auto', mode: 'a' })
       detector.close()
     } catch (error) {
@@ -164,7 +183,8 @@ export function createModels({
     const model = getRunnable(to)
     if (from === to && history.findSelected(name) === to) return get(name)
 
-    if (override !== 'capacity') checkCapacity(other => (other === name ? to : history.findSelected(other)))
+    if (override !== 'capacity')
+      checkCapacity(other => (other === name ? to : history.findSelected(other)))
     await assertRuns(model)
     const now = new Date()
     const before = summarizeBefore(monitor.health, name, from)
@@ -191,7 +211,10 @@ export function createModels({
       await select(name, { time: new Date().toISOString(), from: to, to: from, reason })
       log.warn({ model: name, from: to, to: from, reason }, 'switched back to previous model')
     } catch (error) {
-      log.error({ model: name, from: to, to: from, err: error }, 'failed to switch back to previous model')
+      log.error(
+        { model: name, from: to, to: from, err: error },
+        'failed to switch back to previous model',
+      )
       await history.endWatch(name)
     }
   }
@@ -200,7 +223,9 @@ export function createModels({
     if (findReason(name) === undefined) return
     mutex
       .runExclusive(() => revert(name))
-      .catch(error => log.error({ model: name, err: error }, 'failed to store the switches of a model'))
+      .catch(error =>
+        log.error({ model: name, err: error }, 'failed to store the switches of a model'),
+      )
   }
 
   const startShadow: Models['startShadow'] = (name, { candidate, seconds }) =>
@@ -209,7 +234,10 @@ export function createModels({
       shadows.assertNotRunning(name)
       const next = getRunnable(candidate)
       if (present === candidate)
-        throw new EyrieError('conflict', `model ${candidate} is active already: run another one in shadow`)
+        throw new EyrieError(
+          'conflict',
+          `model ${candidate} is active already: run another one in shadow`,
+        )
 
       const { labels } = active.get(name)!.card
       const models = {

@@ -8,18 +8,27 @@ import type { OutputLog } from './output-log.ts'
 
 /** Delay between two attempts to write while the disk fails. */
 const RETRY_MS = 1000
-/** Maximum number of messages in memory, while the disk fails or while there are more than it can store. */
+/**
+ * Maximum number of messages in memory, while the disk fails or while there are more than it can
+ * store.
+ */
 const MAX_QUEUED_MESSAGES = 100_000
 
 /**
- * Commits the output messages of the engine in groups: assigns sequence numbers, stores the durable messages on disk and
- * passes all of them on to the clients. Messages that arrive during a write form the next group, so throughput does not
- * depend on the latency of the disk.
+ * Commits the output messages of the engine in groups: assigns sequence numbers, stores the durable
+ * messages on disk and passes all of them on to the clients. Messages that arrive during a write
+ * form the next group, so throughput does not depend on the latency of the disk.
  */
 export interface CommitQueue {
-  /** Queues a message. If the queue is full, the message is dropped; the number of dropped messages is reported later. */
+  /**
+   * Queues a message. If the queue is full, the message is dropped; the number of dropped
+   * messages is reported later.
+   */
   add(draft: MessageDraft): void
-  /** Queues a `state` message about the output itself. Call it only during a commit, which then includes the message. */
+  /**
+   * Queues a `state` message about the output itself. Call it only during a commit, which then
+   * includes the message.
+   */
   addStateMessage(state: string, reason: string): void
   /** Whether the last write to disk succeeded. */
   isStoring(): boolean
@@ -39,7 +48,12 @@ export interface CommitQueueOptions {
   log: Log
 }
 
-export function createCommitQueue({ sequence, store, deliver, log }: CommitQueueOptions): CommitQueue {
+export function createCommitQueue({
+  sequence,
+  store,
+  deliver,
+  log,
+}: CommitQueueOptions): CommitQueue {
   const queue: EncodedMessage[] = []
   let committing: Promise<void> | undefined
   let newest = 0
@@ -83,7 +97,10 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
     }
   }
 
-  /** Retries until the disk works again, because a durable message must not be sent before it is stored. */
+  /**
+   * Retries until the disk works again, because a durable message must not be sent
+   * before it is stored.
+   */
   async function retryUntilStored<T>(write: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -94,7 +111,10 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
         return written
       } catch (error) {
         if (isStoring)
-          log.error({ err: error, queued: queue.length }, 'failed to write output log, messages are queued')
+          log.error(
+            { err: error, queued: queue.length },
+            'failed to write output log, messages are queued',
+          )
         isStoring = false
         hasFailed = true
         if (isStopped) throw error
@@ -105,7 +125,9 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
 
   /** Reports how many messages were dropped, and the channel that has lost most of them. */
   function reportDropped(): void {
-    const [channel, channelCount] = [...dropped].reduce((most, next) => (next[1] > most[1] ? next : most))
+    const [channel, channelCount] = [...dropped].reduce((most, next) =>
+      next[1] > most[1] ? next : most,
+    )
     const totalCount = [...dropped.values()].reduce((sum, count) => sum + count, 0)
     const reason = hasFailed
       ? `${totalCount} messages were lost while the disk could not be written: free some disk space`
@@ -158,7 +180,10 @@ function encode(draft: MessageDraft): EncodedMessage {
   return { kind, channel, text }
 }
 
-/** Inserts `seq` as the first property of the JSON text, which avoids encoding the message a second time. */
+/**
+ * Inserts `seq` as the first property of the JSON text, which avoids encoding the
+ * message a second time.
+ */
 function assignSeq(message: EncodedMessage, seq: number): Message {
   return { ...message, seq, text: `{"seq":${seq},${message.text.slice(1)}` }
 }

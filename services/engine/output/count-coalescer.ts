@@ -7,11 +7,12 @@ export type CountDraft = Extract<MessageDraft, { kind: 'count' }>
 const INTERVAL_MS = 100
 
 /**
- * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within the
- * interval are merged into one, in which newer values replace older ones.
+ * Limits the rate of `count` messages per channel. The first count is published immediately. Counts
+ * that follow within the interval are merged into one, in which newer values replace older ones.
  *
- * A busy machine may analyse the frames of several seconds within one interval. Counts of frames that were captured further
- * apart than the interval are not merged, because a count must follow closely after the events that it counts.
+ * A busy machine may analyse the frames of several seconds within one interval. Counts of frames
+ * that were captured further apart than the interval are not merged, because a count must follow
+ * closely after the events that it counts.
  */
 export interface CountCoalescer {
   add(count: CountDraft): void

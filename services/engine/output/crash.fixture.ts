@@ -2,8 +2,15 @@ import { createLog } from '@eyrie/kit/log'
 import { createOutput } from './output.ts'
 import type { Socket } from './output-follower.ts'
 
-/** Publishes events endlessly and sends the sequence number of each event that a client received to the parent process. */
-const output = createOutput({ folder: process.argv[2]!, logBytes: 1 << 30, log: createLog('test', 'error') })
+/**
+ * Publishes events endlessly and sends the sequence number of each event that a client received
+ * to the parent process.
+ */
+const output = createOutput({
+  folder: process.argv[2]!,
+  logBytes: 1 << 30,
+  log: createLog('test', 'error'),
+})
 await output.start()
 
 const client: Socket = {
@@ -19,7 +26,14 @@ const client: Socket = {
 }
 output.follow(client, {})
 
-const origin = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: new Date().toISOString() }
+const origin = {
+  channel: 1,
+  source: 1,
+  pipeline: 1,
+  pts: 0,
+  epoch: 1,
+  time: new Date().toISOString(),
+}
 setInterval(() => {
   for (let n = 0; n < 7; n++) output.publish({ kind: 'event', ...origin, data: { type: 'test' } })
 }, 1)

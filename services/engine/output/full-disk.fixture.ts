@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { createOutput } from './output.ts'
 
-/** Publishes more events than fit on the disk. Prints the sent messages, the status, and the sizes of the segments. */
+/**
+ * Publishes more events than fit on the disk. Prints the sent messages, the status, and the
+ * sizes of the segments.
+ */
 const EVENT_COUNT = 5000
 const folder = process.argv[2]!
 const output = createOutput({
@@ -29,7 +32,14 @@ const client = {
 } as const
 output.follow(client as never, { consumer: 'archive' })
 
-const origin = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: new Date().toISOString() }
+const origin = {
+  channel: 1,
+  source: 1,
+  pipeline: 1,
+  pts: 0,
+  epoch: 1,
+  time: new Date().toISOString(),
+}
 for (let n = 1; n <= EVENT_COUNT; n++) {
   output.publish({ kind: 'event', ...origin, data: { type: `event ${n}` } })
   if (n % 100 === 0) await new Promise(resolve => setImmediate(resolve))

@@ -29,6 +29,8 @@ test(
     expect(status.storing).toBe(true)
     // Each segment has its full size from the start, so appending never fails on a full disk.
     expect(new Set(sizes)).toEqual(new Set([64 << 10]))
-    expect(status.alarms).toEqual([expect.stringContaining('removed before archive acknowledged them')])
+    expect(status.alarms).toEqual([
+      expect.stringContaining('removed before archive acknowledged them'),
+    ])
   },
 )

@@ -2,14 +2,17 @@ import type { LogRecord } from './log-record.ts'
 import { readSegment, type Segment, type SegmentBatch } from './log-segment.ts'
 
 /**
- * Reads the output log, in which the engine stores its durable messages. The records are read in batches, in the order of
- * their sequence numbers. The log is a series of files, its segments. Between two calls of `next`, the log may grow, and its
- * oldest segments may be deleted.
+ * Reads the output log, in which the engine stores its durable messages. The records are read in
+ * batches, in the order of their sequence numbers. The log is a series of files, its segments.
+ * Between two calls of `next`, the log may grow, and its oldest segments may be deleted.
  */
 export interface LogReader {
   /** Whether all records that were appended so far have been read. */
   isAtEnd(): boolean
-  /** Returns the next records, or else a gap in the log. Returns neither if there are no further records yet. */
+  /**
+   * Returns the next records, or else a gap in the log. Returns neither if there are no
+   * further records yet.
+   */
   next(): Promise<LogBatch>
 }
 
@@ -45,7 +48,10 @@ export function createLogReader(log: ReadableLog, after: number): LogReader {
   let lastRead = after
   let position: Position | undefined
 
-  /** Finds the segment that contains the next record, or the oldest segment if that record was deleted. */
+  /**
+   * Finds the segment that contains the next record, or the oldest segment if that record was
+   * deleted.
+   */
   function findStart(): Position {
     const nextSeq = lastRead + 1
     const segment = log.segments.findLast(({ firstSeq }) => firstSeq <= nextSeq)

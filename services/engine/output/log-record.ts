@@ -1,6 +1,9 @@
 import { crc32 } from 'node:zlib'
 
-/** A durable message in the output log, the files in which the engine stores its messages for clients to read later. */
+/**
+ * A durable message in the output log, the files in which the engine stores its messages for
+ * clients to read later.
+ */
 export interface LogRecord {
   /** Sequence number: unique and ascending over all messages. */
   seq: number
@@ -9,8 +12,9 @@ export interface LogRecord {
 }
 
 /**
- * A record on disk is a header followed by the text in UTF-8. The header is little endian: u32 size of the text, u32
- * CRC-32 of everything after the checksum, u64 sequence number. A size of 0 marks the end of a segment.
+ * A record on disk is a header followed by the text in UTF-8. The header is little endian: u32 size
+ * of the text, u32 CRC-32 of everything after the checksum, u64 sequence number. A size of 0 marks
+ * the end of a segment.
  */
 const HEADER_BYTES = 16
 const SIZE_OFFSET = 0
@@ -28,8 +32,8 @@ export function encodeRecord({ seq, text }: LogRecord): Buffer {
 }
 
 /**
- * Decodes records up to the first one that is incomplete, damaged or out of order. `end` is the offset after the last
- * decoded record.
+ * Decodes records up to the first one that is incomplete, damaged or out of order. `end` is the
+ * offset after the last decoded record.
  */
 export function decodeRecords(buffer: Buffer): { records: LogRecord[]; end: number } {
   const records: LogRecord[] = []
@@ -52,7 +56,10 @@ export function decodeRecords(buffer: Buffer): { records: LogRecord[]; end: numb
   return { records, end }
 }
 
-/** Returns the size in bytes of the record at `offset` according to its header; 0 if no record starts there. */
+/**
+ * Returns the size in bytes of the record at `offset` according to its header; 0 if no
+ * record starts there.
+ */
 export function readRecordSize(buffer: Buffer, offset: number): number {
   if (offset + HEADER_BYTES > buffer.length) return 0
   const textBytes = buffer.readUInt32LE(offset + SIZE_OFFSET)

@@ -12,12 +12,16 @@ const NAME_DIGITS = 16
 const SEGMENT_NAME = /^\d{16}\.log$/
 
 /**
- * A file of the output log, which holds the durable messages of the engine. It is named after its first sequence number.
- * Its space is allocated on creation: appending never grows the file, so it cannot fail on a full disk.
+ * A file of the output log, which holds the durable messages of the engine. It is named after its
+ * first sequence number. Its space is allocated on creation: appending never grows the file, so it
+ * cannot fail on a full disk.
  */
 export interface Segment {
   path: string
-  /** No record in this segment has a lower sequence number, and no record in an earlier segment has a higher one. */
+  /**
+   * No record in this segment has a lower sequence number, and no record in an earlier
+   * segment has a higher one.
+   */
   firstSeq: number
 }
 
@@ -33,7 +37,11 @@ export function isUnfinishedSegment(name: string): boolean {
 }
 
 /** Creates a segment filled with zeros. Either the complete file exists afterwards, or none. */
-export async function createSegment(folder: string, firstSeq: number, size: number): Promise<Segment> {
+export async function createSegment(
+  folder: string,
+  firstSeq: number,
+  size: number,
+): Promise<Segment> {
   const path = join(folder, String(firstSeq).padStart(NAME_DIGITS, '0') + SUFFIX)
   const unfinishedPath = `${path}.new`
   const file = await open(unfinishedPath, 'w', 0o600)
@@ -61,8 +69,9 @@ export interface RecoveredSegment {
 }
 
 /**
- * Finds the end of the records after a restart. A crash may leave an incomplete record there, which no client has
- * received. It is overwritten with zeros, so that its remains can never be read as a record.
+ * Finds the end of the records after a restart. A crash may leave an incomplete record there,
+ * which no client has received. It is overwritten with zeros, so that its remains can never
+ * be read as a record.
  */
 export async function recoverSegment({ path }: Segment): Promise<RecoveredSegment> {
   const content = await readFile(path)
@@ -87,7 +96,10 @@ export interface SegmentBatch {
   isDamaged: boolean
 }
 
-/** Reads some of the records between `offset` and `limit`. Returns none at the end of the segment or at a damaged record. */
+/**
+ * Reads some of the records between `offset` and `limit`. Returns none at the end of the segment or
+ * at a damaged record.
+ */
 export async function readSegment(
   { path }: Segment,
   offset: number,

@@ -6,16 +6,21 @@ import { writeDurably } from '@eyrie/kit/durable-file'
 import { z } from 'zod'
 
 /**
- * Sequence numbers are reserved on disk in blocks of this size. After a crash, allocation continues after the reserved
- * block, so no number is used twice.
+ * Sequence numbers are reserved on disk in blocks of this size. After a crash, allocation continues
+ * after the reserved block, so no number is used twice.
  */
 const BLOCK_SIZE = 1 << 16
 
 const fileContent = z.strictObject({ log_id: z.uuid(), reserved: z.int().min(0) })
 
-/** Allocates the sequence numbers of the engine's output messages: 1, 2, 3, … A crash leaves a gap. */
+/**
+ * Allocates the sequence numbers of the engine's output messages: 1, 2, 3, … A crash leaves a gap.
+ */
 export interface Sequence {
-  /** Throws an Error with the file name if the file is damaged, because a guessed number might be used twice. */
+  /**
+   * Throws an Error with the file name if the file is damaged, because a guessed number
+   * might be used twice.
+   */
   open(): Promise<void>
   /** Identifies the log: sequence numbers are comparable only within one log. */
   logId(): string

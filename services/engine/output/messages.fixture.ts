@@ -10,7 +10,13 @@ export interface ReceivedMessage {
   dropped?: number
 }
 
-export const origin = { source: 1, pipeline: 1, pts: 3000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
+export const origin = {
+  source: 1,
+  pipeline: 1,
+  pts: 3000,
+  epoch: 1,
+  time: '2026-01-01T00:00:00.000Z',
+}
 
 export function event(channel: number, type: string): MessageDraft {
   return { kind: 'event', channel, ...origin, data: { type } }

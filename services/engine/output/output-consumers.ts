@@ -8,8 +8,8 @@ import { Mutex } from 'async-mutex'
 import { z } from 'zod'
 
 /**
- * Acknowledgements are saved with a delay, because frequent writes wear out flash. A consumer whose acknowledgements are
- * lost in a crash receives some messages again, but never misses one.
+ * Acknowledgements are saved with a delay, because frequent writes wear out flash. A consumer whose
+ * acknowledgements are lost in a crash receives some messages again, but never misses one.
  */
 const SAVE_DELAY_MS = 5000
 /** Maximum number of consumers. A client might connect under a new name every time. */
@@ -24,18 +24,20 @@ const storedConsumer = z.strictObject({
 const fileContent = z.record(z.string(), storedConsumer)
 
 /**
- * Named clients of the output. For each consumer, the last acknowledged message is stored, so that the consumer continues
- * after it when it reconnects.
+ * Named clients of the output. For each consumer, the last acknowledged message is stored, so that
+ * the consumer continues after it when it reconnects.
  */
 export interface Consumers {
   /** Throws an Error with the file name if the file is damaged. */
   open(): Promise<void>
   /**
-   * Adds the consumer, unless it exists. Its first message is the one after `start`. Throws `EyrieError` (`capacity`) if
-   * there are `MAX_CONSUMERS` already.
+   * Adds the consumer, unless it exists. Its first message is the one after `start`. Throws
+   * `EyrieError` (`capacity`) if there are `MAX_CONSUMERS` already.
    */
   register(name: string, start: number): void
-  /** Counts a connection of a registered consumer. Returns the last acknowledged sequence number. */
+  /**
+   * Counts a connection of a registered consumer. Returns the last acknowledged sequence number.
+   */
   connect(name: string): number
   disconnect(name: string): void
   acknowledge(name: string, seq: number): void
@@ -79,7 +81,8 @@ export function createConsumers(file: string, log: Log): Consumers {
   return {
     open: async () => {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      for (const [name, stored] of Object.entries(await readConsumers(file))) consumers.set(name, stored)
+      for (const [name, stored] of Object.entries(await readConsumers(file)))
+        consumers.set(name, stored)
     },
     register: (name, start) => {
       if (consumers.has(name)) return
@@ -101,10 +104,14 @@ export function createConsumers(file: string, log: Log): Consumers {
     },
     listBehind: seq =>
       [...consumers].filter(([, { acknowledged }]) => acknowledged < seq).map(([name]) => name),
-    list: () => [...consumers].map(([name, stored]) => ({ name, ...stored, connected: isConnected(name) })),
+    list: () =>
+      [...consumers].map(([name, stored]) => ({ name, ...stored, connected: isConnected(name) })),
     remove: async name => {
       if (!consumers.has(name))
-        throw new EyrieError('id', `consumer ${name} does not exist: GET /consumers lists all consumers`)
+        throw new EyrieError(
+          'id',
+          `consumer ${name} does not exist: GET /consumers lists all consumers`,
+        )
       if (isConnected(name))
         throw new EyrieError('reference', `consumer ${name} is connected: disconnect it first`)
       consumers.delete(name)

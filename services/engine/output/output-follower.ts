@@ -13,7 +13,10 @@ import type { LogReader } from './log-reader.ts'
 
 /** A client with more unsent bytes than this is slow: frames are skipped. */
 const SLOW_BYTES = 256 << 10
-/** A client with more unsent bytes than this is far behind: it receives durable messages from the log instead. */
+/**
+ * A client with more unsent bytes than this is far behind: it receives durable messages
+ * from the log instead.
+ */
 const FAR_BEHIND_BYTES = 4 << 20
 
 /** WebSocket close codes (RFC 6455, section 7.4.1). */
@@ -28,18 +31,23 @@ export interface Message {
   text: string
 }
 
-export interface Socket extends Pick<WebSocket, 'send' | 'close' | 'bufferedAmount' | 'readyState' | 'OPEN'> {
+export interface Socket
+  extends Pick<WebSocket, 'send' | 'close' | 'bufferedAmount' | 'readyState' | 'OPEN'> {
   on(event: 'message', listener: (data: unknown) => void): unknown
 }
 
 /**
- * A client that receives the output messages of the engine over a WebSocket. A follower first catches up: it sends the
- * durable messages from the log, at the client's pace. Then it is live: it sends each message as it is delivered.
+ * A client that receives the output messages of the engine over a WebSocket. A follower first
+ * catches up: it sends the durable messages from the log, at the client's pace. Then it is live: it
+ * sends each message as it is delivered.
  */
 export interface Follower {
   /** Whether the client requested messages of this kind and channel. */
   accepts(message: Pick<Message, 'kind' | 'channel'>): boolean
-  /** Sends or skips a committed message. `toBytes` returns the text in UTF-8, which all followers share. */
+  /**
+   * Sends or skips a committed message. `toBytes` returns the text in UTF-8, which
+   * all followers share.
+   */
   deliver(message: Message, toBytes: () => Buffer): void
   /** Sends `hello` and starts to catch up. */
   start(): void

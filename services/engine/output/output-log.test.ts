@@ -134,7 +134,9 @@ describe('output log', () => {
 
   test('reads from a position far inside a segment', async () => {
     const log = await openLog(64 << 20, 16 << 20)
-    await log.append(Array.from({ length: 1000 }, (_, n) => ({ seq: n + 1, text: 'x'.repeat(1000) })))
+    await log.append(
+      Array.from({ length: 1000 }, (_, n) => ({ seq: n + 1, text: 'x'.repeat(1000) })),
+    )
     const { seqs } = await readAll(log, 700)
     expect(seqs).toEqual(Array.from({ length: 300 }, (_, n) => 701 + n))
   })
@@ -161,9 +163,13 @@ describe('output log', () => {
   })
 })
 
-const record = (seq: number) => ({ seq, text: JSON.stringify({ seq, kind: 'event', data: 'd'.repeat(60) }) })
+const record = (seq: number) => ({
+  seq,
+  text: JSON.stringify({ seq, kind: 'event', data: 'd'.repeat(60) }),
+})
 
-const segments = async (folder: string) => (await readdir(folder)).sort().map(name => join(folder, name))
+const segments = async (folder: string) =>
+  (await readdir(folder)).sort().map(name => join(folder, name))
 
 async function readAll(log: OutputLog, after: number): Promise<{ seqs: number[]; gaps: Range[] }> {
   const reader = log.createReader(after)

@@ -16,13 +16,22 @@ import {
 const DEFAULT_SEGMENT_BYTES = 16 << 20
 /** The newest segment is never deleted, so there must be an older one that can be deleted. */
 const MIN_SEGMENTS = 2
-/** With O_DSYNC every write is durable when it returns: one system call instead of write and fdatasync. */
+/**
+ * With O_DSYNC every write is durable when it returns: one system call instead of
+ * write and fdatasync.
+ */
 const OPEN_FLAGS = constants.O_RDWR | constants.O_DSYNC
 
-/** Where the output log is stored, and how large it may be. The log contains the durable messages of the engine. */
+/**
+ * Where the output log is stored, and how large it may be. The log contains the durable
+ * messages of the engine.
+ */
 export interface OutputLogOptions {
   folder: string
-  /** Maximum size of all segments together. The oldest segment is deleted to make room for a new one. */
+  /**
+   * Maximum size of all segments together. The oldest segment is deleted to make room for a new
+   * one.
+   */
   maxBytes: number
   segmentBytes?: number
   /** Called after the messages up to a sequence number have been deleted. */
@@ -31,19 +40,25 @@ export interface OutputLogOptions {
 }
 
 /**
- * Stores the durable messages of the engine on disk, in segment files of fixed size, so that clients can read them later.
- * Supports one writer and any number of readers.
+ * Stores the durable messages of the engine on disk, in segment files of fixed size, so that
+ * clients can read them later. Supports one writer and any number of readers.
  */
 export interface OutputLog {
   /** Finds the end of the log. Erases the incomplete record that a crash may have left there. */
   open(): Promise<void>
-  /** Resolves when the records would survive a power failure. Records that were already appended are ignored. */
+  /**
+   * Resolves when the records would survive a power failure. Records that were already
+   * appended are ignored.
+   */
   append(records: LogRecord[]): Promise<void>
   /** The highest sequence number that has been deleted; 0 if none has. */
   removedUpTo(): number
   /** The highest sequence number that has been appended; 0 if none has. */
   lastSeq(): number
-  /** The share of the log's space, 0..1, in segments with messages newer than the sequence number `after`. */
+  /**
+   * The share of the log's space, 0..1, in segments with messages newer than the
+   * sequence number `after`.
+   */
   shareAfter(after: number): number
   /** Creates a reader that starts after the sequence number `after`. */
   createReader(after: number): LogReader
@@ -76,7 +91,10 @@ export function createOutputLog({
     onRemoved?.(nextSeq - 1)
   }
 
-  /** Continues in a new segment, which has room for `minBytes`. Deletes the oldest one if there is no space for it. */
+  /**
+   * Continues in a new segment, which has room for `minBytes`. Deletes the oldest one if
+   * there is no space for it.
+   */
   async function startSegment(minBytes: number): Promise<void> {
     const firstSeq = lastSeq + 1
     const size = Math.max(segmentBytes, minBytes)
@@ -136,7 +154,8 @@ export function createOutputLog({
       if (!newest) return
 
       const recovered = await recoverSegment(newest)
-      if (recovered.wasTorn) log.warn({ file: newest.path }, 'erased an incomplete record after a crash')
+      if (recovered.wasTorn)
+        log.warn({ file: newest.path }, 'erased an incomplete record after a crash')
       endOffset = recovered.endOffset
       lastSeq = recovered.lastSeq ?? newest.firstSeq - 1
       file = await open(newest.path, OPEN_FLAGS)

@@ -48,7 +48,9 @@ describe('output', () => {
   /** A client and everything that it has received. */
   const connect = async (query: OutputQuery = {}) => {
     const { port } = server.address() as AddressInfo
-    const client = new WebSocket(`ws://127.0.0.1:${port}/?${encodeURIComponent(JSON.stringify(query))}`)
+    const client = new WebSocket(
+      `ws://127.0.0.1:${port}/?${encodeURIComponent(JSON.stringify(query))}`,
+    )
     clients.push(client)
     const received: ReceivedMessage[] = []
     client.on('message', text => received.push(JSON.parse(String(text))))
@@ -79,7 +81,9 @@ describe('output', () => {
     }
     await vi.waitFor(() => expect(received).toHaveLength(61))
     const messages = received.slice(1)
-    expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+    expect(messages.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 60 }, (_, index) => index + 1),
+    )
     for (const message of messages) expect(outputMessage.safeParse(message).error).toBeUndefined()
   })
 
@@ -117,7 +121,9 @@ describe('output', () => {
     }
     const { received } = await connecting
     await vi.waitFor(() => expect(received.at(-1)?.seq).toBe(200))
-    expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: 160 }, (_, i) => 41 + i))
+    expect(received.slice(1).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 160 }, (_, i) => 41 + i),
+    )
   })
 
   test('reports a gap if `since` is older than the log', async () => {
@@ -152,7 +158,9 @@ describe('output', () => {
     output.publish(event(1, 'kept'))
     await vi.waitFor(() => expect(output.status().storing).toBe(false))
     expect(received).toHaveLength(1)
-    expect(output.status().alarms).toEqual([expect.stringContaining('failed to write the output log')])
+    expect(output.status().alarms).toEqual([
+      expect.stringContaining('failed to write the output log'),
+    ])
     await mkdir(join(folder, 'log'))
     await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 60_000 })
     expect(received[1]).toMatchObject({ kind: 'event', data: { type: 'kept' } })
@@ -200,7 +208,9 @@ describe('output', () => {
     for (let n = 1; n <= 1000; n++) output.publish(event(1, `event ${n}`))
     await vi.waitFor(() => expect(output.status().newest).toBeGreaterThanOrEqual(1000))
     await vi.waitFor(() => expect(received.at(-1)?.data).toMatchObject({ state: 'overrun' }))
-    const lost = expect.stringMatching(/^messages up to \d+ were removed before archive acknowledged them/)
+    const lost = expect.stringMatching(
+      /^messages up to \d+ were removed before archive acknowledged them/,
+    )
     expect(output.status().alarms).toEqual([lost])
 
     const late = await connect({ consumer: 'archive' })
@@ -268,7 +278,9 @@ describe('output', () => {
     await vi.waitFor(() => expect(output.status().newest).toBe(total), { timeout: 60_000 })
     client.resume()
     await vi.waitFor(() => expect(received).toHaveLength(total + 1), { timeout: 60_000 })
-    expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, i) => i + 1))
+    expect(received.slice(1).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: total }, (_, i) => i + 1),
+    )
   })
 
   test('skips frames of a slow client and reports their number, but never skips an event', async () => {

@@ -29,15 +29,15 @@ export interface OutputOptions {
 }
 
 /**
- * The stream of messages from all channels to the clients of the API. Each message is assigned a sequence number, stored if
- * it is durable, and then sent to the clients that requested it.
+ * The stream of messages from all channels to the clients of the API. Each message is assigned a
+ * sequence number, stored if it is durable, and then sent to the clients that requested it.
  */
 export interface Output extends Publisher {
   /** Throws an Error if a stored file is damaged. */
   start(): Promise<void>
   /**
-   * Registers the consumer (a client with a stored position) that the query names, if any. Throws `EyrieError` (`capacity`)
-   * if there are too many consumers.
+   * Registers the consumer (a client with a stored position) that the query names, if any. Throws
+   * `EyrieError` (`capacity`) if there are too many consumers.
    */
   registerConsumer(query: OutputQuery): void
   /** Sends messages to a client. Returns a function to call when the client has disconnected. */
@@ -80,7 +80,9 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
     if (names.length > 0) commits.addStateMessage('overrun', describeOverrun(names, removedUpTo))
   }
 
-  /** Messages that are not durable are committed only if the disk works and a client requested them. */
+  /**
+   * Messages that are not durable are committed only if the disk works and a client requested them.
+   */
   function commitIfNeeded(draft: MessageDraft): void {
     const isNeeded = DURABLE_KINDS.has(draft.kind) || (commits.isStoring() && isRequested(draft))
     if (isNeeded) commits.add(draft)
@@ -103,11 +105,15 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
   }
 
   function listConsumers(): Consumer[] {
-    return consumers.list().map(consumer => ({ ...consumer, held: store.shareAfter(consumer.acknowledged) }))
+    return consumers
+      .list()
+      .map(consumer => ({ ...consumer, held: store.shareAfter(consumer.acknowledged) }))
   }
 
   function listAlarms(): string[] {
-    const storeAlarms = commits.isStoring() ? [] : ['failed to write the output log: free some disk space']
+    const storeAlarms = commits.isStoring()
+      ? []
+      : ['failed to write the output log: free some disk space']
     return [...storeAlarms, ...describeConsumerAlarms(listConsumers(), store.removedUpTo())]
   }
 
@@ -118,7 +124,10 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
     consumers.register(consumer, Math.max(start, store.removedUpTo()))
   }
 
-  /** Describes the durable messages in the log. `newest` can therefore be less than the last committed message. */
+  /**
+   * Describes the durable messages in the log. `newest` can therefore be less than the
+   * last committed message.
+   */
   function createHello(): Hello {
     return {
       kind: 'hello',
@@ -128,7 +137,10 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
     }
   }
 
-  /** Adds a follower that starts with message `since` or, without it, after the message `acknowledged`. */
+  /**
+   * Adds a follower that starts with message `since` or, without it, after the
+   * message `acknowledged`.
+   */
   function addFollower(socket: Socket, query: OutputQuery, acknowledged: number): Follower {
     const follower = createFollower({
       socket,
@@ -172,7 +184,9 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
     publish: draft => (draft.kind === 'count' ? counts.add(draft) : commitIfNeeded(draft)),
     registerConsumer,
     follow: (socket, query) =>
-      query.consumer ? followAsConsumer(socket, query, query.consumer) : followAnonymously(socket, query),
+      query.consumer
+        ? followAsConsumer(socket, query, query.consumer)
+        : followAnonymously(socket, query),
     status: () => ({
       newest: commits.newest(),
       followers: followers.size,
@@ -193,7 +207,9 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
   }
 }
 
-/** Describes the consumers that have missed messages, and the consumers that may miss messages soon. */
+/**
+ * Describes the consumers that have missed messages, and the consumers that may miss messages soon.
+ */
 function describeConsumerAlarms(consumers: readonly Consumer[], removedUpTo: number): string[] {
   const alarms: string[] = []
   const hasMissedMessages = ({ acknowledged }: Consumer) => acknowledged < removedUpTo

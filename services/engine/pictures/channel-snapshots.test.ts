@@ -67,7 +67,8 @@ async function snapshotsWith(
   })
   return {
     asked,
-    take: (wish = {}) => snapshots.capture({ id: 3, source: 1 }, { boxes: false, blur: [], ...wish }),
+    take: (wish = {}) =>
+      snapshots.capture({ id: 3, source: 1 }, { boxes: false, blur: [], ...wish }),
   }
 }
 
@@ -119,7 +120,9 @@ describe('channel snapshot', () => {
     const nearest = { code: 'id', value: { nearest: '2026-01-01T00:00:00.100Z' } }
     await expect(take({ position, blur: ['faces'] })).rejects.toMatchObject(nearest)
     // Media has no picture of this moment.
-    await expect(take({ position: { timeMs: START_MS + 2100 } })).rejects.toMatchObject({ code: 'id' })
+    await expect(take({ position: { timeMs: START_MS + 2100 } })).rejects.toMatchObject({
+      code: 'id',
+    })
     // Too far from the only frame whose stream time is known.
     await expect(take({ position: { timeMs: START_MS + 10_101 } })).rejects.toMatchObject(nearest)
   })
@@ -127,7 +130,9 @@ describe('channel snapshot', () => {
   test('is unavailable at a recent time of which no frame was analysed yet', async () => {
     const asked = START_MS + 5000
     const takeAt = async (nowMs: number) =>
-      (await snapshotsWith([9000], [9000], { now: () => nowMs })).take({ position: { timeMs: asked } })
+      (await snapshotsWith([9000], [9000], { now: () => nowMs })).take({
+        position: { timeMs: asked },
+      })
     for (const nowMs of [asked, asked + 59_999])
       await expect(takeAt(nowMs)).rejects.toMatchObject({ code: 'unavailable' })
     // No frame is going to follow: the camera was disconnected. A time in the future is an error.
@@ -137,8 +142,12 @@ describe('channel snapshot', () => {
 
   test('is rejected for a time at which the camera was lost', async () => {
     const { take } = await snapshotsWith([9000, 18_000], [9000, 18_000], { lostMs: 4000 })
-    await expect(take({ position: { timeMs: START_MS + 2700 } })).rejects.toMatchObject({ code: 'id' })
-    expect(await take({ position: { timeMs: START_MS + 3500 } })).toMatchObject({ timeMs: START_MS + 4200 })
+    await expect(take({ position: { timeMs: START_MS + 2700 } })).rejects.toMatchObject({
+      code: 'id',
+    })
+    expect(await take({ position: { timeMs: START_MS + 3500 } })).toMatchObject({
+      timeMs: START_MS + 4200,
+    })
   })
 
   test('is rejected for a position without analysed frames, with the nearest position', async () => {

@@ -30,18 +30,22 @@ export interface ChannelSnapshot {
 }
 
 /**
- * Pictures of the frames that a channel has analysed, optionally with boxes around objects or with blurred faces and
- * persons.
+ * Pictures of the frames that a channel has analysed, optionally with boxes around objects or with
+ * blurred faces and persons.
  */
 export interface ChannelSnapshots {
   /**
-   * Returns a picture of the requested frame as JPEG. With boxes or blur, it shows the analysed frame nearest to the
-   * position. Without them, it may show any frame within a second of the position. Throws `EyrieError`:
+   * Returns a picture of the requested frame as JPEG. With boxes or blur, it shows the analysed
+   * frame nearest to the position. Without them, it may show any frame within a second of the
+   * position. Throws `EyrieError`:
    * - `id` if there is no such frame any more,
-   * - `unavailable` if the frame may still arrive, if the newest frame is not available, or if the media service is
-   *   unreachable.
+   * - `unavailable` if the frame may still arrive, if the newest frame is not available, or if the
+   *   media service is unreachable.
    */
-  capture(channel: { id: number; source: number }, options: SnapshotOptions): Promise<ChannelSnapshot>
+  capture(
+    channel: { id: number; source: number },
+    options: SnapshotOptions,
+  ): Promise<ChannelSnapshot>
 }
 
 export interface ChannelSnapshotsOptions {
@@ -57,7 +61,10 @@ const TIMEOUT_MS = 5_000
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 /** On an overloaded machine, a frame may be analysed this much later than it was captured. */
 const MAX_ANALYSIS_DELAY_MS = 60_000
-/** The `pts` of a frame is computed from an analysed frame that is at most this far away. Further away, clocks may have drifted. */
+/**
+ * The `pts` of a frame is computed from an analysed frame that is at most this far away. Further
+ * away, clocks may have drifted.
+ */
 const MAX_EXTRAPOLATION_MS = 10_000
 
 export function createChannelSnapshots({
@@ -75,8 +82,9 @@ export function createChannelSnapshots({
   }
 
   /**
-   * Finds the frame at a position, even if it was not analysed: the media service has pictures of all frames. The `pts` of
-   * a frame that was not analysed is extrapolated from the nearest analysed frame.
+   * Finds the frame at a position, even if it was not analysed: the media service has
+   * pictures of all frames. The `pts` of a frame that was not analysed is extrapolated from
+   * the nearest analysed frame.
    */
   function findAnyFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
     const nearest = isTime(position) ? frameHistory.find(channel, position) : undefined
@@ -90,8 +98,9 @@ export function createChannelSnapshots({
   }
 
   /**
-   * Computes when the picture at `pts` was captured. `pts` does not increase while a camera is disconnected, so the time is
-   * computed from an analysed frame of the same moment. If there is none, it is computed from the requested frame.
+   * Computes when the picture at `pts` was captured. `pts` does not increase while a camera is
+   * disconnected, so the time is computed from an analysed frame of the same moment. If there is
+   * none, it is computed from the requested frame.
    */
   function computeTimeMs(channel: number, pts: number, requested: AnalysedFrame): number {
     const analysed = frameHistory.find(channel, { pts })
@@ -99,20 +108,31 @@ export function createChannelSnapshots({
     return Math.round(known.timeMs + (pts - known.pts) / TICKS_PER_MS)
   }
 
-  function createMissingError(channel: number, nearest: AnalysedFrame, position: FramePosition): EyrieError {
+  function createMissingError(
+    channel: number,
+    nearest: AnalysedFrame,
+    position: FramePosition,
+  ): EyrieError {
     const missing = `channel ${channel} has no frame near ${formatPosition(position)}`
     if (mayFollow(nearest, position, now()))
       return new EyrieError('unavailable', `${missing} yet: ask again later`)
-    const value = { nearest: isTime(position) ? new Date(nearest.timeMs).toISOString() : nearest.pts }
+    const value = {
+      nearest: isTime(position) ? new Date(nearest.timeMs).toISOString() : nearest.pts,
+    }
     return new EyrieError('id', missing, { value })
   }
 
   /** Returns the error for the client if the picture of a frame could not be captured. */
-  function toClientError(error: unknown, channel: number, position: FramePosition | undefined): unknown {
+  function toClientError(
+    error: unknown,
+    channel: number,
+    position: FramePosition | undefined,
+  ): unknown {
     const isMissing = error instanceof EyrieError && error.code === 'id'
     if (!isMissing) return error
     // A client that did not choose the frame has made no mistake if the frame is missing.
-    if (!position) return new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
+    if (!position)
+      return new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
     const newest = frameHistory.find(channel)
     return newest && mayFollow(newest, position, now())
       ? createMissingError(channel, newest, position)
@@ -134,10 +154,12 @@ export function createChannelSnapshots({
       try {
         const { jpeg, pts } = await requestSnapshot(media, source, request)
         const isUsable = isExact ? pts === frame.pts : isSameMoment(pts, frame.pts)
-        if (!isUsable) throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
+        if (!isUsable)
+          throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
         const timeMs = computeTimeMs(id, pts, frame)
         const captured = { ...frame, timeMs }
-        if (isTime(position) && !isNear(captured, position)) throw createMissingError(id, captured, position)
+        if (isTime(position) && !isNear(captured, position))
+          throw createMissingError(id, captured, position)
         return { jpeg, pts, timeMs }
       } catch (error) {
         throw toClientError(error, id, position)
@@ -146,7 +168,10 @@ export function createChannelSnapshots({
   }
 }
 
-/** Requests a picture of a source from the media service. `pts` is that of the picture, which may be of another frame. */
+/**
+ * Requests a picture of a source from the media service. `pts` is that of the picture, which may
+ * be of another frame.
+ */
 async function requestSnapshot(
   media: MediaAccess,
   source: number,
@@ -170,7 +195,10 @@ const isNear = (frame: AnalysedFrame, position: FramePosition) =>
     ? Math.abs(frame.timeMs - position.timeMs) <= MAX_PICTURE_OFFSET_MS
     : isSameMoment(frame.pts, position.pts)
 
-/** Whether a frame at this position may still be analysed: the position is a recent time after the newest frame. */
+/**
+ * Whether a frame at this position may still be analysed: the position is a recent time
+ * after the newest frame.
+ */
 const mayFollow = (newest: AnalysedFrame, position: FramePosition, nowMs: number) =>
   isTime(position) &&
   position.timeMs > newest.timeMs + MAX_PICTURE_OFFSET_MS &&

@@ -27,8 +27,8 @@ const bytesOf = (pts: number) => Uint8Array.of(pts)
 const pictureOf = (pts: number) => createHash('sha256').update(bytesOf(pts)).digest('hex')
 
 /**
- * A publish pipeline with event pictures that load when the test calls `load`; each contains nothing but its pts. The media
- * service returns a frame that is `lead` ticks later than requested.
+ * A publish pipeline with event pictures that load when the test calls `load`; each contains
+ * nothing but its pts. The media service returns a frame that is `lead` ticks later than requested.
  */
 async function startPipeline({ fails = false, waitMs = 60_000, lead = 0 } = {}) {
   const store = createPictureStore(createTemporaryFolder(), 1000)
@@ -40,7 +40,9 @@ async function startPipeline({ fails = false, waitMs = 60_000, lead = 0 } = {}) 
     loadPicture: (_, pts) =>
       new Promise((resolve, reject) => {
         const load = () =>
-          fails ? reject(new Error('overwritten')) : resolve({ jpeg: bytesOf(pts), pts: pts + lead })
+          fails
+            ? reject(new Error('overwritten'))
+            : resolve({ jpeg: bytesOf(pts), pts: pts + lead })
         requested.push({ pts, load })
       }),
     store,
@@ -141,7 +143,10 @@ describe('event', () => {
   })
 
   test('is not followed by a message if its slow picture fails', async () => {
-    const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5, fails: true })
+    const { pipeline, drain, requested, published } = await startPipeline({
+      waitMs: 5,
+      fails: true,
+    })
     pipeline.publish(event(7, 'fire'))
     await vi.waitFor(() => expect(published).toEqual([{ type: 'fire' }]))
     requested[0]!.load()

@@ -7,12 +7,15 @@ import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { PictureStore } from './picture-store.ts'
 
 /**
- * Maximum time that an event waits for its picture, so that the event is sent within 100 ms after the analysis of its
- * frame.
+ * Maximum time that an event waits for its picture, so that the event is sent within 100 ms after
+ * the analysis of its frame.
  */
 const WAIT_MS = 50
 
-/** Maximum time to wait for late pictures when the engine stops. The supervisor kills an engine that needs more than 1.3 s. */
+/**
+ * Maximum time to wait for late pictures when the engine stops. The supervisor kills an engine that
+ * needs more than 1.3 s.
+ */
 const DRAIN_MS = 800
 
 type EventDraft = Extract<MessageDraft, { kind: 'event' }>
@@ -22,8 +25,9 @@ export interface EventPicturesOptions {
   loadPicture: LoadFramePicture
   store: Pick<PictureStore, 'save'>
   /**
-   * Minimum time between two pictures of a channel. It is measured in stream time, because a busy machine may analyse
-   * the frames of several seconds at once, and each of these seconds needs its picture.
+   * Minimum time between two pictures of a channel. It is measured in stream time, because a
+   * busy machine may analyse the frames of several seconds at once, and each of these
+   * seconds needs its picture.
    */
   intervalMs: number
   /** `WAIT_MS` by default. */
@@ -32,21 +36,25 @@ export interface EventPicturesOptions {
 }
 
 /**
- * Publishes the events of channels, such as a crossed line, with pictures. The picture of an event shows its frame, or
- * another frame within a second of it: several events in a short time share one picture.
+ * Publishes the events of channels, such as a crossed line, with pictures. The picture of an
+ * event shows its frame, or another frame within a second of it: several events in a short
+ * time share one picture.
  */
 export interface EventPictures {
   /**
-   * Publishes an event to `output`. The events of a channel keep their order. If the picture is not ready in time, the
-   * event is published without it, and the picture follows as a separate message. If the picture cannot be loaded, the
-   * event remains without a picture.
+   * Publishes an event to `output`. The events of a channel keep their order. If the picture is not
+   * ready in time, the event is published without it, and the picture follows as a separate
+   * message. If the picture cannot be loaded, the event remains without a picture.
    */
   publish(event: EventDraft, output: Publisher): void
-  /** Publishes a message of a channel after its pending events, such as the counters that these events have changed. */
+  /**
+   * Publishes a message of a channel after its pending events, such as the counters that these
+   * events have changed.
+   */
   publishAfterEvents(message: MessageDraft, output: Publisher): void
   /**
-   * Called when the engine stops. Resolves when all pending events have been published, together with the pictures that
-   * are ready within `DRAIN_MS`. Later pictures are dropped.
+   * Called when the engine stops. Resolves when all pending events have been published, together
+   * with the pictures that are ready within `DRAIN_MS`. Later pictures are dropped.
    */
   drain(): Promise<void>
 }
@@ -65,8 +73,8 @@ interface RequestedPicture {
   /** Resolves when the picture is stored, or with undefined if it cannot be loaded or stored. */
   stored: Promise<StoredPicture | undefined>
   /**
-   * The `pts` of the frames whose events were published without the picture. A separate message with the picture follows
-   * once for each of these frames, even if it has several events.
+   * The `pts` of the frames whose events were published without the picture. A separate message
+   * with the picture follows once for each of these frames, even if it has several events.
    */
   framesSentSeparately: Set<number>
 }
@@ -103,10 +111,15 @@ export function createEventPictures({
   }
 
   /**
-   * Returns the picture for a frame. Requests a new one only after the interval. Before, returns the last picture of the
-   * channel, or undefined if that shows another moment.
+   * Returns the picture for a frame. Requests a new one only after the interval. Before, returns
+   * the last picture of the channel, or undefined if that shows another moment.
    */
-  function findOrRequestPicture({ channel, source, pts, epoch }: FrameId): RequestedPicture | undefined {
+  function findOrRequestPicture({
+    channel,
+    source,
+    pts,
+    epoch,
+  }: FrameId): RequestedPicture | undefined {
     const last = lastPictures.get(channel)
     if (last?.epoch === epoch) {
       const isSameFrame = last.pts === pts
@@ -120,7 +133,10 @@ export function createEventPictures({
     return picture
   }
 
-  /** Publishes the picture of an event that was published without it, as soon as the picture is stored. */
+  /**
+   * Publishes the picture of an event that was published without it, as soon as the picture is
+   * stored.
+   */
   function publishSeparately(
     event: EventDraft,
     pts: number,
@@ -141,7 +157,10 @@ export function createEventPictures({
     void publishing.then(() => latePictures.delete(publishing))
   }
 
-  /** Calls `publish` with the result of `storedInTime`, but not before the earlier messages of the channel are published. */
+  /**
+   * Calls `publish` with the result of `storedInTime`, but not before the earlier messages of the
+   * channel are published.
+   */
   function enqueue(
     channel: number,
     storedInTime: Promise<StoredPicture | undefined> | undefined,
@@ -193,7 +212,10 @@ export function createEventPictures({
   }
 }
 
-/** Describes a picture in the message of the frame at `pts`. Returns undefined if the picture shows another moment. */
+/**
+ * Describes a picture in the message of the frame at `pts`. Returns undefined if the picture
+ * shows another moment.
+ */
 function toPictureData(picture: StoredPicture, pts: number): PictureData | undefined {
   if (!isSameMoment(picture.pts, pts)) return undefined
   const offsetMs = Math.round(((picture.pts - pts) * 1000) / TICKS_PER_SECOND)

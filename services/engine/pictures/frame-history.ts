@@ -13,18 +13,24 @@ export interface AnalysedFrame {
 }
 
 /**
- * 20 s at 30 frames per second. Older frames are useless: their pictures are no longer available, because the media
- * service buffers pictures for 20 s by default (setting `snapshot_s`).
+ * 20 s at 30 frames per second. Older frames are useless: their pictures are no longer available,
+ * because the media service buffers pictures for 20 s by default (setting `snapshot_s`).
  */
 const MAX_FRAMES_PER_CHANNEL = 600
 
-/** A moment in the stream of a channel: a presentation time in 90 kHz ticks, or a time of capture in epoch ms. */
+/**
+ * A moment in the stream of a channel: a presentation time in 90 kHz ticks, or a time of
+ * capture in epoch ms.
+ */
 export type FramePosition = { pts: number } | { timeMs: number }
 
 /** The recently analysed frames of each channel, with their objects but without pictures. */
 export interface FrameHistory {
   add(frame: FrameDraft): void
-  /** Returns the frame of a channel that is nearest to a position, or the newest frame without a position. */
+  /**
+   * Returns the frame of a channel that is nearest to a position, or the newest
+   * frame without a position.
+   */
   find(channel: number, position?: FramePosition): AnalysedFrame | undefined
 }
 
@@ -34,7 +40,10 @@ interface ChannelHistory {
   frames: AnalysedFrame[]
 }
 
-/** Creates an empty history. Frames of channels that are no longer configured are deleted when a new channel is added. */
+/**
+ * Creates an empty history. Frames of channels that are no longer configured are deleted when a
+ * new channel is added.
+ */
 export function createFrameHistory(isConfigured: (channel: number) => boolean): FrameHistory {
   const channels = new Map<number, ChannelHistory>()
 
@@ -50,10 +59,15 @@ export function createFrameHistory(isConfigured: (channel: number) => boolean): 
       const existing = channels.get(channel)
       if (!existing) deleteRemovedChannels()
 
-      // A new epoch starts with new `pts` values, which cannot be compared with those of the previous epoch.
+      // A new epoch starts with new `pts` values, which cannot be compared with those
+      // of the previous epoch.
       const frames: AnalysedFrame[] = existing?.epoch === epoch ? existing.frames : []
       // Other attributes, such as trails, would use most of the memory.
-      const objects = data.objects.map(({ class: name, track, bbox }) => ({ class: name, track, bbox }))
+      const objects = data.objects.map(({ class: name, track, bbox }) => ({
+        class: name,
+        track,
+        bbox,
+      }))
       frames.push({ pts, timeMs: Date.parse(time), objects })
       if (frames.length > MAX_FRAMES_PER_CHANNEL) frames.shift()
       channels.set(channel, { epoch, frames })

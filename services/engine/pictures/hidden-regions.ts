@@ -10,10 +10,13 @@ const FACE_CLASSES = new Set(['face', 'head'])
 const HEAD_SHARE = 1 / 3
 
 /**
- * Returns the regions of a picture to blur. For faces, this includes the upper third of every person, because no model
- * detects all faces.
+ * Returns the regions of a picture to blur. For faces, this includes the upper third of every
+ * person, because no model detects all faces.
  */
-export function findHiddenRegions(objects: readonly DrawnObject[], targets: ReadonlySet<BlurTarget>): BBox[] {
+export function findHiddenRegions(
+  objects: readonly DrawnObject[],
+  targets: ReadonlySet<BlurTarget>,
+): BBox[] {
   return objects.flatMap(({ class: name, bbox }) => {
     const isPerson = PERSON_CLASSES.has(name)
     if (isPerson && targets.has('persons')) return [bbox]

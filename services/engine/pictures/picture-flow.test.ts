@@ -58,12 +58,16 @@ test('an event refers to the picture of exactly its frame, which is stored and s
 /** The number that a picture of the numbered video shows. */
 async function numberIn(jpeg: Buffer): Promise<number> {
   const launch = 'fdsrc ! jpegdec ! videoconvert ! video/x-raw,format=GRAY8 ! fdsink'
-  const gst = spawn('gst-launch-1.0', ['-q', ...launch.split(' ')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const gst = spawn('gst-launch-1.0', ['-q', ...launch.split(' ')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const ended = once(gst, 'exit')
   gst.stdin.end(jpeg)
   const pixels = await buffer(gst.stdout)
   await ended
   const { bits, block, width } = numberedShape
   const middle = (bit: number) => pixels[(block / 2) * width + bit * block + block / 2]!
-  return Array.from({ length: bits }, (_, bit) => (middle(bit) > 127 ? 1 << bit : 0)).reduce((a, b) => a + b)
+  return Array.from({ length: bits }, (_, bit) => (middle(bit) > 127 ? 1 << bit : 0)).reduce(
+    (a, b) => a + b,
+  )
 }

@@ -6,19 +6,22 @@ import { writeDurably } from '@eyrie/kit/durable-file'
 const SUFFIX = '.jpg'
 
 /**
- * Stores the pictures of events on disk. The key of a picture is its SHA-256. When the space is used up, the oldest
- * pictures are deleted.
+ * Stores the pictures of events on disk. The key of a picture is its SHA-256. When the space is
+ * used up, the oldest pictures are deleted.
  */
 export interface PictureStore {
   /** Reads the list of stored pictures. Must be called before the other methods. */
   open(): Promise<void>
-  /** Writes a picture durably to disk and returns its SHA-256. Rejects if the disk fails or is full. */
+  /**
+   * Writes a picture durably to disk and returns its SHA-256. Rejects if the disk fails or is full.
+   */
   save(jpeg: Uint8Array): Promise<string>
   /** Returns undefined if the picture does not exist or has been deleted. */
   read(sha256: string): Promise<Uint8Array<ArrayBuffer> | undefined>
   /**
-   * Returns the reason why the last picture could not be saved; undefined if it was saved. A full disk is not a reason:
-   * the engine watches the free space, and the next picture may come much later than the space.
+   * Returns the reason why the last picture could not be saved; undefined if it was saved. A full
+   * disk is not a reason: the engine watches the free space, and the next picture may come much
+   * later than the space.
    */
   failure(): string | undefined
 }
@@ -28,7 +31,10 @@ export function createPictureStore(folder: string, maxBytes: number): PictureSto
   const sizes = new Map<string, number>()
   let usedBytes = 0
   let failure: string | undefined
-  /** Writes in progress by SHA-256. Two channels of a source may save the same picture at the same time. */
+  /**
+   * Writes in progress by SHA-256. Two channels of a source may save the same
+   * picture at the same time.
+   */
   const saving = new Map<string, Promise<void>>()
 
   const toPath = (sha256: string) => join(folder, sha256 + SUFFIX)
@@ -89,7 +95,9 @@ export function createPictureStore(folder: string, maxBytes: number): PictureSto
   }
 }
 
-async function listFilesByAge(folder: string): Promise<{ name: string; size: number; mtimeMs: number }[]> {
+async function listFilesByAge(
+  folder: string,
+): Promise<{ name: string; size: number; mtimeMs: number }[]> {
   const names = await readdir(folder)
   const files = await Promise.all(
     names.map(async name => {

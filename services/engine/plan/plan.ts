@@ -9,8 +9,8 @@ import type {
 } from '@eyrie/contract'
 
 /**
- * What the engine should run, derived from the configuration: video sources, pipelines that analyse them, sinks that
- * receive the results, and channels.
+ * What the engine should run, derived from the configuration: video sources, pipelines that analyse
+ * them, sinks that receive the results, and channels.
  */
 export interface Plan {
   sources: SourcePlan[]
@@ -43,7 +43,10 @@ export interface PipelinePlan {
   sinks: number[]
 }
 
-/** A channel: a pipeline that analyses a source. The same pair of source and pipeline always has the same id. */
+/**
+ * A channel: a pipeline that analyses a source. The same pair of source and pipeline
+ * always has the same id.
+ */
 export interface ChannelPlan {
   id: number
   /** Id of the source. */

@@ -10,10 +10,15 @@ it('selects the entries of one source', () => {
 
 it('finds a duplicate shape name of a source and ignores shapes without a name', () => {
   const [door, nameless] = [{ name: 'door' }, { weight: 2 }]
-  expect(findDuplicateShape({ '1': { lines: [door] }, '1,2': { zones: [nameless, door] } })).toEqual({
+  expect(
+    findDuplicateShape({ '1': { lines: [door] }, '1,2': { zones: [nameless, door] } }),
+  ).toEqual({
     ...{ pointer: '/1,2/zones/1/name', name: 'door', sourceId: 1 },
   })
   expect(
-    findDuplicateShape({ '1': { lines: [door], weights: [nameless, nameless, 3, 3, null] }, '2': null }),
+    findDuplicateShape({
+      '1': { lines: [door], weights: [nameless, nameless, 3, 3, null] },
+      '2': null,
+    }),
   ).toBe(undefined)
 })

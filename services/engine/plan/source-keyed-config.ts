@@ -1,6 +1,7 @@
 /**
- * The configuration of an element (a step of a pipeline) that is keyed by source. Each key lists source ids, such as `1`
- * or `1,2`. Its entry holds the config for these sources, including shapes such as lines.
+ * The configuration of an element (a step of a pipeline) that is keyed by source. Each key lists
+ * source ids, such as `1` or `1,2`. Its entry holds the config for these sources, including
+ * shapes such as lines.
  */
 type SourceKeyedConfig = Record<string, unknown>
 
@@ -30,8 +31,8 @@ export interface DuplicateShape {
 }
 
 /**
- * Finds two shapes of the same source with the same name. The schema prevents this within one entry, but a source can
- * occur in several keys, such as `1` and `1,2`.
+ * Finds two shapes of the same source with the same name. The schema prevents this within one
+ * entry, but a source can occur in several keys, such as `1` and `1,2`.
  */
 export function findDuplicateShape(config: SourceKeyedConfig): DuplicateShape | undefined {
   const knownShapes = new Set<string>()
@@ -52,7 +53,10 @@ function splitSourceKey(key: string): string[] {
   return key.split(',').map(id => id.trim())
 }
 
-/** Lists the names of all shapes in the lists of an entry, such as `lines`. List items without a name are not shapes. */
+/**
+ * Lists the names of all shapes in the lists of an entry, such as `lines`. List items without a
+ * name are not shapes.
+ */
 function listShapeNames(entry: unknown): { pointer: string; name: string }[] {
   const names: { pointer: string; name: string }[] = []
   for (const [list, shapes] of Object.entries(entry ?? {})) {

@@ -10,7 +10,10 @@ const MICROSECONDS_PER_SECOND = 1_000_000
 const OBJECTS = 10
 const SECONDS_PER_PASS = 20
 
-/** Reads the frames of a file, which are repeated; without a file, ten people walk through the picture. */
+/**
+ * Reads the frames of a file, which are repeated; without a file, ten people walk
+ * through the picture.
+ */
 export async function createFrames({
   frames: file,
   fps,
@@ -38,7 +41,12 @@ function createWalk(fps: number): Frame[] {
       Array.from({ length: OBJECTS }, (_, track) => ({
         class: 'person',
         score: 0.8,
-        bbox: { x: (walked + track / OBJECTS) % 0.9, y: 0.05 + (0.7 * track) / OBJECTS, w: 0.06, h: 0.15 },
+        bbox: {
+          x: (walked + track / OBJECTS) % 0.9,
+          y: 0.05 + (0.7 * track) / OBJECTS,
+          w: 0.06,
+          h: 0.15,
+        },
         track: track + 1,
       })),
     )

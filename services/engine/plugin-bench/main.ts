@@ -3,7 +3,8 @@ import { createEgress, createLog, readEnvironment } from '@eyrie/kit'
 import type { z } from 'zod'
 import { measureElement } from './measure-element.ts'
 
-// Measures an element for `eyrie plugin bench`: the argument is the request as JSON, the output is the answer.
+// Measures an element for `eyrie plugin bench`: the argument is the request as JSON, the
+// output is the answer.
 
 const request = benchRequest.parse(JSON.parse(process.argv[2]!))
 const egress = createEgress('plugin', readEnvironment(process.env))

@@ -15,15 +15,17 @@ import { quantile } from '../statistics/quantile.ts'
 import { createFrames, type FrameSource } from './frame-source.ts'
 import { createPictures, type Pictures } from './pictures.ts'
 
-/** V8 compiles the code of an element while it processes its first frames, which are not measured. */
+/**
+ * V8 compiles the code of an element while it processes its first frames, which are not measured.
+ */
 const WARM_UP_SECONDS = 2
 /** Somewhat longer than the interval in which the usage of processes is measured. */
 const USAGE_INTERVAL_MS = 500
 
 /**
- * Measures what the frames of a channel cost an element. The element runs in a process with the limits of uploaded plugins,
- * except that the budget of its manifest is not enforced. Throws an `Error` with the reason if the element fails. `log`
- * receives the log of the element.
+ * Measures what the frames of a channel cost an element. The element runs in a process with the
+ * limits of uploaded plugins, except that the budget of its manifest is not enforced. Throws an
+ * `Error` with the reason if the element fails. `log` receives the log of the element.
  */
 export async function measureElement(
   request: BenchRequest,
@@ -71,8 +73,14 @@ function createSetup(known: KnownElement, { args, config }: BenchRequest): Eleme
   }
 }
 
-/** Returns the checked value of an option of the command line. It is completed with the defaults of its schema. */
-function assertValid(option: string, { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
+/**
+ * Returns the checked value of an option of the command line. It is completed with the
+ * defaults of its schema.
+ */
+function assertValid(
+  option: string,
+  { value, problem }: ReturnType<KnownElement['checkArgs']>,
+): unknown {
   if (problem) throw new Error(`--${option}: ${problem.pointer} ${problem.message}`)
   return value
 }
@@ -125,13 +133,21 @@ async function openElement(
 }
 
 /** Processes frames at the requested rate, first some that are not measured. */
-async function measureCosts(opened: OpenedElement, frames: FrameSource, { fps, seconds }: BenchRequest) {
+async function measureCosts(
+  opened: OpenedElement,
+  frames: FrameSource,
+  { fps, seconds }: BenchRequest,
+) {
   const { usages } = opened
   const warmUpCount = Math.ceil(WARM_UP_SECONDS * fps)
   const frameCount = Math.ceil(seconds * fps)
   await processFrames(opened, frames, { fps, first: 1, count: warmUpCount })
   const before = await readNextUsage(usages)
-  const roundTrips = await processFrames(opened, frames, { fps, first: warmUpCount + 1, count: frameCount })
+  const roundTrips = await processFrames(opened, frames, {
+    fps,
+    first: warmUpCount + 1,
+    count: frameCount,
+  })
   const after = await readNextUsage(usages)
   return {
     frames: frameCount,
@@ -143,8 +159,8 @@ async function measureCosts(opened: OpenedElement, frames: FrameSource, { fps, s
 }
 
 /**
- * Processes `count` frames, beginning with number `first`. Returns the time from sending each frame to receiving its result,
- * in ms.
+ * Processes `count` frames, beginning with number `first`. Returns the time from sending each frame
+ * to receiving its result, in ms.
  */
 async function processFrames(
   { element, pictures }: OpenedElement,
@@ -165,7 +181,10 @@ async function processFrames(
   return roundTrips
 }
 
-/** Waits until the usage of the process is measured again. Throws an `Error` if the process has ended. */
+/**
+ * Waits until the usage of the process is measured again. Throws an `Error` if the process has
+ * ended.
+ */
 async function readNextUsage(usages: readonly ProcessUsage[]): Promise<ProcessUsage> {
   const previousCount = usages.length
   await delay(USAGE_INTERVAL_MS)

@@ -17,7 +17,10 @@ export interface Pictures {
 const SOURCE = { width: 1280, height: 720 }
 const SHARED_MEMORY = '/dev/shm'
 
-/** Creates pictures of a view, with noise in them. Throws an `Error` for JPEG, which only media encodes. */
+/**
+ * Creates pictures of a view, with noise in them. Throws an `Error` for JPEG, which only media
+ * encodes.
+ */
 export function createPictures(view: ViewSpec): Pictures {
   const { format } = view
   if (format === 'JPEG')
@@ -27,7 +30,12 @@ export function createPictures(view: ViewSpec): Pictures {
   for (let index = 0; index < data.length; index += 1) data[index] = (index * 2_654_435_761) >>> 24
 
   const folder = mkdtempSync(join(SHARED_MEMORY, 'eyrie-plugin-bench-'))
-  const file = createRingFile(join(folder, 'view.ring'), { width, height, format, payloadSize: data.length })
+  const file = createRingFile(join(folder, 'view.ring'), {
+    width,
+    height,
+    format,
+    payloadSize: data.length,
+  })
   return {
     ring: { path: file.path, generation: file.generation },
     write: n => file.write(n, data),
@@ -45,6 +53,7 @@ function chooseSize({ width, height, scale = 1, multiple_of: multipleOf }: ViewS
   const roundUp = (length: number) => Math.ceil(length / multipleOf) * multipleOf
   if (width !== undefined && height !== undefined) return { width, height }
   if (width !== undefined) return { width, height: roundUp((width * SOURCE.height) / SOURCE.width) }
-  if (height !== undefined) return { width: roundUp((height * SOURCE.width) / SOURCE.height), height }
+  if (height !== undefined)
+    return { width: roundUp((height * SOURCE.width) / SOURCE.height), height }
   return { width: Math.round(SOURCE.width * scale), height: Math.round(SOURCE.height * scale) }
 }

@@ -44,7 +44,11 @@ describe('plugin discovery', () => {
 
   it.each([
     ['is not valid JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
-    ['lacks all', () => writeFileSync(join(folder, 'broken/plugin.json'), '{}'), '/sdk: is required'],
+    [
+      'lacks all',
+      () => writeFileSync(join(folder, 'broken/plugin.json'), '{}'),
+      '/sdk: is required',
+    ],
     [
       'is of another SDK',
       () => writePlugin(folder, { name: 'broken', manifest: { sdk: 2 } }),
@@ -57,7 +61,8 @@ describe('plugin discovery', () => {
     ],
     [
       'has a schema that is none',
-      () => writePlugin(folder, { name: 'broken', element: { params_schema: { type: 'nonsense' } } }),
+      () =>
+        writePlugin(folder, { name: 'broken', element: { params_schema: { type: 'nonsense' } } }),
       'schema is invalid',
     ],
     [

@@ -9,7 +9,10 @@ export interface PluginFolder {
   origin: Origin
 }
 
-/** Reads all plugins in `folders`. Logs and skips broken plugins. Of duplicate versions, the first version is used. */
+/**
+ * Reads all plugins in `folders`. Logs and skips broken plugins. Of duplicate versions, the
+ * first version is used.
+ */
 export function discoverPlugins(folders: readonly PluginFolder[], log: Log): KnownPlugin[] {
   const plugins = new Map<string, KnownPlugin>()
   for (const { path, origin } of folders) {
@@ -19,7 +22,8 @@ export function discoverPlugins(folders: readonly PluginFolder[], log: Log): Kno
 
       const key = `${plugin.name} ${plugin.version}`
       const duplicate = plugins.get(key)
-      if (duplicate) log.warn({ folder, used: duplicate.folder }, 'ignoring duplicate plugin version')
+      if (duplicate)
+        log.warn({ folder, used: duplicate.folder }, 'ignoring duplicate plugin version')
       else plugins.set(key, plugin)
     }
   }

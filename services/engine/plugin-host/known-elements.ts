@@ -2,7 +2,10 @@ import type { KnownElement } from './known-plugin.ts'
 
 /** The elements (steps of pipelines) of the installed plugins. */
 export interface KnownElements {
-  /** Returns the element that a pipeline names, such as `count`, or `count@1.2` if the pipeline pins a version. */
+  /**
+   * Returns the element that a pipeline names, such as `count`, or `count@1.2` if the
+   * pipeline pins a version.
+   */
   get(reference: string): KnownElement | undefined
   /** The elements of the active versions. */
   values(): Iterable<KnownElement>

@@ -7,8 +7,8 @@ import { isPython } from './sandbox/python/python-process.ts'
 import { type Check, compileCheck } from './schema-check.ts'
 
 /**
- * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. Only built-in plugins
- * are trusted: their elements may run on the main thread and use inference.
+ * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. Only
+ * built-in plugins are trusted: their elements may run on the main thread and use inference.
  */
 
 /** An element (a step of pipelines) of an installed plugin. */
@@ -19,7 +19,10 @@ export interface KnownElement {
   /** Differs each time the plugin is read, so that replaced files are noticed. */
   revision: number
   manifest: ManifestElement
-  /** Where the element runs: on the main thread of the engine, in a thread, or in a process of its own. */
+  /**
+   * Where the element runs: on the main thread of the engine, in a thread, or in a process of its
+   * own.
+   */
   host: ElementHost
   /** Whether the keys of its config are source ids, such as `1` or `1,2`. */
   isKeyedBySource: boolean
@@ -29,7 +32,10 @@ export interface KnownElement {
 
 export type ElementHost = 'inline' | 'thread' | 'process'
 
-/** Where a plugin comes from: built in, from a folder of the machine's owner, or uploaded through the API. */
+/**
+ * Where a plugin comes from: built in, from a folder of the machine's owner, or
+ * uploaded through the API.
+ */
 export type Origin = InstalledVersion['origin']
 
 /** A valid version of a plugin. */
@@ -44,11 +50,17 @@ export interface KnownPlugin {
 
 let lastRevision = 0
 
-/** Limits for the schemas of third parties, which may take forever. A harmless one takes less, even on a busy machine. */
+/**
+ * Limits for the schemas of third parties, which may take forever. A harmless one takes less,
+ * even on a busy machine.
+ */
 const COMPILE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 1000
 
-/** Reads the plugin in `folder` without running its code. Throws an `Error` with the reason if the plugin is invalid. */
+/**
+ * Reads the plugin in `folder` without running its code. Throws an `Error` with the reason if
+ * the plugin is invalid.
+ */
 export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const pluginManifest = readManifest(folder)
   assertCanRun(pluginManifest, origin)
@@ -57,7 +69,8 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const isTrusted = origin === 'built-in'
 
   const toKnownElement = (manifest: ManifestElement): KnownElement => {
-    // Nothing is checked against these two schemas, which the catalog shows, but they must be valid.
+    // Nothing is checked against these two schemas, which the catalog shows, but they must be
+    // valid.
     for (const schema of [manifest.input_schema, manifest.output_schema]) compileCheck(schema)
     return {
       plugin: { name, version },
@@ -91,15 +104,18 @@ function assertCanRun({ entry, elements }: Manifest, origin: Origin): void {
     )
 }
 
-/** The code of uploaded plugins is the least trusted. Plugins in a folder of the machine were put there by its owner. */
+/**
+ * The code of uploaded plugins is the least trusted. Plugins in a folder of the machine were
+ * put there by its owner.
+ */
 function selectHost(origin: Origin, { runs }: ManifestElement): ElementHost {
   if (origin === 'uploaded') return 'process'
   return origin === 'built-in' && runs === 'inline' ? 'inline' : 'thread'
 }
 
 /**
- * Creates the check against a schema. A schema of a third party may contain a regular expression that takes forever, so such
- * a check has a time limit.
+ * Creates the check against a schema. A schema of a third party may contain a regular expression
+ * that takes forever, so such a check has a time limit.
  */
 function createCheck(schema: ManifestElement['params_schema'], isTrusted: boolean): Check {
   const check = compileCheck(schema)

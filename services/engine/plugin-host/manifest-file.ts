@@ -7,7 +7,10 @@ import { z } from 'zod'
 
 const MAX_BYTES = 256 << 10
 
-/** Reads `plugin.json`, the manifest of the plugin in `folder`. Throws an `Error` that names the invalid field. */
+/**
+ * Reads `plugin.json`, the manifest of the plugin in `folder`. Throws an `Error` that
+ * names the invalid field.
+ */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, 'plugin.json')
   const { size } = statSync(path)
@@ -23,7 +26,8 @@ export function readManifest(folder: string): Manifest {
 
   const parsed = parseAs(manifest, content)
   const { entry, elements } = parsed
-  if (!existsSync(join(folder, entry))) throw new Error(`/entry: ${entry} does not exist next to plugin.json`)
+  if (!existsSync(join(folder, entry)))
+    throw new Error(`/entry: ${entry} does not exist next to plugin.json`)
   for (const element of elements) {
     assertPixelsOffMainThread(element)
     assertFramesDeclared(element)

@@ -8,8 +8,9 @@ const ALWAYS_MEASURED_FRAMES = 100
 const SAMPLE_INTERVAL_FRAMES = 16
 
 /**
- * Wraps an element (a step of a pipeline) to measure its CPU time per frame, in ms. Only the time until `process`
- * returns is measured: work after the first `await` cannot be distinguished from other work on the same thread.
+ * Wraps an element (a step of a pipeline) to measure its CPU time per frame, in ms. Only the time
+ * until `process` returns is measured: work after the first `await` cannot be distinguished from
+ * other work on the same thread.
  */
 export function createMeasuredElement(element: Element, onCost: (ms: number) => void): Element {
   let frameCount = 0
@@ -22,7 +23,8 @@ export function createMeasuredElement(element: Element, onCost: (ms: number) => 
     metadata: element.metadata,
     process(frame, picture) {
       frameCount += 1
-      const isMeasured = frameCount <= ALWAYS_MEASURED_FRAMES || frameCount % SAMPLE_INTERVAL_FRAMES === 0
+      const isMeasured =
+        frameCount <= ALWAYS_MEASURED_FRAMES || frameCount % SAMPLE_INTERVAL_FRAMES === 0
       if (!isMeasured) return element.process(frame, picture)
 
       const before = process.threadCpuUsage()

@@ -19,7 +19,10 @@ import { openElementThread } from './thread/thread-element.ts'
 export interface OpenContext {
   /** Picture size that an earlier element of the pipeline has requested. */
   size: PictureSize | undefined
-  /** Returns the frame ring (pictures in shared memory) of a view; undefined until the media service has created it. */
+  /**
+   * Returns the frame ring (pictures in shared memory) of a view; undefined until the media
+   * service has created it.
+   */
   findRing(view: ViewSpec): RingLocation | undefined
 }
 
@@ -31,9 +34,14 @@ export interface OpenRequest extends OpenContext {
   source: number
   /** Runs the elements of uploaded plugins. */
   sandboxes: Sandboxes
-  /** Whether the element runs in shadow: its results are only compared. For uploaded plugins only. */
+  /**
+   * Whether the element runs in shadow: its results are only compared. For uploaded plugins only.
+   */
   isShadow?: boolean
-  /** Runs models on whole frames. Passed only to elements whose manifest declares that they need inference. */
+  /**
+   * Runs models on whole frames. Passed only to elements whose manifest declares that
+   * they need inference.
+   */
   inference: Inference
   /** Opens the models that a manifest declares. They run on regions of frames. */
   cropModels: CropModels
@@ -47,17 +55,21 @@ export interface OpenRequest extends OpenContext {
 }
 
 /**
- * Opens an element in the host of its plugin: on the main thread, in a thread, or in a process. Throws an `Error` if `args` or
- * `config` is invalid, or if the element cannot be opened.
+ * Opens an element in the host of its plugin: on the main thread, in a thread, or in a process.
+ * Throws an `Error` if `args` or `config` is invalid, or if the element cannot be opened.
  */
-export async function openElement(known: KnownElement, request: OpenRequest): Promise<HostedElement> {
+export async function openElement(
+  known: KnownElement,
+  request: OpenRequest,
+): Promise<HostedElement> {
   const models = createElementModels({
     declared: known.manifest.capabilities?.inference,
     cropModels: request.cropModels,
     folder: dirname(known.entry),
   })
   try {
-    // For an uploaded plugin, the sandboxes load the models when they have verified the files of the plugin.
+    // For an uploaded plugin, the sandboxes load the models when they have verified the
+    // files of the plugin.
     if (known.host !== 'process') await models.load()
     return models.host(await openInHost(known, request, models))
   } catch (error) {
@@ -102,7 +114,10 @@ async function openInHost(
   })
 }
 
-/** Throws an `Error` for an element in shadow: code in the engine itself could have effects, even if its results are ignored. */
+/**
+ * Throws an `Error` for an element in shadow: code in the engine itself could have effects, even if
+ * its results are ignored.
+ */
 function assertNotShadow({ isShadow }: OpenRequest): void {
   if (isShadow) throw new Error('only uploaded versions run in shadow')
 }
@@ -118,7 +133,10 @@ function createSetup(known: KnownElement, { args, config, source, size }: OpenRe
 }
 
 /** Returns the checked value, which is completed with the defaults of the schema. */
-function assertValid(field: 'args' | 'config', checked: ReturnType<KnownElement['checkArgs']>): unknown {
+function assertValid(
+  field: 'args' | 'config',
+  checked: ReturnType<KnownElement['checkArgs']>,
+): unknown {
   const { value, problem } = checked
   if (problem) throw new Error(`/${field}${problem.pointer} ${problem.message}`)
   return value

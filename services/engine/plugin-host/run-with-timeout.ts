@@ -4,8 +4,8 @@ import { createContext, Script } from 'node:vm'
 const callWork = new Script('work()')
 
 /**
- * Runs synchronous code that may never return, such as a third-party regular expression. Throws an `Error` with
- * `message` after `ms`. V8 can interrupt only code that was started through `node:vm`.
+ * Runs synchronous code that may never return, such as a third-party regular expression. Throws an
+ * `Error` with `message` after `ms`. V8 can interrupt only code that was started through `node:vm`.
  */
 export function runWithTimeout<T>(ms: number, message: string, work: () => T): T {
   try {

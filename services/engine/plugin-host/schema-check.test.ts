@@ -24,7 +24,10 @@ describe('schema check', () => {
     const threshold = { type: 'number', default: 0.3, defaultFrom: 'model' }
     const check = compileCheck({ type: 'object', properties: { threshold } })
     expect(check({})).toEqual({ value: {}, problem: undefined })
-    expect(check({ threshold: 'x' }).problem).toEqual({ pointer: '/threshold', message: 'must be number' })
+    expect(check({ threshold: 'x' }).problem).toEqual({
+      pointer: '/threshold',
+      message: 'must be number',
+    })
   })
 
   it.each([
@@ -46,16 +49,24 @@ describe('schema check', () => {
   it('explains the alternative with the fewest errors', () => {
     const size = (names: string[]) => ({
       type: 'object',
-      properties: Object.fromEntries(names.map(name => [name, { type: 'number', exclusiveMinimum: 0 }])),
+      properties: Object.fromEntries(
+        names.map(name => [name, { type: 'number', exclusiveMinimum: 0 }]),
+      ),
       required: names,
       additionalProperties: false,
     })
     const resize = compileCheck({ oneOf: [size(['width', 'height']), size(['scale'])] })
     expect(resize({ scale: 0.5 }).problem).toBeUndefined()
     expect(resize({ scale: -1 }).problem).toEqual({ pointer: '/scale', message: 'must be > 0' })
-    expect(resize({ width: 0, height: 10 }).problem).toEqual({ pointer: '/width', message: 'must be > 0' })
+    expect(resize({ width: 0, height: 10 }).problem).toEqual({
+      pointer: '/width',
+      message: 'must be > 0',
+    })
     expect(resize({ width: 10 }).problem).toEqual({ pointer: '/height', message: 'is required' })
-    expect(resize({}).problem).toEqual({ pointer: '', message: 'must have width and height, or scale' })
+    expect(resize({}).problem).toEqual({
+      pointer: '',
+      message: 'must have width and height, or scale',
+    })
   })
 
   it('validates corners of a convex quadrilateral', () => {
@@ -74,7 +85,10 @@ describe('schema check', () => {
   it('accepts only an empty object without a schema', () => {
     const nothing = compileCheck(null)
     expect(nothing({}).problem).toBeUndefined()
-    expect(nothing({ a: 1 }).problem).toEqual({ pointer: '', message: 'is not accepted by this element' })
+    expect(nothing({ a: 1 }).problem).toEqual({
+      pointer: '',
+      message: 'is not accepted by this element',
+    })
   })
 
   it('cannot refer to an `$id` of another schema', () => {
@@ -85,6 +99,8 @@ describe('schema check', () => {
     const [ofText, ofNumbers] = [compileCheck(named('string')), compileCheck(named('number'))]
     expect(ofText({ of: 'a' }).problem).toBeUndefined()
     expect(ofNumbers({ of: 1 }).problem).toBeUndefined()
-    expect(() => compileCheck({ $ref: 'https://example.com/part' })).toThrow("can't resolve reference")
+    expect(() => compileCheck({ $ref: 'https://example.com/part' })).toThrow(
+      "can't resolve reference",
+    )
   })
 })

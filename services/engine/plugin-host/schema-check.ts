@@ -4,7 +4,8 @@ import { Ajv2020, type ErrorObject, type KeywordDefinition } from 'ajv/dist/2020
 import { z } from 'zod'
 
 /**
- * Checks the args and config of elements, the steps of pipelines, against the JSON Schemas in the manifests of plugins.
+ * Checks the args and config of elements, the steps of pipelines, against the JSON Schemas in the
+ * manifests of plugins.
  */
 
 /** A violation of a schema. */
@@ -16,8 +17,8 @@ export interface Problem {
 }
 
 /**
- * Checks a value against a schema. Returns a copy of the value, completed with the defaults of the schema, and the problem if
- * the value is invalid.
+ * Checks a value against a schema. Returns a copy of the value, completed with the defaults of the
+ * schema, and the problem if the value is invalid.
  */
 export type Check = (value: unknown) => { value: unknown; problem: Problem | undefined }
 
@@ -38,7 +39,9 @@ const KEYWORDS: KeywordDefinition[] = [
     schemaType: 'array',
     compile: (properties: string[]) => (items: Record<string, unknown>[]) =>
       properties.every(property => hasUniqueValues(items, property)),
-    error: { message: ({ schema }) => `must not have two items with the same ${schema.join(' or ')}` },
+    error: {
+      message: ({ schema }) => `must not have two items with the same ${schema.join(' or ')}`,
+    },
   },
   {
     keyword: 'convexCorners',
@@ -60,12 +63,21 @@ function hasUniqueValues(items: Record<string, unknown>[], property: string): bo
 /** Validates schemas themselves. */
 const metaSchemaAjv = new Ajv2020(AJV_OPTIONS)
 
-/** Compiles a schema. Throws if `schema` is not a valid JSON Schema. Without a schema, only an empty object is valid. */
+/**
+ * Compiles a schema. Throws if `schema` is not a valid JSON Schema. Without a schema, only an
+ * empty object is valid.
+ */
 export function compileCheck(schema: Record<string, unknown> | null): Check {
   if (!schema) return checkIsEmpty
   metaSchemaAjv.validateSchema(schema, true)
-  // Each schema has its own Ajv instance, so that its `$id` is not visible to the schemas of other plugins.
-  const ajv = new Ajv2020({ ...AJV_OPTIONS, keywords: KEYWORDS, meta: false, validateSchema: false })
+  // Each schema has its own Ajv instance, so that its `$id` is not visible to the
+  // schemas of other plugins.
+  const ajv = new Ajv2020({
+    ...AJV_OPTIONS,
+    keywords: KEYWORDS,
+    meta: false,
+    validateSchema: false,
+  })
   const validate = ajv.compile(removeForeignDefaults(schema))
   return original => {
     const value = structuredClone(original)
@@ -74,8 +86,8 @@ export function compileCheck(schema: Record<string, unknown> | null): Check {
 }
 
 /**
- * Removes the defaults of properties with the annotation `defaultFrom`, which are only shown to users. The actual default
- * comes from another part of Eyrie, such as the card of a model.
+ * Removes the defaults of properties with the annotation `defaultFrom`, which are only shown to
+ * users. The actual default comes from another part of Eyrie, such as the card of a model.
  */
 function removeForeignDefaults(schema: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
@@ -87,12 +99,16 @@ function removeForeignDefaults(schema: Record<string, unknown>): Record<string, 
 
 const checkIsEmpty: Check = value => {
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-  return { value, problem: isEmpty ? undefined : { pointer: '', message: 'is not accepted by this element' } }
+  return {
+    value,
+    problem: isEmpty ? undefined : { pointer: '', message: 'is not accepted by this element' },
+  }
 }
 
 /**
- * Describes the first error; there is at least one. If the schema has alternatives (`oneOf` or `anyOf`), the user probably
- * meant the alternative with the fewest errors, whose first error is described.
+ * Describes the first error; there is at least one. If the schema has alternatives
+ * (`oneOf` or `anyOf`), the user probably meant the alternative with the fewest errors,
+ * whose first error is described.
  */
 function describeErrors(errors: ErrorObject[]): Problem {
   const { unconditional, alternatives } = groupByAlternative(errors)
@@ -110,9 +126,13 @@ function describeErrors(errors: ErrorObject[]): Problem {
   return describeError(closest[0]!)
 }
 
-/** Groups errors by the alternative to which they belong: the path of such an error starts with, for example, `#/oneOf/1`. */
+/**
+ * Groups errors by the alternative to which they belong: the path of such an error starts with, for
+ * example, `#/oneOf/1`.
+ */
 function groupByAlternative(errors: ErrorObject[]) {
-  const findAlternative = ({ schemaPath }: ErrorObject) => /^#\/(?:oneOf|anyOf)\/\d+/.exec(schemaPath)?.[0]
+  const findAlternative = ({ schemaPath }: ErrorObject) =>
+    /^#\/(?:oneOf|anyOf)\/\d+/.exec(schemaPath)?.[0]
   const groups = Map.groupBy(errors, findAlternative)
   const ungrouped = groups.get(undefined) ?? []
   groups.delete(undefined)

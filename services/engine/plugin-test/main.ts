@@ -3,9 +3,13 @@ import type { ModelHostReply, ModelHostRequest } from '@eyrie/element/testing/mo
 import { createLog } from '@eyrie/kit'
 import { type ModelHost, openModelHost } from './model-host.ts'
 
-// Runs the models of a plugin for its tests. The argument is JSON; requests and replies are lines of JSON. Ends with its input.
+// Runs the models of a plugin for its tests. The argument is JSON; requests and replies are lines
+// of JSON. Ends with its input.
 
-const { folder, modelFolders } = JSON.parse(process.argv[2]!) as { folder: string; modelFolders: string[] }
+const { folder, modelFolders } = JSON.parse(process.argv[2]!) as {
+  folder: string
+  modelFolders: string[]
+}
 const opening = openModelHost({ folder, modelFolders, log: createLog('engine', 'silent') })
 opening.catch(() => {})
 

@@ -16,7 +16,10 @@ import { createElementModels, type ElementModels } from '../plugin-host/models/e
 export interface ModelHostOptions {
   /** Folder of the plugin. */
   folder: string
-  /** Folders of the models that are installed on this machine. Folders that do not exist are ignored. */
+  /**
+   * Folders of the models that are installed on this machine. Folders that do not exist are
+   * ignored.
+   */
   modelFolders: readonly string[]
   log: Log
 }
@@ -25,17 +28,28 @@ export interface ModelHostOptions {
 const PRIORITY = 5
 
 /**
- * Runs the models of a plugin for its tests, with the workers and the limits of the engine. The elements run in the process
- * of the tests. That process sends a request when an element begins or ends to process a frame, and when it runs a model.
+ * Runs the models of a plugin for its tests, with the workers and the limits of the engine. The
+ * elements run in the process of the tests. That process sends a request when an element begins or
+ * ends to process a frame, and when it runs a model.
  */
 export interface ModelHost {
-  /** Handles a request. Returns the result of an inference; undefined for other requests. Rejects with the reason. */
+  /**
+   * Handles a request. Returns the result of an inference; undefined for other requests.
+   * Rejects with the reason.
+   */
   handle(request: ModelHostRequest): Promise<unknown>
   close(): Promise<void>
 }
 
-/** Loads the models that the elements of a plugin declare. Rejects with the reason if one cannot be loaded. */
-export async function openModelHost({ folder, modelFolders, log }: ModelHostOptions): Promise<ModelHost> {
+/**
+ * Loads the models that the elements of a plugin declare. Rejects with the reason if
+ * one cannot be loaded.
+ */
+export async function openModelHost({
+  folder,
+  modelFolders,
+  log,
+}: ModelHostOptions): Promise<ModelHost> {
   const declared = joinDeclaredModels(folder)
   const roots = modelFolders.filter(path => existsSync(path))
   const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-test-'))
@@ -102,8 +116,9 @@ interface CurrentFrame {
 }
 
 /**
- * Begins to process a frame. Models run only for frames that an element is processing. The actual element runs in another
- * process, so a placeholder processes the frame here, until the frame is ended.
+ * Begins to process a frame. Models run only for frames that an element is processing.
+ * The actual element runs in another process, so a placeholder processes the frame here,
+ * until the frame is ended.
  */
 function beginFrame(models: ElementModels, n: number): CurrentFrame {
   const ending = Promise.withResolvers<object>()
@@ -118,12 +133,17 @@ function beginFrame(models: ElementModels, n: number): CurrentFrame {
   }
 }
 
-/** Returns the models that all elements together declare, because a test does not say which elements it opens. */
+/**
+ * Returns the models that all elements together declare, because a test does not say
+ * which elements it opens.
+ */
 function joinDeclaredModels(folder: string): InferenceCapability {
   const { elements } = readPlugin(folder, 'uploaded')
   const declared = elements.flatMap(({ manifest }) => manifest.capabilities?.inference ?? [])
   if (declared.length === 0)
-    throw new Error('no element in plugin.json declares models: add "inference" to its capabilities')
+    throw new Error(
+      'no element in plugin.json declares models: add "inference" to its capabilities',
+    )
   const names = declared.flatMap(({ models }) => models)
   const ownModels = declared.flatMap(({ own }) => own)
   return {
@@ -161,7 +181,13 @@ class TestPictures {
     if (size !== this.#size) {
       const generation = (this.#file?.generation ?? 0) + 1
       this.#file?.close()
-      const shape = { width, height, format: 'RGB', generation, payloadSize: pixels.length } as const
+      const shape = {
+        width,
+        height,
+        format: 'RGB',
+        generation,
+        payloadSize: pixels.length,
+      } as const
       this.#file = createRingFile(join(this.#folder, 'view.ring'), shape)
       this.#size = size
     }
@@ -171,9 +197,13 @@ class TestPictures {
   /** Throws an `Error` if the frame has no picture that models can read. */
   assertUsable(): void {
     if (!this.#picture)
-      throw new Error('the frame has no picture for the models: pass { frame, picture } to runElement')
+      throw new Error(
+        'the frame has no picture for the models: pass { frame, picture } to runElement',
+      )
     if (this.#picture.format !== 'RGB')
-      throw new Error(`the picture has the format ${this.#picture.format}: models read pictures in RGB`)
+      throw new Error(
+        `the picture has the format ${this.#picture.format}: models read pictures in RGB`,
+      )
   }
 
   close(): void {

@@ -14,18 +14,24 @@ import { readClaim } from './trust/package-claim.ts'
 import { findPublisherChange, type SignaturePolicy } from './trust/signature-policy.ts'
 
 /**
- * Keeps the grants of plugins consistent with the installed versions. A grant is the permission of the owner for what a
- * version asks for, such as pictures or network access. The active version or the publisher of a plugin can change without
- * a new grant: when the engine is upgraded, a version is removed, or another publisher signs the next version.
+ * Keeps the grants of plugins consistent with the installed versions. A grant is the permission of
+ * the owner for what a version asks for, such as pictures or network access. The active version or
+ * the publisher of a plugin can change without a new grant: when the engine is upgraded, a version
+ * is removed, or another publisher signs the next version.
  */
 
 /**
- * Aligns the grants with the installed plugins. Called when the engine starts. Grants of plugins that are no longer
- * installed are withdrawn. An active version without any grants was installed by an earlier release of the engine, which had
- * no grants. Such a version is granted everything that it asks for.
+ * Aligns the grants with the installed plugins. Called when the engine starts. Grants of
+ * plugins that are no longer installed are withdrawn. An active version without any grants was
+ * installed by an earlier release of the engine, which had no grants. Such a version is granted
+ * everything that it asks for.
  */
-export async function alignGrants(grants: PluginGrants, installed: InstalledPlugins): Promise<void> {
-  // If the file of grants is damaged, the earlier grants are unknown, and the owner must grant them again.
+export async function alignGrants(
+  grants: PluginGrants,
+  installed: InstalledPlugins,
+): Promise<void> {
+  // If the file of grants is damaged, the earlier grants are unknown, and the owner
+  // must grant them again.
   if (grants.findDamage() !== undefined) return
 
   for (const name of grants.listPlugins()) {
@@ -48,8 +54,9 @@ export interface PublisherAcceptance {
 }
 
 /**
- * Accepts the publisher that has signed a new version. If the publisher has changed, the existing grants are limited to
- * versions of the earlier publishers. Throws `EyrieError` (`signature`) if the owner does not accept another publisher.
+ * Accepts the publisher that has signed a new version. If the publisher has changed, the existing
+ * grants are limited to versions of the earlier publishers. Throws `EyrieError` (`signature`) if
+ * the owner does not accept another publisher.
  */
 export async function acceptPublisher(
   signed: SignedVersion,
@@ -62,7 +69,8 @@ export async function acceptPublisher(
 }
 
 /**
- * Throws `EyrieError` (`conflict`) if removing a version would activate another one that asks for more than was granted.
+ * Throws `EyrieError` (`conflict`) if removing a version would activate another one that asks for
+ * more than was granted.
  */
 export function assertSuccessorGranted(
   grants: PluginGrants,
@@ -86,9 +94,9 @@ export function assertSuccessorGranted(
 }
 
 /**
- * Lists an alarm for each active version that does not run because it asks for more than was granted. This happens if the
- * selected version is missing, so that another version has become active. If the file of grants is damaged, the alarm about
- * the file comes first.
+ * Lists an alarm for each active version that does not run because it asks for more than was
+ * granted. This happens if the selected version is missing, so that another version has become
+ * active. If the file of grants is damaged, the alarm about the file comes first.
  */
 export function listGrantAlarms(grants: PluginGrants, installed: InstalledPlugins): string[] {
   const damage = grants.findDamage()

@@ -54,11 +54,15 @@ describe('a development version', () => {
 
   it('remains if pipelines do not fit the new content, or if it cannot be loaded', async () => {
     await upload({ element: withLimit(9) })
-    const { id } = (await call('POST', '/pipelines', { elements: [{ name: 'probe', args: { limit: 9 } }] }))
-      .body
+    const { id } = (
+      await call('POST', '/pipelines', { elements: [{ name: 'probe', args: { limit: 9 } }] })
+    ).body
     const before = readCode()
     const refused = await upload({ open: 'return 1', element: withLimit(3) })
-    expect(refused).toMatchObject({ status: 409, body: { code: 'reference', value: { pipelines: [id] } } })
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: 'reference', value: { pipelines: [id] } },
+    })
     expect((await upload({ module: 'throw new Error("broken")' })).status).toBe(400)
     expect(readCode()).toBe(before)
   })
@@ -68,7 +72,10 @@ describe('a version for release', () => {
   it('is not replaced, and the reason names the remedy', async () => {
     await upload({ version: '1.0.0' })
     const refused = await upload({ version: '1.0.0', open: 'return 1' })
-    expect(refused).toMatchObject({ status: 409, body: { reason: expect.stringContaining('1.0.0-dev') } })
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { reason: expect.stringContaining('1.0.0-dev') },
+    })
   })
 })
 
@@ -88,12 +95,16 @@ describe('an upload', () => {
     const refused = await upload({ manifest: { sdk: '^1.99' } })
     expect(refused).toMatchObject({
       status: 400,
-      body: { reason: expect.stringMatching(/\/sdk: it is written for version \^1\.99 .*update Eyrie/) },
+      body: {
+        reason: expect.stringMatching(/\/sdk: it is written for version \^1\.99 .*update Eyrie/),
+      },
     })
   })
 
   it('with an error in its code is refused with the file and line', async () => {
     const refused = await upload({ module: 'const limit = 1\nlimit.missing.length' })
-    expect(refused.body.reason).toMatch(/Cannot read properties of undefined .*\(element\.ts:2:\d+\)/)
+    expect(refused.body.reason).toMatch(
+      /Cannot read properties of undefined .*\(element\.ts:2:\d+\)/,
+    )
   })
 })

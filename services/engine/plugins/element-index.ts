@@ -33,11 +33,15 @@ export class ElementIndex implements KnownElements {
     return [...new Set(this.#listElements(name).map(({ plugin }) => plugin.version))]
   }
 
-  /** Lists an element in all versions of its plugin, newest first. Of plugins with the same element, the active one counts. */
+  /**
+   * Lists an element in all versions of its plugin, newest first. Of plugins with the same element,
+   * the active one counts.
+   */
   #listElements(name: string): KnownElement[] {
     const hasElement = ({ elements }: { elements: KnownElement[] }) =>
       elements.some(({ manifest }) => manifest.name === name)
-    const plugin = this.#active.get(name)?.plugin.name ?? this.#installed.plugins.find(hasElement)?.name
+    const plugin =
+      this.#active.get(name)?.plugin.name ?? this.#installed.plugins.find(hasElement)?.name
     if (plugin === undefined) return []
     return listVersions(this.#installed, plugin)
       .flatMap(({ elements }) => elements.filter(({ manifest }) => manifest.name === name))

@@ -35,12 +35,15 @@ const gzip = { 'Content-Type': 'application/gzip' }
 const upload = (body: unknown, headers = gzip) => call('POST', '/plugins', body, headers)
 
 /** A valid plugin with additional entries. */
-const withEntry = (...entries: ArchiveEntry[]) => createTarball([...createPluginEntries({}), ...entries])
+const withEntry = (...entries: ArchiveEntry[]) =>
+  createTarball([...createPluginEntries({}), ...entries])
 const probe = (rest: TestPlugin) => createPluginPackage({ name: 'probe', ...rest })
 /** A valid plugin apart from the content of its module. */
 const withModule = (content: string) =>
   createTarball(
-    createPluginEntries({}).map(entry => (entry.name.endsWith('element.ts') ? { ...entry, content } : entry)),
+    createPluginEntries({}).map(entry =>
+      entry.name.endsWith('element.ts') ? { ...entry, content } : entry,
+    ),
   )
 
 /** A plugin that contains the file `model.onnx`, and describes a model with these fields. */
@@ -54,10 +57,30 @@ const withModel = (fields: object) => {
 
 describe('plugin upload rejects without a trace a package that', () => {
   const text = (name: string): ArchiveEntry => ({ name, content: 'hostile' })
-  const cases: (readonly [problem: string, create: () => unknown, status: number, reason: RegExp])[] = [
-    ['leaves its folder', () => withEntry(text('package/../../../evil')), 400, /not a valid path inside/],
-    ['leaves its folder in the first step', () => withEntry(text('../evil')), 400, /not a valid path inside/],
-    ['names an absolute path', () => withEntry(text('/tmp/eyrie-evil')), 400, /not a valid path inside/],
+  const cases: (readonly [
+    problem: string,
+    create: () => unknown,
+    status: number,
+    reason: RegExp,
+  ])[] = [
+    [
+      'leaves its folder',
+      () => withEntry(text('package/../../../evil')),
+      400,
+      /not a valid path inside/,
+    ],
+    [
+      'leaves its folder in the first step',
+      () => withEntry(text('../evil')),
+      400,
+      /not a valid path inside/,
+    ],
+    [
+      'names an absolute path',
+      () => withEntry(text('/tmp/eyrie-evil')),
+      400,
+      /not a valid path inside/,
+    ],
     [
       'leaves its folder by backslashes',
       () => withEntry(text('package\\..\\evil')),
@@ -76,7 +99,12 @@ describe('plugin upload rejects without a trace a package that', () => {
       400,
       /too long or too deep/,
     ],
-    ['nests too deep', () => withEntry(text(`package/${'a/'.repeat(40)}b`)), 400, /too long or too deep/],
+    [
+      'nests too deep',
+      () => withEntry(text(`package/${'a/'.repeat(40)}b`)),
+      400,
+      /too long or too deep/,
+    ],
     [
       'contains a symbolic link',
       () => withEntry({ name: 'package/link', type: 'symlink', linkname: '/etc/passwd' }),
@@ -89,7 +117,12 @@ describe('plugin upload rejects without a trace a package that', () => {
       400,
       /is a link/,
     ],
-    ['contains a device', () => withEntry({ name: 'package/tty', type: 'character-device' }), 400, /-device/],
+    [
+      'contains a device',
+      () => withEntry({ name: 'package/tty', type: 'character-device' }),
+      400,
+      /-device/,
+    ],
     ['contains a pipe', () => withEntry({ name: 'package/pipe', type: 'fifo' }), 400, /is a fifo/],
     [
       'contains a file twice',
@@ -112,7 +145,12 @@ describe('plugin upload rejects without a trace a package that', () => {
     ['is too large', () => new Uint8Array(300 << 10), 413, /larger than 262144 bytes/],
     ['is empty', () => new Uint8Array(), 400, /not a complete gzipped tar/],
     ['is not gzip', () => new TextEncoder().encode('plugin'), 400, /not a complete gzipped tar/],
-    ['is not tar', () => new Uint8Array(gzipSync('plugin'.repeat(200))), 400, /not a complete gzipped tar/],
+    [
+      'is not tar',
+      () => new Uint8Array(gzipSync('plugin'.repeat(200))),
+      400,
+      /not a complete gzipped tar/,
+    ],
     [
       'is truncated',
       async () => (await createPluginPackage({ open: `/* ${'x'.repeat(4000)} */` })).slice(0, -60),
@@ -121,7 +159,8 @@ describe('plugin upload rejects without a trace a package that', () => {
     ],
     [
       'ends in the middle of a file',
-      async () => new Uint8Array(gzipSync((await createTar(createPluginEntries({}))).subarray(0, 700))),
+      async () =>
+        new Uint8Array(gzipSync((await createTar(createPluginEntries({}))).subarray(0, 700))),
       400,
       /not a complete gzipped tar/,
     ],
@@ -150,11 +189,31 @@ describe('plugin upload rejects without a trace a package that', () => {
       400,
       /^\/entry: other\.ts does not exist next to plugin\.json$/,
     ],
-    ['requires another SDK version', () => probe({ manifest: { sdk: 2 } }), 400, /this engine has 1/],
+    [
+      'requires another SDK version',
+      () => probe({ manifest: { sdk: 2 } }),
+      400,
+      /this engine has 1/,
+    ],
     ['has no semantic version', () => probe({ version: '1.0' }), 400, /^\/version: /],
-    ['has a version that is a path', () => probe({ version: '1.0.0-../../x' }), 400, /^\/version: /],
-    ['has a name that is a path', () => probe({ manifest: { name: '../probe' } }), 400, /^\/name: /],
-    ['has an entry outside', () => probe({ manifest: { entry: '../../engine.ts' } }), 400, /^\/entry: /],
+    [
+      'has a version that is a path',
+      () => probe({ version: '1.0.0-../../x' }),
+      400,
+      /^\/version: /,
+    ],
+    [
+      'has a name that is a path',
+      () => probe({ manifest: { name: '../probe' } }),
+      400,
+      /^\/name: /,
+    ],
+    [
+      'has an entry outside',
+      () => probe({ manifest: { entry: '../../engine.ts' } }),
+      400,
+      /^\/entry: /,
+    ],
     [
       'has unknown fields in the manifest',
       () => probe({ manifest: { postinstall: 'rm' } }),
@@ -183,8 +242,18 @@ describe('plugin upload rejects without a trace a package that', () => {
       400,
       /default export of element\.ts has no element "probe"/,
     ],
-    ['has an element without open', () => withModule('export default { probe: 1 }'), 400, /no function open/],
-    ['never finishes loading', () => withModule('for (;;);'), 400, /loading takes longer than 10 s/],
+    [
+      'has an element without open',
+      () => withModule('export default { probe: 1 }'),
+      400,
+      /no function open/,
+    ],
+    [
+      'never finishes loading',
+      () => withModule('for (;;);'),
+      400,
+      /loading takes longer than 10 s/,
+    ],
     [
       'reads files while it is loaded',
       () => withModule(`import { readFileSync } from 'node:fs'\nreadFileSync('/etc/passwd')`),
@@ -197,7 +266,12 @@ describe('plugin upload rejects without a trace a package that', () => {
       400,
       /Access to this API has been restricted/,
     ],
-    ['exits the process while it is loaded', () => withModule('process.exit(0)'), 400, /exited with code/],
+    [
+      'exits the process while it is loaded',
+      () => withModule('process.exit(0)'),
+      400,
+      /exited with code/,
+    ],
     [
       'sends a forged result',
       () => withModule('process.send({ problem: 7 })\nawait new Promise(() => {})'),
@@ -219,9 +293,9 @@ describe('plugin upload rejects without a trace a package that', () => {
       expect([answer.status, answer.body.reason]).toEqual([status, expect.stringMatching(reason)])
       expect((await call('GET', '/plugins')).body).toEqual(before)
       expect(readdirSync(join(data, 'plugins'))).toEqual([])
-      expect([join(data, 'evil'), join(data, 'plugins/evil'), '/tmp/eyrie-evil'].filter(existsSync)).toEqual(
-        [],
-      )
+      expect(
+        [join(data, 'evil'), join(data, 'plugins/evil'), '/tmp/eyrie-evil'].filter(existsSync),
+      ).toEqual([])
     },
     30_000,
   )
@@ -229,7 +303,8 @@ describe('plugin upload rejects without a trace a package that', () => {
 
 describe('plugin upload inspects a package that, while it is loaded,', () => {
   /** Uploads a package that runs the statement and reports its error as the problem of loading. */
-  const reasonOf = async (statement: string) => (await upload(await withModule(statement))).body.reason
+  const reasonOf = async (statement: string) =>
+    (await upload(await withModule(statement))).body.reason
 
   it('opens a connection, without reaching the server', async () => {
     const connections: unknown[] = []
@@ -246,7 +321,9 @@ describe('plugin upload inspects a package that, while it is loaded,', () => {
   it('kills a process, without ending it', async () => {
     const victim = spawn('/bin/sleep', ['600'])
     onTestFinished(() => void victim.kill('SIGKILL'))
-    expect(await reasonOf(`process.kill(${victim.pid}, 'SIGKILL')`)).toMatch(/failed to load .*kill EPERM/)
+    expect(await reasonOf(`process.kill(${victim.pid}, 'SIGKILL')`)).toMatch(
+      /failed to load .*kill EPERM/,
+    )
     expect(victim.exitCode ?? victim.signalCode).toBe(null)
   })
 })
@@ -260,15 +337,24 @@ test('plugin upload rejects a content type other than gzip', async () => {
 })
 
 test('a schema with catastrophic backtracking is aborted without blocking the engine', async () => {
-  const paramsSchema = { type: 'object', properties: { word: { type: 'string', pattern: '^(a+)+$' } } }
+  const paramsSchema = {
+    type: 'object',
+    properties: { word: { type: 'string', pattern: '^(a+)+$' } },
+  }
   expect(
-    (await upload(await createPluginPackage({ name: 'slow', element: { params_schema: paramsSchema } })))
-      .status,
+    (
+      await upload(
+        await createPluginPackage({ name: 'slow', element: { params_schema: paramsSchema } }),
+      )
+    ).status,
   ).toBe(201)
   const elements = [{ name: 'slow', args: { word: `${'a'.repeat(60)}b` } }]
   const answer = await call('POST', '/pipelines', { elements })
   expect([answer.status, answer.body]).toEqual([
     400,
-    { code: 'syntax', reason: "/elements/0/args: the element's schema takes too long to check this" },
+    {
+      code: 'syntax',
+      reason: "/elements/0/args: the element's schema takes too long to check this",
+    },
   ])
 })

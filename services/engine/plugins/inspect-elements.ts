@@ -16,7 +16,9 @@ import type { InspectionRequest, Migration } from './inspect-process.ts'
 
 const LOAD_TIMEOUT_MS = 10_000
 const MAX_HEAP_MIB = 256
-/** Address space of the process: twice the heap, and as much again for Node itself and its threads. */
+/**
+ * Address space of the process: twice the heap, and as much again for Node itself and its threads.
+ */
 const MAX_DATA_BYTES = 4 * MAX_HEAP_MIB * 1024 * 1024
 const LIMITS = {
   // Ends the process even if the engine stops first and no longer enforces the timeout.
@@ -30,28 +32,39 @@ const MAX_PROBLEM_LENGTH = 2000
 /** Maximum size of migrated arguments, in characters of JSON. */
 const MAX_ARGS_LENGTH = 2 ** 20
 
-/** The answer of the inspection process. It is validated, because the code of the plugin can send messages, too. */
+/**
+ * The answer of the inspection process. It is validated, because the code of the plugin
+ * can send messages, too.
+ */
 const inspectionAnswer = z.object({
   problem: z.string().max(MAX_PROBLEM_LENGTH).optional(),
-  /** The migrated arguments, in the order of the request; null for an element that does not migrate its arguments. */
+  /**
+   * The migrated arguments, in the order of the request; null for an element that does not
+   * migrate its arguments.
+   */
   migrated: z.array(z.record(z.string(), z.unknown()).nullable()).optional(),
 })
 type InspectionAnswer = z.infer<typeof inspectionAnswer>
 
 /**
- * Checks that the elements of an uploaded plugin can be loaded. Throws `EyrieError` (`syntax`) with the reason if they
- * cannot. They are loaded in a separate process, which can read only the plugin and the SDK, cannot write files, open
- * connections or reach other processes, and has limited time and memory.
+ * Checks that the elements of an uploaded plugin can be loaded. Throws `EyrieError` (`syntax`)
+ * with the reason if they cannot. They are loaded in a separate process, which can read only the
+ * plugin and the SDK, cannot write files, open connections or reach other processes, and has
+ * limited time and memory.
  */
-export async function inspectElements({ elements }: KnownPlugin, signal: AbortSignal): Promise<void> {
+export async function inspectElements(
+  { elements }: KnownPlugin,
+  signal: AbortSignal,
+): Promise<void> {
   const { problem } = await runInspection({ elements }, [], signal)
-  if (problem !== undefined) throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
+  if (problem !== undefined)
+    throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
 }
 
 /**
- * Lets the elements of a version migrate arguments of an earlier one, in the same kind of process as `inspectElements`.
- * Returns the arguments in the order of `migrations`; null for an element that has no `migrate`. Throws `EyrieError`
- * (`reference`) with the reason if one fails.
+ * Lets the elements of a version migrate arguments of an earlier one, in the same kind of process
+ * as `inspectElements`. Returns the arguments in the order of `migrations`; null for an element
+ * that has no `migrate`. Throws `EyrieError` (`reference`) with the reason if one fails.
  */
 export async function migrateArgs(
   { name, version, elements }: KnownPlugin,
@@ -83,7 +96,12 @@ async function runInspection(
     ({ manifest }) => manifest.needs.includes('pixels') || manifest.capabilities?.inference,
   )
   const answer = waitForAnswer(inspection)
-  inspection.child.send({ entry, elements: names, needsArrays, migrations } satisfies InspectionRequest)
+  inspection.child.send({
+    entry,
+    elements: names,
+    needsArrays,
+    migrations,
+  } satisfies InspectionRequest)
   const result = await answer
   inspection.child.kill('SIGKILL')
   return result
@@ -104,7 +122,11 @@ function waitForAnswer({ child, report }: LaunchedProcess): Promise<InspectionAn
   })
 }
 
-function describeExit(report: LaunchReport, code: number | null, killedBy: NodeJS.Signals | null): string {
+function describeExit(
+  report: LaunchReport,
+  code: number | null,
+  killedBy: NodeJS.Signals | null,
+): string {
   if ('error' in report) return `the inspection process failed to start: ${report.error}`
   if (killedBy) return `loading takes longer than ${LOAD_TIMEOUT_MS / 1000} s`
   return `the process exited with code ${code} while loading`

@@ -3,8 +3,9 @@ import { describeError } from '@eyrie/element/error-location'
 import { loadElement, resolveSdk } from '../plugin-host/protocol/load-element.ts'
 
 /**
- * Entry point of the process in which `inspectElements` checks an uploaded plugin. The process loads the elements (the
- * steps of pipelines that the plugin provides) without opening them, lets them migrate arguments, answers and exits.
+ * Entry point of the process in which `inspectElements` checks an uploaded plugin. The process
+ * loads the elements (the steps of pipelines that the plugin provides) without opening them, lets
+ * them migrate arguments, answers and exits.
  */
 
 const MAX_PROBLEM_LENGTH = 2000

@@ -10,8 +10,9 @@ import { compareVersions } from '@eyrie/contract/compare-versions'
 import type { KnownElement, KnownPlugin, Origin } from '../plugin-host/known-plugin.ts'
 
 /**
- * The installed plugins, which provide the elements (steps) of pipelines. Several versions of a plugin can be installed,
- * but only one version is active, and only its elements are available to pipelines. The object is immutable.
+ * The installed plugins, which provide the elements (steps) of pipelines. Several versions of a
+ * plugin can be installed, but only one version is active, and only its elements are available to
+ * pipelines. The object is immutable.
  */
 export interface InstalledPlugins {
   readonly plugins: readonly KnownPlugin[]
@@ -30,8 +31,14 @@ export function listVersions({ plugins }: InstalledPlugins, name: string): Known
     .sort((a, b) => getRank(a) - getRank(b) || compareVersions(b.version, a.version))
 }
 
-/** Returns the selected version if it is installed, otherwise the version with the highest precedence. */
-export function findActiveVersion(installed: InstalledPlugins, name: string): KnownPlugin | undefined {
+/**
+ * Returns the selected version if it is installed, otherwise the version with the highest
+ * precedence.
+ */
+export function findActiveVersion(
+  installed: InstalledPlugins,
+  name: string,
+): KnownPlugin | undefined {
   const versions = listVersions(installed, name)
   const selected = Object.hasOwn(installed.selected, name) ? installed.selected[name] : undefined
   return versions.find(({ version }) => version === selected) ?? versions[0]
@@ -50,8 +57,8 @@ export const listActiveVersions = (installed: InstalledPlugins): KnownPlugin[] =
   listNames(installed).flatMap(name => findActiveVersion(installed, name) ?? [])
 
 /**
- * Returns the elements of all active versions by name. If two plugins have an element of the same name, the first plugin
- * wins.
+ * Returns the elements of all active versions by name. If two plugins have an element of the same
+ * name, the first plugin wins.
  */
 export function collectElements(installed: InstalledPlugins): Map<string, KnownElement> {
   const elements = new Map<string, KnownElement>()
@@ -98,11 +105,16 @@ export function describePlugin(
 ): Plugin | undefined {
   const active = findActiveVersion(installed, name)
   if (!active) return undefined
-  const versions = listVersions(installed, name).map(version => describeVersion(version, conditions))
+  const versions = listVersions(installed, name).map(version =>
+    describeVersion(version, conditions),
+  )
   return { name, active: active.version, versions }
 }
 
-export const describePlugins = (installed: InstalledPlugins, conditions: PluginConditions): Plugin[] =>
+export const describePlugins = (
+  installed: InstalledPlugins,
+  conditions: PluginConditions,
+): Plugin[] =>
   listNames(installed)
     .sort()
     .map(name => describePlugin(installed, name, conditions)!)

@@ -23,13 +23,17 @@ it('a switch during which the engine has ended changes the pipelines when it sta
   const before = [{ name: 'probe', args: { limit: 4 } }]
   const after = [{ name: 'probe', args: { threshold: 4 } }]
   const { id } = (await first.call('POST', '/pipelines', { elements: before })).body
-  const { id: edited } = (await first.call('POST', '/pipelines', { elements: [{ name: 'probe', args: {} }] }))
-    .body
+  const { id: edited } = (
+    await first.call('POST', '/pipelines', { elements: [{ name: 'probe', args: {} }] })
+  ).body
   await first.engine.stop()
 
   // As it is after the version was stored, and before the pipelines were.
   const selection = join(folder, 'plugins', 'active.json')
-  writeFileSync(selection, JSON.stringify({ ...JSON.parse(readFileSync(selection, 'utf8')), probe: '2.0.0' }))
+  writeFileSync(
+    selection,
+    JSON.stringify({ ...JSON.parse(readFileSync(selection, 'utf8')), probe: '2.0.0' }),
+  )
   const pipelines = [id, edited].map(id => ({ id, before, after }))
   const unfinished = { to: '2.0.0', pipelines }
   writeFileSync(
@@ -59,7 +63,9 @@ it(
     await upload('1.0.0')
     await upload('2.0.0', `throw new Error('no lens')`)
     // Without a pipeline, the version does not run yet.
-    expect((await first.call('PUT', '/plugins/probe', { version: '2.0.0' })).body.active).toBe('2.0.0')
+    expect((await first.call('PUT', '/plugins/probe', { version: '2.0.0' })).body.active).toBe(
+      '2.0.0',
+    )
     await first.engine.stop()
 
     const second = await startEngine(folder, data)

@@ -8,7 +8,10 @@ import { assertOwnModels } from './own-models.ts'
 
 const place = '/elements/0/capabilities/inference/own/0'
 
-/** Checks a package with a model, in whose description these fields are replaced or, if undefined, missing. */
+/**
+ * Checks a package with a model, in whose description these fields are replaced or,
+ * if undefined, missing.
+ */
 async function check(changed: object = {}): Promise<void> {
   const folder = createTemporaryFolder()
   const model = writeOwnModel(join(folder, 'probe'), 'colour', { width: 8, height: 8 })
@@ -25,8 +28,16 @@ describe('a package with models', () => {
   it.each<[string, object, RegExp]>([
     ['a licence', { license: undefined }, new RegExp(`^${place}/license: is required`)],
     ['an SHA-256', { sha256: undefined }, new RegExp(`^${place}/sha256: is required`)],
-    ['the file', { file: 'other.onnx' }, new RegExp(`^${place}/file: the package does not contain other`)],
-    ['labels of its detections', { head: 'yolox' }, new RegExp(`^${place}/labels: must name the classes`)],
+    [
+      'the file',
+      { file: 'other.onnx' },
+      new RegExp(`^${place}/file: the package does not contain other`),
+    ],
+    [
+      'labels of its detections',
+      { head: 'yolox' },
+      new RegExp(`^${place}/labels: must name the classes`),
+    ],
   ])('is refused without %s', async (_, changed, reason) => {
     await expect(check(changed)).rejects.toThrow(reason)
   })
@@ -36,6 +47,8 @@ describe('a package with models', () => {
       /sha256: colour\.onnx has the SHA-256 [0-9a-f]{64}, not the one of the model colour: run eyrie plugin generate/,
     )
     for (const file of ['../other/model.onnx', '/etc/passwd', 'a/../../b.onnx', 'model.bin'])
-      await expect(check({ file })).rejects.toThrow(`${place}/file: must be the path of an .onnx file`)
+      await expect(check({ file })).rejects.toThrow(
+        `${place}/file: must be the path of an .onnx file`,
+      )
   })
 })

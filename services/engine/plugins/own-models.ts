@@ -6,10 +6,14 @@ import { syntaxError } from '@eyrie/contract/parse'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 
 /**
- * Throws `EyrieError` (`syntax`) if a package does not contain the models that its manifest describes. Whether they run is known
- * when an element is opened, because only the inference workers load them.
+ * Throws `EyrieError` (`syntax`) if a package does not contain the models that its manifest
+ * describes. Whether they run is known when an element is opened, because only the
+ * inference workers load them.
  */
-export async function assertOwnModels({ folder, elements }: Pick<KnownPlugin, 'folder' | 'elements'>) {
+export async function assertOwnModels({
+  folder,
+  elements,
+}: Pick<KnownPlugin, 'folder' | 'elements'>) {
   for (const [index, { manifest }] of elements.entries()) {
     for (const [position, { name, file, sha256 }] of (
       manifest.capabilities?.inference?.own ?? []

@@ -54,7 +54,9 @@ it('the signature of a plugin protects it, too, if someone replaces the digests'
   const claim = { state: 'signed', publisher: acme.publisher, key: acme.key }
   expect(await store.verifyPackage('probe', '1.0.0')).toEqual(claim)
   writeFileSync(join(installed, 'element.ts'), 'export default {}')
-  await expect(store.verifyPackage('probe', '1.0.0')).rejects.toThrow(/have changed since it was installed/)
+  await expect(store.verifyPackage('probe', '1.0.0')).rejects.toThrow(
+    /have changed since it was installed/,
+  )
 
   rmSync(join(folder, 'data/digests.json'))
   const reopened = createPluginStore({
@@ -62,5 +64,7 @@ it('the signature of a plugin protects it, too, if someone replaces the digests'
     otherFolders: [],
     log: createLog('test', 'silent'),
   })
-  await expect(reopened.verifyPackage('probe', '1.0.0')).rejects.toThrow(/"element\.ts" was changed after/)
+  await expect(reopened.verifyPackage('probe', '1.0.0')).rejects.toThrow(
+    /"element\.ts" was changed after/,
+  )
 })

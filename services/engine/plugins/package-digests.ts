@@ -13,20 +13,23 @@ const digestFile = z.record(pluginName, z.record(pluginVersion, z.string().regex
 type Digests = z.infer<typeof digestFile>
 
 /**
- * The digests of the files of uploaded plugins. They are recorded when a plugin is installed, so that later changes of
- * its files are detected before they run.
+ * The digests of the files of uploaded plugins. They are recorded when a plugin is installed, so
+ * that later changes of its files are detected before they run.
  */
 export interface PackageDigests {
   record(name: string, version: string): Promise<void>
   delete(name: string, version: string): Promise<void>
   /**
-   * Returns the files of a plugin. Rejects with an `Error` if they have changed since they were installed. A plugin
-   * without a digest, which an earlier release of the engine has installed, gets one.
+   * Returns the files of a plugin. Rejects with an `Error` if they have changed since they
+   * were installed. A plugin without a digest, which an earlier release of the engine has
+   * installed, gets one.
    */
   verify(name: string, version: string): Promise<PackageFiles>
 }
 
-/** Opens the digests of the plugins in `folder`, each of which is in `<folder>/<name>/<version>/`. */
+/**
+ * Opens the digests of the plugins in `folder`, each of which is in `<folder>/<name>/<version>/`.
+ */
 export function openPackageDigests(folder: string, log: Log): PackageDigests {
   const file = join(folder, 'digests.json')
   let digests = readDigests(file, log)
@@ -42,7 +45,8 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
     save({ ...digests, [name]: { ...digests[name], [version]: digest } })
 
   return {
-    record: async (name, version) => store(name, version, computeDigest(await hashFiles(name, version))),
+    record: async (name, version) =>
+      store(name, version, computeDigest(await hashFiles(name, version))),
     delete: async (name, version) => {
       const { [version]: _, ...others } = digests[name] ?? {}
       await save({ ...digests, [name]: others })

@@ -36,12 +36,16 @@ const withLimit = (maximum: number) => ({
 async function listUsers(name: string): Promise<Record<string, number[] | undefined>> {
   const { versions } = (await call('GET', `/plugins/${name}`)).body
   return Object.fromEntries(
-    versions.map(({ version, pipelines }: { version: string; pipelines?: number[] }) => [version, pipelines]),
+    versions.map(({ version, pipelines }: { version: string; pipelines?: number[] }) => [
+      version,
+      pipelines,
+    ]),
   )
 }
 
 it('pipelines run the version that they pin, the newest that begins so, or the active one', async () => {
-  for (const version of ['1.2.0', '1.2.3', '1.10.0', '2.0.0', '2.1.0-beta.1']) await upload('pinned', version)
+  for (const version of ['1.2.0', '1.2.3', '1.10.0', '2.0.0', '2.1.0-beta.1'])
+    await upload('pinned', version)
   const ids: Record<string, number> = {}
   for (const name of [
     'pinned',
@@ -134,6 +138,8 @@ it('an upload that a pinned beginning would follow is refused if it does not fit
 it.each(['v1', 'v2'] as const)('the short form of %s has no versions', async revision => {
   await upload('short', '1.0.0', { element: withLimit(9) })
   const create = (elements: string[]) => getRevision(revision)('POST', '/pipelines', { elements })
-  expect(JSON.stringify((await create(['short@1:3'])).body)).toContain('the short form has no versions')
+  expect(JSON.stringify((await create(['short@1:3'])).body)).toContain(
+    'the short form has no versions',
+  )
   expect((await create(['short@1'])).status).toBe(201)
 })

@@ -12,14 +12,14 @@ import type { PluginStore } from './plugin-store.ts'
 import { findIncompatiblePipelines, findUsingPipelines } from './plugin-usage.ts'
 
 /**
- * Checks before a change of the installed plugins that the configured pipelines work with the plugins after the change.
- * Pipelines consist of elements, which plugins provide.
+ * Checks before a change of the installed plugins that the configured pipelines work with the
+ * plugins after the change. Pipelines consist of elements, which plugins provide.
  */
 export interface PipelineChecks {
   /**
-   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change to `next`. `version`
-   * is the version that the change is about. `pipelines` are the configured pipelines after the change, in the same order;
-   * by default, the change does not affect them.
+   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change
+   * to `next`. `version` is the version that the change is about. `pipelines` are the configured
+   * pipelines after the change, in the same order; by default, the change does not affect them.
    */
   assertRemainValid(
     configured: ConfiguredPipelines,
@@ -28,12 +28,16 @@ export interface PipelineChecks {
     pipelines?: readonly Pipeline[],
   ): void
   /**
-   * Checks a new version before it is installed. A pipeline may pin the beginning of a version, such as `1.2`. It then
-   * runs a new version 1.2.x at once. Throws `EyrieError` if there are such pipelines: `conflict` if the version asks for
-   * more than was granted, `reference` if it is incompatible with the pipelines.
+   * Checks a new version before it is installed. A pipeline may pin the beginning of a version,
+   * such as `1.2`. It then runs a new version 1.2.x at once. Throws `EyrieError` if there are such
+   * pipelines: `conflict` if the version asks for more than was granted, `reference` if it is
+   * incompatible with the pipelines.
    */
   assertFollowersAccept(configured: ConfiguredPipelines, plugin: KnownPlugin): void
-  /** Throws `EyrieError` (`syntax`) if elements in `edits`, the edits of pipelines in a request, are invalid. */
+  /**
+   * Throws `EyrieError` (`syntax`) if elements in `edits`, the edits of pipelines in a
+   * request, are invalid.
+   */
   assertEditsValid(
     configured: ConfiguredPipelines,
     next: InstalledPlugins,

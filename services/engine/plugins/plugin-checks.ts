@@ -7,8 +7,15 @@ import { computeDigest } from './package-digests.ts'
 
 /** Checks that precede changes of the installed plugins. */
 
-/** Returns an installed version of a plugin. Throws `EyrieError` (`id`) if the version is not installed. */
-export function getVersion(installed: InstalledPlugins, name: string, version: string): KnownPlugin {
+/**
+ * Returns an installed version of a plugin. Throws `EyrieError` (`id`) if the
+ * version is not installed.
+ */
+export function getVersion(
+  installed: InstalledPlugins,
+  name: string,
+  version: string,
+): KnownPlugin {
   const versions = listVersions(installed, name)
   const plugin = versions.find(candidate => candidate.version === version)
   if (plugin) return plugin
@@ -20,9 +27,12 @@ export function getVersion(installed: InstalledPlugins, name: string, version: s
 /** Whether an uploaded package has the same files as an installed plugin. */
 export async function isIdentical(installed: KnownPlugin, uploaded: KnownPlugin): Promise<boolean> {
   const uploadedFiles = await hashPackage(uploaded.folder)
-  // Rejects if the files contain links, which a package cannot contain, but a folder of the owner can.
+  // Rejects if the files contain links, which a package cannot contain, but a folder of the owner
+  // can.
   const installedFiles = await hashPackage(installed.folder).catch(() => undefined)
-  return installedFiles !== undefined && computeDigest(installedFiles) === computeDigest(uploadedFiles)
+  return (
+    installedFiles !== undefined && computeDigest(installedFiles) === computeDigest(uploadedFiles)
+  )
 }
 
 /** Throws `EyrieError` (`reference`) if pipelines use a version. `pipelines` contains their ids. */
@@ -42,7 +52,10 @@ export const describeQuarantine = ({ plugin, version, channel, reason }: Quarant
   `because it crashed repeatedly (${reason}): ` +
   `use another version, or release it with eyrie plugin release ${plugin}`
 
-/** Throws `EyrieError` (`conflict`) if another plugin has an active element of the same name as one of this plugin. */
+/**
+ * Throws `EyrieError` (`conflict`) if another plugin has an active element of the same name
+ * as one of this plugin.
+ */
 export function assertNoElementCollision(installed: InstalledPlugins, plugin: KnownPlugin): void {
   const collision = findElementCollision(installed, plugin)
   if (!collision) return
@@ -52,7 +65,10 @@ export function assertNoElementCollision(installed: InstalledPlugins, plugin: Kn
   )
 }
 
-/** Throws `EyrieError` (`conflict`) if a version was not uploaded, so that the engine must not remove it. */
+/**
+ * Throws `EyrieError` (`conflict`) if a version was not uploaded, so that the engine must not
+ * remove it.
+ */
 export function assertUploaded({ name, version, origin, folder }: KnownPlugin): void {
   if (origin === 'uploaded') return
   throw new EyrieError(
@@ -63,17 +79,23 @@ export function assertUploaded({ name, version, origin, folder }: KnownPlugin): 
   )
 }
 
-/** Throws `EyrieError` (`conflict`) if this machine lacks boundaries that its owner requires around uploaded code. */
+/**
+ * Throws `EyrieError` (`conflict`) if this machine lacks boundaries that its owner requires
+ * around uploaded code.
+ */
 export function assertIsolated(sandboxes: Pick<Sandboxes, 'findIsolationProblem'>): void {
   const problem = sandboxes.findIsolationProblem()
   if (problem !== undefined) throw new EyrieError('conflict', problem)
 }
 
 /**
- * Throws `EyrieError` (`conflict`) if a version cannot run in shadow: next to the active version, on the same frames and
- * without any effect.
+ * Throws `EyrieError` (`conflict`) if a version cannot run in shadow: next to the active version,
+ * on the same frames and without any effect.
  */
-export function assertCanRunInShadow({ name, version, origin }: KnownPlugin, active: KnownPlugin): void {
+export function assertCanRunInShadow(
+  { name, version, origin }: KnownPlugin,
+  active: KnownPlugin,
+): void {
   if (version === active.version && origin === active.origin)
     throw new EyrieError(
       'conflict',

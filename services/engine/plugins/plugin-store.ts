@@ -25,7 +25,10 @@ const BUILT_IN_FOLDER = resolve(import.meta.dirname, '../../../plugins')
 
 /** Where plugins are stored. A plugin provides elements, which are the steps of pipelines. */
 export interface PluginStoreOptions {
-  /** Folder of uploaded plugins (`<folder>/<name>/<version>/`) and of the selected versions (`active.json`). */
+  /**
+   * Folder of uploaded plugins (`<folder>/<name>/<version>/`) and of the selected
+   * versions (`active.json`).
+   */
   folder: string
   /** Folders of plugins that were not uploaded. */
   otherFolders: readonly PluginFolder[]
@@ -33,26 +36,35 @@ export interface PluginStoreOptions {
 }
 
 /**
- * The installed plugins on disk, and which of their versions is active. Callers must not make two changes at the same
- * time.
+ * The installed plugins on disk, and which of their versions is active. Callers must not make two
+ * changes at the same time.
  */
 export interface PluginStore {
   installed(): InstalledPlugins
   /** The elements that pipelines can use. Every change updates this object in place. */
   elements: KnownElements
-  /** Calls `work` with an empty folder on the same file system as the plugins, and deletes the folder afterwards. */
+  /**
+   * Calls `work` with an empty folder on the same file system as the plugins, and deletes
+   * the folder afterwards.
+   */
   withDraftFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
-  /** Moves the plugin from a draft folder into the store. The first version of a plugin becomes active. */
+  /**
+   * Moves the plugin from a draft folder into the store. The first version of a
+   * plugin becomes active.
+   */
   add(plugin: KnownPlugin): Promise<void>
   /** Replaces an uploaded version by the same version in a draft folder. */
   replace(existing: KnownPlugin, plugin: KnownPlugin): Promise<void>
   remove(plugin: KnownPlugin): Promise<void>
   select(name: string, version: string): Promise<void>
-  /** Returns who has signed an uploaded plugin, according to its signature; `verifyPackage` compares its files. */
+  /**
+   * Returns who has signed an uploaded plugin, according to its signature;
+   * `verifyPackage` compares its files.
+   */
   readClaim(name: string, version: string): PackageClaim
   /**
-   * Returns who has signed an uploaded plugin. Throws an `Error` if its files have changed since it was installed, or since it
-   * was signed.
+   * Returns who has signed an uploaded plugin. Throws an `Error` if its files have changed since it
+   * was installed, or since it was signed.
    */
   verifyPackage(name: string, version: string): Promise<PackageClaim>
 }
@@ -82,8 +94,8 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
   const createDraftPath = () => join(folder, DRAFT_PREFIX + randomUUID())
 
   /**
-   * Removes the folder of a plugin atomically by renaming it. Returns the path of the draft folder, which can then be
-   * deleted.
+   * Removes the folder of a plugin atomically by renaming it. Returns the path of the draft folder,
+   * which can then be deleted.
    */
   async function moveToDraft(pluginFolder: string): Promise<string> {
     const draft = createDraftPath()
@@ -157,11 +169,13 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
 }
 
 /**
- * Returns the plugin folders of the user, then the folder of the built-in plugins, which the user may have configured,
- * too.
+ * Returns the plugin folders of the user, then the folder of the built-in plugins, which the user
+ * may have configured, too.
  */
 export function listPluginFolders(configured: readonly string[]): PluginFolder[] {
-  const userFolders = configured.filter(path => resolveLinks(path) !== resolveLinks(BUILT_IN_FOLDER))
+  const userFolders = configured.filter(
+    path => resolveLinks(path) !== resolveLinks(BUILT_IN_FOLDER),
+  )
   return [
     ...userFolders.map((path): PluginFolder => ({ path, origin: 'folder' })),
     { path: BUILT_IN_FOLDER, origin: 'built-in' },
@@ -194,7 +208,8 @@ function readSelection(file: string, log: Log): InstalledPlugins['selected'] {
 function warnOfMissingVersions(installed: InstalledPlugins, log: Log): void {
   for (const [plugin, version] of Object.entries(installed.selected)) {
     const active = findActiveVersion(installed, plugin)?.version ?? 'none'
-    if (active !== version) log.warn({ plugin, version, active }, 'selected plugin version is not installed')
+    if (active !== version)
+      log.warn({ plugin, version, active }, 'selected plugin version is not installed')
   }
 }
 

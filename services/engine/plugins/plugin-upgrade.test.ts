@@ -9,8 +9,14 @@ import { followOutput } from '../../../test/fixtures/engine/followed-output.ts'
 import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
-import { type EngineProcess, startEngineProcess } from '../../../test/fixtures/processes/engine-process.ts'
-import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import {
+  type EngineProcess,
+  startEngineProcess,
+} from '../../../test/fixtures/processes/engine-process.ts'
+import {
+  type MediaProcess,
+  startMediaProcess,
+} from '../../../test/fixtures/processes/media-process.ts'
 
 /** An upgrade of a plugin while its pipeline analyses a video. The tests build on each other. */
 
@@ -104,7 +110,11 @@ beforeAll(async () => {
     variables: { EYRIE_MEDIA_ROOTS: folder },
   })
   api = engine.api
-  await upload({ version: '1.0.0', element: withArgument('every'), open: reporting('one', 'every') })
+  await upload({
+    version: '1.0.0',
+    element: withArgument('every'),
+    open: reporting('one', 'every'),
+  })
 
   messages = await followOutput(api, ['frame', 'event'])
   const source = { type: 'file' as const, address: video, decoder: 'gst_h264' as const }
@@ -129,7 +139,8 @@ afterAll(async () => {
 it(
   'a version runs in shadow without any effect, and the report says how it differs',
   async () => {
-    const migrate = 'migrate: ({ every }: any, from: string) => ({ each: every, from: Number(from[0]) }),'
+    const migrate =
+      'migrate: ({ every }: any, from: string) => ({ each: every, from: Number(from[0]) }),'
     const element = {
       params_schema: {
         type: 'object',
@@ -138,11 +149,17 @@ it(
         additionalProperties: false,
       },
     }
-    // Reports each frame: a busy machine skips frames in shadow, and the rest may contain as many multiples of 5 as of 10.
+    // Reports each frame: a busy machine skips frames in shadow, and the rest may contain as many
+    // multiples of 5 as of 10.
     const open = reporting('two', 'each').replace('% setup.args.each', '% 1')
     await upload({ version: '1.1.0', element, members: migrate, open })
     const report = await runInShadow('1.1.0')
-    expect(report).toMatchObject({ active: '1.0.0', version: '1.1.0', state: 'ended', verdict: 'different' })
+    expect(report).toMatchObject({
+      active: '1.0.0',
+      version: '1.1.0',
+      state: 'ended',
+      verdict: 'different',
+    })
     const [comparison] = report.channels
     expect(comparison).toMatchObject({
       channel,
@@ -150,8 +167,12 @@ it(
       shadow: { failures: 0 },
       active: { failures: 0 },
     })
-    expect(comparison!.shadow.events.multiple).toBeGreaterThan(comparison!.active.events.multiple ?? 0)
-    expect(report.findings.join()).toMatch(/probe on channel \d+: \d+ events multiple instead of \d+/)
+    expect(comparison!.shadow.events.multiple).toBeGreaterThan(
+      comparison!.active.events.multiple ?? 0,
+    )
+    expect(report.findings.join()).toMatch(
+      /probe on channel \d+: \d+ events multiple instead of \d+/,
+    )
     // Nothing of it was published, and nothing was changed.
     expect(listReporters()).toEqual(new Set(['one']))
     expect(await getArgs()).toEqual({ every: 10 })

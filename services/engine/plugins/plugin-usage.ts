@@ -6,8 +6,8 @@ import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 
 /**
- * Returns the ids of the pipelines that use this version of a plugin. A pipeline is a sequence of elements (steps), which
- * plugins provide.
+ * Returns the ids of the pipelines that use this version of a plugin. A pipeline is a sequence of
+ * elements (steps), which plugins provide.
  */
 export function findUsingPipelines(
   plugin: KnownPlugin,
@@ -24,9 +24,10 @@ export function findUsingPipelines(
 }
 
 /**
- * Returns the pipelines that would become invalid if `next` replaced `current`. Both are catalogs, which list the elements
- * and models that pipelines can use. `nextPipelines` are the pipelines after the change, in the same order. A pipeline that
- * is invalid already, for the same reason, is omitted.
+ * Returns the pipelines that would become invalid if `next` replaced `current`. Both are
+ * catalogs, which list the elements and models that pipelines can use. `nextPipelines` are the
+ * pipelines after the change, in the same order. A pipeline that is invalid already, for the
+ * same reason, is omitted.
  */
 export function findIncompatiblePipelines(
   { pipelines, sources }: ConfiguredPipelines,

@@ -57,12 +57,16 @@ describe('plugin upload', () => {
       expect((await call('GET', '/plugins')).body).toContainEqual(added.body)
       expect(await findCatalogVersion('probe')).toBe('1.0.0')
       expect((await pipeline({ name: 'probe', args: { limit: 3 } })).status).toBe(201)
-      expect((await pipeline({ name: 'probe', args: { limit: 4 } })).body.reason).toMatch(/args\/limit/)
+      expect((await pipeline({ name: 'probe', args: { limit: 4 } })).body.reason).toMatch(
+        /args\/limit/,
+      )
     },
   )
 
   it('loads a plugin that imports the SDK and its own files', async () => {
-    const described = createPluginEntries({ name: 'crowd' }).find(({ name }) => name.endsWith('plugin.json'))
+    const described = createPluginEntries({ name: 'crowd' }).find(({ name }) =>
+      name.endsWith('plugin.json'),
+    )
     const files = [
       { name: 'package/plugin.json', content: described!.content! },
       { name: 'package/lib/limit.ts', content: 'export const limit: number = 3' },
@@ -78,7 +82,9 @@ describe('plugin upload', () => {
       },
     ]
     const gzip = { 'Content-Type': 'application/gzip' }
-    expect(await call('POST', '/plugins', await createTarball(files), gzip)).toMatchObject({ status: 201 })
+    expect(await call('POST', '/plugins', await createTarball(files), gzip)).toMatchObject({
+      status: 201,
+    })
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const element = await openElementThread({
       source: {
@@ -146,7 +152,10 @@ describe('plugin version switch', () => {
     const wide = (await pipeline({ name: 'probe', args: { limit: 9 } })).body.id
     await pipeline({ name: 'probe', args: { limit: 2 } })
     const refused = await use('probe', '2.0.0')
-    expect(refused).toMatchObject({ status: 409, body: { code: 'reference', value: { pipelines: [wide] } } })
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: 'reference', value: { pipelines: [wide] } },
+    })
     expect(refused.body.reason).toContain(`/pipelines/${wide}/elements/0/args/limit: must be <= 3`)
     expect(await findCatalogVersion('probe')).toBe('1.0.0')
     await call('PUT', `/pipelines/${wide}`, { elements: [{ name: 'probe', args: { limit: 1 } }] })
@@ -195,7 +204,9 @@ describe('plugin version switch', () => {
     const stale = await call('PUT', '/plugins/probe', { version: '2.0.0' }, { 'If-Match': tag })
     expect([stale.status, stale.body.code]).toEqual([412, 'precondition'])
     const now = (await call('GET', '/plugins/probe')).headers.get('ETag')!
-    expect((await call('PUT', '/plugins/probe', { version: '2.0.0' }, { 'If-Match': now })).status).toBe(200)
+    expect(
+      (await call('PUT', '/plugins/probe', { version: '2.0.0' }, { 'If-Match': now })).status,
+    ).toBe(200)
   })
 })
 

@@ -72,13 +72,16 @@ export interface UploadOptions {
   /** IP address of the client. */
   client: string
   ifMatch?: string | undefined
-  /** Whether the package may be signed by another publisher than the installed versions of the plugin. */
+  /**
+   * Whether the package may be signed by another publisher than the installed
+   * versions of the plugin.
+   */
   acceptsNewPublisher?: boolean
 }
 
 /**
- * Manages the installed plugins, which provide the elements (steps) of pipelines. Changes are atomic, and channels that
- * do not use the plugin continue to run.
+ * Manages the installed plugins, which provide the elements (steps) of pipelines. Changes are
+ * atomic, and channels that do not use the plugin continue to run.
  */
 export interface Plugins extends Omit<VersionSwitches, 'stop'> {
   list(): WithEtag<Plugin[]>
@@ -88,10 +91,13 @@ export interface Plugins extends Omit<VersionSwitches, 'stop'> {
   /** Lists what was granted to a plugin, oldest first. */
   listGrants(name: string): PluginGrant[]
   /**
-   * Adds a version of a plugin. The first version becomes active, and is granted what it asks for. The result is
-   * `unchanged` if the version is already installed with the same content.
+   * Adds a version of a plugin. The first version becomes active, and is granted what it asks for.
+   * The result is `unchanged` if the version is already installed with the same content.
    */
-  upload(archive: Uint8Array, options: UploadOptions): Promise<WithEtag<Plugin> & { unchanged: boolean }>
+  upload(
+    archive: Uint8Array,
+    options: UploadOptions,
+  ): Promise<WithEtag<Plugin> & { unchanged: boolean }>
   remove(name: string, version: string, ifMatch?: string): Promise<void>
   /** Releases all versions of a plugin from quarantine, so that they run again on all channels. */
   release(name: string, ifMatch?: string): Promise<WithEtag<Plugin>>
@@ -155,7 +161,10 @@ export function createPlugins({
     log,
   })
 
-  /** Adds a plugin to the store. Returns false if the version is already installed with the same content. */
+  /**
+   * Adds a plugin to the store. Returns false if the version is already installed
+   * with the same content.
+   */
   async function install(
     plugin: KnownPlugin,
     claim: PackageClaim,
@@ -175,7 +184,10 @@ export function createPlugins({
     const policy = trust.policy()
     assertAccepted({ name, version, claim }, policy)
     const uploaded = listVersions(installed, name).filter(({ origin }) => origin === 'uploaded')
-    await acceptPublisher({ name, version, claim }, { uploaded, policy, grants, acceptsNewPublisher })
+    await acceptPublisher(
+      { name, version, claim },
+      { uploaded, policy, grants, acceptsNewPublisher },
+    )
     if (existing) return replace(existing, plugin)
 
     const isFirst = !findActiveVersion(installed, name)
@@ -188,7 +200,8 @@ export function createPlugins({
       await grants.grant(plugin, client)
     }
 
-    // The first version becomes active, which starts the channels that wait for its elements. Others may be pinned.
+    // The first version becomes active, which starts the channels that wait for its elements.
+    // Others may be pinned.
     await configuration.runExclusive(async configured => {
       if (!isFirst) checks.assertFollowersAccept(configured, plugin)
       await store.add(plugin)
@@ -197,7 +210,9 @@ export function createPlugins({
     return true
   }
 
-  /** Replaces the files of a development version. Channels that use it restart with the new code. */
+  /**
+   * Replaces the files of a development version. Channels that use it restart with the new code.
+   */
   async function replace(existing: KnownPlugin, plugin: KnownPlugin): Promise<true> {
     const { name, version, origin } = existing
     if (origin !== 'uploaded')
@@ -210,7 +225,8 @@ export function createPlugins({
 
     const installed = store.installed()
     const plugins = installed.plugins.map(other => (other === existing ? plugin : other))
-    if (isActiveVersion(installed, existing)) assertNoElementCollision({ ...installed, plugins }, plugin)
+    if (isActiveVersion(installed, existing))
+      assertNoElementCollision({ ...installed, plugins }, plugin)
     await configuration.runExclusive(async configured => {
       checks.assertRemainValid(configured, { ...installed, plugins }, version)
       await store.replace(existing, plugin)
@@ -306,7 +322,7 @@ export function createPlugins({
 }
 
 /**
- * Entity tags are keyed hashes, so that they do not reveal secrets. Plugins contain no secrets, so the key can be
- * public.
+ * Entity tags are keyed hashes, so that they do not reveal secrets. Plugins contain no secrets, so
+ * the key can be public.
  */
 const toTagged = <T>(value: T): WithEtag<T> => ({ value, etag: computeEtag('plugins', value) })

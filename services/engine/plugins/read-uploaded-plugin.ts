@@ -5,7 +5,10 @@ import { syntaxError } from '@eyrie/contract/parse'
 import { type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import { assertOwnModels } from './own-models.ts'
 
-/** Reads an unpacked package without running its code. Throws `EyrieError` (`syntax`) if it is invalid. */
+/**
+ * Reads an unpacked package without running its code. Throws `EyrieError` (`syntax`) if it is
+ * invalid.
+ */
 export async function readUploadedPlugin(folder: string): Promise<KnownPlugin> {
   const plugin = readValidPlugin(folder)
   await assertOwnModels(plugin)

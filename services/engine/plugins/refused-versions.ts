@@ -12,7 +12,10 @@ export interface RefusedVersion {
   reason: string
 }
 
-/** Lists the versions of uploaded plugins that a policy refuses, and that are active or used by a pipeline. */
+/**
+ * Lists the versions of uploaded plugins that a policy refuses, and that are active
+ * or used by a pipeline.
+ */
 export function listRefusedVersions(
   installed: InstalledPlugins,
   policy: SignaturePolicy,

@@ -3,7 +3,10 @@ import type { SwitchHistory } from './upgrade/switch-history.ts'
 
 const ALARM_MS = 24 * 60 * 60_000
 
-/** Returns an alarm for each plugin that the engine has switched back within the last day, until somebody switches it again. */
+/**
+ * Returns an alarm for each plugin that the engine has switched back within the last day, until
+ * somebody switches it again.
+ */
 export function listReverts(
   history: Pick<SwitchHistory, 'list'>,
   installed: InstalledPlugins,

@@ -43,7 +43,9 @@ afterEach(async () => {
 
 const uploadedNames = async () =>
   (await call('GET', '/plugins')).body
-    .filter(({ versions }: { versions: { origin: string }[] }) => versions.some(v => v.origin === 'uploaded'))
+    .filter(({ versions }: { versions: { origin: string }[] }) =>
+      versions.some(v => v.origin === 'uploaded'),
+    )
     .map(({ name }: { name: string }) => name)
 
 const upload = async (archive: Uint8Array | Promise<Uint8Array>, query = '') =>
@@ -87,7 +89,9 @@ describe('an engine whose owner trusts no publisher', () => {
     expect(await uploadVersion('1.1.0')).toMatchObject(
       refused(/signed by no one, .*unknown publisher "Acme Vision"/),
     )
-    expect(await uploadVersion('1.1.0', undefined, '?new-publisher=true')).toMatchObject({ status: 201 })
+    expect(await uploadVersion('1.1.0', undefined, '?new-publisher=true')).toMatchObject({
+      status: 201,
+    })
   })
 
   const change = (name: string, content: string) => (entry: ArchiveEntry) =>
@@ -113,7 +117,9 @@ describe('an engine whose owner trusts no publisher', () => {
       'a missing file',
       () => {
         const more = { name: 'package/lib/limit.ts', content: '3' }
-        return signEntries([...createPluginEntries({}), more], acme).filter(entry => entry.name !== more.name)
+        return signEntries([...createPluginEntries({}), more], acme).filter(
+          entry => entry.name !== more.name,
+        )
       },
       /"lib\/limit\.ts" was removed/,
       'lib/limit.ts',
@@ -139,14 +145,17 @@ describe('an engine whose owner trusts no publisher', () => {
       () => sign().map(change('package/signature.json', '{"format": 1, "publisher"')),
       /signature\.json is not valid JSON/,
     ],
-  ])('refuses a package with %s, even if the plugin is allowed', async (_, createEntries, reason, file) => {
-    await allow('probe')
-    const answer = await upload(createTarball(createEntries()), '?new-publisher=true')
-    expect(answer).toMatchObject(refused(reason))
-    expect(answer.body.value).toEqual(file === undefined ? undefined : { file })
-    expect(await uploadedNames()).toEqual([])
-    expect(readdirSync(join(data, 'plugins')).filter(name => name.startsWith('.'))).toEqual([])
-  })
+  ])(
+    'refuses a package with %s, even if the plugin is allowed',
+    async (_, createEntries, reason, file) => {
+      await allow('probe')
+      const answer = await upload(createTarball(createEntries()), '?new-publisher=true')
+      expect(answer).toMatchObject(refused(reason))
+      expect(answer.body.value).toEqual(file === undefined ? undefined : { file })
+      expect(await uploadedNames()).toEqual([])
+      expect(readdirSync(join(data, 'plugins')).filter(name => name.startsWith('.'))).toEqual([])
+    },
+  )
 })
 
 describe('an engine whose owner trusts a publisher', () => {
@@ -187,7 +196,8 @@ describe('an engine whose owner trusts a publisher', () => {
       status: 200,
     })
     expect(await uploadVersion('2.1.0', beta)).toMatchObject({ status: 201 })
-    for (const version of ['2.1.0', '1.0.0']) expect(await use(version)).toMatchObject({ status: 200 })
+    for (const version of ['2.1.0', '1.0.0'])
+      expect(await use(version)).toMatchObject({ status: 200 })
     // Another key of the same publisher, whom the owner has named so.
     const renewed = createPublisher('anything')
     await setTrust(renewed, 'trusted', 'Acme Vision')
@@ -214,10 +224,14 @@ describe('an engine whose owner trusts a publisher', () => {
     await setTrust(acme, 'distrusted')
     expect(await signatureOf('1.0.0')).toMatchObject({
       trust: 'distrusted',
-      refused: expect.stringMatching(/^its publisher Acme Vision has been distrusted since .*plugin trust/),
+      refused: expect.stringMatching(
+        /^its publisher Acme Vision has been distrusted since .*plugin trust/,
+      ),
     })
     expect(await alarms()).toContainEqual(
-      expect.stringMatching(/^version 1\.0\.0 of plugin probe does not start: its publisher Acme Vision/),
+      expect.stringMatching(
+        /^version 1\.0\.0 of plugin probe does not start: its publisher Acme Vision/,
+      ),
     )
     await setTrust(acme)
     expect(await signatureOf('1.0.0')).not.toHaveProperty('refused')
@@ -228,25 +242,44 @@ describe('an engine whose owner trusts a publisher', () => {
     await setTrust(beta, 'distrusted')
     await allow('own')
     await uploadVersion('1.0.0', acme)
-    const before = [(await call('GET', '/plugin-trust')).body, (await call('GET', '/plugins/probe')).body]
+    const before = [
+      (await call('GET', '/plugin-trust')).body,
+      (await call('GET', '/plugins/probe')).body,
+    ]
     await engine.stop()
     ;({ engine, call } = await startEngine(data))
-    const after = [(await call('GET', '/plugin-trust')).body, (await call('GET', '/plugins/probe')).body]
+    const after = [
+      (await call('GET', '/plugin-trust')).body,
+      (await call('GET', '/plugins/probe')).body,
+    ]
     expect(after).toEqual(before)
   })
 
   it('answers requests for keys and plugins that it does not know, and conditional requests', async () => {
-    expect((await call('DELETE', `/plugin-trust/publishers/${acme.key}`)).body).toMatchObject({ code: 'id' })
-    expect((await call('PUT', '/plugin-trust/publishers/short', { name: 'Acme' })).body).toMatchObject({
+    expect((await call('DELETE', `/plugin-trust/publishers/${acme.key}`)).body).toMatchObject({
       code: 'id',
     })
-    expect((await call('DELETE', '/plugin-trust/exceptions/own')).body).toMatchObject({ code: 'id' })
-    expect((await call('PUT', `/plugin-trust/publishers/${acme.key}`, { name: 'A\nB' })).body).toMatchObject({
+    expect(
+      (await call('PUT', '/plugin-trust/publishers/short', { name: 'Acme' })).body,
+    ).toMatchObject({
+      code: 'id',
+    })
+    expect((await call('DELETE', '/plugin-trust/exceptions/own')).body).toMatchObject({
+      code: 'id',
+    })
+    expect(
+      (await call('PUT', `/plugin-trust/publishers/${acme.key}`, { name: 'A\nB' })).body,
+    ).toMatchObject({
       code: 'syntax',
       reason: expect.stringMatching(/^\/name: must be words of visible characters/),
     })
     const stale = { 'If-Match': '"other"' }
-    const answer = await call('PUT', `/plugin-trust/publishers/${acme.key}`, { name: 'Acme' }, stale)
+    const answer = await call(
+      'PUT',
+      `/plugin-trust/publishers/${acme.key}`,
+      { name: 'Acme' },
+      stale,
+    )
     expect(answer).toMatchObject({ status: 412, body: { code: 'precondition' } })
   })
 })

@@ -8,8 +8,8 @@ import type { Migration } from './inspect-process.ts'
 import type { ChangedPipeline } from './upgrade/switch-history.ts'
 
 /**
- * A switch of the active version of a plugin from `previous` to `plugin`. The switch may also change the elements of
- * pipelines, whose arguments are migrated to the new version.
+ * A switch of the active version of a plugin from `previous` to `plugin`. The switch may also
+ * change the elements of pipelines, whose arguments are migrated to the new version.
  */
 export interface PlannedSwitch {
   plugin: KnownPlugin
@@ -17,9 +17,9 @@ export interface PlannedSwitch {
 }
 
 /**
- * Lets the elements of a new version migrate the arguments that pipelines have for the previous one. Returns all
- * pipelines. They are unchanged if the new version is older than the previous one, because only a newer version knows
- * the arguments of an older one.
+ * Lets the elements of a new version migrate the arguments that pipelines have for the previous
+ * one. Returns all pipelines. They are unchanged if the new version is older than the previous one,
+ * because only a newer version knows the arguments of an older one.
  */
 export async function migratePipelines(
   pipelines: readonly Pipeline[],
@@ -44,7 +44,10 @@ export async function migratePipelines(
   return pipelines.map(pipeline => ({ ...pipeline, elements: pipeline.elements.map(toMigrated) }))
 }
 
-/** Whether the switch changes the version of an element: both versions provide it, and the pipeline pins no version. */
+/**
+ * Whether the switch changes the version of an element: both versions provide it, and the
+ * pipeline pins no version.
+ */
 function switchesVersion(
   { name: reference }: PipelineElement,
   plugin: KnownPlugin,
@@ -57,7 +60,10 @@ function switchesVersion(
 const hasElement = ({ elements }: KnownPlugin, name: string) =>
   elements.some(({ manifest }) => manifest.name === name)
 
-/** Replaces the elements of the pipelines that a request edits. Throws `EyrieError` (`id`) if one of these does not exist. */
+/**
+ * Replaces the elements of the pipelines that a request edits. Throws `EyrieError` (`id`) if one of
+ * these does not exist.
+ */
 export function editPipelines(
   pipelines: readonly Pipeline[],
   edits: PluginSwitch['pipelines'] = [],
@@ -70,7 +76,10 @@ export function editPipelines(
   })
 }
 
-/** Returns the pipelines whose elements differ. `before` and `after` contain the same pipelines in the same order. */
+/**
+ * Returns the pipelines whose elements differ. `before` and `after` contain the same
+ * pipelines in the same order.
+ */
 export function listChangedPipelines(
   before: readonly Pipeline[],
   after: readonly Pipeline[],
@@ -87,14 +96,21 @@ const isEqual = (a: readonly PipelineElement[], b: readonly PipelineElement[]) =
   JSON.stringify(a) === JSON.stringify(b)
 
 /** Repeats the changes of a switch that was interrupted. */
-export const repeatChanges = (pipelines: readonly Pipeline[], changed: readonly ChangedPipeline[]) =>
-  replaceElements(pipelines, changed, 'before', 'after')
+export const repeatChanges = (
+  pipelines: readonly Pipeline[],
+  changed: readonly ChangedPipeline[],
+) => replaceElements(pipelines, changed, 'before', 'after')
 
 /** Reverts the changes of a switch. */
-export const restorePipelines = (pipelines: readonly Pipeline[], changed: readonly ChangedPipeline[]) =>
-  replaceElements(pipelines, changed, 'after', 'before')
+export const restorePipelines = (
+  pipelines: readonly Pipeline[],
+  changed: readonly ChangedPipeline[],
+) => replaceElements(pipelines, changed, 'after', 'before')
 
-/** Replaces the elements of pipelines. A pipeline remains unchanged if somebody has edited its elements since the switch. */
+/**
+ * Replaces the elements of pipelines. A pipeline remains unchanged if somebody has edited its
+ * elements since the switch.
+ */
 function replaceElements(
   pipelines: readonly Pipeline[],
   changed: readonly ChangedPipeline[],

@@ -49,7 +49,10 @@ it(
     const element: TestPlugin['element'] = { needs: ['pixels'], runs: 'worker' }
     await api.plugin.upload(await createPluginPackage({ version: '2.0.0', element, open: reading }))
     // Its manifest requests the main thread, which it would block forever.
-    const hanging = { element: { runs: 'inline' }, open: 'return { process: () => { for (;;); } }' } as const
+    const hanging = {
+      element: { runs: 'inline' },
+      open: 'return { process: () => { for (;;); } }',
+    } as const
     await api.plugin.upload(await createPluginPackage({ version: '3.0.0', ...hanging }))
     await api.plugin.upload(
       await createPluginPackage({ version: '4.0.0', open: `throw new Error('no camera')` }),
@@ -63,18 +66,25 @@ it(
       { sources, sinks: [], elements: [{ name: 'probe' }] },
     ])
     const { channels = [] } = await api.getExports()
-    const [other, own] = pipelines.map(({ id }) => channels.find(({ pipeline }) => pipeline === id)!.id)
+    const [other, own] = pipelines.map(
+      ({ id }) => channels.find(({ pipeline }) => pipeline === id)!.id,
+    )
     const framesOf = (channel: number | undefined) =>
       messages.filter(
-        (message): message is FrameMessage => message.kind === 'frame' && message.channel === channel,
+        (message): message is FrameMessage =>
+          message.kind === 'frame' && message.channel === channel,
       )
-    const counted = (name: string) => framesOf(own).filter(({ data }) => data.counters.probe?.[name])
+    const counted = (name: string) =>
+      framesOf(own).filter(({ data }) => data.counters.probe?.[name])
     const failedWith = (reason: RegExp) =>
       messages.some(
         message =>
-          message.kind === 'state' && message.channel === own && reason.test(String(message.data.reason)),
+          message.kind === 'state' &&
+          message.channel === own &&
+          reason.test(String(message.data.reason)),
       )
-    const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
+    const until = (condition: () => boolean) =>
+      vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
 
     await until(() => counted('one').length > 0)
     await api.plugin.use('probe', { version: '2.0.0', grant: true })

@@ -36,8 +36,12 @@ describe('unpackPackage', () => {
     const folders = (count: number): ArchiveEntry[] =>
       Array.from({ length: count }, (_, i) => ({ name: `${i}/`, type: 'directory' }))
     const archive = (count: number) => createTarball([file('plugin.json'), ...folders(count)])
-    await expect(unpackPackage(await archive(3), createTemporaryFolder(), limits)).resolves.toBeTruthy()
-    await expect(unpackPackage(await archive(4), createTemporaryFolder(), limits)).rejects.toMatchObject({
+    await expect(
+      unpackPackage(await archive(3), createTemporaryFolder(), limits),
+    ).resolves.toBeTruthy()
+    await expect(
+      unpackPackage(await archive(4), createTemporaryFolder(), limits),
+    ).rejects.toMatchObject({
       code: 'size',
       message: 'the package contains more than 4 files and folders',
     })

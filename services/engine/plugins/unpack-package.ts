@@ -9,7 +9,10 @@ import { formatBytes } from '@eyrie/contract/format-bytes'
 import { syntaxError } from '@eyrie/contract/parse'
 import { extract } from 'tar-stream'
 
-/** The limits for the package of a plugin, which protect the disk from an archive that expands to an enormous size. */
+/**
+ * The limits for the package of a plugin, which protect the disk from an archive that expands
+ * to an enormous size.
+ */
 export interface UnpackLimits {
   /** Maximum size of the uncompressed archive, including its headers. */
   bytes: number
@@ -23,9 +26,10 @@ const MAX_DEPTH = 16
 const FORBIDDEN_CHARACTERS = /[\u0000-\u001f\u007f\\]/
 
 /**
- * Unpacks a gzipped tar archive into the empty folder `target`. Creates only regular files and folders inside `target`.
- * Returns the folder of the plugin: `target` itself, or its only sub-folder (`package/` in archives of npm). Throws
- * `EyrieError` (`syntax` or `size`). The caller must delete the files that were unpacked before the error.
+ * Unpacks a gzipped tar archive into the empty folder `target`. Creates only regular files and
+ * folders inside `target`. Returns the folder of the plugin: `target` itself, or its only
+ * sub-folder (`package/` in archives of npm). Throws `EyrieError` (`syntax` or `size`). The caller
+ * must delete the files that were unpacked before the error.
  */
 export async function unpackPackage(
   archive: Uint8Array,
@@ -47,11 +51,17 @@ export async function unpackPackage(
     for await (const entry of entries) {
       const { name, type } = entry.header
       if (type !== 'file' && type !== 'directory')
-        throw syntaxError('', `${quote(name)} is a ${type}: a package may contain only files and folders`)
+        throw syntaxError(
+          '',
+          `${quote(name)} is a ${type}: a package may contain only files and folders`,
+        )
 
       entryCount++
       if (entryCount > limits.files)
-        throw new EyrieError('size', `the package contains more than ${limits.files} files and folders`)
+        throw new EyrieError(
+          'size',
+          `the package contains more than ${limits.files} files and folders`,
+        )
 
       const path = join(target, normalizeName(name))
       if (type === 'file') {
@@ -85,8 +95,8 @@ function createByteLimit(maxBytes: number): Transform {
 }
 
 /**
- * Converts the name of an entry to a relative path. Throws `EyrieError` (`syntax`) if the path is absolute or leaves the
- * package.
+ * Converts the name of an entry to a relative path. Throws `EyrieError` (`syntax`) if the path is
+ * absolute or leaves the package.
  */
 function normalizeName(name: string): string {
   const withoutTrailingSlash = name.replace(/\/$/, '')
@@ -103,7 +113,10 @@ function normalizeName(name: string): string {
 
 const quote = (name: string) => JSON.stringify(name.slice(0, MAX_NAME_BYTES))
 
-/** Writes a file and flushes it to disk, so that it is complete when the folder is renamed to its final path. */
+/**
+ * Writes a file and flushes it to disk, so that it is complete when the folder is
+ * renamed to its final path.
+ */
 async function writeFile(path: string, content: AsyncIterable<unknown>): Promise<void> {
   const file = await open(path, 'wx', 0o644)
   try {
@@ -130,7 +143,8 @@ async function findPluginFolder(folder: string): Promise<string> {
 
   const [subFolder, ...otherNames] = await readdir(folder)
   const isOnlyEntry = subFolder !== undefined && otherNames.length === 0
-  if (isOnlyEntry && existsSync(join(folder, subFolder, 'plugin.json'))) return join(folder, subFolder)
+  if (isOnlyEntry && existsSync(join(folder, subFolder, 'plugin.json')))
+    return join(folder, subFolder)
 
   throw syntaxError(
     '',

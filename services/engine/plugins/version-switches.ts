@@ -34,22 +34,44 @@ import type { PluginTrust } from './trust/plugin-trust.ts'
 import type { ChangedPipeline, SwitchHistory, SwitchWatch } from './upgrade/switch-history.ts'
 import { createVersionShadows, toShadowRun } from './upgrade/version-shadow.ts'
 
-/** Switches of the active versions of plugins: by a person, after a run in shadow, or back by the engine. */
+/**
+ * Switches of the active versions of plugins: by a person, after a run in shadow, or back by the
+ * engine.
+ */
 export interface VersionSwitches {
   /**
-   * Makes a version active, with the arguments that it migrates, and edits pipelines. Throws `EyrieError`: `reference` if it is
-   * incompatible with existing pipelines, `grant` if it asks for more than was granted.
+   * Makes a version active, with the arguments that it migrates, and edits pipelines. Throws
+   * `EyrieError`: `reference` if it is incompatible with existing pipelines, `grant` if it asks for
+   * more than was granted.
    */
-  use(name: string, selection: PluginSwitch, client: string, ifMatch?: string): Promise<WithEtag<Plugin>>
+  use(
+    name: string,
+    selection: PluginSwitch,
+    client: string,
+    ifMatch?: string,
+  ): Promise<WithEtag<Plugin>>
   /** Lists the switches of the active version, oldest first. */
   listSwitches(name: string): VersionSwitch[]
-  /** Runs an uploaded version on the frames of the active one, without any effect, for a limited time. */
+  /**
+   * Runs an uploaded version on the frames of the active one, without any effect, for a limited
+   * time.
+   */
   startShadow(name: string, input: ShadowInput, client: string): Promise<ShadowReport>
   getShadow(name: string): ShadowReport
   endShadow(name: string): ShadowReport
-  /** Ends the run in shadow, and makes its version active. Throws `EyrieError` (`conflict`) if the version did worse. */
-  acceptShadow(name: string, acceptance: ShadowAcceptance, client: string): Promise<WithEtag<Plugin>>
-  /** Switches back from a version that fails more than the one before. Called after each failure of the plugin. */
+  /**
+   * Ends the run in shadow, and makes its version active. Throws `EyrieError` (`conflict`) if
+   * the version did worse.
+   */
+  acceptShadow(
+    name: string,
+    acceptance: ShadowAcceptance,
+    client: string,
+  ): Promise<WithEtag<Plugin>>
+  /**
+   * Switches back from a version that fails more than the one before. Called after each
+   * failure of the plugin.
+   */
   reviewSwitch(name: string): void
   /** Changes the pipelines of switches during which the engine has ended. */
   completeSwitches(): Promise<void>
@@ -88,7 +110,10 @@ export function createVersionSwitches({
   const stopping = new AbortController()
   const shadows = createVersionShadows()
 
-  /** Returns a version that may become active. Throws `EyrieError` if it may not run, or asks for more than was granted. */
+  /**
+   * Returns a version that may become active. Throws `EyrieError` if it may not run, or asks for
+   * more than was granted.
+   */
   function getRunnable(
     name: string,
     { version, grant }: Pick<PluginSwitch, 'version' | 'grant'>,
@@ -106,7 +131,10 @@ export function createVersionSwitches({
     return { ...installed, selected: { ...installed.selected, [name]: version } }
   }
 
-  /** Makes a version active, with the pipelines that `change` returns. Returns the pipelines that have changed. */
+  /**
+   * Makes a version active, with the pipelines that `change` returns. Returns the
+   * pipelines that have changed.
+   */
   async function select(
     plugin: KnownPlugin,
     client: string | undefined,
@@ -127,7 +155,11 @@ export function createVersionSwitches({
     return changed
   }
 
-  async function switchTo(name: string, input: PluginSwitch, client: string): Promise<WithEtag<Plugin>> {
+  async function switchTo(
+    name: string,
+    input: PluginSwitch,
+    client: string,
+  ): Promise<WithEtag<Plugin>> {
     const { version, revert = true, pipelines: edits } = input
     const plugin = getRunnable(name, input)
     const previous = findActiveVersion(store.installed(), name)!
@@ -137,7 +169,11 @@ export function createVersionSwitches({
     assertNoElementCollision(store.installed(), plugin)
     const pipelines = await select(plugin, client, async (configured, next) => {
       checks.assertEditsValid(configured, next, edits)
-      const migrated = await migratePipelines(configured.pipelines, { plugin, previous }, stopping.signal)
+      const migrated = await migratePipelines(
+        configured.pipelines,
+        { plugin, previous },
+        stopping.signal,
+      )
       return editPipelines(migrated, edits)
     })
     if (previous === plugin) {
@@ -194,7 +230,10 @@ export function createVersionSwitches({
           const time = new Date().toISOString()
           const ids = pipelines.map(({ id }) => id)
           await history.add(name, { time, from: to, to: from, reason, pipelines: ids })
-          log.warn({ plugin: name, from: to, to: from, reason }, 'switched back to previous plugin version')
+          log.warn(
+            { plugin: name, from: to, to: from, reason },
+            'switched back to previous plugin version',
+          )
         } catch (error) {
           log.error(
             { plugin: name, from: to, to: from, err: error },
@@ -203,7 +242,9 @@ export function createVersionSwitches({
           await history.endWatch(name)
         }
       })
-      .catch(error => log.error({ plugin: name, err: error }, 'failed to store the switches of a plugin'))
+      .catch(error =>
+        log.error({ plugin: name, err: error }, 'failed to store the switches of a plugin'),
+      )
   }
 
   const completeSwitches: VersionSwitches['completeSwitches'] = () =>
@@ -211,7 +252,9 @@ export function createVersionSwitches({
       for (const [name, { to, pipelines: changed }] of history.listUnfinished()) {
         const isSelected = findActiveVersion(store.installed(), name)?.version === to
         if (isSelected)
-          await configuration.runExclusive(async ({ pipelines }) => repeatChanges(pipelines, changed))
+          await configuration.runExclusive(async ({ pipelines }) =>
+            repeatChanges(pipelines, changed),
+          )
         await history.endUnfinished(name)
       }
     })
@@ -230,7 +273,12 @@ export function createVersionSwitches({
       assertCanRunInShadow(plugin, previous)
       const { pipelines, sources } = configuration.get().value
       const migrated = await migratePipelines(pipelines, { plugin, previous }, stopping.signal)
-      checks.assertRemainValid({ pipelines, sources }, planSelection(plugin), plugin.version, migrated)
+      checks.assertRemainValid(
+        { pipelines, sources },
+        planSelection(plugin),
+        plugin.version,
+        migrated,
+      )
       if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
       const running = runInShadow(plugin, migrated)
       const { version } = plugin

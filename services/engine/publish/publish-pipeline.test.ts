@@ -4,7 +4,14 @@ import type { MessageDraft } from '../output/message-draft.ts'
 import { createPublishPipeline } from './publish-pipeline.ts'
 import { createRecordingAnnotator } from './recording-annotator.ts'
 
-const place = { channel: 3, source: 1, pipeline: 2, pts: 9000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
+const place = {
+  channel: 3,
+  source: 1,
+  pipeline: 2,
+  pts: 9000,
+  epoch: 1,
+  time: '2026-01-01T00:00:00.000Z',
+}
 const frame: MessageDraft = {
   ...place,
   kind: 'frame',

@@ -10,13 +10,13 @@ interface Recorder {
 }
 
 /**
- * Adds the results of the engine to the recordings of the media service: events, and the objects, counters and shapes of
- * frames. A player shows them together with the recorded video.
+ * Adds the results of the engine to the recordings of the media service: events, and the objects,
+ * counters and shapes of frames. A player shows them together with the recorded video.
  */
 export interface RecordingAnnotator {
   /**
-   * Adds a message to the recording of its source, unless the message has no timestamp (`pts`) or the source is not
-   * recorded. Throws if the message cannot be serialised as JSON.
+   * Adds a message to the recording of its source, unless the message has no timestamp (`pts`) or
+   * the source is not recorded. Throws if the message cannot be serialised as JSON.
    */
   annotate(draft: MessageDraft): void
 }
@@ -30,7 +30,10 @@ export function createRecordingAnnotator(
   /** The second of stream time in which the shapes of a channel were last sent. */
   const lastShapesSecond = new Map<number, number>()
 
-  /** Returns the shapes of a channel once for each second. A player thus finds them near any position of the recording. */
+  /**
+   * Returns the shapes of a channel once for each second. A player thus finds them near any
+   * position of the recording.
+   */
   function findShapesOncePerSecond(channel: number, pts: number): Shape[] | undefined {
     const second = Math.floor(pts / TICKS_PER_SECOND)
     if (lastShapesSecond.get(channel) === second) return undefined
@@ -38,11 +41,15 @@ export function createRecordingAnnotator(
     return findShapes(channel)
   }
 
-  /** Returns the message that adds a draft to a recording. Returns undefined for kinds of messages that are not recorded. */
+  /**
+   * Returns the message that adds a draft to a recording. Returns undefined for kinds of messages
+   * that are not recorded.
+   */
   function toAnnotation(draft: MessageDraft, source: number): Annotation | undefined {
     const { channel, pts, time } = draft
     if (channel === null || pts === null) return undefined
-    if (draft.kind === 'event') return { type: 'event', source, channel, pts, time, data: draft.data }
+    if (draft.kind === 'event')
+      return { type: 'event', source, channel, pts, time, data: draft.data }
     if (draft.kind !== 'frame') return undefined
 
     const { objects, counters } = draft.data

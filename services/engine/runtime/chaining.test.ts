@@ -5,7 +5,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { startTestRuntime, type TestRuntime } from '../../../test/fixtures/engine/test-runtime.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
 import { subscribe } from '../../../test/fixtures/network/zeromq-subscriber.ts'
-import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import {
+  type MediaProcess,
+  startMediaProcess,
+} from '../../../test/fixtures/processes/media-process.ts'
 import type { Plan, SourcePlan } from '../plan/plan.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -41,10 +44,21 @@ beforeEach(async () => {
 afterEach(() => test.stop())
 
 const source = (id: number, type: SourcePlan['type'], url: string): SourcePlan => ({
-  ...{ id, type, address: { url }, decoder: 'gst_h264', rate: undefined, pacing: 'realtime', ended: false },
+  ...{
+    id,
+    type,
+    address: { url },
+    decoder: 'gst_h264',
+    rate: undefined,
+    pacing: 'realtime',
+    ended: false,
+  },
 })
 
-/** Channel and pipeline n read source n: the first detects numbers and sends them, the others receive its results. */
+/**
+ * Channel and pipeline n read source n: the first detects numbers and sends them, the others
+ * receive its results.
+ */
 const chained = (payload: string, ...later: string[]): Plan => {
   const elements = ['read-number', ...later].map(element => [{ name: element }])
   return {
@@ -57,14 +71,18 @@ const chained = (payload: string, ...later: string[]): Plan => {
       priority: 5,
       sinks: i === 0 ? [1] : [],
     })),
-    sinks: [{ id: 1, type: 'zmqinternal', address: `inproc://${name}?payload=${payload}`, filter: [] }],
+    sinks: [
+      { id: 1, type: 'zmqinternal', address: `inproc://${name}?payload=${payload}`, filter: [] },
+    ],
     channels: elements.map((_, i) => ({ id: i + 1, source: i + 1, pipeline: i + 1 })),
   }
 }
 
 /** Position of the detected number, by capture time. */
 const places = (channel: number) =>
-  new Map(test.getPublished('frame', channel).map(({ time, data }) => [time, data.objects[0]?.bbox]))
+  new Map(
+    test.getPublished('frame', channel).map(({ time, data }) => [time, data.objects[0]?.bbox]),
+  )
 
 /** Pairs of the same frame in a later channel and in the first. */
 function common(channel: number) {
@@ -83,7 +101,11 @@ describe('pipeline fed by another pipeline', { timeout: LIMIT_MS }, () => {
     await test.runtime.apply(chained(payload, 'read-number'))
     await vi.waitUntil(() => common(2).length >= 15, PATIENCE)
     for (const [seen, sent] of common(2)) expect(seen).toEqual(sent)
-    expect(test.runtime.sourceStatus(2)).toMatchObject({ state: 'running', width: 640, height: 360 })
+    expect(test.runtime.sourceStatus(2)).toMatchObject({
+      state: 'running',
+      width: 640,
+      height: 360,
+    })
   })
 
   it('receives the objects even without pictures', async () => {
@@ -107,7 +129,11 @@ describe('pipeline fed by another pipeline', { timeout: LIMIT_MS }, () => {
 
   it('starts before its sender and outlives it', async () => {
     const plan = chained('jpeg', 'read-number')
-    const without = { ...plan, pipelines: plan.pipelines.map(each => ({ ...each, sinks: [] })), sinks: [] }
+    const without = {
+      ...plan,
+      pipelines: plan.pipelines.map(each => ({ ...each, sinks: [] })),
+      sinks: [],
+    }
     await test.runtime.apply(without)
     await untilReason('has sent nothing yet')
     expect(test.runtime.pipelineStatistics(2).status).toBe('starting')
@@ -164,5 +190,7 @@ it('every frame of a file with pacing all is sent with its own picture', async (
   // Sent messages are numbered. A subscriber may miss the first ones, and more on a busy machine.
   const unnumbered = received.filter(({ header }) => header.n !== header.seq)
   expect(unnumbered).toEqual([])
-  expect(received.every(({ header, payload }) => header.format === 'JPEG' && payload.length > 500)).toBe(true)
+  expect(
+    received.every(({ header, payload }) => header.format === 'JPEG' && payload.length > 500),
+  ).toBe(true)
 })

@@ -20,7 +20,8 @@ export function describeSource(
     ...(fps !== undefined && { fps }),
     ...(condition && { received_fps: condition.received_fps }),
     ...(analysedRates.length > 0 && { analysed_fps: Math.min(...analysedRates) }),
-    ...(recording && condition?.recording && { recording: { mode: recording.mode, ...condition.recording } }),
+    ...(recording &&
+      condition?.recording && { recording: { mode: recording.mode, ...condition.recording } }),
     ...(condition?.picture && { picture: condition.picture }),
   }
 }

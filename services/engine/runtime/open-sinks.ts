@@ -18,8 +18,8 @@ import { parseVideoAddress } from '../sinks/video/video-address.ts'
 import { VideoSink } from '../sinks/video/video-sink.ts'
 
 /**
- * Sinks write the results of pipelines to files, tables, other programs or video streams. A filter limits a sink to
- * certain sources.
+ * Sinks write the results of pipelines to files, tables, other programs or video streams. A filter
+ * limits a sink to certain sources.
  */
 
 /** The parts of the engine that sinks use. */
@@ -53,7 +53,10 @@ export class OpenSinks {
     this.#context = context
   }
 
-  /** Opens new sinks and closes removed ones. A sink whose type and address are unchanged remains open. */
+  /**
+   * Opens new sinks and closes removed ones. A sink whose type and address are
+   * unchanged remains open.
+   */
   apply(plans: readonly SinkPlan[]): void {
     const obsolete = this.#open
     this.#open = new Map()
@@ -114,8 +117,14 @@ function acceptsSource({ filter }: SinkPlan, source: number): boolean {
   return filter.length === 0 || filter.includes(source)
 }
 
-/** Opens a sink. The address is valid; errors of the disk or network are reported as `failure` of the sink. */
-function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context: SinkContext): Sink {
+/**
+ * Opens a sink. The address is valid; errors of the disk or network are reported as
+ * `failure` of the sink.
+ */
+function openSink(
+  { type, address }: Pick<SinkPlan, 'type' | 'address'>,
+  context: SinkContext,
+): Sink {
   switch (type) {
     case 'file':
       return new FileSink(parseFileAddress(address))

@@ -7,13 +7,16 @@ export interface PlaylistEntry {
   readonly plan: SourcePlan
   /** Whether a file waits until its channels are ready to receive the first frame. */
   isHeld: boolean
-  /** The last status of a file that was played to its end; undefined before. The file is not played again. */
+  /**
+   * The last status of a file that was played to its end; undefined before. The file
+   * is not played again.
+   */
   endStatus: SourceStatus | undefined
 }
 
 /**
- * Decides which of the configured sources the media service plays now. A file is played once: it starts when the
- * channels that analyse it are ready. All other sources are always played.
+ * Decides which of the configured sources the media service plays now. A file is played once: it
+ * starts when the channels that analyse it are ready. All other sources are always played.
  */
 export class Playlist {
   #entries = new Map<number, PlaylistEntry>()
@@ -31,7 +34,9 @@ export class Playlist {
 
   /** The sources that the media service should play now. */
   get activeSources(): SourcePlan[] {
-    const active = [...this.#entries.values()].filter(({ isHeld, endStatus }) => !isHeld && !endStatus)
+    const active = [...this.#entries.values()].filter(
+      ({ isHeld, endStatus }) => !isHeld && !endStatus,
+    )
     return active.map(({ plan }) => plan)
   }
 
@@ -50,7 +55,8 @@ function updateEntry(existing: PlaylistEntry | undefined, plan: SourcePlan): Pla
 }
 
 /**
- * When a file ends, its source does not count as changed. When `ended` is reset, it does, and the file is played again.
+ * When a file ends, its source does not count as changed. When `ended` is reset, it does, and the
+ * file is played again.
  */
 function isUnchanged(before: SourcePlan, after: SourcePlan): boolean {
   if (before.ended && !after.ended) return false

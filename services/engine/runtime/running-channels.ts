@@ -3,7 +3,9 @@ import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Channel } from '../channels/channel.ts'
 import type { ChannelPlan, Plan, SourcePlan } from '../plan/plan.ts'
 
-/** The parts of a plan from which a channel is created. A channel runs one pipeline on one source. */
+/**
+ * The parts of a plan from which a channel is created. A channel runs one pipeline on one source.
+ */
 export interface ChannelSpec {
   plan: ChannelPlan
   source: SourcePlan
@@ -11,7 +13,10 @@ export interface ChannelSpec {
 }
 
 export interface RunningChannelsOptions {
-  /** Returns the part of an element's configuration that affects `source`. Other changes do not replace the channel. */
+  /**
+   * Returns the part of an element's configuration that affects `source`. Other changes do not
+   * replace the channel.
+   */
   toComparableElement(element: PipelineElement, source: number): unknown
   /** Returns a value that identifies the code of an element, such as the version of its plugin. */
   toComparableCode(element: PipelineElement): unknown
@@ -27,7 +32,8 @@ interface RunningChannel {
 
 /**
  * The parts of a spec that are compared when a plan is applied:
- * - If the code has changed, but not the input, the channel continues with new elements and loses no frame.
+ * - If the code has changed, but not the input, the channel continues with new
+ *   elements and loses no frame.
  * - Any other change replaces the channel.
  */
 interface ComparableSpec {
@@ -60,8 +66,9 @@ export class RunningChannels {
   }
 
   /**
-   * Creates, replaces and removes channels to match the plan. Replaced channels stop their analysis immediately.
-   * Replaced and removed channels are stopped completely when the new channels are initialized.
+   * Creates, replaces and removes channels to match the plan. Replaced channels stop their
+   * analysis immediately. Replaced and removed channels are stopped completely when the new
+   * channels are initialized.
    */
   apply(plan: Plan): void {
     const obsolete = this.#running
@@ -106,7 +113,10 @@ export class RunningChannels {
     }
   }
 
-  /** Returns the compared parts. Whether a source has ended or is recorded does not affect its channels. */
+  /**
+   * Returns the compared parts. Whether a source has ended or is recorded does not
+   * affect its channels.
+   */
   #toComparableSpec({ plan, source, elements }: ChannelSpec): ComparableSpec {
     const { toComparableElement, toComparableCode } = this.#options
     return {
@@ -117,7 +127,10 @@ export class RunningChannels {
   }
 }
 
-/** Whether the channel can continue with new elements: their code has changed, and the input has not. */
+/**
+ * Whether the channel can continue with new elements: their code has changed, and the input has
+ * not.
+ */
 const canContinue = (current: ComparableSpec, next: ComparableSpec) =>
   isDeepStrictEqual(current.input, next.input) && !isDeepStrictEqual(current.code, next.code)
 

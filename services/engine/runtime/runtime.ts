@@ -65,9 +65,15 @@ export interface RuntimeOptions {
 }
 
 const REPORT_INTERVAL_MS = 1000
-/** Frames in progress in a channel without inference: one frame in an element, and one frame that waits for it. */
+/**
+ * Frames in progress in a channel without inference: one frame in an element, and one
+ * frame that waits for it.
+ */
 const WINDOW_WITHOUT_INFERENCE = 2
-/** Frames in progress per inference worker: one frame that the worker processes, and one frame that waits for it. */
+/**
+ * Frames in progress per inference worker: one frame that the worker processes, and one
+ * frame that waits for it.
+ */
 const WINDOW_PER_WORKER = 2
 
 const NO_STATISTICS: ChannelStatistics = {
@@ -79,11 +85,13 @@ const NO_STATISTICS: ChannelStatistics = {
 }
 
 /**
- * Runs a plan, which is derived from the configuration of the engine: starts and stops sources, channels and sinks to
- * match the plan, and reports their states. Parts of the plan that have not changed continue to run.
+ * Runs a plan, which is derived from the configuration of the engine: starts and stops sources,
+ * channels and sinks to match the plan, and reports their states. Parts of the plan that have not
+ * changed continue to run.
  */
 export class Runtime {
-  readonly #options: RuntimeOptions & Required<Pick<RuntimeOptions, 'backoff' | 'random' | 'tracer'>>
+  readonly #options: RuntimeOptions &
+    Required<Pick<RuntimeOptions, 'backoff' | 'random' | 'tracer'>>
   readonly #media: MediaClient
   readonly #publisher: Publisher
   readonly #playlist = new Playlist()
@@ -135,7 +143,8 @@ export class Runtime {
       toComparableElement: (element, source) => this.#toComparableElement(element, source),
       toComparableCode: element => this.#toComparableCode(element),
       create: spec => this.#createChannel(spec),
-      replaceElements: (channel, spec) => channel.replaceElements(this.#planElements(spec, channel)),
+      replaceElements: (channel, spec) =>
+        channel.replaceElements(this.#planElements(spec, channel)),
     })
 
     this.#reporter = new StatusReporter({
@@ -177,7 +186,9 @@ export class Runtime {
     return this.#channels.get(id)?.elementMetrics ?? new Map()
   }
 
-  /** Returns the static metadata of a channel's elements, such as lines and zones, by element name. */
+  /**
+   * Returns the static metadata of a channel's elements, such as lines and zones, by element name.
+   */
   channelMetadata(id: number): Record<string, unknown> {
     return this.#channels.get(id)?.metadata ?? {}
   }
@@ -188,8 +199,8 @@ export class Runtime {
   }
 
   /**
-   * Runs the elements of another version of a plugin in shadow, on the channels that follow its active version. `pipelines` have
-   * the elements as they are with that version.
+   * Runs the elements of another version of a plugin in shadow, on the channels that follow its
+   * active version. `pipelines` have the elements as they are with that version.
    */
   startShadow(
     plugin: Pick<KnownPlugin, 'name' | 'version' | 'elements'>,
@@ -197,7 +208,8 @@ export class Runtime {
   ): RunningShadow {
     const channels = this.#channels.all()
     const tallies = channels.flatMap(channel => {
-      const current = this.#plan.pipelines.find(({ id }) => id === channel.plan.pipeline)?.elements ?? []
+      const current =
+        this.#plan.pipelines.find(({ id }) => id === channel.plan.pipeline)?.elements ?? []
       const next = pipelines.find(({ id }) => id === channel.plan.pipeline)?.elements ?? current
       return startElementShadows({ channel, plugin, current, next }, this.#options)
     })
@@ -231,7 +243,10 @@ export class Runtime {
     })
   }
 
-  /** Returns the address at which the media service serves streams; undefined while it is disconnected. */
+  /**
+   * Returns the address at which the media service serves streams; undefined while it is
+   * disconnected.
+   */
   streamServer() {
     return this.#media.server
   }
@@ -271,7 +286,10 @@ export class Runtime {
           onViewChange: () => channel.updateFeed(),
           observe: request => this.#options.observeDetector?.(request, client),
         }
-        return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }
+        return {
+          inference: inference.forChannel(client),
+          cropModels: cropInference.forChannel(client),
+        }
       },
       onCost: (element, version, ms) => this.#options.costs?.recordElement(element, version, ms),
       onMetrics: (element, metrics) => channel.elementMetrics.set(element, metrics),
@@ -279,7 +297,9 @@ export class Runtime {
       log: this.#options.log.child({ channel: plan.id }),
     })
 
-    const usesInference = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
+    const usesInference = elements.some(({ name }) =>
+      known.get(name)?.manifest.needs.includes('inference'),
+    )
     const window = usesInference ? WINDOW_PER_WORKER * inference.workers : WINDOW_WITHOUT_INFERENCE
     return { stages, window }
   }
@@ -307,12 +327,20 @@ export class Runtime {
     })
   }
 
-  /** Returns the part of an element's configuration that affects `source`. A channel is replaced when it changes. */
-  #toComparableElement({ name: reference, args, config }: PipelineElement, source: number): unknown {
+  /**
+   * Returns the part of an element's configuration that affects `source`. A channel is
+   * replaced when it changes.
+   */
+  #toComparableElement(
+    { name: reference, args, config }: PipelineElement,
+    source: number,
+  ): unknown {
     const { name } = parseElementReference(reference)
-    if (!config || !this.#options.elements.get(reference)?.isKeyedBySource) return { name, args, config }
+    if (!config || !this.#options.elements.get(reference)?.isKeyedBySource)
+      return { name, args, config }
 
-    // The keys are omitted, because the other sources in a key such as `1,2` do not affect this source.
+    // The keys are omitted, because the other sources in a key such as `1,2` do not affect this
+    // source.
     const sourceConfig = Object.values(selectSourceConfig(config, source))
     return { name, args, config: sourceConfig }
   }
@@ -327,7 +355,9 @@ export class Runtime {
     return this.#sinks.findAccepting(ids, source)
   }
 
-  /** Starts a file when all of its channels are initialized. A file without channels is not played. */
+  /**
+   * Starts a file when all of its channels are initialized. A file without channels is not played.
+   */
   async #playWhenReady(entry: PlaylistEntry): Promise<void> {
     const channels = this.#channels.all().filter(({ plan }) => plan.source === entry.plan.id)
     if (channels.length === 0) return
@@ -336,13 +366,18 @@ export class Runtime {
     this.#media.setSources(this.#playlist.activeSources)
   }
 
-  /** A file has ended when the media service has reached the end and all channels have processed the last frame. */
+  /**
+   * A file has ended when the media service has reached the end and all channels have
+   * processed the last frame.
+   */
   #checkEndOfFile(source: number): void {
     const entry = this.#playlist.findEntry(source)
     const status = this.#media.status(source)
     if (entry?.plan.type !== 'file' || entry.endStatus || status?.state !== 'ended') return
 
-    const isAnalysing = this.#channels.all().some(({ plan, isBusy }) => plan.source === source && isBusy)
+    const isAnalysing = this.#channels
+      .all()
+      .some(({ plan, isBusy }) => plan.source === source && isBusy)
     if (isAnalysing) return
 
     entry.endStatus = status

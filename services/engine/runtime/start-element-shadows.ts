@@ -31,9 +31,10 @@ export interface ShadowContext {
 }
 
 /**
- * Runs the elements of another version of a plugin in shadow: they process the same frames as the active version, but without
- * any effect. Returns a tally, which compares the two versions, for each element of the channel that has both versions. An
- * element whose pipeline pins a version is left out.
+ * Runs the elements of another version of a plugin in shadow: they process the same frames as
+ * the active version, but without any effect. Returns a tally, which compares the two versions,
+ * for each element of the channel that has both versions. An element whose pipeline pins a
+ * version is left out.
  */
 export function startElementShadows(
   { channel, plugin, current, next }: ChannelShadow,
@@ -72,7 +73,10 @@ function createTally(channel: number, active: KnownElement, candidate: KnownElem
   })
 }
 
-/** Returns the environment of an element in shadow, which has the lowest priority, and reports only to its tally. */
+/**
+ * Returns the environment of an element in shadow, which has the lowest priority, and
+ * reports only to its tally.
+ */
 function createShadowEnvironment(
   { id, source }: ChannelPlan,
   tally: ShadowTally,
@@ -83,8 +87,16 @@ function createShadowEnvironment(
     source,
     sandboxes,
     createInference: findRing => {
-      const client: InferenceClient = { channel: id, pacing: 'realtime', priority: () => 0, findRing }
-      return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }
+      const client: InferenceClient = {
+        channel: id,
+        pacing: 'realtime',
+        priority: () => 0,
+        findRing,
+      }
+      return {
+        inference: inference.forChannel(client),
+        cropModels: cropInference.forChannel(client),
+      }
     },
     isShadow: true,
     onCost: ms => tally.shadow.recordCost(ms),

@@ -5,10 +5,17 @@ import { capabilities } from '@eyrie/contract/plugin'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { writeOwnModel } from '../../../test/fixtures/engine/mean-colour-model.ts'
 import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
-import { createPlan, startTestRuntime, type TestRuntime } from '../../../test/fixtures/engine/test-runtime.ts'
+import {
+  createPlan,
+  startTestRuntime,
+  type TestRuntime,
+} from '../../../test/fixtures/engine/test-runtime.ts'
 import { getNumberBox, writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
 import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
-import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import {
+  type MediaProcess,
+  startMediaProcess,
+} from '../../../test/fixtures/processes/media-process.ts'
 
 const FRAMES = 300
 const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
@@ -23,7 +30,8 @@ beforeAll(async () => {
   video = join(folder, 'numbered.mp4')
   await writeNumberedVideo(video, FRAMES)
   const plugins = join(folder, 'plugins')
-  const counting = 'let frames = 0; return { process: () => ({ counters: { seen: { frames: ++frames } } }) }'
+  const counting =
+    'let frames = 0; return { process: () => ({ counters: { seen: { frames: ++frames } } }) }'
   writePlugin(plugins, { name: 'count', open: counting })
   writePlugin(plugins, {
     name: 'slow',
@@ -54,7 +62,10 @@ beforeAll(async () => {
     name: 'colour',
     element: {
       runs: 'worker',
-      capabilities: capabilities.parse({ inference: { own: [own], width: 640 }, counters: ['red'] }),
+      capabilities: capabilities.parse({
+        inference: { own: [own], width: 640 },
+        counters: ['red'],
+      }),
     },
     open: `return { process: async (frame: any, picture: any) => {
       if (picture) throw new Error('it receives pictures')
@@ -91,7 +102,9 @@ describe('file with pacing all', () => {
     expect(await test.waitForState(1, 'stopped')).toBe('the file has ended')
     const frames = test.getPublished('frame', 1)
     expect(frames.map(({ data }) => data.n)).toEqual(every)
-    expect(frames.map(({ data }) => data.objects[0]?.bbox)).toEqual(every.map(n => getNumberBox(n - 1)))
+    expect(frames.map(({ data }) => data.objects[0]?.bbox)).toEqual(
+      every.map(n => getNumberBox(n - 1)),
+    )
     expect(new Set(frames.map(({ pts }, i) => (pts ?? 0) - i * 3600)).size).toBe(1)
     expect(ended).toEqual([1])
   })
@@ -144,7 +157,8 @@ describe('change of one channel', () => {
     await test.runtime.apply(edited(1))
     let step = 1
     test.onDraft = draft => {
-      const hasBegun = draft.kind === 'frame' && draft.channel === 2 && draft.data.counters.seen?.frames === 1
+      const hasBegun =
+        draft.kind === 'frame' && draft.channel === 2 && draft.data.counters.seen?.frames === 1
       if (hasBegun && step < 6) void test.runtime.apply(edited(++step))
     }
     await test.waitForState(1, 'stopped')
@@ -174,7 +188,9 @@ describe('change of one channel', () => {
     await test.runtime.apply(lines({ '1,2': line('door'), '3': line('gate') }))
     await test.waitForState(1, 'stopped')
     expect(test.getAnalysedFrames(1)).toEqual(every)
-    expect(test.runtime.channelMetadata(1)).toMatchObject({ 'line-crossing': { lines: [{ name: 'door' }] } })
+    expect(test.runtime.channelMetadata(1)).toMatchObject({
+      'line-crossing': { lines: [{ name: 'door' }] },
+    })
   })
 
   it('does not replace a channel when only its sinks change', async () => {
@@ -231,7 +247,9 @@ describe('plugin element', () => {
 
 describe('live source', () => {
   it('delivers the newest frame to a slow element and reports dropped frames', async () => {
-    await test.runtime.apply(createPlan({ url: video, type: 'inf', pacing: 'realtime' }, [slow(200)]))
+    await test.runtime.apply(
+      createPlan({ url: video, type: 'inf', pacing: 'realtime' }, [slow(200)]),
+    )
     expect(await test.waitForState(1, 'degraded')).toContain('frames are dropped')
     await vi.waitUntil(() => test.getAnalysedFrames(1).length >= 8, { timeout: 60_000 })
     const frames = test.getAnalysedFrames(1)
@@ -253,8 +271,11 @@ describe('live source', () => {
     const first = await vi.waitUntil(() => test.getPublished('frame', 1)[0], { timeout: 60_000 })
     await test.runtime.apply(createPlan(source, [count]))
     const isNew = ({ data }: typeof first) => data.counters.seen !== undefined
-    const next = await vi.waitUntil(() => test.getPublished('frame', 1).find(isNew), { timeout: 60_000 })
-    // The only keyframe is the first frame of the clip: a decoder that starts again shows nothing until the next loop.
+    const next = await vi.waitUntil(() => test.getPublished('frame', 1).find(isNew), {
+      timeout: 60_000,
+    })
+    // The only keyframe is the first frame of the clip: a decoder that starts again shows nothing
+    // until the next loop.
     const loopTicks = 20 * 90_000
     expect(next.pts! - first.pts!).toBeLessThan(loopTicks)
   })
@@ -263,7 +284,11 @@ describe('live source', () => {
     const looped = (open: string, id: number) => {
       const plan = createPlan({ url: video, type: 'inf', pacing: 'realtime' }, [{ name: open }])
       const [channel, pipeline] = [plan.channels[0]!, plan.pipelines[0]!]
-      return { ...plan, pipelines: [{ ...pipeline, id }], channels: [{ ...channel, id, pipeline: id }] }
+      return {
+        ...plan,
+        pipelines: [{ ...pipeline, id }],
+        channels: [{ ...channel, id, pipeline: id }],
+      }
     }
     await test.runtime.apply(looped('count', 1))
     await test.waitForState(1, 'running')

@@ -17,7 +17,10 @@ import { Runtime, type RuntimeOptions } from './runtime.ts'
 export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference' | 'cropInference'> {
   /** Folders of models. New models are added to the first folder. */
   modelFolders: readonly [string, ...string[]]
-  /** Returns the name of the model that runs for pipelines that name the model `name`; the same one by default. */
+  /**
+   * Returns the name of the model that runs for pipelines that name the model `name`; the
+   * same one by default.
+   */
   findSelectedModel?(name: string): string
   /** Folder for copies of the models that plugins contain. */
   pluginModelFolder: string
@@ -37,7 +40,10 @@ export interface StartedRuntime {
   stop(): Promise<void>
 }
 
-/** The models of the runtime. Another model can be selected to run in place of the one that pipelines name. */
+/**
+ * The models of the runtime. Another model can be selected to run in place of the one
+ * that pipelines name.
+ */
 export interface RuntimeModels {
   /** All models, by their own names. */
   store: ModelStore
@@ -46,8 +52,9 @@ export interface RuntimeModels {
   quarantine: Quarantine
   inference: InferencePool
   /**
-   * Starts an inference worker for a model in shadow, whose results are only compared with those of the active model. The
-   * worker has the lowest priority, and its crashes put no model in quarantine.
+   * Starts an inference worker for a model in shadow, whose results are only compared with
+   * those of the active model. The worker has the lowest priority, and its crashes put no
+   * model in quarantine.
    */
   startShadowPool(): Promise<InferencePool>
   /** Estimates what elements would compute if `findSelected` selected their models. */
@@ -60,7 +67,9 @@ export interface RuntimeModels {
 /** The highest nice value, so that everything else has priority over models in shadow. */
 const SHADOW_NICENESS = 19
 
-/** Opens the model folders, starts the inference workers and begins to connect to the media service. */
+/**
+ * Opens the model folders, starts the inference workers and begins to connect to the media service.
+ */
 export async function startRuntime(options: StartRuntimeOptions): Promise<StartedRuntime> {
   const { modelFolders, elements, costs, log, findSelectedModel = name => name } = options
   const workers = options.inferenceWorkers ?? availableParallelism()
@@ -76,12 +85,17 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   // Workers can read only folders that exist when they start.
   await mkdir(modelFolders[0], { recursive: true })
   const folders = [...modelFolders, options.ring]
-  const inference = await createInference({ models, quarantine, folders, workers, costs, log }).catch(
-    async error => {
-      await release()
-      throw error
-    },
-  )
+  const inference = await createInference({
+    models,
+    quarantine,
+    folders,
+    workers,
+    costs,
+    log,
+  }).catch(async error => {
+    await release()
+    throw error
+  })
   const { level, missing } = inference.isolation()
   if (level !== 'full') log.warn({ level, missing }, 'inference workers are not fully isolated')
   const cropInference = await createCropInference({
@@ -107,10 +121,13 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
 
   const estimateDemand: RuntimeModels['estimateDemand'] = (pipelineElements, findSelected) => {
     const otherModels = createActiveModels(store, findSelected)
-    return createCatalog({ elements, models: otherModels, inference }).estimateDemand(pipelineElements)
+    return createCatalog({ elements, models: otherModels, inference }).estimateDemand(
+      pipelineElements,
+    )
   }
 
-  const createCatalogFor = (elements: KnownElements) => createCatalog({ elements, models, inference })
+  const createCatalogFor = (elements: KnownElements) =>
+    createCatalog({ elements, models, inference })
 
   return {
     runtime,

@@ -30,7 +30,10 @@ export interface StatusReporterOptions {
   log: Log
 }
 
-/** What a state message is about: a channel, or else a pipeline. For a pipeline, `channel` and `source` are null. */
+/**
+ * What a state message is about: a channel, or else a pipeline. For a pipeline, `channel`
+ * and `source` are null.
+ */
 interface Subject {
   channel: number | null
   source: number | null
@@ -38,11 +41,15 @@ interface Subject {
 }
 
 /**
- * Publishes the states and statistics of channels and pipelines. A state is published and logged only when it changes.
+ * Publishes the states and statistics of channels and pipelines. A state is published and logged
+ * only when it changes.
  */
 export class StatusReporter {
   readonly #options: StatusReporterOptions
-  /** The last published state of each subject. Both are encoded as JSON, so that they can be compared. */
+  /**
+   * The last published state of each subject. Both are encoded as JSON, so that they can be
+   * compared.
+   */
   #published = new Map<string, string>()
 
   constructor(options: StatusReporterOptions) {
@@ -74,7 +81,10 @@ export class StatusReporter {
     }
   }
 
-  /** Publishes changed states of `pipelines` and their channels. The last states of all other pipelines are deleted. */
+  /**
+   * Publishes changed states of `pipelines` and their channels. The last states of all other
+   * pipelines are deleted.
+   */
   publishStates(pipelines: readonly number[]): void {
     const previous = this.#published
     this.#published = new Map()
@@ -124,11 +134,17 @@ export class StatusReporter {
     for (const { id, source, state } of reports) {
       this.#publishIfChanged({ channel: id, source, pipeline }, state, previous)
     }
-    const pipelineState = derivePipelineState(reports.map(({ source, state }) => ({ ...state, source })))
+    const pipelineState = derivePipelineState(
+      reports.map(({ source, state }) => ({ ...state, source })),
+    )
     this.#publishIfChanged({ channel: null, source: null, pipeline }, pipelineState, previous)
   }
 
-  #publishIfChanged(subject: Subject, report: StateReport, previous: ReadonlyMap<string, string>): void {
+  #publishIfChanged(
+    subject: Subject,
+    report: StateReport,
+    previous: ReadonlyMap<string, string>,
+  ): void {
     const key = JSON.stringify(subject)
     const reportText = JSON.stringify(report)
     // Compared before the update, because `previous` may be the map that is updated.
@@ -149,7 +165,9 @@ export class StatusReporter {
     })
   }
 
-  /** Operators monitor pipelines, so the states of single channels are logged only at debug level. */
+  /**
+   * Operators monitor pipelines, so the states of single channels are logged only at debug level.
+   */
   #logState({ channel, source, pipeline }: Subject, { state, reason }: StateReport): void {
     const { log } = this.#options
     if (channel !== null) {

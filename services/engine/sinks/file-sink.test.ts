@@ -103,7 +103,10 @@ it.each([
     'file:///output/a%20b.jsonl?max_bytes=1000&keep=1',
     { path: '/output/a b.jsonl', maxBytes: 1000, keep: 1 },
   ],
-  ['file:///output/a.jsonl?max_bytes=much&keep=', { path: '/output/a.jsonl', maxBytes: 64 << 20, keep: 5 }],
+  [
+    'file:///output/a.jsonl?max_bytes=much&keep=',
+    { path: '/output/a.jsonl', maxBytes: 64 << 20, keep: 5 },
+  ],
   ['/output/a.jsonl', { path: '/output/a.jsonl', maxBytes: 64 << 20, keep: 5 }],
 ])('the address %s names path, size and number', (address, options) => {
   expect(parseFileAddress(address)).toEqual(options)

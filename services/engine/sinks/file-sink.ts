@@ -3,7 +3,9 @@ import { sleep } from '@eyrie/kit'
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts'
 import type { Sink, SinkRecord } from './sink.ts'
 
-/** Maximum size of all lines that wait for the disk. Beyond it, lines are lost, which is reported. */
+/**
+ * Maximum size of all lines that wait for the disk. Beyond it, lines are lost, which is reported.
+ */
 const MAX_QUEUED_BYTES = 8 << 20
 /** Maximum number of bytes in one write. */
 const MAX_CHUNK_BYTES = 1 << 20
@@ -13,8 +15,8 @@ const RETRY_MS = 1000
 type ToLines = (record: SinkRecord) => readonly object[]
 
 /**
- * Writes the results of frames to a file as lines of JSON, by default one line for each frame. The file is rotated when
- * it is full.
+ * Writes the results of frames to a file as lines of JSON, by default one line for each frame. The
+ * file is rotated when it is full.
  */
 export class FileSink implements Sink {
   readonly #path: string
@@ -41,7 +43,8 @@ export class FileSink implements Sink {
   }
 
   write(record: SinkRecord): void {
-    for (const line of this.#toLines(record)) this.#enqueue(Buffer.from(`${JSON.stringify(line)}\n`))
+    for (const line of this.#toLines(record))
+      this.#enqueue(Buffer.from(`${JSON.stringify(line)}\n`))
   }
 
   /** Resolves when all queued lines have been written or the disk has failed. */
@@ -97,7 +100,10 @@ export class FileSink implements Sink {
 const DEFAULT_MAX_BYTES = 64 << 20
 const DEFAULT_KEEP = 5
 
-/** Parses `file:///folder/name.jsonl?max_bytes=67108864&keep=5` or a bare path. Invalid parameters are ignored. */
+/**
+ * Parses `file:///folder/name.jsonl?max_bytes=67108864&keep=5` or a bare path. Invalid
+ * parameters are ignored.
+ */
 export function parseFileAddress(address: string): RotatingFileOptions {
   const url = new URL(address, 'file://')
   const { searchParams } = url

@@ -58,7 +58,8 @@ export class RotatingFile {
       return full
     }
 
-    // The file does not exist if an administrator has moved it, or after a rotation that failed halfway.
+    // The file does not exist if an administrator has moved it, or after a rotation
+    // that failed halfway.
     if (existsSync(path)) await this.#shiftRotatedFiles()
     const file = await this.#open()
     await full.close()

@@ -23,22 +23,30 @@ export interface SinkRecord {
 export interface SinkFrame {
   /** Whether the stream was interrupted before this frame. */
   discontinuity: boolean
-  /** Identifies the time base of `pts`, which changes when the media service restarts; null while it is disconnected. */
+  /**
+   * Identifies the time base of `pts`, which changes when the media service restarts; null
+   * while it is disconnected.
+   */
   epoch: number | null
   /** Size of the picture of the source, in pixels. */
   width: number
   height: number
   /**
-   * The ring buffer in shared memory with the picture of the frame in the view of the sink; undefined until the media
-   * service has created the buffer. With pacing `all` the picture is valid until `write` returns, otherwise it may be
-   * overwritten at any time.
+   * The ring buffer in shared memory with the picture of the frame in the view of the sink;
+   * undefined until the media service has created the buffer. With pacing `all` the picture is
+   * valid until `write` returns, otherwise it may be overwritten at any time.
    */
   ring: RingLocation | undefined
 }
 
-/** Writes the results of channels to an external system, such as a file, a database or a video stream. */
+/**
+ * Writes the results of channels to an external system, such as a file, a database or a video
+ * stream.
+ */
 export interface Sink {
-  /** Size and format of the pictures that the sink needs, if any. Constant while the sink is open. */
+  /**
+   * Size and format of the pictures that the sink needs, if any. Constant while the sink is open.
+   */
   readonly view?: ViewSpec
   /** Called whenever the channels that write to the sink may have changed. */
   setChannels?(channels: readonly ChannelPlan[]): void

@@ -12,7 +12,9 @@ describe('system statistics', () => {
   })
 
   test('report the busy share of all cores', () => {
-    expect(computeBusyPercent({ busy: 1000, total: 10_000 }, { busy: 1500, total: 12_000 })).toBe(25)
+    expect(computeBusyPercent({ busy: 1000, total: 10_000 }, { busy: 1500, total: 12_000 })).toBe(
+      25,
+    )
     expect(computeBusyPercent({ busy: 1000, total: 10_000 }, { busy: 1000, total: 10_000 })).toBe(0)
   })
 

@@ -36,19 +36,22 @@ interface CpuTimes {
   total: number
 }
 
-/** Reads the sum over all cores from the first line of /proc/stat (proc_stat(5)), because `os.cpus` is slower. */
+/**
+ * Reads the sum over all cores from the first line of /proc/stat (proc_stat(5)), because
+ * `os.cpus` is slower.
+ */
 function readCpuTimes(): CpuTimes {
   const [allCores = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)
-  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softIrq = 0, steal = 0] = allCores
-    .split(/ +/)
-    .slice(1)
-    .map(Number)
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softIrq = 0, steal = 0] =
+    allCores.split(/ +/).slice(1).map(Number)
 
   const busy = user + nice + system + irq + softIrq + steal
   return { busy, total: busy + idle + iowait }
 }
 
-/** Returns the share of CPU time that was busy between two readings, in percent with one decimal. */
+/**
+ * Returns the share of CPU time that was busy between two readings, in percent with one decimal.
+ */
 export function computeBusyPercent(before: CpuTimes, now: CpuTimes): number {
   const total = now.total - before.total
   if (total <= 0) return 0
@@ -57,10 +60,12 @@ export function computeBusyPercent(before: CpuTimes, now: CpuTimes): number {
 }
 
 /**
- * Returns the bytes in use of RAM (physical), and of RAM and swap together (virtual), from the content of /proc/meminfo.
- * Reclaimable caches do not count as used.
+ * Returns the bytes in use of RAM (physical), and of RAM and swap together (virtual), from the
+ * content of /proc/meminfo. Reclaimable caches do not count as used.
  */
-export function parseMemoryInUse(meminfo: string): Pick<SystemStatistics, 'mem_physical' | 'mem_virtual'> {
+export function parseMemoryInUse(
+  meminfo: string,
+): Pick<SystemStatistics, 'mem_physical' | 'mem_virtual'> {
   const readBytes = (field: string) => {
     const kibibytes = new RegExp(`^${field}: +(\\d+) kB`, 'm').exec(meminfo)?.[1] ?? 0
     return 1024 * Number(kibibytes)

@@ -24,7 +24,10 @@ export interface RecordFileOptions<Entry> {
   log: Log
 }
 
-/** Opens the file. If it is missing or damaged, there are no entries, so that the engine can start nevertheless. */
+/**
+ * Opens the file. If it is missing or damaged, there are no entries, so that the engine
+ * can start nevertheless.
+ */
 export function openRecordFile<Entry>(options: RecordFileOptions<Entry>): RecordFile<Entry> {
   let records = readRecords(options)
 

@@ -1,11 +1,15 @@
 import { HEALTH_PERIOD_MS, type HealthSummary, type VersionHealth } from './version-health.ts'
 
 /**
- * Decides when the engine reverts a switch. After a switch to another version of a plugin, or to another model, the engine
- * watches how much the new version fails. It switches back if the new version fails more than the previous one did.
+ * Decides when the engine reverts a switch. After a switch to another version of a plugin, or to
+ * another model, the engine watches how much the new version fails. It switches back if the new
+ * version fails more than the previous one did.
  */
 
-/** Fewer failures are no reason to switch back: they can have any cause, such as a camera that is restarted. */
+/**
+ * Fewer failures are no reason to switch back: they can have any cause, such as a
+ * camera that is restarted.
+ */
 const MIN_FAILURES = 3
 /** The new version must fail for a share of the time that is larger by this factor. */
 const MIN_RATIO = 1.2
@@ -33,8 +37,8 @@ export function summarizeBefore(
 }
 
 /**
- * Returns why the engine must switch back from the active version; undefined if it need not. It never switches back later than
- * ten minutes after the switch, or after a further switch.
+ * Returns why the engine must switch back from the active version; undefined if it need not. It
+ * never switches back later than ten minutes after the switch, or after a further switch.
  */
 export function findRevertReason(
   name: string,
@@ -50,8 +54,9 @@ export function findRevertReason(
 }
 
 /**
- * Whether a version fails more than the previous one: at least three times, and for a larger share of the time. The numbers of
- * failures are not compared. A failed element is opened again with increasing delays, so few failures can be a long outage.
+ * Whether a version fails more than the previous one: at least three times, and for a larger share
+ * of the time. The numbers of failures are not compared. A failed element is opened again with
+ * increasing delays, so few failures can be a long outage.
  */
 export function failsMore(before: HealthBefore, after: HealthSummary): boolean {
   return after.failures >= MIN_FAILURES && toFailedShare(after) > toFailedShare(before) * MIN_RATIO

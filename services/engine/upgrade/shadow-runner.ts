@@ -20,8 +20,9 @@ export interface ShadowRunnerOptions<Target> {
 }
 
 /**
- * Runs a target, which is an element or a model, in shadow on a channel. The channel never waits for it: frames that
- * arrive while the target is busy are skipped. After a failure, the target is opened again.
+ * Runs a target, which is an element or a model, in shadow on a channel. The channel never
+ * waits for it: frames that arrive while the target is busy are skipped. After a failure, the
+ * target is opened again.
  */
 export class ShadowRunner<Target extends { close?(): void }> {
   readonly #options: ShadowRunnerOptions<Target>
@@ -35,7 +36,10 @@ export class ShadowRunner<Target extends { close?(): void }> {
     void this.#open()
   }
 
-  /** Runs `work` on a frame, unless the target is busy. `work` resolves with the function that records its result. */
+  /**
+   * Runs `work` on a frame, unless the target is busy. `work` resolves with the function
+   * that records its result.
+   */
   offer(work: (target: Target) => Promise<() => void>): void {
     if (this.#target && !this.#isBusy) void this.#process(this.#target, work)
     else this.#options.recorder.recordSkipped()

@@ -9,8 +9,8 @@ export interface RunProgress {
 }
 
 /**
- * A version of a plugin, or a model, that runs in shadow: it processes the frames of the active one, and its results are only
- * compared.
+ * A version of a plugin, or a model, that runs in shadow: it processes the frames of the active
+ * one, and its results are only compared.
  */
 export interface ShadowRun<Comparison, Report> {
   /** What runs, as messages call it, such as `version 2.0.0 of crowd`. */
@@ -33,8 +33,9 @@ export interface ShadowRunsOptions {
 }
 
 /**
- * The runs in shadow. There is at most one run at a time for each plugin or model. The report of its last run remains
- * available until the engine stops. Here, `name` is the name of the plugin or model.
+ * The runs in shadow. There is at most one run at a time for each plugin or model. The
+ * report of its last run remains available until the engine stops. Here, `name` is the name
+ * of the plugin or model.
  */
 export class ShadowRuns<Comparison, Report> {
   readonly #options: ShadowRunsOptions
@@ -67,7 +68,9 @@ export class ShadowRuns<Comparison, Report> {
     return this.#get(name).report()
   }
 
-  /** Ends a run, and returns its report. Throws `EyrieError` (`id`) if nothing has run in shadow. */
+  /**
+   * Ends a run, and returns its report. Throws `EyrieError` (`id`) if nothing has run in shadow.
+   */
   end(name: string): Report {
     const run = this.#get(name)
     run.end()

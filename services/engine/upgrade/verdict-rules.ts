@@ -19,7 +19,10 @@ export function selectVerdict(
   return different.length > 0 ? 'different' : 'same'
 }
 
-/** Whether the CPU time per frame in ms has considerably increased; false if one of the two has not been measured. */
+/**
+ * Whether the CPU time per frame in ms has considerably increased; false if one of the two
+ * has not been measured.
+ */
 export const isCostlier = (before: number | undefined, after: number | undefined): boolean =>
   before !== undefined &&
   after !== undefined &&

@@ -1,9 +1,15 @@
 /** The health of a version covers this time. Older failures do not count. */
 export const HEALTH_PERIOD_MS = 10 * 60_000
-/** Maximum number of outages that are stored for each version. A version that always fails has one every few seconds. */
+/**
+ * Maximum number of outages that are stored for each version. A version that always fails has
+ * one every few seconds.
+ */
 const MAX_OUTAGES = 1000
 
-/** A failure of an element on a channel, or its recovery. The element runs a version of a plugin or a model. */
+/**
+ * A failure of an element on a channel, or its recovery. The element runs a version of
+ * a plugin or a model.
+ */
 export interface VersionOutcome {
   /** Name of the plugin or model. */
   name: string
@@ -56,7 +62,8 @@ export class VersionHealth {
     const key = toKey(name, version)
     const outages = this.#outages.get(key) ?? []
     const current = outages.find(
-      outage => outage.until === undefined && outage.channel === channel && outage.element === element,
+      outage =>
+        outage.until === undefined && outage.channel === channel && outage.element === element,
     )
 
     // The element processes frames again.
@@ -71,11 +78,16 @@ export class VersionHealth {
     } else {
       outages.push({ channel, element, reason: failure, from: now, until: undefined, failures: 1 })
     }
-    const recent = outages.filter(({ until }) => until === undefined || until > now - HEALTH_PERIOD_MS)
+    const recent = outages.filter(
+      ({ until }) => until === undefined || until > now - HEALTH_PERIOD_MS,
+    )
     this.#outages.set(key, recent.slice(-MAX_OUTAGES))
   }
 
-  /** Summarizes the failures since `from`, in epoch ms, or in the last ten minutes if that is shorter. */
+  /**
+   * Summarizes the failures since `from`, in epoch ms, or in the last ten minutes if that is
+   * shorter.
+   */
   summarize(name: string, version: string, from: number): HealthSummary {
     const now = this.#now()
     const start = Math.max(from, now - HEALTH_PERIOD_MS, this.#startedAt)

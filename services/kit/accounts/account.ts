@@ -27,8 +27,9 @@ export function findGroup(name: string): number | undefined {
 }
 
 /**
- * Returns the fields of an entry, such as `name:password:uid:gid:…` (passwd(5)), or nothing if it does not exist. getent(1) also
- * finds users that are not in the file, such as those of a directory server.
+ * Returns the fields of an entry, such as `name:password:uid:gid:…` (passwd(5)), or nothing
+ * if it does not exist. getent(1) also finds users that are not in the file, such as those
+ * of a directory server.
  */
 function findEntry(database: 'passwd' | 'group', key: string): string[] {
   const { stdout } = spawnSync('getent', [database, key], { encoding: 'utf8' })

@@ -42,7 +42,9 @@ describe('a program with limited privileges', needs(root), () => {
   })
 
   it('has no capabilities even as root', () => {
-    expect(readStatus({})).toMatch(/^CapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+$/m)
+    expect(readStatus({})).toMatch(
+      /^CapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+$/m,
+    )
     expect(run({}, 'chown', 'nobody', '/proc/self').status).not.toBe(0)
   })
 
@@ -70,7 +72,9 @@ describe('a program with limited privileges', needs(root), () => {
   it('finds the paths that are closed to it', async () => {
     const folder = createTemporaryFolder()
     chmodSync(folder, 0o755)
-    const [open, closed, file, secret] = ['open', 'closed', 'file', 'secret'].map(name => join(folder, name))
+    const [open, closed, file, secret] = ['open', 'closed', 'file', 'secret'].map(name =>
+      join(folder, name),
+    )
     mkdirSync(open!, { mode: 0o711 })
     mkdirSync(closed!, { mode: 0o700 })
     writeFileSync(file!, '', { mode: 0o644 })

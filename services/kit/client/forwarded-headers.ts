@@ -4,7 +4,10 @@ import { EyrieError } from '@eyrie/contract/errors'
 
 /** What a reverse proxy reports about a request that it has forwarded. */
 export interface ForwardedRequest {
-  /** Addresses of the client and of the proxies on the way, in this order. Only the last one is from the proxy itself. */
+  /**
+   * Addresses of the client and of the proxies on the way, in this order. Only the last one is
+   * from the proxy itself.
+   */
   addresses: string[]
   protocol?: 'http' | 'https'
   /** Host and port that the client has requested. */
@@ -16,24 +19,29 @@ export const listForwardingHeaders = (headers: IncomingHttpHeaders): string[] =>
   Object.keys(headers).filter(name => /^(forwarded|via|x-real-ip|x-forwarded-.*)$/.test(name))
 
 /**
- * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or else the parameters of `Forwarded` (RFC 7239). Throws `EyrieError` (`proxy`) if
- * they do not name the client.
+ * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or else the parameters of `Forwarded` (RFC 7239).
+ * Throws `EyrieError` (`proxy`) if they do not name the client.
  */
 export function parseForwardedHeaders(headers: IncomingHttpHeaders): ForwardedRequest {
   const forwarded = readForwarded(headers)
   const xForwarded = readXForwarded(headers)
-  // The proxy sets one of these headers. The other one is from its client, who may have invented it.
+  // The proxy sets one of these headers. The other one is from its client, who may have invented
+  // it.
   if (forwarded.nodes.length > 0 && xForwarded.nodes.length > 0)
     throw createProxyError(
       'sends both X-Forwarded-For and Forwarded: remove the one that it does not set itself',
     )
 
   const { nodes, protocol, host } = forwarded.nodes.length > 0 ? forwarded : xForwarded
-  if (nodes.length === 0) throw createProxyError('does not send the address of its client in X-Forwarded-For')
+  if (nodes.length === 0)
+    throw createProxyError('does not send the address of its client in X-Forwarded-For')
   return { addresses: nodes.map(parseNode), protocol: parseProtocol(protocol), host }
 }
 
-/** The unparsed values of the headers. After several proxies, the protocol and the host are those of the nearest one, which comes last. */
+/**
+ * The unparsed values of the headers. After several proxies, the protocol and the host are those of
+ * the nearest one, which comes last.
+ */
 interface HeaderValues {
   /** The client and the proxies on the way, each as an address that may have a port. */
   nodes: string[]
@@ -67,7 +75,9 @@ const listValues = (header: string | string[] | undefined): string[] =>
 /** Returns the parameters of an element such as `for="[2001:db8::1]:4711";proto=https`. */
 function parseForwardedElement(element: string): Map<string, string> {
   const parameters = element.matchAll(/(?:^|;)\s*(\w+)\s*=\s*("?)([^";]*)\2/g)
-  return new Map(Array.from(parameters, ([, name = '', , value = '']) => [name.toLowerCase(), value.trim()]))
+  return new Map(
+    Array.from(parameters, ([, name = '', , value = '']) => [name.toLowerCase(), value.trim()]),
+  )
 }
 
 /** Returns the address of a node, which may have a port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
@@ -75,7 +85,8 @@ function parseNode(node: string): string {
   if (isIP(node)) return node
   const [, ipv6, ipv4] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(node) ?? []
   const address = ipv6 ?? ipv4 ?? ''
-  // An invalid node is an error only if it is the client. Nodes before it are not from the proxy, and are ignored.
+  // An invalid node is an error only if it is the client. Nodes before it are not from the
+  // proxy, and are ignored.
   return isIP(address) ? address : node
 }
 
@@ -87,4 +98,7 @@ function parseProtocol(protocol: string | undefined): ForwardedRequest['protocol
 
 /** Creates the error of a trusted proxy that is configured wrongly. */
 export const createProxyError = (problem: string) =>
-  new EyrieError('proxy', `the trusted proxy ${problem}; docs/guide/proxy.md has tested configurations`)
+  new EyrieError(
+    'proxy',
+    `the trusted proxy ${problem}; docs/guide/proxy.md has tested configurations`,
+  )

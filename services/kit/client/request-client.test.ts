@@ -23,12 +23,19 @@ async function serve(trusted: string) {
     })),
   )
   const health = () => ({ ok: true }) as const
-  server = await listen({ app, health }, '127.0.0.1', 0, { trustedProxies: trustedProxies.parse(trusted) })
+  server = await listen({ app, health }, '127.0.0.1', 0, {
+    trustedProxies: trustedProxies.parse(trusted),
+  })
   return server.port
 }
 
 async function fetchClient(port: number, headers: Record<string, string>, path = '/client') {
-  const sent = request({ port, host: '127.0.0.1', path, headers: { host: 'eyrie:8080', ...headers } }).end()
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    path,
+    headers: { host: 'eyrie:8080', ...headers },
+  }).end()
   const [response] = await once(sent, 'response')
   return { status: response.statusCode, body: await json(response) }
 }
@@ -131,7 +138,10 @@ describe('a server with trusted proxies', () => {
       /both X-Forwarded-For and Forwarded: remove the one that it does not set/,
     ],
   ])('refuses %s with the remedy', async (_, headers, reason) => {
-    const { status, body } = await fetchClient(await serve(TRUSTED), headers as Record<string, string>)
+    const { status, body } = await fetchClient(
+      await serve(TRUSTED),
+      headers as Record<string, string>,
+    )
     expect(status).toBe(403)
     expect(body).toMatchObject({ code: 'proxy', reason: expect.stringMatching(reason) })
   })

@@ -3,7 +3,11 @@ import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { EyrieError } from '@eyrie/contract/errors'
 import type { Context } from 'hono'
-import { createProxyError, listForwardingHeaders, parseForwardedHeaders } from './forwarded-headers.ts'
+import {
+  createProxyError,
+  listForwardingHeaders,
+  parseForwardedHeaders,
+} from './forwarded-headers.ts'
 import { isLoopbackAddress, toPlainAddress } from './plain-address.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
@@ -23,8 +27,9 @@ export interface RequestClient {
 const clients = new WeakMap<IncomingMessage, RequestClient>()
 
 /**
- * Determines the client of a request, which `getRequestClient` returns from then on. Throws `EyrieError` (`proxy`) if a proxy that is
- * not trusted has forwarded the request. Such a proxy may invent clients, and its clients would otherwise look like this machine.
+ * Determines the client of a request, which `getRequestClient` returns from then on. Throws
+ * `EyrieError` (`proxy`) if a proxy that is not trusted has forwarded the request. Such a proxy may
+ * invent clients, and its clients would otherwise look like this machine.
  */
 export function identifyClient(incoming: IncomingMessage, trusted: TrustedProxies): void {
   clients.set(incoming, findClient(incoming, trusted))
@@ -50,7 +55,8 @@ function findClient({ headers, socket }: IncomingMessage, trusted: TrustedProxie
   if (!trusted.includes(peer.address)) throw createUntrustedError(peer.address, forwardingHeaders)
 
   const { addresses, protocol = peer.protocol, host = peer.host } = parseForwardedHeaders(headers)
-  if (!URL.canParse(`http://${host}`)) throw createProxyError(`names the host "${host}", which is not valid`)
+  if (!URL.canParse(`http://${host}`))
+    throw createProxyError(`names the host "${host}", which is not valid`)
   return {
     address: findFirstUntrusted(addresses, trusted),
     protocol,
@@ -70,14 +76,20 @@ function createDirectClient(
 ): RequestClient {
   const address = toPlainAddress(remoteAddress)
   // Only this machine itself can connect from the address to which it connects.
-  const isLocal = address !== '' && (isLoopbackAddress(address) || address === toPlainAddress(localAddress))
+  const isLocal =
+    address !== '' && (isLoopbackAddress(address) || address === toPlainAddress(localAddress))
   return { address, protocol: encrypted ? 'https' : 'http', host, isForwarded: false, isLocal }
 }
 
-/** Returns the client: the last address that is not a trusted proxy. The addresses before it are only what the client has claimed. */
+/**
+ * Returns the client: the last address that is not a trusted proxy. The addresses before it are
+ * only what the client has claimed.
+ */
 function findFirstUntrusted(addresses: readonly string[], trusted: TrustedProxies): string {
-  const address = addresses.findLast(candidate => !trusted.includes(candidate)) ?? addresses[0] ?? ''
-  if (!isIP(address)) throw createProxyError(`names its client "${address}", which is no IP address`)
+  const address =
+    addresses.findLast(candidate => !trusted.includes(candidate)) ?? addresses[0] ?? ''
+  if (!isIP(address))
+    throw createProxyError(`names its client "${address}", which is no IP address`)
   return toPlainAddress(address)
 }
 

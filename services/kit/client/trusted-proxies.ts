@@ -10,7 +10,8 @@ export interface TrustedProxies {
 
 export const NO_TRUSTED_PROXIES: TrustedProxies = { includes: () => false }
 
-const FORMAT = 'expected addresses and networks such as 127.0.0.1 or 10.0.0.0/24, separated by commas'
+const FORMAT =
+  'expected addresses and networks such as 127.0.0.1 or 10.0.0.0/24, separated by commas'
 
 /** Parses the value of EYRIE_TRUSTED_PROXIES. */
 export const trustedProxies = z.string().transform((text, context): TrustedProxies => {

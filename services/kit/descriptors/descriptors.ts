@@ -23,15 +23,22 @@ export function loadDescriptors(): Descriptors {
   }
 }
 
-/** Returns two connected sockets, one for this process and one that a child process inherits. Both must be closed. */
+/**
+ * Returns two connected sockets, one for this process and one that a child process inherits.
+ * Both must be closed.
+ */
 export function createDescriptorSockets(): [own: number, other: number] {
   const pair = loadDescriptors().createPair()
   if (!pair) throw new Error('the process has too many open files')
   return pair
 }
 
-/** Sends an open file through a socket. The receiver may use it as this process has opened it. Returns whether it was sent. */
-export const sendDescriptor = (socket: number, file: number): boolean => loadDescriptors().send(socket, file)
+/**
+ * Sends an open file through a socket. The receiver may use it as this process has opened it.
+ * Returns whether it was sent.
+ */
+export const sendDescriptor = (socket: number, file: number): boolean =>
+  loadDescriptors().send(socket, file)
 
 /** Returns the next file that was sent through a socket. Undefined if there is none. */
 export function receiveDescriptor(socket: number): number | undefined {

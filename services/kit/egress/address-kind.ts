@@ -2,9 +2,18 @@ import { BlockList, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 /** What an IP address stands for, as far as it matters to the rules for outgoing connections. */
-export type AddressKind = 'loopback' | 'link-local' | 'metadata' | 'multicast' | 'private' | 'ordinary'
+export type AddressKind =
+  | 'loopback'
+  | 'link-local'
+  | 'metadata'
+  | 'multicast'
+  | 'private'
+  | 'ordinary'
 
-/** The subnets of each kind. An address is of the first kind that matches: one for metadata is also link-local or private. */
+/**
+ * The subnets of each kind. An address is of the first kind that matches: one for metadata is also
+ * link-local or private.
+ */
 const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
   // Services that give credentials to virtual machines in clouds.
   metadata: [
@@ -28,7 +37,10 @@ const blockLists = Object.entries(KINDS).map(([kind, subnets]) => {
   return { kind: kind as AddressKind, list }
 })
 
-/** Adds a subnet such as `10.0.0.0/8`, or a single address. Throws if the address is invalid or the prefix too long. */
+/**
+ * Adds a subnet such as `10.0.0.0/8`, or a single address. Throws if the address is invalid or
+ * the prefix too long.
+ */
 export function addSubnet(list: BlockList, subnet: string): void {
   const [address = '', prefix] = subnet.split('/')
   const family = getFamily(address)
@@ -36,7 +48,10 @@ export function addSubnet(list: BlockList, subnet: string): void {
   else list.addSubnet(address, Number(prefix), family)
 }
 
-/** Returns whether an address is in one of the subnets. An IPv6 address in which an IPv4 address is embedded counts as that one. */
+/**
+ * Returns whether an address is in one of the subnets. An IPv6 address in which an IPv4 address is
+ * embedded counts as that one.
+ */
 export function isInSubnets(list: BlockList, address: string): boolean {
   const plain = toPlainAddress(address)
   return list.check(plain, getFamily(plain))
@@ -68,7 +83,10 @@ const EMBEDDING_PREFIXES: readonly (readonly number[])[] = [
   [0x2002], // 6to4 (RFC 3056)
 ]
 
-/** Returns an address without zone, in its canonical form, and as IPv4 if an IPv4 address is embedded in it. */
+/**
+ * Returns an address without zone, in its canonical form, and as IPv4 if an IPv4
+ * address is embedded in it.
+ */
 function toPlainAddress(address: string): string {
   const unzoned = address.replace(/%.*$/, '')
   if (!isIPv6(unzoned)) return unzoned
@@ -76,7 +94,9 @@ function toPlainAddress(address: string): string {
   const groups = parseGroups(canonical)
   // The unspecified and the loopback address look like compatible addresses, but embed none.
   if (canonical === '::' || canonical === '::1') return canonical
-  const prefix = EMBEDDING_PREFIXES.find(candidate => candidate.every((group, i) => groups[i] === group))
+  const prefix = EMBEDDING_PREFIXES.find(candidate =>
+    candidate.every((group, i) => groups[i] === group),
+  )
   if (!prefix) return canonical
   const [high = 0, low = 0] = groups.slice(prefix.length)
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')

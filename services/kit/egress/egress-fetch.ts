@@ -20,12 +20,16 @@ const BUFFER_BYTES = 64 << 10
 /** Statuses of responses without a body, which `Response` rejects. */
 const NO_BODY = new Set([204, 205, 304])
 
-/** Connects to the services of this appliance. Every address is permitted, because the operator names them in the environment. */
+/**
+ * Connects to the services of this appliance. Every address is permitted, because the operator
+ * names them in the environment.
+ */
 export const serviceEgress = createCheckedEgress(() => {})
 
 /**
- * Sends a request to a server for which an egress permits connections. Does not follow redirects, because they may lead to
- * a server that the caller must not reach: throws an `Error` for them, as for failed connections.
+ * Sends a request to a server for which an egress permits connections. Does not follow redirects,
+ * because they may lead to a server that the caller must not reach: throws an `Error` for them, as
+ * for failed connections.
  */
 export async function fetchFrom(
   egress: Egress,
@@ -42,18 +46,29 @@ export async function fetchFrom(
 
   const hasBody = options.method !== 'HEAD' && !NO_BODY.has(status)
   if (!hasBody) response.resume()
-  return new Response(hasBody ? toStream(response) : null, { status, headers: toHeaders(rawHeaders) })
+  return new Response(hasBody ? toStream(response) : null, {
+    status,
+    headers: toHeaders(rawHeaders),
+  })
 }
 
 /**
- * Sends a request to a service of this appliance. `path` is relative to the base URL, which the environment configures.
- * Throws an `Error` for a path that leads to another server, and as `fetchFrom` does.
+ * Sends a request to a service of this appliance. `path` is relative to the base URL, which
+ * the environment configures. Throws an `Error` for a path that leads to another server, and
+ * as `fetchFrom` does.
  */
-export function fetchService(base: string, path: string, options?: EgressRequest): Promise<Response> {
+export function fetchService(
+  base: string,
+  path: string,
+  options?: EgressRequest,
+): Promise<Response> {
   return fetchFrom(serviceEgress, resolveServicePath(base, path), options)
 }
 
-/** Returns the URL of a path of a service. Throws an `Error` for a path that leads to another server, such as `//host`. */
+/**
+ * Returns the URL of a path of a service. Throws an `Error` for a path that leads to another
+ * server, such as `//host`.
+ */
 export function resolveServicePath(base: string, path: string): URL {
   const url = new URL(path, base)
   if (url.origin !== new URL(base).origin) throw new Error(`${path} is not a path of ${base}`)
@@ -67,12 +82,17 @@ async function send(egress: Egress, url: URL, options: EgressRequest): Promise<I
   const sendRequest = url.protocol === 'https:' ? requestHttps : requestHttp
   const request: ClientRequest = sendRequest(url, {
     method,
-    headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
+    headers: {
+      ...headers,
+      ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+    },
     agent: egress.agent(url),
     ...(signal && { signal }),
     ...(tlsInsecure && { rejectUnauthorized: false }),
   })
-  request.on('response', resolve).on('error', error => reject(signal?.aborted ? signal.reason : error))
+  request
+    .on('response', resolve)
+    .on('error', error => reject(signal?.aborted ? signal.reason : error))
   request.end(body)
   return promise
 }

@@ -10,7 +10,9 @@ export interface EgressEnvironment {
   egressExceptions: readonly EgressException[]
 }
 
-/** The rules forbid a connection. The message says which one, and how the configuration allows it. */
+/**
+ * The rules forbid a connection. The message says which one, and how the configuration allows it.
+ */
 export class EgressDeniedError extends Error {
   override readonly name = 'EgressDeniedError'
 }
@@ -25,13 +27,15 @@ const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {
   // Gateways such as go2rtc, and programs that read results, often run on the same machine.
   camera: NEVER,
   sink: NEVER,
-  // The address is a setting of the console. It must not lead to other servers in the network of the appliance.
+  // The address is a setting of the console. It must not lead to other servers in the
+  // network of the appliance.
   identity: [...NEVER, 'loopback', 'private'],
   // Managers enter these addresses, and the answers are shown to them.
   webhook: [...NEVER, 'loopback', 'private'],
   // The author of the plugin has chosen these addresses.
   plugin: [...NEVER, 'loopback', 'private'],
-  // The superadmin enters the addresses of these servers, which are often in the network of the appliance.
+  // The superadmin enters the addresses of these servers, which are often in the
+  // network of the appliance.
   mail: NEVER,
   sms: NEVER,
   broker: NEVER,
@@ -52,11 +56,17 @@ const PEER_NAMES: Record<EgressPurpose, string> = {
   sms: 'SMS provider',
 }
 
-/** Throws `EgressDeniedError` if an IP address and port must not be connected to. `host` is the name that led to the address. */
+/**
+ * Throws `EgressDeniedError` if an IP address and port must not be connected to. `host` is the name
+ * that led to the address.
+ */
 export type CheckAddress = (address: string, port: number, host?: string) => void
 
 /** Creates the check for connections of one purpose. */
-export function createEgressPolicy(purpose: EgressPurpose, environment: EgressEnvironment): CheckAddress {
+export function createEgressPolicy(
+  purpose: EgressPurpose,
+  environment: EgressEnvironment,
+): CheckAddress {
   const ownPorts = listOwnPorts(environment)
   const exceptions = environment.egressExceptions.filter(exception => exception.purpose === purpose)
   const localServers = purpose === 'engine' ? listLocalServers(environment) : []
@@ -64,7 +74,8 @@ export function createEgressPolicy(purpose: EgressPurpose, environment: EgressEn
   function isExcepted(address: string, port: number, isOwnService: boolean): boolean {
     return exceptions.some(exception => {
       if (!isInSubnets(exception.subnet, address)) return false
-      // An exception without a port is about a network. It does not permit connections to the services of this appliance.
+      // An exception without a port is about a network. It does not permit connections to the
+      // services of this appliance.
       return exception.port === undefined ? !isOwnService : exception.port === port
     })
   }
@@ -74,7 +85,8 @@ export function createEgressPolicy(purpose: EgressPurpose, environment: EgressEn
     const isOwnService = ownPorts.has(port) && isOwnAddress(address)
     if (isExcepted(address, port, isOwnService)) return
 
-    if (isOwnService) throw createDenial(purpose, { address, port, host }, 'a service of this appliance')
+    if (isOwnService)
+      throw createDenial(purpose, { address, port, host }, 'a service of this appliance')
     const kind = findKind(address)
     if (DENIED_KINDS[purpose].includes(kind))
       throw createDenial(purpose, { address, port, host }, `a ${kind} address`)
@@ -97,7 +109,10 @@ function createDenial(purpose: EgressPurpose, { address, port, host }: Peer, des
   )
 }
 
-/** Returns the ports on which the services of this appliance listen. Port 0 is left out, because the system then chooses the port. */
+/**
+ * Returns the ports on which the services of this appliance listen. Port 0 is left out, because the
+ * system then chooses the port.
+ */
 function listOwnPorts({ ports, urls }: EgressEnvironment): Set<number> {
   const localServers = Object.values(urls)
     .flatMap(url => findServerAddress(url) ?? [])

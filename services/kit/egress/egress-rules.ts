@@ -12,7 +12,10 @@ export const EGRESS_PURPOSES = [
   'sink',
   /** Management asks the identity provider who has signed in. */
   'identity',
-  /** The scheduler sends to an address that an alert or a browser names: a web server, a broker, a push service. */
+  /**
+   * The scheduler sends to an address that an alert or a browser names: a web server, a
+   * broker, a push service.
+   */
   'webhook',
   /** The scheduler sends e-mails by the mail server of the settings. */
   'mail',
@@ -50,7 +53,8 @@ export const egressExceptions = z.string().transform((text, context) => {
 })
 
 function parseException(entry: string): EgressException | undefined {
-  // The groups are the purpose, the address as IPv6 in brackets or as IPv4, the length of the prefix, and the port.
+  // The groups are the purpose, the address as IPv6 in brackets or as IPv4, the length of the
+  // prefix, and the port.
   const match = /^(\w+)=(?:\[([\da-f:.]+)\]|([\d.]+))(?:\/(\d{1,3}))?(?::(\d{1,5}))?$/i.exec(entry)
   const [, name, ipv6, ipv4, prefix, port] = match ?? []
   const purpose = EGRESS_PURPOSES.find(known => known === name)

@@ -13,7 +13,12 @@ import { openWebSocket } from './egress-web-socket.ts'
 const { signal } = new AbortController()
 
 /** Returns why a connection is denied; undefined if it is allowed. */
-function findDenial(purpose: EgressPurpose, address: string, port: number, env: NodeJS.ProcessEnv = {}) {
+function findDenial(
+  purpose: EgressPurpose,
+  address: string,
+  port: number,
+  env: NodeJS.ProcessEnv = {},
+) {
   try {
     createEgressPolicy(purpose, readEnvironment(env))(address, port)
     return undefined
@@ -87,16 +92,21 @@ describe('the rules for outgoing connections', () => {
           expect(findDenial(purpose, address, port)).toContain('a service of this appliance')
   })
 
-  it.each(['127.0.0.1', '10.0.0.7', '172.16.0.7', '192.168.7.7', '100.64.0.7', 'fd00::7', '::ffff:10.0.0.7'])(
-    'deny an identity provider at %s, unless the configuration names it',
-    address => {
-      const host = address.includes(':') ? `[${address}]` : address
-      expect(findDenial('identity', address, 443)).toContain('no identity provider may be there')
-      const env = { EYRIE_EGRESS_ALLOW: `identity=${host}:443` }
-      expect(findDenial('identity', address, 443, env)).toBeUndefined()
-      expect(findDenial('identity', address, 444, env)).toContain(`add identity=${host}:444`)
-    },
-  )
+  it.each([
+    '127.0.0.1',
+    '10.0.0.7',
+    '172.16.0.7',
+    '192.168.7.7',
+    '100.64.0.7',
+    'fd00::7',
+    '::ffff:10.0.0.7',
+  ])('deny an identity provider at %s, unless the configuration names it', address => {
+    const host = address.includes(':') ? `[${address}]` : address
+    expect(findDenial('identity', address, 443)).toContain('no identity provider may be there')
+    const env = { EYRIE_EGRESS_ALLOW: `identity=${host}:443` }
+    expect(findDenial('identity', address, 443, env)).toBeUndefined()
+    expect(findDenial('identity', address, 444, env)).toContain(`add identity=${host}:444`)
+  })
 
   it('deny the ports of the appliance on the addresses of its network interfaces', () => {
     const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
@@ -142,24 +152,33 @@ describe('the rules for outgoing connections', () => {
 })
 
 describe('egress', () => {
-  it.each(['localhost', '2130706433', '0x7f000001', '0177.0.0.1', '127.1', '[::ffff:127.0.0.1]', '[::1]'])(
-    'denies http://%s, which is written in another form than it is reached',
-    async host => {
-      const { port, connections } = await countConnections()
-      const egress = createEgress('engine', readEnvironment({}))
-      await expect(fetchFrom(egress, `http://${host}:${port}`)).rejects.toThrow(EgressDeniedError)
-      const socket = openWebSocket(egress, new URL(`ws://${host}:${port}`), {})
-      const [error] = await once(socket, 'error')
-      expect(error).toBeInstanceOf(EgressDeniedError)
-      const plain = host.replace(/^\[|\]$/g, '')
-      await expect(egress.connect({ host: plain, port }, { signal })).rejects.toThrow(EgressDeniedError)
-      await expect(egress.pin({ host: plain, port }, signal)).rejects.toThrow(EgressDeniedError)
-      expect(connections()).toBe(0)
-    },
-  )
+  it.each([
+    'localhost',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '127.1',
+    '[::ffff:127.0.0.1]',
+    '[::1]',
+  ])('denies http://%s, which is written in another form than it is reached', async host => {
+    const { port, connections } = await countConnections()
+    const egress = createEgress('engine', readEnvironment({}))
+    await expect(fetchFrom(egress, `http://${host}:${port}`)).rejects.toThrow(EgressDeniedError)
+    const socket = openWebSocket(egress, new URL(`ws://${host}:${port}`), {})
+    const [error] = await once(socket, 'error')
+    expect(error).toBeInstanceOf(EgressDeniedError)
+    const plain = host.replace(/^\[|\]$/g, '')
+    await expect(egress.connect({ host: plain, port }, { signal })).rejects.toThrow(
+      EgressDeniedError,
+    )
+    await expect(egress.pin({ host: plain, port }, signal)).rejects.toThrow(EgressDeniedError)
+    expect(connections()).toBe(0)
+  })
 
   it('checks the address that is connected to, again for each connection', async () => {
-    const { port, url } = await serve((_, response) => response.setHeader('Connection', 'close').end('ok'))
+    const { port, url } = await serve((_, response) =>
+      response.setHeader('Connection', 'close').end('ok'),
+    )
     const environment = readEnvironment({
       EYRIE_EGRESS_ALLOW: `engine=127.0.0.1:${port} engine=[::1]:${port}`,
     })
@@ -168,7 +187,9 @@ describe('egress', () => {
     expect(await (await fetchFrom(egress, `http://localhost:${port}`)).text()).toBe('ok')
     expect(await egress.pin({ host: 'localhost', port }, signal)).toMatch(/^127\.0\.0\.1$|^::1$/)
     environment.egressExceptions.length = 0
-    await expect(fetchFrom(createEgress('engine', environment), url)).rejects.toThrow(EgressDeniedError)
+    await expect(fetchFrom(createEgress('engine', environment), url)).rejects.toThrow(
+      EgressDeniedError,
+    )
   })
 
   it('does not follow redirects', async () => {
@@ -176,7 +197,9 @@ describe('egress', () => {
     const { url } = await serve((_, response) =>
       response.writeHead(302, { Location: `http://127.0.0.1:${port}/` }).end(),
     )
-    await expect(fetchService(url, '/health')).rejects.toThrow(`${url} redirects to another address`)
+    await expect(fetchService(url, '/health')).rejects.toThrow(
+      `${url} redirects to another address`,
+    )
     expect(connections()).toBe(0)
   })
 

@@ -9,23 +9,28 @@ import type { EgressPurpose } from './egress-rules.ts'
 import type { ServerAddress } from './server-address.ts'
 
 /**
- * Opens connections for one purpose. A host name is resolved once for each connection, all its addresses are checked, and
- * the connection goes to one of the checked addresses, so that a name cannot change its address in between.
+ * Opens connections for one purpose. A host name is resolved once for each connection, all its
+ * addresses are checked, and the connection goes to one of the checked addresses, so that a name
+ * cannot change its address in between.
  */
 export interface Egress {
   /**
-   * Returns the IP addresses of a server. Throws `EgressDeniedError` if one of them is denied: a name with a public and a
-   * denied address is an attack. Throws the error of the resolver for an unknown name.
+   * Returns the IP addresses of a server. Throws `EgressDeniedError` if one of them is denied:
+   * a name with a public and a denied address is an attack. Throws the error of the resolver
+   * for an unknown name.
    */
   resolve(server: ServerAddress): Promise<string[]>
   /**
-   * Returns one IP address of a server, for a library that opens the connection itself. If the server has several, one that
-   * accepts a connection is preferred. Throws as `resolve` does.
+   * Returns one IP address of a server, for a library that opens the connection itself. If the
+   * server has several, one that accepts a connection is preferred. Throws as `resolve` does.
    */
   pin(server: ServerAddress, signal: AbortSignal): Promise<string>
   /** Opens a connection. Rejects with `EgressDeniedError`, or with the error of the connection. */
   connect(server: ServerAddress, options: ConnectOptions): Promise<Socket>
-  /** Returns a socket that is connecting. A denied address makes it emit `error`, as every failed connection does. */
+  /**
+   * Returns a socket that is connecting. A denied address makes it emit `error`, as every
+   * failed connection does.
+   */
   open(server: ServerAddress): Socket
   /** The agent that opens the connections of HTTP requests and WebSockets. */
   agent(url: URL): HttpAgent

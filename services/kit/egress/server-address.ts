@@ -5,9 +5,17 @@ export interface ServerAddress {
   port: number
 }
 
-const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443, 'rtsp:': 554, 'rtsps:': 322 }
+const DEFAULT_PORTS: Record<string, number> = {
+  'http:': 80,
+  'https:': 443,
+  'rtsp:': 554,
+  'rtsps:': 322,
+}
 
-/** Returns the host and port of an HTTP or RTSP URL. Undefined for any other address, such as a file. */
+/**
+ * Returns the host and port of an HTTP or RTSP URL. Undefined for any other address, such as a
+ * file.
+ */
 export function findServerAddress(url: string): ServerAddress | undefined {
   const parsed = URL.parse(url)
   const defaultPort = parsed && DEFAULT_PORTS[parsed.protocol]

@@ -1,5 +1,10 @@
 import type { Isolation } from '@eyrie/contract/health'
-import { describeMissing, type LaunchReport, parseReport, REPORT_VARIABLE } from './launch-report.ts'
+import {
+  describeMissing,
+  type LaunchReport,
+  parseReport,
+  REPORT_VARIABLE,
+} from './launch-report.ts'
 
 /** Whether the boundaries around a launched program are in force, and what is missing. */
 export function toIsolation(report: LaunchReport): Isolation {
@@ -10,7 +15,10 @@ export function toIsolation(report: LaunchReport): Isolation {
   return { level, missing: missing.map(describeMissing) }
 }
 
-/** The boundaries around this process, as its launcher reports them in `variables`. Without a launcher there are none. */
+/**
+ * The boundaries around this process, as its launcher reports them in `variables`. Without a
+ * launcher there are none.
+ */
 export function readOwnIsolation(variables: NodeJS.ProcessEnv): Isolation {
   const report = variables[REPORT_VARIABLE]
   if (report !== undefined) return toIsolation(parseReport(report))

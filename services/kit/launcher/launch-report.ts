@@ -1,6 +1,13 @@
 import { z } from 'zod'
 
-const boundary = z.enum(['privileges', 'capabilities', 'files', 'truncation', 'signals', 'system calls'])
+const boundary = z.enum([
+  'privileges',
+  'capabilities',
+  'files',
+  'truncation',
+  'signals',
+  'system calls',
+])
 /** A boundary around a launched program that the kernel or the surroundings do not allow. */
 export type Boundary = z.infer<typeof boundary>
 
@@ -8,7 +15,10 @@ const report = z.union([
   z.strictObject({ error: z.string() }),
   z.strictObject({ landlock: z.int().min(0), missing: z.array(boundary) }),
 ])
-/** What the launcher reports: the version of Landlock and the missing boundaries, or why it did not start the program. */
+/**
+ * What the launcher reports: the version of Landlock and the missing boundaries, or why it did
+ * not start the program.
+ */
 export type LaunchReport = z.infer<typeof report>
 
 /** The variable with the report in the environment of a program that asks for it. */

@@ -26,7 +26,10 @@ import { launch, launchNode, toLaunchCommand } from './launch.ts'
 import type { LaunchPolicy } from './policy.ts'
 
 const LAUNCHER = resolve(import.meta.dirname, 'build/eyrie-launcher')
-const x64 = { isMet: arch() === 'x64', reason: 'only x86_64 has several interfaces of system calls' }
+const x64 = {
+  isMet: arch() === 'x64',
+  reason: 'only x86_64 has several interfaces of system calls',
+}
 const root = { isMet: process.getuid?.() === 0, reason: 'the test has to run as root' }
 const limits = { dataBytes: 1 << 30, openFiles: 64, fileBytes: 0 }
 
@@ -120,7 +123,10 @@ describe('launched program', () => {
       perf_event_open: 'EPERM',
       'type into the terminal': 'EPERM',
     })
-    expect([readFileSync(refused, 'utf8'), statSync(refused).mode & 0o777]).toEqual(['content', 0o644])
+    expect([readFileSync(refused, 'utf8'), statSync(refused).mode & 0o777]).toEqual([
+      'content',
+      0o644,
+    ])
   })
 
   it('can use what the policy grants', async () => {
@@ -145,7 +151,8 @@ describe('launched program', () => {
   it.each(['i386', 'x32'])(
     'is killed when it uses the system calls of the interface %s, whose numbers differ',
     needs(x64),
-    async name => expect(await run([attempts, name], {})).toMatchObject({ signal: 'SIGSYS', stdout: '' }),
+    async name =>
+      expect(await run([attempts, name], {})).toMatchObject({ signal: 'SIGSYS', stdout: '' }),
   )
 
   it('has no capabilities, cannot gain privileges, and has the limits of the policy', async () => {
@@ -206,7 +213,10 @@ describe('launched program', () => {
       { inherit: 3, reportToProgram: true },
     )
     const variables = execFileSync(launcher, args, { encoding: 'utf8', env: {} }).trim().split('=')
-    expect(readOwnIsolation({ [variables[0]!]: variables[1] })).toEqual({ level: 'full', missing: [] })
+    expect(readOwnIsolation({ [variables[0]!]: variables[1] })).toEqual({
+      level: 'full',
+      missing: [],
+    })
     expect(readOwnIsolation({})).toMatchObject({
       level: 'none',
       missing: [expect.stringContaining('make run')],
@@ -258,12 +268,15 @@ describe('launched program', () => {
     onTestFinished(() => closeSync(secret))
     const stdio = ['ignore', 'pipe', 'ignore', secret, 'ignore', secret] as const
     const options = ['--execute=/', `--parent=${process.pid}`]
-    const child = spawn(LAUNCHER, [...options, '--', attempts, '0', '/', '/'], { stdio: [...stdio] })
+    const child = spawn(LAUNCHER, [...options, '--', attempts, '0', '/', '/'], {
+      stdio: [...stdio],
+    })
     expect(parseLines(await text(child.stdout!))).toMatchObject({ descriptors: '3' })
   })
 
   it('runs without boundaries that the surroundings refuse, which is reported', async () => {
-    // A launched program cannot set up boundaries of its own, like one in a container with an old profile.
+    // A launched program cannot set up boundaries of its own, like one in a container
+    // with an old profile.
     const inner = [`--parent=${process.pid}`, '--report=1', '--', '/bin/echo', 'started'] as const
     const { stdout } = await run([LAUNCHER, ...inner], { execute: ['/bin/echo'], processes: true })
     const [report, output] = stdout.trim().split('\n')
@@ -297,7 +310,15 @@ describe('launcher', () => {
 
   it('compiles without warnings', { timeout: 180_000 }, () => {
     const source = resolve(import.meta.dirname, 'src')
-    const options = ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Wconversion', '-Werror', '-fsyntax-only']
+    const options = [
+      '-std=gnu11',
+      '-O2',
+      '-Wall',
+      '-Wextra',
+      '-Wconversion',
+      '-Werror',
+      '-fsyntax-only',
+    ]
     execFileSync('sh', ['-c', `gcc ${options.join(' ')} *.c`], { cwd: source, stdio: 'pipe' })
   })
 

@@ -13,7 +13,10 @@ const STANDARD_DESCRIPTORS = 3
 export interface LaunchedProcess {
   /** Executes the launcher at first, which the program then replaces in the same process. */
   child: ChildProcess
-  /** Resolves to the boundaries that are in force, or to the reason why the program was not started. Never rejects. */
+  /**
+   * Resolves to the boundaries that are in force, or to the reason why the program was not
+   * started. Never rejects.
+   */
   report: Promise<LaunchReport>
 }
 
@@ -25,8 +28,9 @@ export interface LaunchOptions {
   /** Time in ms after which the process is killed. */
   timeoutMs?: number
   /**
-   * The descriptors 3, 4, … of the program: `ipc`, the message channel of Node; `pipe`, a socket that this process finds in
-   * `child.stdio` at the same index; or a number, an open file of this process. The default is one `ipc`.
+   * The descriptors 3, 4, … of the program: `ipc`, the message channel of Node; `pipe`, a socket
+   * that this process finds in `child.stdio` at the same index; or a number, an open file of this
+   * process. The default is one `ipc`.
    */
   descriptors?: readonly ('ipc' | 'pipe' | number)[]
 }
@@ -45,8 +49,8 @@ export interface LaunchCommandOptions {
 }
 
 /**
- * Returns the command by which this process starts a program that can use only what the policy grants. The program and its
- * arguments may also follow the returned command.
+ * Returns the command by which this process starts a program that can use only what the policy
+ * grants. The program and its arguments may also follow the returned command.
  */
 export function toLaunchCommand(
   command: readonly string[],
@@ -74,8 +78,9 @@ export function toLaunchCommand(
 }
 
 /**
- * Starts a program that can use only what the policy grants. It gets no environment variables, and runs in the root folder,
- * which it cannot list. If the kernel does not support a boundary, the program starts without it, and the report says so.
+ * Starts a program that can use only what the policy grants. It gets no environment variables, and
+ * runs in the root folder, which it cannot list. If the kernel does not support a boundary, the
+ * program starts without it, and the report says so.
  */
 export function launch(
   command: readonly [program: string, ...args: string[]],
@@ -97,7 +102,10 @@ export function launch(
   return { child, report: readReport(child, reportTo) }
 }
 
-/** Starts a Node module, as `launch` does. The policy must grant the module and everything that it imports. */
+/**
+ * Starts a Node module, as `launch` does. The policy must grant the module and
+ * everything that it imports.
+ */
 export function launchNode(
   [module, ...nodeOptions]: readonly [module: string, ...nodeOptions: string[]],
   policy: LaunchPolicy,
@@ -108,9 +116,12 @@ export function launchNode(
 }
 
 async function readReport(child: ChildProcess, descriptor: number): Promise<LaunchReport> {
-  if (child.pid === undefined) return { error: `failed to start ${LAUNCHER}: "make setup" builds it` }
+  if (child.pid === undefined)
+    return { error: `failed to start ${LAUNCHER}: "make setup" builds it` }
   // The launcher may be killed at any time.
-  const text = await readText((child.stdio as readonly unknown[])[descriptor] as Readable).catch(() => '')
+  const text = await readText((child.stdio as readonly unknown[])[descriptor] as Readable).catch(
+    () => '',
+  )
   return parseReport(text)
 }
 

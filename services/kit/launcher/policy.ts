@@ -1,6 +1,6 @@
 /**
- * What a launched program may use. Paths are absolute. A grant of a folder includes everything below it; paths that do not
- * exist when the program starts are not granted.
+ * What a launched program may use. Paths are absolute. A grant of a folder includes everything
+ * below it; paths that do not exist when the program starts are not granted.
  */
 export interface LaunchPolicy {
   read?: readonly string[]
@@ -14,12 +14,18 @@ export interface LaunchPolicy {
   sockets?: boolean
   /** Whether the program may start further processes, which are under the same policy. */
   processes?: boolean
-  /** Whether the program may write the names of its threads to `/proc/self/task`, without which CUDA does not start. */
+  /**
+   * Whether the program may write the names of its threads to `/proc/self/task`, without which
+   * CUDA does not start.
+   */
   threadNames?: boolean
   limits: LaunchLimits
 }
 
-/** Limits of a program and of each process that it starts. A limit that is omitted is that of the parent process. */
+/**
+ * Limits of a program and of each process that it starts. A limit that is omitted is that
+ * of the parent process.
+ */
 export interface LaunchLimits {
   /** CPU time in s, after which the program is killed. */
   cpuSeconds?: number
@@ -31,7 +37,14 @@ export interface LaunchLimits {
 }
 
 /** Files that every dynamically linked program reads. */
-const SYSTEM_PATHS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib', '/etc/ld.so.cache']
+const SYSTEM_PATHS = [
+  '/lib',
+  '/lib64',
+  '/usr/lib',
+  '/usr/lib64',
+  '/usr/local/lib',
+  '/etc/ld.so.cache',
+]
 /** Files in which Node and native libraries look up properties of the machine. */
 const MACHINE_PATHS = [
   '/etc/localtime',

@@ -8,7 +8,10 @@ import { toLaunchCommand } from './launch.ts'
 
 const SHELL = '/bin/sh'
 const DROP_CACHES = '/proc/sys/vm/drop_caches'
-const caches = { isMet: isWritable(DROP_CACHES), reason: 'the test has to empty caches of the kernel' }
+const caches = {
+  isMet: isWritable(DROP_CACHES),
+  reason: 'the test has to empty caches of the kernel',
+}
 
 function isWritable(path: string): boolean {
   try {
@@ -19,7 +22,10 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Starts a program that writes the name of its thread after it has read a line. Resolves once its boundaries are in force. */
+/**
+ * Starts a program that writes the name of its thread after it has read a line. Resolves once its
+ * boundaries are in force.
+ */
 async function startProgram(policy: { threadNames?: boolean }) {
   const rename = 'read line; echo renamed > /proc/self/task/$$/comm && echo renamed || echo refused'
   const [launcher, ...args] = toLaunchCommand(
@@ -44,10 +50,14 @@ describe('names of threads', () => {
     expect(await text(child.stdout)).toBe(outcome)
   })
 
-  it('can be written after the kernel has emptied its cache of folders', needs(caches), async () => {
-    const { child } = await startProgram({ threadNames: true })
-    writeFileSync(DROP_CACHES, '2')
-    child.stdin.end('continue\n')
-    expect(await text(child.stdout)).toBe('renamed\n')
-  })
+  it(
+    'can be written after the kernel has emptied its cache of folders',
+    needs(caches),
+    async () => {
+      const { child } = await startProgram({ threadNames: true })
+      writeFileSync(DROP_CACHES, '2')
+      child.stdin.end('continue\n')
+      expect(await text(child.stdout)).toBe('renamed\n')
+    },
+  )
 })

@@ -15,10 +15,14 @@ export interface MessageBody {
   type: string
 }
 
-/** Creates the body of a message: the payload that the action defines, or else the standard payload. */
+/**
+ * Creates the body of a message: the payload that the action defines, or else the standard payload.
+ */
 export function createMessageBody(delivery: ClaimedDelivery, context: BodyContext): MessageBody {
-  const { action_payload: actionPayload = '', action_is_auto_payload: actionIsAutoPayload = false } =
-    delivery.request.action
+  const {
+    action_payload: actionPayload = '',
+    action_is_auto_payload: actionIsAutoPayload = false,
+  } = delivery.request.action
   if (actionPayload === '' || actionIsAutoPayload)
     return {
       content: JSON.stringify(createCloudEvent(delivery, context)),
@@ -36,7 +40,10 @@ function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: Bod
     : createNotificationEvent(delivery, base, picture)
 }
 
-function createSystemAlertEvent({ delivery_id: deliveryId, request }: ClaimedDelivery, base: string) {
+function createSystemAlertEvent(
+  { delivery_id: deliveryId, request }: ClaimedDelivery,
+  base: string,
+) {
   const { subject, message, details, system_alerts } = request
   return {
     specversion: '1.0',
@@ -50,7 +57,11 @@ function createSystemAlertEvent({ delivery_id: deliveryId, request }: ClaimedDel
   }
 }
 
-function createNotificationEvent(delivery: ClaimedDelivery, base: string, picture: Buffer | undefined) {
+function createNotificationEvent(
+  delivery: ClaimedDelivery,
+  base: string,
+  picture: Buffer | undefined,
+) {
   const {
     delivery_id: deliveryId,
     channel_id: channelId,
@@ -84,7 +95,12 @@ function createPictureFields(delivery: ClaimedDelivery, base: string, picture: B
   const { channel_id: channelId, notification_uuid: notificationUuid, request } = delivery
   const mode = request.action.action_picture ?? 'link'
   if (mode === 'inline') return { image: picture?.toString('base64') ?? null }
-  if (mode === 'none' || delivery.picture === null || notificationUuid === null || channelId === null)
+  if (
+    mode === 'none' ||
+    delivery.picture === null ||
+    notificationUuid === null ||
+    channelId === null
+  )
     return {}
   const query = new URLSearchParams({ channel_id: channelId, notification_uuid: notificationUuid })
   return { image_url: `${base}/api/v1/notification/image?${query}` }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseMqttAddress } from './mqtt-address.ts'
 
-const parse = (actionUrl: string, more: object = {}) => parseMqttAddress({ action_url: actionUrl, ...more })
+const parse = (actionUrl: string, more: object = {}) =>
+  parseMqttAddress({ action_url: actionUrl, ...more })
 
 describe('the address of an MQTT topic', () => {
   it('has the default ports, and TLS if the scheme says so', () => {

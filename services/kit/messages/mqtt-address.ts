@@ -16,7 +16,10 @@ const DEFAULT_PORTS: Record<string, number> = { 'mqtt:': 1883, 'mqtts:': 8883 }
 /** The length of a topic has 16 bits (MQTT 5.0, section 1.5.4). */
 const MAX_TOPIC_BYTES = 65_535
 
-/** Parses `action_url`, such as `mqtts://host:8883/site/door`. Throws `InvalidActionError` if it names no topic of a broker. */
+/**
+ * Parses `action_url`, such as `mqtts://host:8883/site/door`. Throws `InvalidActionError` if it
+ * names no topic of a broker.
+ */
 export function parseMqttAddress(action: AlertAction): MqttAddress {
   const {
     action_url: actionUrl = '',
@@ -40,8 +43,9 @@ export function parseMqttAddress(action: AlertAction): MqttAddress {
 }
 
 /**
- * Returns the topic in the path of an address. A value that replaced a placeholder is percent-encoded, so that it stays one
- * level: characters that have a meaning in topics become underscores.
+ * Returns the topic in the path of an address. A value that replaced a placeholder is
+ * percent-encoded, so that it stays one level: characters that have a meaning in
+ * topics become underscores.
  */
 function parseTopic({ href, pathname }: URL): string {
   if (/[?#]/.test(href) || pathname.includes('+'))

@@ -57,9 +57,10 @@ describe('the text of an SMS', () => {
   it('never has more messages than permitted, and loses less than a word', () => {
     const words = ['€', '🚨', 'ж', 'a', 'abcdefgh', '\n', '≥', '  ', '{}']
     for (let seed = 1; seed <= 300; seed += 1) {
-      const text = Array.from({ length: seed * 3 }, (_, i) => words[(i * i + seed * 7) % words.length]).join(
-        ' ',
-      )
+      const text = Array.from(
+        { length: seed * 3 },
+        (_, i) => words[(i * i + seed * 7) % words.length],
+      ).join(' ')
       for (const limit of [1, 2, 3]) {
         const size = measureSms(toSmsText(text, limit))
         expect(size.segments).toBeLessThanOrEqual(limit)

@@ -10,20 +10,27 @@ export interface SmsSize {
   units: number
 }
 
-// The default alphabet and its extension table (3GPP TS 23.038, 6.2.1). A character of the extension needs an escape.
+// The default alphabet and its extension table (3GPP TS 23.038, 6.2.1). A character of the
+// extension needs an escape.
 const GSM_BASIC = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
     '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
 )
 const GSM_EXTENSION = new Set('\f^{}\\[~]|€')
 
-/** Units that fit in a single message, and in each part of a long text, whose header takes six bytes (3GPP TS 23.040, 9.2.3.24). */
+/**
+ * Units that fit in a single message, and in each part of a long text, whose header takes six bytes
+ * (3GPP TS 23.040, 9.2.3.24).
+ */
 const CAPACITY: Record<SmsEncoding, { single: number; part: number }> = {
   'GSM-7': { single: 160, part: 153 },
   'UCS-2': { single: 70, part: 67 },
 }
 
-/** Typographic variants of GSM-7 characters. One of them in a text would halve the capacity of its messages. */
+/**
+ * Typographic variants of GSM-7 characters. One of them in a text would halve the
+ * capacity of its messages.
+ */
 const REPLACEMENTS: Record<string, string> = {
   '≥': '>=',
   '≤': '<=',
@@ -42,7 +49,9 @@ const REPLACEMENTS: Record<string, string> = {
 /** Measures a text: how it is encoded, and in how many messages it is sent. */
 export function measureSms(text: string): SmsSize {
   const characters = [...text]
-  const isGsm = characters.every(character => GSM_BASIC.has(character) || GSM_EXTENSION.has(character))
+  const isGsm = characters.every(
+    character => GSM_BASIC.has(character) || GSM_EXTENSION.has(character),
+  )
   const encoding = isGsm ? 'GSM-7' : 'UCS-2'
   const sizes = characters.map(character => countUnits(character, encoding))
   const units = sizes.reduce((sum, size) => sum + size, 0)
@@ -55,7 +64,9 @@ function countUnits(character: string, encoding: SmsEncoding): number {
   return GSM_EXTENSION.has(character) ? 2 : 1
 }
 
-/** Counts the messages of a long text. The units of a character are not split between two messages. */
+/**
+ * Counts the messages of a long text. The units of a character are not split between two messages.
+ */
 function countParts(sizes: readonly number[], capacity: number): number {
   let segments = 1
   let used = 0
@@ -70,8 +81,8 @@ function countParts(sizes: readonly number[], capacity: number): number {
 }
 
 /**
- * Returns the text of an SMS: without repeated spaces, with typographic characters replaced if all others are in GSM-7, and
- * shortened at the end of a word to `maxSegments` messages.
+ * Returns the text of an SMS: without repeated spaces, with typographic characters replaced if all
+ * others are in GSM-7, and shortened at the end of a word to `maxSegments` messages.
  */
 export function toSmsText(text: string, maxSegments: number): string {
   const trimmed = text.replace(/[^\S\n]+/g, ' ').trim()
@@ -84,7 +95,10 @@ export function toSmsText(text: string, maxSegments: number): string {
 
 const TYPOGRAPHIC_CHARACTER = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
-/** Returns the text itself if it fits. Otherwise finds, by bisection, its longest beginning that fits together with the ellipsis. */
+/**
+ * Returns the text itself if it fits. Otherwise finds, by bisection, its longest beginning that
+ * fits together with the ellipsis.
+ */
 function shorten(complete: string, maxSegments: number, ellipsis: string): string {
   const fits = (candidate: string) => measureSms(candidate).segments <= maxSegments
   if (fits(complete)) return complete

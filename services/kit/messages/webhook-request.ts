@@ -20,8 +20,14 @@ export interface WebhookContext extends BodyContext {
   now: Date
 }
 
-/** Creates the request of a webhook. Throws `InvalidActionError` if the action is configured wrongly. */
-export function createWebhookRequest(delivery: ClaimedDelivery, context: WebhookContext): WebhookRequest {
+/**
+ * Creates the request of a webhook. Throws `InvalidActionError` if the action is configured
+ * wrongly.
+ */
+export function createWebhookRequest(
+  delivery: ClaimedDelivery,
+  context: WebhookContext,
+): WebhookRequest {
   const { action } = delivery.request
   const method = (action.action_method || 'POST').toUpperCase()
   if (!METHODS.includes(method))
@@ -51,9 +57,13 @@ function createUrl({
   action_is_secure: actionIsSecure = true,
 }: AlertAction): URL {
   const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(actionUrl)
-  const url = URL.parse(hasScheme ? actionUrl : `${actionIsSecure ? 'https' : 'http'}://${actionUrl}`)
+  const url = URL.parse(
+    hasScheme ? actionUrl : `${actionIsSecure ? 'https' : 'http'}://${actionUrl}`,
+  )
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new InvalidActionError('action_url is not the address of a web server: use https://host/path')
+    throw new InvalidActionError(
+      'action_url is not the address of a web server: use https://host/path',
+    )
   for (const [name, value] of new URLSearchParams(actionQuery)) url.searchParams.append(name, value)
   return url
 }

@@ -6,8 +6,8 @@ const SECRET_PREFIX = 'whsec_'
 export const isSigningSecret = (token: string): boolean => token.startsWith(SECRET_PREFIX)
 
 /**
- * Returns the headers that identify and sign a message (Standard Webhooks, version 1). The receiver recognizes repeated
- * messages by `id`.
+ * Returns the headers that identify and sign a message (Standard Webhooks, version 1). The receiver
+ * recognizes repeated messages by `id`.
  */
 export function createWebhookHeaders(
   id: string,

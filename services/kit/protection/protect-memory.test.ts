@@ -10,7 +10,9 @@ const withoutCapabilities = isRoot ? ['setpriv', '--bounding-set=-all', '--inh-c
 
 const run = (...command: string[]) => [...withoutCapabilities, ...command] as [string, ...string[]]
 
-/** Starts a Node process with a secret in its environment. Returns its id when it has run `program`. */
+/**
+ * Starts a Node process with a secret in its environment. Returns its id when it has run `program`.
+ */
 async function start(program: string): Promise<number> {
   const source = `${program}; console.log('ready'); setInterval(() => {}, 1000)`
   const [command, ...args] = run(process.execPath, '--input-type=module', '-e', source)
@@ -57,6 +59,8 @@ describe('protectMemory', () => {
       '-isystem',
       node,
     ]
-    execFileSync('gcc', [...options, resolve(import.meta.dirname, 'src/protection.c')], { stdio: 'pipe' })
+    execFileSync('gcc', [...options, resolve(import.meta.dirname, 'src/protection.c')], {
+      stdio: 'pipe',
+    })
   })
 })

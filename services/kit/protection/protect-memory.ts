@@ -6,8 +6,8 @@ interface Protection {
 }
 
 /**
- * Closes the memory and the environment of this process to other processes of its user, and to core files. Returns the reason
- * if that is not possible. Programs that it starts are not protected.
+ * Closes the memory and the environment of this process to other processes of its user, and to core
+ * files. Returns the reason if that is not possible. Programs that it starts are not protected.
  */
 export function protectMemory(): string | undefined {
   try {

@@ -18,10 +18,9 @@ describe('the rules of schedules', () => {
   })
 
   it('arm during a window that ends after midnight on the days on which it starts', () => {
-    expect(changes('Europe/Berlin', '2026-06-01', '2026-06-09', window('22:00', '06:00', 'fri'))).toEqual([
-      '+2026-06-05T20:00',
-      '-2026-06-06T04:00',
-    ])
+    expect(
+      changes('Europe/Berlin', '2026-06-01', '2026-06-09', window('22:00', '06:00', 'fri')),
+    ).toEqual(['+2026-06-05T20:00', '-2026-06-06T04:00'])
   })
 
   it('arm for 24 hours during a window that ends when it starts', () => {
@@ -48,7 +47,9 @@ describe('the rules of schedules', () => {
       '+2026-06-03T10:00',
       '-2026-06-10T10:00',
     ])
-    expect(changes('Europe/Berlin', '2026-01-01', '2027-01-01', window(start, end, 'wed,fri'))).toEqual([
+    expect(
+      changes('Europe/Berlin', '2026-01-01', '2027-01-01', window(start, end, 'wed,fri')),
+    ).toEqual([
       '+2026-06-03T10:00',
       '-2026-06-03T22:00',
       '+2026-06-04T22:00',
@@ -119,13 +120,19 @@ describe('the rules of schedules', () => {
   })
 
   it('prefer the cron event that activates if both are at the same minute', () => {
-    expect(changes('UTC', '2026-06-01T09:00Z', '2026-06-08', cron('0 8 * * *', '0 8 * * *'))).toEqual([])
-    expect(createArmedTimeline([rule([cron('0 8 * * *', '0 8 * * *')])], 'UTC').isArmedAt(0)).toBe(true)
+    expect(
+      changes('UTC', '2026-06-01T09:00Z', '2026-06-08', cron('0 8 * * *', '0 8 * * *')),
+    ).toEqual([])
+    expect(createArmedTimeline([rule([cron('0 8 * * *', '0 8 * * *')])], 'UTC').isArmedAt(0)).toBe(
+      true,
+    )
   })
 
   it('never arm by a cron schedule that only deactivates or whose date does not exist', () => {
     for (const occurrence of [cron('', '0 8 * * *'), cron('0 0 30 2 *', '0 8 * * *')])
-      expect(createArmedTimeline([rule([occurrence])], 'UTC').stateAt(Date.parse('2026-06-01'))).toEqual({
+      expect(
+        createArmedTimeline([rule([occurrence])], 'UTC').stateAt(Date.parse('2026-06-01')),
+      ).toEqual({
         isArmed: false,
         scheduleIds: [],
         nextChange: undefined,
@@ -134,7 +141,9 @@ describe('the rules of schedules', () => {
 
   it('remain armed after the last event of a cron schedule that only activates', () => {
     expect(changes('UTC', '2026-06-01', '2027-06-08', cron('* * * * *', ''))).toEqual([])
-    expect(createArmedTimeline([rule([cron('0 0 1 1 *', '')])], 'UTC').isArmedAt(Date.now())).toBe(true)
+    expect(createArmedTimeline([rule([cron('0 0 1 1 *', '')])], 'UTC').isArmedAt(Date.now())).toBe(
+      true,
+    )
   })
 
   it('remain fast with a hundred occurrences that change every minute', () => {
@@ -205,7 +214,13 @@ describe('daylight saving', () => {
       window('02:15', '03:00', 'sun'),
       '+2026-10-03T15:30 -2026-10-03T16:00',
     ],
-    ['a gap at midnight', 'Asia/Beirut', '2026-03-27', allDay('sun'), '+2026-03-28T22:00 -2026-03-29T21:00'],
+    [
+      'a gap at midnight',
+      'Asia/Beirut',
+      '2026-03-27',
+      allDay('sun'),
+      '+2026-03-28T22:00 -2026-03-29T21:00',
+    ],
     [
       'an hour before midnight that is repeated',
       'Asia/Beirut',
@@ -221,7 +236,12 @@ describe('daylight saving', () => {
   it.each([
     ['a fixed time in the gap', '2026-03-29', cron('30 2 * * *', '0 6 * * *'), '+01:00 -04:00'],
     ['both times in the gap', '2026-03-29', cron('15 2 * * *', '45 2 * * *'), ''],
-    ['a fixed time in the repeated hour', '2026-10-25', cron('30 2 * * *', '45 2 * * *'), '+00:30 -00:45'],
+    [
+      'a fixed time in the repeated hour',
+      '2026-10-25',
+      cron('30 2 * * *', '45 2 * * *'),
+      '+00:30 -00:45',
+    ],
     [
       'a wildcard in the repeated hour',
       '2026-10-25',

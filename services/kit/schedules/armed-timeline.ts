@@ -26,10 +26,13 @@ export interface ArmedTimeline {
 }
 
 /**
- * Creates the timeline of an alert from its active schedules and the time zone of its site. The alert is armed while any
- * schedule holds. Without schedules it is always armed.
+ * Creates the timeline of an alert from its active schedules and the time zone of its site. The
+ * alert is armed while any schedule holds. Without schedules it is always armed.
  */
-export function createArmedTimeline(rules: readonly ScheduleRule[], timezone: string): ArmedTimeline {
+export function createArmedTimeline(
+  rules: readonly ScheduleRule[],
+  timezone: string,
+): ArmedTimeline {
   const zone = getTimeZone(timezone)
   const schedules = rules
     .filter(hasTimes)
@@ -49,11 +52,17 @@ export function createArmedTimeline(rules: readonly ScheduleRule[], timezone: st
   }
 }
 
-/** Whether a schedule names any time. A schedule without times is ignored: otherwise, it would silence the alert for ever. */
+/**
+ * Whether a schedule names any time. A schedule without times is ignored: otherwise, it would
+ * silence the alert for ever.
+ */
 const hasTimes = ({ occurrences, exceptions }: ScheduleRule) =>
   occurrences.length > 0 || exceptions.some(({ exception_type }) => exception_type === 'arm')
 
-/** The times of a schedule with its exceptions. An exception that arms prevails over one that disarms. */
+/**
+ * The times of a schedule with its exceptions. An exception that arms prevails over one that
+ * disarms.
+ */
 function createScheduleTimeline(rule: ScheduleRule, zone: TimeZone): Timeline {
   const { schedule_type: scheduleType, occurrences, exceptions } = rule
   const base =
@@ -76,7 +85,10 @@ function createScheduleTimeline(rule: ScheduleRule, zone: TimeZone): Timeline {
   )
 }
 
-/** Converts an event to a period. Its start and end are in UTC, or else dates or local times of the site. */
+/**
+ * Converts an event to a period. Its start and end are in UTC, or else dates or
+ * local times of the site.
+ */
 function toPeriod({ start, end }: CalendarEvent, zone: TimeZone): Period {
   const isUtc = start.endsWith('Z')
   if (isUtc) return { start: Date.parse(start), end: Date.parse(end) }

@@ -1,8 +1,8 @@
 import type { Occurrence } from './window-timeline.ts'
 
 /**
- * An evaluation of schedules that is independent of the product: it reads the clock of a zone minute by minute with `Intl`, and
- * simulates a cron daemon and a guard who looks at the clock.
+ * An evaluation of schedules that is independent of the product: it reads the clock of a zone
+ * minute by minute with `Intl`, and simulates a cron daemon and a guard who looks at the clock.
  */
 
 const MINUTE_MS = 60_000
@@ -13,15 +13,24 @@ const DAY_MINUTES = 1440
 export interface ClockReadings {
   /** The first minute of the period, counted from 1970 in UTC. */
   first: number
-  /** The reading of the clock at each minute, as the minute at which a clock in UTC shows the same. */
+  /**
+   * The reading of the clock at each minute, as the minute at which a clock in UTC shows the same.
+   */
   walls: Int32Array
 }
 
-/** Reads the clock every minute. In an hour without a clock change, only the first reading is made, and the others are counted. */
+/**
+ * Reads the clock every minute. In an hour without a clock change, only the first reading is made,
+ * and the others are counted.
+ */
 export function readClock(zone: string, from: string, to: string): ClockReadings {
   const first = Date.parse(from) / MINUTE_MS
   const count = Date.parse(to) / MINUTE_MS - first
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
+  const format = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: zone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  })
   const read = (minute: number) =>
     Date.parse(`${format.format(minute * MINUTE_MS).replace(' ', 'T')}Z`) / MINUTE_MS
 
@@ -37,8 +46,14 @@ export function readClock(zone: string, from: string, to: string): ClockReadings
   return { first, walls }
 }
 
-/** Returns for each minute whether a window holds: from the first reading of its start until the last one before its end. */
-export function simulateWindows({ walls }: ClockReadings, occurrences: readonly Occurrence[]): Uint8Array {
+/**
+ * Returns for each minute whether a window holds: from the first reading of its start until the
+ * last one before its end.
+ */
+export function simulateWindows(
+  { walls }: ClockReadings,
+  occurrences: readonly Occurrence[],
+): Uint8Array {
   /** The latest reading up to each minute, and the earliest one from each minute on. */
   const latest = new Int32Array(walls.length)
   const earliest = new Int32Array(walls.length)
@@ -66,7 +81,8 @@ export function simulateWindows({ walls }: ClockReadings, occurrences: readonly 
 /** Returns the start and the end of a window in minutes since midnight. */
 function readTimes(occurrence: Occurrence): [start: number, end: number] {
   if (occurrence.occurrence_is_allday) return [0, DAY_MINUTES]
-  const toMinutes = (text: string) => Number(text.slice(0, 2)) * HOUR_MINUTES + Number(text.slice(3))
+  const toMinutes = (text: string) =>
+    Number(text.slice(0, 2)) * HOUR_MINUTES + Number(text.slice(3))
   const start = toMinutes(occurrence.occurrence_start_time)
   const end = toMinutes(occurrence.occurrence_end_time)
   return [start, end > start ? end : end + DAY_MINUTES]
@@ -165,7 +181,8 @@ function parseField(field: string): (value: number) => boolean {
   const parts = field.split(',').map(part => {
     const [range = '', step = '1'] = part.split('/')
     const [from = '', to = from] = range.split('-')
-    const toNumber = (text: string) => (DAY_NAMES.includes(text) ? DAY_NAMES.indexOf(text) : Number(text))
+    const toNumber = (text: string) =>
+      DAY_NAMES.includes(text) ? DAY_NAMES.indexOf(text) : Number(text)
     return { isAny: range === '*', from: toNumber(from), to: toNumber(to), step: Number(step) }
   })
   return value =>

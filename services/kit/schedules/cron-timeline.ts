@@ -3,7 +3,10 @@ import { DAY_MS, MINUTE_MS, type TimeZone } from './time-zone.ts'
 import type { Timeline } from './timeline.ts'
 import type { Occurrence } from './window-timeline.ts'
 
-/** Days to search for an event. The rarest day, 29 February, is eight years apart across a year such as 2100. */
+/**
+ * Days to search for an event. The rarest day, 29 February, is eight years apart across
+ * a year such as 2100.
+ */
 const MAX_SEARCHED_DAYS = 8 * 366
 /** After this many events without a change, the state is considered constant. */
 const MAX_SEARCHED_EVENTS = 50_000
@@ -23,15 +26,19 @@ interface CronRule {
 interface CronEvent {
   /** In epoch ms. */
   instant: number
-  /** The time in the expression, as in `TimeZone`. If the clock skips this time, it shows a later one at `instant`. */
+  /**
+   * The time in the expression, as in `TimeZone`. If the clock skips this time, it shows a
+   * later one at `instant`.
+   */
   wall: number
   arms: boolean
 }
 
 /**
- * Creates the timeline of a schedule of type `cron`, which holds while the latest event of its occurrences is one that arms. As with
- * cron(8), a fixed time that the clock skips counts at the moment of the change, and one that the clock repeats counts only once.
- * Expressions with a wildcard or a step follow the clock.
+ * Creates the timeline of a schedule of type `cron`, which holds while the latest event of its
+ * occurrences is one that arms. As with cron(8), a fixed time that the clock skips counts at the
+ * moment of the change, and one that the clock repeats counts only once. Expressions with a
+ * wildcard or a step follow the clock.
  */
 export function createCronTimeline(occurrences: readonly Occurrence[], zone: TimeZone): Timeline {
   const rules = occurrences.flatMap(({ occurrence_activate_cron, occurrence_deactivate_cron }) => [
@@ -116,16 +123,27 @@ function createEvents(rules: readonly CronRule[], day: number, zone: TimeZone): 
   return events.sort(compareEvents)
 }
 
-/** Returns the times of rules, each only once: a schedule may have a hundred rules that match every minute. */
-const listTimes = (rules: readonly CronRule[]): Set<number> => new Set(rules.flatMap(({ times }) => times))
+/**
+ * Returns the times of rules, each only once: a schedule may have a hundred rules
+ * that match every minute.
+ */
+const listTimes = (rules: readonly CronRule[]): Set<number> =>
+  new Set(rules.flatMap(({ times }) => times))
 
-/** Orders events by time. Of events at one instant, the later wall time counts, and of equal ones the event that arms. */
+/**
+ * Orders events by time. Of events at one instant, the later wall time counts, and of equal ones
+ * the event that arms.
+ */
 const compareEvents = (a: CronEvent, b: CronEvent) =>
   a.instant - b.instant || a.wall - b.wall || Number(a.arms) - Number(b.arms)
 
-/** Returns the first event that changes the state. Of events at one instant, the last one counts. */
+/**
+ * Returns the first event that changes the state. Of events at one instant, the last one counts.
+ */
 const findChange = (events: readonly CronEvent[], isArmed: boolean): CronEvent | undefined =>
-  events.find(({ instant, arms }, index) => arms !== isArmed && events[index + 1]?.instant !== instant)
+  events.find(
+    ({ instant, arms }, index) => arms !== isArmed && events[index + 1]?.instant !== instant,
+  )
 
 /** Parses a cron expression. Returns no rule for an empty one. */
 function parseRules(expression: string, arms: boolean): CronRule[] {
@@ -146,8 +164,8 @@ const listIndexes = (flags: readonly number[]): number[] =>
   flags.flatMap((flag, index) => (flag ? [index] : []))
 
 /**
- * Returns whether a day matches an expression. If it restricts both the day of the month and the day of the week, one of them is
- * sufficient, as with cron(8).
+ * Returns whether a day matches an expression. If it restricts both the day of the month and the
+ * day of the week, one of them is sufficient, as with cron(8).
  */
 function createDayMatcher(pattern: CronPattern): (day: number) => boolean {
   const { day: days, month: months, dayOfWeek: weekdays, starDOM, starDOW } = pattern

@@ -14,7 +14,10 @@ export const none: Occurrence = {
   occurrence_end_time: '',
   occurrence_is_allday: false,
 }
-/** Times of day such as `08:00`, or RFC 3339 times. `days` are weekdays such as `mon,tue`; all of them if empty. */
+/**
+ * Times of day such as `08:00`, or RFC 3339 times. `days` are weekdays such as `mon,tue`;
+ * all of them if empty.
+ */
 export const window = (start: string, end: string, days = ''): Occurrence => ({
   ...none,
   occurrence_start_time: start,
@@ -36,7 +39,10 @@ export const cron = (activate: string, deactivate: string): Occurrence => ({
 })
 
 /** A schedule with these occurrences. Its type follows from them. */
-export const rule = (occurrences: Occurrence[], overrides: Partial<ScheduleRule> = {}): ScheduleRule => ({
+export const rule = (
+  occurrences: Occurrence[],
+  overrides: Partial<ScheduleRule> = {},
+): ScheduleRule => ({
   schedule_id: 'schedule',
   schedule_type: occurrences.some(isCron) ? 'cron' : 'window',
   occurrences,
@@ -47,7 +53,10 @@ export const rule = (occurrences: Occurrence[], overrides: Partial<ScheduleRule>
 const isCron = ({ occurrence_activate_cron, occurrence_deactivate_cron }: Occurrence) =>
   occurrence_activate_cron !== '' || occurrence_deactivate_cron !== ''
 
-/** Lists the times at which a timeline becomes armed (+) and disarmed (-) in a period: `+2026-06-05T20:00`. */
+/**
+ * Lists the times at which a timeline becomes armed (+) and disarmed (-) in a period:
+ * `+2026-06-05T20:00`.
+ */
 export function describeChanges(timeline: ArmedTimeline, from: string, to: string): string[] {
   const changes = []
   let at = timeline.stateAt(Date.parse(from)).nextChange

@@ -10,7 +10,10 @@ import {
 import { allDay, cron, rule, window } from './schedule-rules.fixture.ts'
 import type { Occurrence } from './window-timeline.ts'
 
-/** Zones of both hemispheres, with unusual changes: at midnight, by half an hour, by two hours, by a day, in Ramadan. */
+/**
+ * Zones of both hemispheres, with unusual changes: at midnight, by half an hour, by two hours,
+ * by a day, in Ramadan.
+ */
 const zones: [zone: string, from: string, to: string][] = [
   ['Europe/Berlin', '2026-01-01', '2036-01-01'],
   ['America/New_York', '2019-01-01', '2029-01-01'],

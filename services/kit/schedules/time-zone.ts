@@ -1,23 +1,34 @@
 /**
- * Converts between instants and the clock of a time zone, with the zone data of the JavaScript engine. Instants are epoch ms. A wall
- * time is what the clock shows, written as the epoch ms at which a clock in UTC shows the same.
+ * Converts between instants and the clock of a time zone, with the zone data of the JavaScript
+ * engine. Instants are epoch ms. A wall time is what the clock shows, written as the epoch ms at
+ * which a clock in UTC shows the same.
  *
  * A clock that is put forward skips wall times, and a clock that is put back repeats some.
  */
 export interface TimeZone {
   toWall(instant: number): number
-  /** Returns the first instant at which the clock shows `wall` or later. If `wall` is skipped, this is the moment of the change. */
+  /**
+   * Returns the first instant at which the clock shows `wall` or later. If `wall` is skipped, this
+   * is the moment of the change.
+   */
   firstInstant(wall: number): number
-  /** Returns the instant after which the clock never shows a time before `wall`. If `wall` is repeated, this is the second time. */
+  /**
+   * Returns the instant after which the clock never shows a time before `wall`. If `wall` is
+   * repeated, this is the second time.
+   */
   endInstant(wall: number): number
-  /** Returns the instants at which the clock shows `wall`: none if it is skipped, two if it is repeated. */
+  /**
+   * Returns the instants at which the clock shows `wall`: none if it is skipped, two if it is
+   * repeated.
+   */
   instantsShowing(wall: number): number[]
 }
 
 export const MINUTE_MS = 60_000
 export const DAY_MS = 86_400_000
 
-// How far a clock may be ahead of UTC or behind it. Zones are at most 14 hours ahead and 12 hours behind; one hour is spare.
+// How far a clock may be ahead of UTC or behind it. Zones are at most 14 hours ahead and 12 hours
+// behind; one hour is spare.
 const MAX_AHEAD_MS = 15 * 3_600_000
 const MAX_BEHIND_MS = 13 * 3_600_000
 const MAX_CACHED_DAYS = 10_000
@@ -40,10 +51,15 @@ export function getTimeZone(name: string): TimeZone {
 
 function createTimeZone(name: string): TimeZone {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
-  /** For each day of UTC, by its number since 1970: the offset at its beginning, and the change of the offset on this day, if any. */
+  /**
+   * For each day of UTC, by its number since 1970: the offset at its beginning, and the change of
+   * the offset on this day, if any.
+   */
   const days = new Map<number, { offset: number; change: OffsetChange | undefined }>()
 
-  /** Returns the offset from UTC in ms, as the JavaScript engine formats it, such as `GMT+05:30`. */
+  /**
+   * Returns the offset from UTC in ms, as the JavaScript engine formats it, such as `GMT+05:30`.
+   */
   function readOffset(instant: number): number {
     const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(instant))
     const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = match ?? []
@@ -74,7 +90,10 @@ function createTimeZone(name: string): TimeZone {
     return { changedAt: to * 1000, before, after }
   }
 
-  /** Returns the offsets before and after the change near a wall time. Without one, the change is at minus infinity. */
+  /**
+   * Returns the offsets before and after the change near a wall time. Without one, the change
+   * is at minus infinity.
+   */
   function findOffsets(wall: number): OffsetChange {
     const firstDay = Math.floor((wall - MAX_AHEAD_MS) / DAY_MS)
     const lastDay = Math.floor((wall + MAX_BEHIND_MS) / DAY_MS)

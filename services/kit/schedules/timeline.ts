@@ -1,14 +1,23 @@
 /** A condition that depends on time alone, such as a schedule. Times are epoch ms. */
 export interface Timeline {
   holdsAt(instant: number): boolean
-  /** The first time after `instant` at which the condition changes. Undefined if no change is foreseeable. */
+  /**
+   * The first time after `instant` at which the condition changes. Undefined if no
+   * change is foreseeable.
+   */
   nextChange(instant: number): number | undefined
 }
 
-/** After this many changes of its parts, a combined condition that has not changed is considered constant. */
+/**
+ * After this many changes of its parts, a combined condition that has not changed is
+ * considered constant.
+ */
 const MAX_PART_CHANGES = 1_000
 
-/** Creates the timeline of a condition that changes only when one of its parts does. `holdsAt` returns whether it holds. */
+/**
+ * Creates the timeline of a condition that changes only when one of its parts does. `holdsAt`
+ * returns whether it holds.
+ */
 export function combineTimelines(
   parts: readonly Timeline[],
   holdsAt: (instant: number) => boolean,
@@ -45,7 +54,9 @@ export interface Period {
 /** Creates the timeline of a condition that holds during these periods, which may overlap. */
 export function createPeriodTimeline(periods: readonly Period[]): Timeline {
   const merged: Period[] = []
-  const valid = periods.filter(({ start, end }) => start < end).toSorted((a, b) => a.start - b.start)
+  const valid = periods
+    .filter(({ start, end }) => start < end)
+    .toSorted((a, b) => a.start - b.start)
   for (const { start, end } of valid) {
     const last = merged.at(-1)
     if (last && start <= last.end) last.end = Math.max(last.end, end)

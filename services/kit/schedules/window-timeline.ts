@@ -22,8 +22,9 @@ interface DailyWindow {
 }
 
 /**
- * Creates the timeline of an occurrence of type `window`. A window belongs to the day on which it starts. It lasts from the first
- * moment at which the clock shows the start or a later time, until the last one at which it shows a time before the end.
+ * Creates the timeline of an occurrence of type `window`. A window belongs to the day on which it
+ * starts. It lasts from the first moment at which the clock shows the start or a later time, until
+ * the last one at which it shows a time before the end.
  */
 export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Timeline {
   const { occurrence_constraint: days, occurrence_is_allday: isAllDay } = occurrence
@@ -36,10 +37,12 @@ export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Ti
     return createDailyTimeline({ isOnWeekday, startMs, endMs: lastMs, limits: NO_LIMITS }, zone)
   }
 
-  // The start and the end may also be dates with times. The window then lasts all day, on the days between them.
+  // The start and the end may also be dates with times. The window then lasts all day, on
+  // the days between them.
   const limits = readLimits(occurrence)
   const wholeDays = { isOnWeekday, startMs: 0, endMs: DAY_MS }
-  if (isAllDay) return createDailyTimeline({ ...wholeDays, limits: roundToDays(limits, zone) }, zone)
+  if (isAllDay)
+    return createDailyTimeline({ ...wholeDays, limits: roundToDays(limits, zone) }, zone)
   if (days === '') return createPeriodTimeline([limits])
   return createDailyTimeline({ ...wholeDays, limits }, zone)
 }
@@ -50,15 +53,24 @@ function parseTimeOfDay(text: string): number | undefined {
   return hours === undefined ? undefined : (Number(hours) * 60 + Number(minutes)) * MINUTE_MS
 }
 
-/** Parses weekdays such as `mon,tue`. Returns whether a weekday is one of them, which is true for all if there are none. */
+/**
+ * Parses weekdays such as `mon,tue`. Returns whether a weekday is one of them, which is true for
+ * all if there are none.
+ */
 function parseWeekdays(constraint: string): (weekday: number) => boolean {
   if (constraint === '') return () => true
   const names = constraint.split(',').map(day => day.trim().toLowerCase())
   return weekday => names.includes(WEEKDAYS[weekday]!)
 }
 
-/** Returns the period between the start and the end, if these are dates with times (RFC 3339). A missing one is no limit. */
-function readLimits({ occurrence_start_time: start, occurrence_end_time: end }: Occurrence): Period {
+/**
+ * Returns the period between the start and the end, if these are dates with times (RFC 3339). A
+ * missing one is no limit.
+ */
+function readLimits({
+  occurrence_start_time: start,
+  occurrence_end_time: end,
+}: Occurrence): Period {
   const parse = (text: string, limit: number) => (/^\d{4}-/.test(text) ? Date.parse(text) : limit)
   return { start: parse(start, NO_LIMITS.start), end: parse(end, NO_LIMITS.end) }
 }
@@ -73,7 +85,10 @@ function roundToDays({ start, end }: Period, zone: TimeZone): Period {
 }
 
 /** Creates the timeline of a window that recurs on days of the week. */
-function createDailyTimeline({ isOnWeekday, startMs, endMs, limits }: DailyWindow, zone: TimeZone): Timeline {
+function createDailyTimeline(
+  { isOnWeekday, startMs, endMs, limits }: DailyWindow,
+  zone: TimeZone,
+): Timeline {
   const dayOf = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS)
 
   /** Returns the window that starts on a day; days are numbered from 1 January 1970. */
@@ -87,7 +102,8 @@ function createDailyTimeline({ isOnWeekday, startMs, endMs, limits }: DailyWindo
   return {
     holdsAt(instant) {
       const today = dayOf(instant)
-      // A window lasts up to two days. If the clock is put back at midnight, one of tomorrow may have started.
+      // A window lasts up to two days. If the clock is put back at midnight, one of
+      // tomorrow may have started.
       for (let day = today - 2; day <= today + 1; day += 1) {
         const period = findPeriod(day)
         if (period && period.start <= instant && instant < period.end) return true
@@ -97,7 +113,10 @@ function createDailyTimeline({ isOnWeekday, startMs, endMs, limits }: DailyWindo
     nextChange(instant) {
       if (instant >= limits.end) return undefined
       const firstDay = dayOf(Math.max(instant, limits.start)) - 2
-      /** The end of the windows that follow each other without a gap from `instant` on. Undefined if none holds then. */
+      /**
+       * The end of the windows that follow each other without a gap from `instant` on.
+       * Undefined if none holds then.
+       */
       let end: number | undefined
       for (let day = firstDay; day <= firstDay + HORIZON_DAYS; day += 1) {
         const period = findPeriod(day)

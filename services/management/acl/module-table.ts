@@ -3,8 +3,9 @@ import { isStorable } from '../db/schema/columns.ts'
 import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 import type { Row } from './table-rows.ts'
 
-// Parser of the module file, a table that an administrator uploads. Each row is a module of the user interface or a component of a
-// module, with the roles that may use it. The columns are type, key, name, role, path and module_key, in this order.
+// Parser of the module file, a table that an administrator uploads. Each row is a module of the
+// user interface or a component of a module, with the roles that may use it. The columns are type,
+// key, name, role, path and module_key, in this order.
 
 /** A part of a module, such as a button. */
 export interface Component {
@@ -26,7 +27,10 @@ const COLUMNS = ['type', 'key', 'name', 'role', 'path', 'module_key'] as const
 type Column = (typeof COLUMNS)[number]
 type Fields = Record<Column, string>
 
-/** Postgres limits the size of an index entry. A key of this length fits even if every character takes four bytes. */
+/**
+ * Postgres limits the size of an index entry. A key of this length fits even if every
+ * character takes four bytes.
+ */
 const MAX_KEY_LENGTH = 255
 /** Maximum of the Postgres type `integer`. */
 const MAX_INTEGER = 2_147_483_647
@@ -34,7 +38,10 @@ const MAX_ERRORS = 100
 
 /** The modules and components of the rows that were parsed so far. */
 interface ModuleTable {
-  /** The keys of all modules in the file, including rows that follow: a component may precede its module. */
+  /**
+   * The keys of all modules in the file, including rows that follow: a component may precede its
+   * module.
+   */
   moduleKeys: ReadonlySet<string>
   modules: Map<string, Module>
   /** By module key and component key. */
@@ -45,15 +52,16 @@ interface ModuleTable {
 type Report = (column: Column | 'row', reason: string) => void
 
 /**
- * Parses the rows of a module file. A header row is optional. Throws `EyrieError` (`syntax`) with the first error of each
- * invalid cell.
+ * Parses the rows of a module file. A header row is optional. Throws `EyrieError` (`syntax`) with
+ * the first error of each invalid cell.
  */
 export function parseModules(
   rows: readonly Row[],
   roleKeys: readonly string[],
 ): { modules: Module[]; components: Component[] } {
   const body = rows.filter((row, index) => index > 0 || !isHeader(row))
-  if (body.length === 0) throw fieldError('modulefile', 'has no rows, which would delete all modules')
+  if (body.length === 0)
+    throw fieldError('modulefile', 'has no rows, which would delete all modules')
 
   const table: ModuleTable = {
     moduleKeys: listModuleKeys(body),
@@ -113,7 +121,12 @@ function parseRoles(text: string, roleKeys: readonly string[], report: Report): 
   return roles
 }
 
-function parseModule({ modules }: ModuleTable, fields: Fields, roles: string[], report: Report): void {
+function parseModule(
+  { modules }: ModuleTable,
+  fields: Fields,
+  roles: string[],
+  report: Report,
+): void {
   const { key, name, path, module_key: moduleKey } = fields
   if (key === '') report('key', 'must not be empty')
   if (key.length > MAX_KEY_LENGTH) report('key', `has more than ${MAX_KEY_LENGTH} characters`)
@@ -136,5 +149,10 @@ function parseComponent(
   const id = `${moduleKey} ${componentKey}`
   if (components.has(id)) report('key', `duplicate component ${key} of the module ${moduleKey}`)
   if (!moduleKeys.has(moduleKey)) report('module_key', `unknown module ${moduleKey}`)
-  components.set(id, { module_key: moduleKey, component_key: componentKey, component_name: name, roles })
+  components.set(id, {
+    module_key: moduleKey,
+    component_key: componentKey,
+    component_name: name,
+    roles,
+  })
 }

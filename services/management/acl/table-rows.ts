@@ -18,9 +18,9 @@ export interface Row {
 }
 
 /**
- * Returns the rows of a CSV or .xlsx file that are not empty, with trimmed cells. The content determines the format. The
- * value of a formula is the result that the spreadsheet program stored. Throws `EyrieError`: `size` if the file is too large,
- * `syntax` if it is in neither format.
+ * Returns the rows of a CSV or .xlsx file that are not empty, with trimmed cells. The content
+ * determines the format. The value of a formula is the result that the spreadsheet program stored.
+ * Throws `EyrieError`: `size` if the file is too large, `syntax` if it is in neither format.
  */
 export async function parseRows(file: Buffer): Promise<Row[]> {
   if (file.length > MAX_FILE_BYTES) throw new EyrieError('size', 'modulefile: is larger than 1 MiB')
@@ -38,23 +38,35 @@ async function parseXlsx(file: Buffer): Promise<string[][]> {
     const sheet = await readSheet(uncompressed)
     return sheet.map(row => row.map(cell => (cell === null ? '' : String(cell))))
   } catch (cause) {
-    throw fieldError('modulefile', `is not a valid .xlsx file: ${(cause as Error).message}`, { cause })
+    throw fieldError('modulefile', `is not a valid .xlsx file: ${(cause as Error).message}`, {
+      cause,
+    })
   }
 }
 
-/** Protects the .xlsx parser from zip bombs: it has no limit of its own when it decompresses entries. */
+/**
+ * Protects the .xlsx parser from zip bombs: it has no limit of its own when it
+ * decompresses entries.
+ */
 async function uncompressXlsx(file: Buffer): Promise<Buffer> {
   try {
     return await uncompressZip(file, MAX_UNPACKED_BYTES)
   } catch (cause) {
-    throw fieldError('modulefile', `cannot be unpacked as .xlsx: ${(cause as Error).message}`, { cause })
+    throw fieldError('modulefile', `cannot be unpacked as .xlsx: ${(cause as Error).message}`, {
+      cause,
+    })
   }
 }
 
 function parseCsv(file: Buffer): string[][] {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(file)
-    return parse(text, { bom: true, relax_column_count: true, skip_empty_lines: false, to: MAX_ROWS + 1 })
+    return parse(text, {
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: false,
+      to: MAX_ROWS + 1,
+    })
   } catch (cause) {
     const reason = `is neither CSV in UTF-8 nor .xlsx: ${(cause as Error).message}`
     throw fieldError('modulefile', reason, { cause })

@@ -21,9 +21,10 @@ interface ZipEntry {
 }
 
 /**
- * Converts a zip file to a zip file with the same entries, all uncompressed. Decompresses at most `maxBytes` in total, so
- * that a parser without limits of its own can read the result even if the file comes from an untrusted client. Throws an
- * `Error` if the file is not a zip file, or has more than `maxBytes` of content or more than 1000 entries.
+ * Converts a zip file to a zip file with the same entries, all uncompressed. Decompresses at most
+ * `maxBytes` in total, so that a parser without limits of its own can read the result even if the
+ * file comes from an untrusted client. Throws an `Error` if the file is not a zip file, or has more
+ * than `maxBytes` of content or more than 1000 entries.
  */
 export async function uncompressZip(zip: Buffer, maxBytes: number): Promise<Buffer> {
   return packUncompressed(await readEntries(zip, maxBytes))
@@ -44,7 +45,10 @@ async function readEntries(zip: Buffer, maxBytes: number): Promise<ZipEntry[]> {
   return entries
 }
 
-/** Writes each entry with its local header, then the central directory, then the end record (section 4.3.6). */
+/**
+ * Writes each entry with its local header, then the central directory, then the end
+ * record (section 4.3.6).
+ */
 function packUncompressed(entries: ZipEntry[]): Buffer {
   const localParts: Buffer[] = []
   const centralParts: Buffer[] = []
@@ -57,10 +61,17 @@ function packUncompressed(entries: ZipEntry[]): Buffer {
     offset += localHeader.length + content.length
   }
   const directory = Buffer.concat(centralParts)
-  return Buffer.concat([...localParts, directory, formatEnd(entries.length, directory.length, offset)])
+  return Buffer.concat([
+    ...localParts,
+    directory,
+    formatEnd(entries.length, directory.length, offset),
+  ])
 }
 
-/** Returns the fields that a local header and a central header have in common (section 4.3.7), without the signature. */
+/**
+ * Returns the fields that a local header and a central header have in common (section 4.3.7),
+ * without the signature.
+ */
 function formatAttributes(name: Buffer, content: Buffer): Buffer {
   return Buffer.concat([
     toUInt16(ZIP_VERSION),

@@ -9,13 +9,22 @@ import type { AlertRule, AlertState } from './evaluate-alert.ts'
 
 /** The state of an alert, as stored between evaluations. */
 export interface StoredAlertState extends AlertState {
-  /** The latest time for which the alert was evaluated, in epoch ms. Undefined before the first evaluation. */
+  /**
+   * The latest time for which the alert was evaluated, in epoch ms. Undefined before
+   * the first evaluation.
+   */
   evaluatedAt: number | undefined
-  /** When the condition was released, in epoch ms. Undefined until it is, and before the first evaluation. */
+  /**
+   * When the condition was released, in epoch ms. Undefined until it is, and before
+   * the first evaluation.
+   */
   releasedAt: number | undefined
 }
 
-/** An enabled alert, with the data of its channel and usecase that evaluation and notifications need. */
+/**
+ * An enabled alert, with the data of its channel and usecase that evaluation and notifications
+ * need.
+ */
 export interface ActiveAlert extends AlertRule {
   alert_id: string
   alert_name: string
@@ -44,7 +53,10 @@ const INITIAL_STATE: StoredAlertState = {
 }
 
 interface LoadOptions {
-  /** Whether to lock the states of the alerts until the end of the transaction, in order to change them. */
+  /**
+   * Whether to lock the states of the alerts until the end of the transaction, in
+   * order to change them.
+   */
   locked: boolean
 }
 
@@ -133,7 +145,10 @@ async function loadAlertStates(
 }
 
 /** Stores the states of alerts that were loaded with a lock. */
-export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
+export async function storeAlertStates(
+  tx: Transaction,
+  alerts: readonly ActiveAlert[],
+): Promise<void> {
   if (alerts.length === 0) return
   const rows = alerts.map(({ alert_id, state }) => ({
     alert_id,

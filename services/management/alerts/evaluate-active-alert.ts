@@ -6,11 +6,17 @@ export interface Evaluation {
   fires: boolean
   /** Whether the state of the alert must be stored. */
   hasChanged: boolean
-  /** When the condition had been released before this evaluation, in epoch ms. Undefined if it had not. */
+  /**
+   * When the condition had been released before this evaluation, in epoch ms.
+   * Undefined if it had not.
+   */
   previousReleasedAt: number | undefined
 }
 
-/** Evaluates an alert, and replaces its state if that changes. A late message does not move `evaluatedAt` back. */
+/**
+ * Evaluates an alert, and replaces its state if that changes. A late message does not
+ * move `evaluatedAt` back.
+ */
 export function evaluateActiveAlert(alert: ActiveAlert, trigger: AlertTrigger): Evaluation {
   const { state: previous } = alert
   const { timeMs } = trigger
@@ -27,7 +33,9 @@ export function evaluateActiveAlert(alert: ActiveAlert, trigger: AlertTrigger): 
   return { fires, hasChanged, previousReleasedAt: previous.releasedAt }
 }
 
-/** Returns when a condition that does not hold was released; undefined if it is not released yet. */
+/**
+ * Returns when a condition that does not hold was released; undefined if it is not released yet.
+ */
 function findReleaseTime(
   { condition, policy, state }: ActiveAlert,
   { timeMs, statistic }: AlertTrigger,
@@ -38,8 +46,11 @@ function findReleaseTime(
 }
 
 /**
- * Returns the state of an alert that is disarmed at `timeMs`. If the condition holds when the alert is armed again, the alert fires anew.
- * Meanwhile the condition counts as released, so that the incident of the alert ends.
+ * Returns the state of an alert that is disarmed at `timeMs`. If the condition holds when the alert
+ * is armed again, the alert fires anew. Meanwhile the condition counts as released, so that the
+ * incident of the alert ends.
  */
 export const restartEvaluation = (state: StoredAlertState, timeMs: number): StoredAlertState =>
-  state.holds === undefined ? state : { ...state, holds: undefined, releasedAt: state.releasedAt ?? timeMs }
+  state.holds === undefined
+    ? state
+    : { ...state, holds: undefined, releasedAt: state.releasedAt ?? timeMs }

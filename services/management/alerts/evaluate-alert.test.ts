@@ -1,7 +1,12 @@
 import type { AlertCondition } from '@eyrie/contract/management/alert'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AlertRule, type AlertState, type AlertTrigger, evaluateAlert } from './evaluate-alert.ts'
+import {
+  type AlertRule,
+  type AlertState,
+  type AlertTrigger,
+  evaluateAlert,
+} from './evaluate-alert.ts'
 
 const initial: AlertState = { firedAt: undefined, holds: undefined }
 const over5: AlertRule = { threshold: 5, condition: 'gt', frequency: 0 }
@@ -26,9 +31,9 @@ describe('alert condition', () => {
     ['ne', true, false, true],
   ])('%s holds below, at and above the threshold: %s, %s, %s', (condition, ...expected) => {
     const watch = { ...over5, condition }
-    expect([4, 5, 6].map(statistic => evaluateAlert(watch, initial, message(statistic)).holds)).toEqual(
-      expected,
-    )
+    expect(
+      [4, 5, 6].map(statistic => evaluateAlert(watch, initial, message(statistic)).holds),
+    ).toEqual(expected)
   })
 
   it('never holds without a statistic', () => {
@@ -70,7 +75,9 @@ describe('evaluateAlert', () => {
       fires: false,
       holds: true,
     })
-    expect(evaluateAlert(everyMinute, { firedAt: 0, holds: true }, tick(6, 60_000)).fires).toBe(true)
+    expect(evaluateAlert(everyMinute, { firedAt: 0, holds: true }, tick(6, 60_000)).fires).toBe(
+      true,
+    )
   })
 
   it('never fires more often than the frequency', () => {

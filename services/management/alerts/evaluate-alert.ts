@@ -38,10 +38,12 @@ const CONDITIONS: Record<AlertCondition, (value: number, threshold: number) => b
 }
 
 /**
- * Returns whether an alert fires, and whether its condition holds. If the statistic has no value, no condition holds.
+ * Returns whether an alert fires, and whether its condition holds. If the statistic has no
+ * value, no condition holds.
  *
- * An alert with a `frequency` fires at most once in that interval while its condition holds. An alert without one fires on
- * every message while its condition holds, and also when the condition starts to hold because time has passed.
+ * An alert with a `frequency` fires at most once in that interval while its condition holds. An
+ * alert without one fires on every message while its condition holds, and also when the condition
+ * starts to hold because time has passed.
  */
 export function evaluateAlert(
   { threshold, condition, frequency }: AlertRule,
@@ -57,15 +59,18 @@ export function evaluateAlert(
 }
 
 /**
- * Returns whether a condition that does not hold is released. Without a release threshold, it always is. With a release threshold, the
- * statistic must not meet the condition with that value either, so that the alert does not flicker around its threshold.
+ * Returns whether a condition that does not hold is released. Without a release threshold, it
+ * always is. With a release threshold, the statistic must not meet the condition with that value
+ * either, so that the alert does not flicker around its threshold.
  */
 export const isReleased = (
   condition: AlertCondition,
   releaseThreshold: number | null,
   statistic: number | undefined,
 ): boolean =>
-  releaseThreshold === null || statistic === undefined || !CONDITIONS[condition](statistic, releaseThreshold)
+  releaseThreshold === null ||
+  statistic === undefined ||
+  !CONDITIONS[condition](statistic, releaseThreshold)
 
 /** The values of a statistic within the time window of an alert. */
 export interface WindowTotals {
@@ -91,8 +96,9 @@ export function computeStatistic(
 }
 
 /**
- * Returns the keys under which the values of a statistic may be stored. If several keys have values, the first one applies. Engines
- * that do not report the moving average report the occupancy, from which it is computed.
+ * Returns the keys under which the values of a statistic may be stored. If several keys have
+ * values, the first one applies. Engines that do not report the moving average report the
+ * occupancy, from which it is computed.
  */
 export const listStoredKeys = (key: string): string[] =>
   key === MOVING_AVERAGE ? [key, OCCUPANCY_AVERAGE] : [key]

@@ -39,7 +39,10 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Pro
   return alertId
 }
 
-/** Evaluates the alerts for these seconds. Evaluation waits two seconds, so that all messages of a second have arrived. */
+/**
+ * Evaluates the alerts for these seconds. Evaluation waits two seconds, so that all messages of a
+ * second have arrived.
+ */
 const evaluateAt = async (...seconds: number[]) => {
   for (const time of seconds) await evaluateByTime(fixture.database, begin + (time + 2) * second)
 }

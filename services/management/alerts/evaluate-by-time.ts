@@ -22,15 +22,15 @@ import { computeStatistic, listStoredKeys } from './evaluate-alert.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
 /**
- * Messages arrive some time after their frames. Alerts are therefore evaluated for a moment this long ago, when all messages
- * about it have probably arrived.
+ * Messages arrive some time after their frames. Alerts are therefore evaluated for a moment this
+ * long ago, when all messages about it have probably arrived.
  */
 const MESSAGE_DELAY_MS = 2000
 
 /**
- * Evaluates all active alerts for the current time `now` (epoch ms). This fires the alerts whose condition starts to hold
- * because time passes, such as "no events for a minute". Alerts of offline engines are skipped, because an offline engine
- * sends no messages in any case.
+ * Evaluates all active alerts for the current time `now` (epoch ms). This fires the alerts whose
+ * condition starts to hold because time passes, such as "no events for a minute". Alerts of offline
+ * engines are skipped, because an offline engine sends no messages in any case.
  */
 export async function evaluateByTime(database: Database, now: number): Promise<void> {
   const timeMs = now - MESSAGE_DELAY_MS
@@ -50,7 +50,10 @@ export async function evaluateByTime(database: Database, now: number): Promise<v
   })
 }
 
-/** Updates the states of the alerts. Returns the alerts that fire and the alerts whose state has changed. */
+/**
+ * Updates the states of the alerts. Returns the alerts that fire and the alerts
+ * whose state has changed.
+ */
 async function evaluateAlerts(
   tx: Transaction,
   alerts: readonly ActiveAlert[],
@@ -84,7 +87,10 @@ async function evaluateAlerts(
   return { fired, changed }
 }
 
-/** Returns whether an alert is to be evaluated. A message may have caused an evaluation for a later time already. */
+/**
+ * Returns whether an alert is to be evaluated. A message may have caused an evaluation for
+ * a later time already.
+ */
 const isDue = ({ evaluatedAt }: StoredAlertState, timeMs: number) =>
   evaluatedAt === undefined || evaluatedAt <= timeMs
 
@@ -96,14 +102,20 @@ const whereEngineOnline = (tx: Transaction) =>
       .from(channel)
       .innerJoin(engineState, eq(engineState.engine_id, channel.engine_id))
       .where(
-        and(eq(channel.channel_id, alert.channel_id), eq(engineState.engine_status, ENGINE_STATUS.online)),
+        and(
+          eq(channel.channel_id, alert.channel_id),
+          eq(engineState.engine_status, ENGINE_STATUS.online),
+        ),
       ),
   )
 
 /** The sum and number of the values of a statistic of a channel within the window. */
 type WindowTotal = { channel_id: string; key: string; sum: number; count: number }
 
-/** Returns the statistic of each alert over the `windowSeconds` before `timeMs`; undefined for a statistic without values. */
+/**
+ * Returns the statistic of each alert over the `windowSeconds` before `timeMs`; undefined for a
+ * statistic without values.
+ */
 async function readStatistics(
   tx: Transaction,
   alerts: readonly ActiveAlert[],
@@ -130,7 +142,10 @@ async function readStatistics(
   return statistics
 }
 
-/** Returns the latest value of an alert's statistic. If a moving average is not stored, it is computed from the occupancy. */
+/**
+ * Returns the latest value of an alert's statistic. If a moving average is not stored, it is
+ * computed from the occupancy.
+ */
 function findLastValue(
   latestValues: readonly LatestValue[],
   { channel_id: channelId, statisticKey, windowSeconds }: ActiveAlert,
@@ -146,5 +161,10 @@ function findLastValue(
   const average = findLatest(OCCUPANCY_AVERAGE)
   const occupancy = findLatest(OCCUPANCY)
   if (!average || !occupancy) return undefined
-  return advanceMovingAverage(average.value, occupancy.value, timeMs - average.timeMs, windowSeconds)
+  return advanceMovingAverage(
+    average.value,
+    occupancy.value,
+    timeMs - average.timeMs,
+    windowSeconds,
+  )
 }

@@ -28,7 +28,9 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<
       alert_threshold_condition: 'gt',
       alert_threshold_key: 'up',
       alert_frequency: 0,
-      alert_actions: [{ action_type: 'email', action_to: 'ops@example.com', action_subject: '{{value}}' }],
+      alert_actions: [
+        { action_type: 'email', action_to: 'ops@example.com', action_subject: '{{value}}' },
+      ],
       ...fields,
     }),
   )
@@ -53,7 +55,12 @@ describe('alert evaluation by messages', () => {
         value,
       ],
     )
-    expect(values).toEqual([[20, 3], [30, 4], [40, 5], ...[50, 60, 70, 80, 90, 100, 110].map(at => [at, 6])])
+    expect(values).toEqual([
+      [20, 3],
+      [30, 4],
+      [40, 5],
+      ...[50, 60, 70, 80, 90, 100, 110].map(at => [at, 6]),
+    ])
   })
 
   it('is limited by the frequency and ignores repeated messages', async () => {
@@ -70,7 +77,11 @@ describe('alert evaluation by messages', () => {
 
   it('does not fire for inactive alerts or unrelated messages', async () => {
     await insertAlert({ is_active: false })
-    await insertAlert({ alert_threshold_key: 'down', alert_threshold_condition: 'gte', alert_threshold: '0' })
+    await insertAlert({
+      alert_threshold_key: 'down',
+      alert_threshold_condition: 'gte',
+      alert_threshold: '0',
+    })
     const factory = createMessageFactory()
     await fixture.consume([factory.hello(), ...createCrossings(factory, 6)])
     expect(await fixture.readNotifications()).toEqual([])
@@ -80,7 +91,9 @@ describe('alert evaluation by messages', () => {
     await insertAlert({ alert_threshold_key: 'violation', alert_threshold: '0' })
     const { hello, message } = createMessageFactory()
     const count = (at: number, violation: number, nonViolation: number) =>
-      message('count', 1, begin + at * second, { distance: { violation, non_violation: nonViolation } })
+      message('count', 1, begin + at * second, {
+        distance: { violation, non_violation: nonViolation },
+      })
     await fixture.consume([hello(), count(0, 0, 0), count(1, 2, 0), count(2, 2, 1)])
     expect((await fixture.readNotifications()).map(({ value }) => value)).toEqual([2])
   })
@@ -95,7 +108,9 @@ describe('alert evaluation by messages', () => {
     await insertAlert({ alert_threshold: '4' })
     const factory = createMessageFactory()
     const hour = 3_600_000
-    const messages = [0, 5, 10, 23, 23.5, 24.5, 24.6].map(hours => factory.crossing(1, begin + hours * hour))
+    const messages = [0, 5, 10, 23, 23.5, 24.5, 24.6].map(hours =>
+      factory.crossing(1, begin + hours * hour),
+    )
     await fixture.consume([factory.hello(), ...messages.slice(0, 4)])
     await fixture.consume(messages.slice(4))
     const fired = (await fixture.readNotifications()).map(
@@ -142,7 +157,12 @@ describe('box of a notification', () => {
     await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '0' })
     const { hello, message, occupancy } = createMessageFactory()
     const enter = message('event', 1, begin, { type: 'zone-enter', name: 'hall', bbox })
-    await fixture.consume([hello(), enter, occupancy(1, begin + 100, 1), occupancy(1, begin + 201, 2)])
+    await fixture.consume([
+      hello(),
+      enter,
+      occupancy(1, begin + 100, 1),
+      occupancy(1, begin + 201, 2),
+    ])
     expect(await readBoxes()).toEqual([bbox, null])
   })
 })
@@ -200,13 +220,20 @@ describe('event picture', () => {
   it.each([
     [1000, sha256Of],
     [1001, () => null],
-  ])('of another event %d ms away is attached only within a second', async (distanceMs, expected) => {
-    await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '4' })
-    const { hello, message, occupancy } = createMessageFactory()
-    const enter = message('event', 1, begin, { type: 'zone-enter', name: 'hall', picture: sha256 })
-    await fixture.consume([hello(), enter, occupancy(1, begin + distanceMs, 5)])
-    expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([expected()])
-  })
+  ])(
+    'of another event %d ms away is attached only within a second',
+    async (distanceMs, expected) => {
+      await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '4' })
+      const { hello, message, occupancy } = createMessageFactory()
+      const enter = message('event', 1, begin, {
+        type: 'zone-enter',
+        name: 'hall',
+        picture: sha256,
+      })
+      await fixture.consume([hello(), enter, occupancy(1, begin + distanceMs, 5)])
+      expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([expected()])
+    },
+  )
 
   it('replaces one that is farther from the notification', async () => {
     const nearer = randomBytes(32).toString('hex')
@@ -215,11 +242,17 @@ describe('event picture', () => {
     const enter = (atMs: number, picture: string) =>
       message('event', 1, begin + atMs, { type: 'zone-enter', name: 'hall', picture })
     await fixture.consume([hello(), enter(0, sha256), occupancy(1, begin + 900, 5)])
-    expect(await fixture.readNotifications()).toMatchObject([{ picture: sha256, picture_offset: -900 }])
+    expect(await fixture.readNotifications()).toMatchObject([
+      { picture: sha256, picture_offset: -900 },
+    ])
     await fixture.consume([enter(1000, nearer)])
-    expect(await fixture.readNotifications()).toMatchObject([{ picture: nearer, picture_offset: 100 }])
+    expect(await fixture.readNotifications()).toMatchObject([
+      { picture: nearer, picture_offset: 100 },
+    ])
     await fixture.consume([enter(1100, sha256)])
-    expect(await fixture.readNotifications()).toMatchObject([{ picture: nearer, picture_offset: 100 }])
+    expect(await fixture.readNotifications()).toMatchObject([
+      { picture: nearer, picture_offset: 100 },
+    ])
     expect((await readPictures()).map(row => row.sha256).sort()).toEqual([nearer, sha256].sort())
   })
 

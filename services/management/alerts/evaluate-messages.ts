@@ -1,7 +1,11 @@
 import { inArray } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert } from '../db/schema/index.ts'
-import type { ContributingMessage, MessageFrame, MessageSubscriber } from '../events/ingest/ingest-port.ts'
+import type {
+  ContributingMessage,
+  MessageFrame,
+  MessageSubscriber,
+} from '../events/ingest/ingest-port.ts'
 import { type ArmedAlerts, loadArmedAlerts } from '../schedules/armed-alerts.ts'
 import { type ActiveAlert, loadActiveAlerts, storeAlertStates } from './active-alerts.ts'
 import { evaluateActiveAlert, restartEvaluation } from './evaluate-active-alert.ts'
@@ -11,8 +15,9 @@ import type { SlidingWindow } from './sliding-window.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
 /**
- * Evaluates the alerts of a channel whenever messages of its engine add to its statistics, and stores the notifications of
- * the alerts that fire. An alert compares a statistic over a sliding time window with a threshold.
+ * Evaluates the alerts of a channel whenever messages of its engine add to its statistics, and
+ * stores the notifications of the alerts that fire. An alert compares a statistic over a sliding
+ * time window with a threshold.
  */
 export const alertSubscriber: MessageSubscriber = {
   async beforeStore(tx, messages) {
@@ -22,8 +27,9 @@ export const alertSubscriber: MessageSubscriber = {
 }
 
 /**
- * Returns the alerts that new messages fire. Each alert is evaluated for every message, with the statistic at the time
- * of that message, so the result does not depend on how messages are batched. Called before the messages are stored.
+ * Returns the alerts that new messages fire. Each alert is evaluated for every message, with the
+ * statistic at the time of that message, so the result does not depend on how messages are batched.
+ * Called before the messages are stored.
  */
 async function evaluateMessages(
   tx: Transaction,
@@ -47,7 +53,10 @@ async function evaluateMessages(
   return fired
 }
 
-/** The alerts on one statistic of a channel, which share its window, and the messages that add to the statistic. */
+/**
+ * The alerts on one statistic of a channel, which share its window, and the messages that
+ * add to the statistic.
+ */
 interface StatisticAlerts {
   /** At least one. */
   alerts: readonly ActiveAlert[]
@@ -63,7 +72,9 @@ interface StatisticMessage {
   frame: MessageFrame
 }
 
-/** Groups alerts by channel and statistic. Alerts to whose statistic no message adds are omitted. */
+/**
+ * Groups alerts by channel and statistic. Alerts to whose statistic no message adds are omitted.
+ */
 function groupByStatistic(
   alerts: readonly ActiveAlert[],
   messagesByChannel: ReadonlyMap<string, readonly ContributingMessage[]>,
@@ -80,11 +91,16 @@ function groupByStatistic(
 }
 
 /** Returns what messages add to a statistic. Messages that do not add to it are omitted. */
-function selectStatistic(messages: readonly ContributingMessage[], key: string): StatisticMessage[] {
+function selectStatistic(
+  messages: readonly ContributingMessage[],
+  key: string,
+): StatisticMessage[] {
   const storedKeys = listStoredKeys(key)
   const selected: StatisticMessage[] = []
   for (const { timeMs, contribution, frame } of messages) {
-    const value = storedKeys.map(storedKey => contribution[storedKey]).find(added => added !== undefined)
+    const value = storedKeys
+      .map(storedKey => contribution[storedKey])
+      .find(added => added !== undefined)
     if (value !== undefined) selected.push({ timeMs, value, frame })
   }
   return selected
@@ -94,7 +110,13 @@ function toMovingWindow({ alerts, messages }: StatisticAlerts): MovingWindow {
   // Alerts of the same channel and key have the same window and aggregation.
   const { channel_id, statisticKey, windowSeconds } = alerts[0]!
   const { from, to } = findPeriod(messages)
-  return { channel_id, key: statisticKey, lengthMs: windowSeconds * 1000, firstMs: from, lastMs: to }
+  return {
+    channel_id,
+    key: statisticKey,
+    lengthMs: windowSeconds * 1000,
+    firstMs: from,
+    lastMs: to,
+  }
 }
 
 /** Evaluates the alerts on one statistic of a channel, message by message. */
@@ -124,7 +146,10 @@ function evaluateGroup(
   return fired
 }
 
-/** Returns the times of the earliest and the latest message, in epoch ms. At least one message is required. */
+/**
+ * Returns the times of the earliest and the latest message, in epoch ms. At least one
+ * message is required.
+ */
 function findPeriod(messages: readonly { timeMs: number }[]): { from: number; to: number } {
   const times = messages.map(({ timeMs }) => timeMs)
   return { from: Math.min(...times), to: Math.max(...times) }

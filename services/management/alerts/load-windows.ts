@@ -21,15 +21,17 @@ export interface MovingWindow {
 type InRange<Amount> = Amount & { range: number } & Record<string, unknown>
 
 /**
- * Loads windows with the stored values, before the new messages are stored. The result is in the order of `windows`. All windows are
- * read by two queries: one query for each window would take most of the time of the ingest.
+ * Loads windows with the stored values, before the new messages are stored. The result is in the
+ * order of `windows`. All windows are read by two queries: one query for each window would take
+ * most of the time of the ingest.
  */
 export async function loadWindows(
   tx: Transaction,
   windows: readonly MovingWindow[],
 ): Promise<SlidingWindow[]> {
   if (windows.length === 0) return []
-  // Stored values may be later than the earliest new message, because messages arrive slightly out of order.
+  // Stored values may be later than the earliest new message, because messages arrive
+  // slightly out of order.
   const initialRanges = windows.map(window => toRange(window, window.lastMs + 1))
   const initialQuery = tx.execute<InRange<WindowAmount>>(selectRangeTotals(initialRanges))
 
@@ -48,8 +50,14 @@ export async function loadWindows(
   })
 }
 
-/** Returns the range from the beginning of a window at the earliest new message until `to` (epoch ms, exclusive). */
-const toRange = ({ channel_id, key, lengthMs, firstMs }: MovingWindow, to: number): SampleRange => ({
+/**
+ * Returns the range from the beginning of a window at the earliest new message until `to`
+ * (epoch ms, exclusive).
+ */
+const toRange = (
+  { channel_id, key, lengthMs, firstMs }: MovingWindow,
+  to: number,
+): SampleRange => ({
   channel_id,
   key,
   from: firstMs - lengthMs + 1,

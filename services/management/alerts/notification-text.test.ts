@@ -59,10 +59,13 @@ describe('createRequest', () => {
     expect(JSON.parse(action.action_payload!)).toEqual({ name: hostile.alert_name })
   })
 
-  it.each(['name: {{alert_name}}', '{{alert_name}}'])('fills a value into the payload %s unchanged', text => {
-    const { action } = createRequest({ action_payload: text }, hostile)
-    expect(action.action_payload).toBe(text.replace('{{alert_name}}', hostile.alert_name))
-  })
+  it.each(['name: {{alert_name}}', '{{alert_name}}'])(
+    'fills a value into the payload %s unchanged',
+    text => {
+      const { action } = createRequest({ action_payload: text }, hostile)
+      expect(action.action_payload).toBe(text.replace('{{alert_name}}', hostile.alert_name))
+    },
+  )
 
   it('keeps a value inside its part of the address and the query', () => {
     const { action } = createRequest(
@@ -81,6 +84,9 @@ describe('createRequest', () => {
 
 describe('createNotificationData', () => {
   it('uses the default texts when an alert has no actions', () => {
-    expect(createNotificationData([], details, '')).toMatchObject({ to: '', subject: 'Crowd on Hall' })
+    expect(createNotificationData([], details, '')).toMatchObject({
+      to: '',
+      subject: 'Crowd on Hall',
+    })
   })
 })

@@ -1,6 +1,11 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
 import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/delivery-queue'
-import { createPayloadEscape, type Escape, escapeHeader, escapeNothing } from './placeholder-escapes.ts'
+import {
+  createPayloadEscape,
+  type Escape,
+  escapeHeader,
+  escapeNothing,
+} from './placeholder-escapes.ts'
 
 const PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/g
 const DEFAULT_SUBJECT = '{{alert_name}} on {{channel_name}}'
@@ -17,13 +22,17 @@ const createDefaultMessage = ({ alert_threshold_condition }: FiringDetails) =>
   `{{key}} is {{value}} (${CONDITION_SYMBOLS[alert_threshold_condition]} {{threshold}}) on {{channel_name}} at {{time}}`
 
 /**
- * Creates the message of an action with all placeholders replaced. An action without a subject or text uses the defaults. Values are
- * escaped for the field that contains the placeholder, so that a name cannot change the structure of a URL or of a payload.
+ * Creates the message of an action with all placeholders replaced. An action without a subject or
+ * text uses the defaults. Values are escaped for the field that contains the placeholder, so that a
+ * name cannot change the structure of a URL or of a payload.
  */
 export function createRequest(action: AlertAction, details: FiringDetails): DeliveryRequest {
   const values = listValues(details)
   const subject = replacePlaceholders(action.action_subject || DEFAULT_SUBJECT, values)
-  const message = replacePlaceholders(action.action_message || createDefaultMessage(details), values)
+  const message = replacePlaceholders(
+    action.action_message || createDefaultMessage(details),
+    values,
+  )
   const allValues = { ...values, subject, message }
   const fill = (template: string | undefined, escapeValue: Escape) =>
     template === undefined ? undefined : replacePlaceholders(template, allValues, escapeValue)
@@ -43,10 +52,16 @@ export function createRequest(action: AlertAction, details: FiringDetails): Deli
   }
 }
 
-/** Returns whether a payload is JSON: it begins with a bracket or a single brace. Two braces begin a placeholder. */
+/**
+ * Returns whether a payload is JSON: it begins with a bracket or a single brace. Two braces
+ * begin a placeholder.
+ */
 const isJsonTemplate = (template = '') => /^\s*(\[|\{(?!\{))/.test(template)
 
-/** Returns the texts that the console shows for a notification: the texts of the first request, or the default texts. */
+/**
+ * Returns the texts that the console shows for a notification: the texts of the first request,
+ * or the default texts.
+ */
 export function createNotificationData(
   [firstRequest]: readonly DeliveryRequest[],
   details: FiringDetails,
@@ -72,7 +87,10 @@ const TEXT_FIELDS = ['action_subject', 'action_message'] as const
 const REQUEST_FIELDS = ['action_url', 'action_query', 'action_header', 'action_payload'] as const
 
 /** Finds the placeholders of an action that would remain unchanged. */
-export function findUnknownPlaceholders(action: AlertAction, details: FiringDetails): UnknownPlaceholder[] {
+export function findUnknownPlaceholders(
+  action: AlertAction,
+  details: FiringDetails,
+): UnknownPlaceholder[] {
   const textNames = Object.keys(listValues(details))
   const requestNames = [...textNames, 'subject', 'message']
   return [

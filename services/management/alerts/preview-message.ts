@@ -81,8 +81,14 @@ function tryToCreateContent(
   }
 }
 
-/** Returns what the receiver's server would get. Throws `InvalidActionError` if the fields of the action are invalid. */
-function createContent(delivery: ClaimedDelivery, { publicUrl, maxSmsSegments }: MessageSettings): Content {
+/**
+ * Returns what the receiver's server would get. Throws `InvalidActionError` if the fields of
+ * the action are invalid.
+ */
+function createContent(
+  delivery: ClaimedDelivery,
+  { publicUrl, maxSmsSegments }: MessageSettings,
+): Content {
   const { type, request } = delivery
   const context = { publicUrl, picture: undefined, now: new Date() }
   if (type === 'webhook') {

@@ -1,4 +1,6 @@
-/** The value of a statistic at one moment, such as the number of people that a message has counted. */
+/**
+ * The value of a statistic at one moment, such as the number of people that a message has counted.
+ */
 export interface TimedAmount {
   /** Epoch ms. */
   timeMs: number
@@ -19,7 +21,8 @@ export class SlidingWindow {
 
   /**
    * @param initial sum and count of all amounts in the initial window.
-   * @param leaving the amounts of the initial window that will leave it when the window moves, ordered by time.
+   * @param leaving the amounts of the initial window that will leave it when the window
+   *   moves, ordered by time.
    */
   constructor(lengthMs: number, initial: WindowAmount, leaving: readonly TimedAmount[]) {
     this.#lengthMs = lengthMs
@@ -36,7 +39,10 @@ export class SlidingWindow {
     this.#amounts.splice(Math.max(insertAt, this.#nextLeaving), 0, amount)
   }
 
-  /** Moves the end of the window to `endMs` (epoch ms, inclusive) and returns the sum and count within the window. */
+  /**
+   * Moves the end of the window to `endMs` (epoch ms, inclusive) and returns the sum and
+   * count within the window.
+   */
   advanceTo(endMs: number): WindowAmount {
     const startMs = endMs - this.#lengthMs
     while (true) {

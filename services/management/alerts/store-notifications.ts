@@ -23,12 +23,15 @@ import type { ActiveAlert } from './active-alerts.ts'
 import { createNotificationData, createRequest } from './notification-text.ts'
 
 /**
- * How long to wait for the picture of the event that fired an alert, before a snapshot is requested. On a busy machine, pictures
- * arrive seconds after their events. The snapshot must arrive before the messages that wait for a picture are sent
- * (`outbox.ts`).
+ * How long to wait for the picture of the event that fired an alert, before a snapshot is
+ * requested. On a busy machine, pictures arrive seconds after their events. The snapshot must
+ * arrive before the messages that wait for a picture are sent (`outbox.ts`).
  */
 const EVENT_PICTURE_MS = 2_000
-/** The engine merges the counts of this period, so the event behind a count may be this much older than the count. */
+/**
+ * The engine merges the counts of this period, so the event behind a count may be this much
+ * older than the count.
+ */
 const COUNT_INTERVAL_MS = 100
 
 /** One firing of an alert. */
@@ -38,30 +41,46 @@ export interface FiredAlert {
   timeMs: number
   /** Value of the statistic that fired the alert. */
   value: number
-  /** When the condition had been released before the alert fired, in epoch ms. Undefined if it had not. */
+  /**
+   * When the condition had been released before the alert fired, in epoch ms.
+   * Undefined if it had not.
+   */
   previousReleasedAt: number | undefined
-  /** Frame of the message that fired the alert. Undefined if time has fired the alert, without a message. */
+  /**
+   * Frame of the message that fired the alert. Undefined if time has fired the
+   * alert, without a message.
+   */
   frame: MessageFrame | undefined
 }
 
 /** A firing with the picture nearest to it and the box of the object that caused it. */
 interface PicturedFiring extends FiredAlert {
   nearest: NearestPicture | undefined
-  /** Whether the picture must still be fetched from the engine, or a snapshot if no event has a picture. */
+  /**
+   * Whether the picture must still be fetched from the engine, or a snapshot if no
+   * event has a picture.
+   */
   isFetching: boolean
   bbox: BBox | null
 }
 
 /**
- * Stores a notification with its deliveries for each fired alert, as a part of the incident of the alert. A delivery that is
- * suppressed, for example because people know of the incident already, is stored with the reason.
+ * Stores a notification with its deliveries for each fired alert, as a part of the incident of the
+ * alert. A delivery that is suppressed, for example because people know of the incident already, is
+ * stored with the reason.
  *
- * Also schedules the fetch of the picture that is nearest to the notification, or of a snapshot if there is none. `attachPictures`
- * replaces the picture if a nearer one arrives.
+ * Also schedules the fetch of the picture that is nearest to the notification, or of a snapshot if
+ * there is none. `attachPictures` replaces the picture if a nearer one arrives.
  */
-export async function storeNotifications(tx: Transaction, fired: readonly FiredAlert[]): Promise<void> {
+export async function storeNotifications(
+  tx: Transaction,
+  fired: readonly FiredAlert[],
+): Promise<void> {
   if (fired.length === 0) return
-  const { smtp_from: smtpFrom, smtp_attachment: smtpAttachment } = await readRedactedSettings(tx, smtpKind)
+  const { smtp_from: smtpFrom, smtp_attachment: smtpAttachment } = await readRedactedSettings(
+    tx,
+    smtpKind,
+  )
   const alertIds = [...new Set(fired.map(({ alert }) => alert.alert_id))]
   const incidents = await loadRunningIncidents(tx, alertIds)
   const gate = await createDeliveryGate(tx, alertIds)
@@ -106,7 +125,10 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
 type NotificationValues = PgInsertValue<typeof notification>
 
 /** Returns the columns of a notification that follow from the firing of its alert. */
-function toColumns({ alert, timeMs, value, frame, nearest, bbox }: PicturedFiring, details: FiringDetails) {
+function toColumns(
+  { alert, timeMs, value, frame, nearest, bbox }: PicturedFiring,
+  details: FiringDetails,
+) {
   const snapshotDelayMs = frame ? EVENT_PICTURE_MS : 0
   return {
     channel_id: alert.channel_id,
@@ -130,7 +152,10 @@ function toColumns({ alert, timeMs, value, frame, nearest, bbox }: PicturedFirin
 }
 
 /** Finds the picture and the box of each firing, and schedules the fetch of the pictures. */
-async function findPictures(tx: Transaction, fired: readonly FiredAlert[]): Promise<PicturedFiring[]> {
+async function findPictures(
+  tx: Transaction,
+  fired: readonly FiredAlert[],
+): Promise<PicturedFiring[]> {
   const nearestPictures = await findNearestPictures(tx, fired.map(toMoment))
   const boxes = await findBoxes(tx, fired)
 
@@ -150,11 +175,14 @@ async function findPictures(tx: Transaction, fired: readonly FiredAlert[]): Prom
   })
 }
 
-const toMoment = ({ alert, timeMs }: FiredAlert): Moment => ({ channel_id: alert.channel_id, timeMs })
+const toMoment = ({ alert, timeMs }: FiredAlert): Moment => ({
+  channel_id: alert.channel_id,
+  timeMs,
+})
 
 /**
- * Finds the boxes of the objects that fired alerts: the box of the message's own frame, or of the event that has changed the counters
- * of the channel. An alert that time has fired has none.
+ * Finds the boxes of the objects that fired alerts: the box of the message's own frame, or of the
+ * event that has changed the counters of the channel. An alert that time has fired has none.
  */
 async function findBoxes(
   tx: Transaction,
@@ -190,7 +218,10 @@ function containsPicture({ action }: DeliveryRequest, smtpAttachment: boolean): 
   return type === 'webhook' && action.action_picture === 'inline'
 }
 
-/** Returns the data for the placeholders in the alert's messages, under the column names of the alert. */
+/**
+ * Returns the data for the placeholders in the alert's messages, under the column names of the
+ * alert.
+ */
 const describeFiring = ({ alert, timeMs, value }: FiredAlert): FiringDetails => ({
   alert_name: alert.alert_name,
   alert_priority: alert.alert_priority,

@@ -7,8 +7,8 @@ import type { NewDelivery } from '../deliveries/outbox.ts'
 import { createRequest } from './notification-text.ts'
 
 /**
- * Creates the delivery of a test message: what an action of the alert would send if the statistic had just reached the
- * threshold. Returns undefined if the alert has no such action.
+ * Creates the delivery of a test message: what an action of the alert would send if the statistic
+ * had just reached the threshold. Returns undefined if the alert has no such action.
  */
 export async function createTestDelivery(
   tx: Transaction,
@@ -20,12 +20,17 @@ export async function createTestDelivery(
   const action = firing?.actions[actionIndex]
   if (!firing || !action) return undefined
   const request = createRequest(action, firing.details)
-  return { kind: 'test', alert_id: alertId, channel_id: firing.channel_id, request: markAsTest(request) }
+  return {
+    kind: 'test',
+    alert_id: alertId,
+    channel_id: firing.channel_id,
+    request: markAsTest(request),
+  }
 }
 
 /**
- * Returns the actions of an alert, and the data of a firing in which the statistic has just reached the threshold. Returns undefined
- * if the alert does not exist.
+ * Returns the actions of an alert, and the data of a firing in which the statistic has just reached
+ * the threshold. Returns undefined if the alert does not exist.
  */
 export async function findAlertDetails(tx: Transaction, alertId: string, now: Date) {
   const [row] = await tx
@@ -46,7 +51,11 @@ export async function findAlertDetails(tx: Transaction, alertId: string, now: Da
     value: Number(row.alert.alert_threshold),
     time: now.toISOString(),
   }
-  return { channel_id: row.channel.channel_id, actions: row.alert.alert_actions as AlertAction[], details }
+  return {
+    channel_id: row.channel.channel_id,
+    actions: row.alert.alert_actions as AlertAction[],
+    details,
+  }
 }
 
 /** Marks a message as a test in its texts, and removes the delay of its action. */

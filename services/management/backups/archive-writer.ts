@@ -29,7 +29,10 @@ export interface ArchiveWriterOptions {
   isSupervised: boolean
 }
 
-/** Returns a writer. With a supervisor, the supervisor writes the backup, because this process may not read all files. */
+/**
+ * Returns a writer. With a supervisor, the supervisor writes the backup, because this process
+ * may not read all files.
+ */
 export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
   options.isSupervised ? writeBySupervisor : createOwnWriter(options)
 
@@ -86,7 +89,10 @@ function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArch
   }
 }
 
-/** Throws an `Error` if a backup of this size does not fit on the disk of the data folder, to which archives are written at first. */
+/**
+ * Throws an `Error` if a backup of this size does not fit on the disk of the data folder, to which
+ * archives are written at first.
+ */
 export async function assertOwnSpace(data: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(data)
   const freeBytes = bavail * bsize

@@ -51,8 +51,9 @@ export const readRedactedBackupSettings = (tx: Transaction): Promise<BackupSetti
   readRedactedSettings(tx, kind)
 
 /**
- * Updates the settings in `changes`. Throws `EyrieError` (`syntax`) if a setting that the target requires is missing, or if the endpoint
- * changes and the secret key is not sent again: another endpoint must not receive the stored key.
+ * Updates the settings in `changes`. Throws `EyrieError` (`syntax`) if a setting that the target
+ * requires is missing, or if the endpoint changes and the secret key is not sent again: another
+ * endpoint must not receive the stored key.
  */
 export async function updateBackupSettings(
   tx: Transaction,

@@ -29,7 +29,13 @@ const hash = (path: string) => createHash('sha256').update(readFileSync(path)).d
 
 const createTarget = (endpoint: string, more: Partial<S3TargetOptions> = {}) =>
   createS3Target({
-    ...{ endpoint, region: 'us-east-1', bucket: S3_BUCKET, prefix: 'site-1/', egress: backupEgress },
+    ...{
+      endpoint,
+      region: 'us-east-1',
+      bucket: S3_BUCKET,
+      prefix: 'site-1/',
+      egress: backupEgress,
+    },
     ...S3_KEY,
     ...more,
   })
@@ -46,7 +52,8 @@ async function startVerifyingStorage(): Promise<string> {
       datetime: String(headers['x-amz-date']),
     })
     const isRight = (await signer.sign()).headers.get('authorization') === headers.authorization
-    const error = '<Error><Code>SignatureDoesNotMatch</Code><Message>wrong signature</Message></Error>'
+    const error =
+      '<Error><Code>SignatureDoesNotMatch</Code><Message>wrong signature</Message></Error>'
     response.writeHead(isRight ? 200 : 403).end(isRight ? '' : error)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -100,12 +107,16 @@ describe('a folder', () => {
   it('that does not exist, is too small or is a file is reported with the remedy', async () => {
     const folder = createTemporaryFolder()
     const missing = createFolderTarget(join(folder, 'missing'))
-    await expect(missing.list(signal)).rejects.toThrow('does not exist: create it, or mount its disk')
+    await expect(missing.list(signal)).rejects.toThrow(
+      'does not exist: create it, or mount its disk',
+    )
     await expect(createFolderTarget(folder).assertSpace(1e18)).rejects.toThrow(
       /needs about 1000000000\.0 GB, and .* has only .* left: free some space/,
     )
     writeFileSync(join(folder, 'file'), '')
-    await expect(createFolderTarget(join(folder, 'file')).list(signal)).rejects.toThrow('not a folder')
+    await expect(createFolderTarget(join(folder, 'file')).list(signal)).rejects.toThrow(
+      'not a folder',
+    )
   })
 })
 
@@ -149,7 +160,9 @@ describe('a bucket', () => {
     })
     const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const target = createTarget(endpoint, { partBytes: 1 << 20 })
-    await expect(target.store(name, createFile(3_000_000), stopping.signal)).rejects.toThrow('interrupted')
+    await expect(target.store(name, createFile(3_000_000), stopping.signal)).rejects.toThrow(
+      'interrupted',
+    )
     expect(await createTarget(server.endpoint).list(signal)).toEqual([])
   })
 
@@ -159,9 +172,9 @@ describe('a bucket', () => {
   ])('reports %s with the remedy', async (_, options, remedy) => {
     const server = await startS3Server()
     await expect(createTarget(server.endpoint, options).list(signal)).rejects.toThrow(remedy)
-    await expect(createTarget(server.endpoint, options).store(name, createFile(10), signal)).rejects.toThrow(
-      remedy,
-    )
+    await expect(
+      createTarget(server.endpoint, options).store(name, createFile(10), signal),
+    ).rejects.toThrow(remedy)
   })
 
   it('verifies the signatures of all requests, so that a wrong secret key is reported', async () => {
@@ -180,7 +193,9 @@ describe('a bucket', () => {
     await expect(createTarget(server.endpoint).list(signal)).rejects.toThrow(
       /cannot be reached \(ECONNREFUSED\): check backup_s3_endpoint/,
     )
-    await expect(createTarget('http://169.254.169.254').list(signal)).rejects.toThrow('EYRIE_EGRESS_ALLOW')
+    await expect(createTarget('http://169.254.169.254').list(signal)).rejects.toThrow(
+      'EYRIE_EGRESS_ALLOW',
+    )
   })
 
   it('reports a storage that has lost a part of the file', async () => {
@@ -194,6 +209,8 @@ describe('a bucket', () => {
       server.close()
     })
     const target = createTarget(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    await expect(target.store(name, createFile(10), signal)).rejects.toThrow('has stored 7 of 10 bytes')
+    await expect(target.store(name, createFile(10), signal)).rejects.toThrow(
+      'has stored 7 of 10 bytes',
+    )
   })
 })

@@ -4,11 +4,17 @@ export interface StoredBackup {
   bytes: number
 }
 
-/** A place that stores backups. Its functions throw an `Error` that says what is wrong and what to do. */
+/**
+ * A place that stores backups. Its functions throw an `Error` that says what is
+ * wrong and what to do.
+ */
 export interface BackupTarget {
   /** Returns the complete backups, the oldest first. */
   list(signal: AbortSignal): Promise<StoredBackup[]>
-  /** Throws an `Error` if a backup of this size does not fit. Does nothing if the target does not know its free space. */
+  /**
+   * Throws an `Error` if a backup of this size does not fit. Does nothing if the target does not
+   * know its free space.
+   */
   assertSpace(bytes: number): Promise<void>
   /** Stores a file. The name exists only when the file is complete and durable. */
   store(name: string, path: string, signal: AbortSignal): Promise<void>
@@ -21,7 +27,9 @@ const BACKUP_NAME = /^eyrie-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/
 export const toBackupName = (time: Date): string =>
   `eyrie-${time.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z.backup`
 
-/** Returns the time (epoch ms) in the name of a backup, or undefined for the name of another file. */
+/**
+ * Returns the time (epoch ms) in the name of a backup, or undefined for the name of another file.
+ */
 export function parseBackupTime(name: string): number | undefined {
   const [, ...parts] = BACKUP_NAME.exec(name) ?? []
   if (parts.length === 0) return undefined

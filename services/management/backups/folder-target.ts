@@ -14,8 +14,13 @@ export function createFolderTarget(folder: string): BackupTarget {
   return {
     async list() {
       await assertUsable(folder)
-      const names = (await readdir(folder)).filter(name => parseBackupTime(name) !== undefined).sort()
-      const readFile = async (name: string) => ({ name, bytes: (await lstat(join(folder, name))).size })
+      const names = (await readdir(folder))
+        .filter(name => parseBackupTime(name) !== undefined)
+        .sort()
+      const readFile = async (name: string) => ({
+        name,
+        bytes: (await lstat(join(folder, name))).size,
+      })
       return Promise.all(names.map(readFile))
     },
 
@@ -60,7 +65,10 @@ async function assertUsable(folder: string): Promise<void> {
 /** Deletes the files that earlier runs have not finished. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder))
-    if (name.endsWith(UNFINISHED) && parseBackupTime(name.slice(0, -UNFINISHED.length)) !== undefined)
+    if (
+      name.endsWith(UNFINISHED) &&
+      parseBackupTime(name.slice(0, -UNFINISHED.length)) !== undefined
+    )
       await rm(join(folder, name), { force: true })
 }
 
@@ -86,5 +94,7 @@ const REMEDIES: Record<string, (folder: string) => string> = {
 function explain(error: unknown, folder: string): Error {
   const { code = '', message } = error as NodeJS.ErrnoException
   const remedy = REMEDIES[code]?.(folder)
-  return remedy ? new Error(remedy, { cause: error }) : new Error(`${folder}: ${message}`, { cause: error })
+  return remedy
+    ? new Error(remedy, { cause: error })
+    : new Error(`${folder}: ${message}`, { cause: error })
 }

@@ -1,4 +1,10 @@
-import { createEgress, createLog, type Environment, extractSecrets, readEnvironment } from '@eyrie/kit'
+import {
+  createEgress,
+  createLog,
+  type Environment,
+  extractSecrets,
+  readEnvironment,
+} from '@eyrie/kit'
 import { v7 } from 'uuid'
 import { createDatabase } from '../db/database.ts'
 import { describeDatabaseError } from '../db/database-errors.ts'
@@ -8,8 +14,9 @@ import { connectToInstallation } from '../upkeep/database-access.ts'
 import { createArchiveWriter } from './archive-writer.ts'
 import { runScheduledBackup } from './scheduled-backup.ts'
 
-// The program behind `eyrie backup store`. Does a run of the job `backup` where management cannot, because the files of the other
-// services are closed to it. Prints the state of the job as JSON to stdout, or the reason of a failure as one line to stderr.
+// The program behind `eyrie backup store`. Does a run of the job `backup` where management cannot,
+// because the files of the other services are closed to it. Prints the state of the job as JSON to
+// stdout, or the reason of a failure as one line to stderr.
 
 const LIMIT_MS = 4 * 3_600_000
 
@@ -24,7 +31,10 @@ async function storeBackup(environment: Environment): Promise<unknown> {
     const database = await createDatabase(access.target)
     try {
       const options = { data, secrets, egress, write, now: () => new Date() }
-      const runner = createJobRunner({ backup: context => runScheduledBackup(context, options) }, log)
+      const runner = createJobRunner(
+        { backup: context => runScheduledBackup(context, options) },
+        log,
+      )
       const run = { run_id: v7(), limitMs: LIMIT_MS, waitMs: LIMIT_MS }
       const job = await runner.run(database, 'backup', run)
       if (job.run_id !== run.run_id)

@@ -29,8 +29,9 @@ export interface S3Answer {
 }
 
 /**
- * Sends a request with a signature (AWS Signature Version 4). The bucket is in the path, which every S3-compatible storage
- * understands. Throws an `Error` that says what to do if the request fails, or the reason of `signal` if it was aborted.
+ * Sends a request with a signature (AWS Signature Version 4). The bucket is in the path, which
+ * every S3-compatible storage understands. Throws an `Error` that says what to do if the request
+ * fails, or the reason of `signal` if it was aborted.
  */
 export type SendToS3 = (request: S3Request) => Promise<S3Answer>
 
@@ -67,8 +68,10 @@ export function createS3Client(options: S3Options): SendToS3 {
       throw explainConnection(error, endpoint)
     })
     const text = await response.text()
-    // An error can follow the status 200, because the storage answers before a multipart upload is complete.
-    if (!response.ok || text.includes('<Error>')) throw explainAnswer(response.status, text, options)
+    // An error can follow the status 200, because the storage answers before a
+    // multipart upload is complete.
+    if (!response.ok || text.includes('<Error>'))
+      throw explainAnswer(response.status, text, options)
     return { headers: response.headers, text }
   }
 }
@@ -103,7 +106,9 @@ function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Opt
   const reason = readTag(text, 'Message') ?? text.slice(0, MAX_REASON_LENGTH)
   const remedy = REMEDIES[code] ?? 'check the settings of the storage'
   const details = [status, code, reason].filter(Boolean).join(' ')
-  return new Error(`the bucket ${bucket} of ${endpoint} refuses the request (${details}): ${remedy}`)
+  return new Error(
+    `the bucket ${bucket} of ${endpoint} refuses the request (${details}): ${remedy}`,
+  )
 }
 
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
@@ -114,7 +119,10 @@ const unescapeXml = (text: string) =>
     return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))
   })
 
-/** Returns the text of the first element with a name. In the answers of S3, elements with text have no attributes and no children. */
+/**
+ * Returns the text of the first element with a name. In the answers of S3, elements with text have
+ * no attributes and no children.
+ */
 export function readTag(xml: string, name: string): string | undefined {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? []
   return text === undefined ? undefined : unescapeXml(text)

@@ -44,7 +44,8 @@ export function createS3Target(options: S3TargetOptions): BackupTarget {
       const file = await open(path)
       try {
         const { size } = await file.stat()
-        if (size > partBytes) await storeInParts(send, { bucket, key, file, size, partBytes, signal })
+        if (size > partBytes)
+          await storeInParts(send, { bucket, key, file, size, partBytes, signal })
         else await send({ method: 'PUT', key, body: await readPart(file, 0, size), signal })
 
         const { headers } = await send({ method: 'HEAD', key, signal })
@@ -79,20 +80,25 @@ async function storeInParts(send: SendToS3, options: LargeFile): Promise<void> {
   const { bucket, key, signal } = options
   const { text } = await send({ method: 'POST', key, query: { uploads: '' }, signal })
   const uploadId = readTag(text, 'UploadId')
-  if (!uploadId) throw new Error(`the bucket ${bucket} has not begun the upload: its answer has no UploadId`)
+  if (!uploadId)
+    throw new Error(`the bucket ${bucket} has not begun the upload: its answer has no UploadId`)
   try {
     const parts = await sendParts(send, options, uploadId)
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
     await send({ method: 'POST', key, query: { uploadId }, body, signal })
   } catch (error) {
-    // The parts of an unfinished upload are invisible, but use space. If they cannot be deleted either, the first error counts.
+    // The parts of an unfinished upload are invisible, but use space. If they cannot be deleted
+    // either, the first error counts.
     const cleanup = AbortSignal.timeout(CLEANUP_TIMEOUT_MS)
     await send({ method: 'DELETE', key, query: { uploadId }, signal: cleanup }).catch(() => {})
     throw error
   }
 }
 
-/** Sends the parts of a file. Returns the XML element of each part with which the upload is completed. */
+/**
+ * Sends the parts of a file. Returns the XML element of each part with which the
+ * upload is completed.
+ */
 async function sendParts(
   send: SendToS3,
   { key, file, size, partBytes, signal }: LargeFile,

@@ -63,7 +63,9 @@ describe('a scheduled backup', () => {
       backup_s3_access_key: S3_KEY.accessKeyId,
       backup_s3_secret_key: S3_KEY.secretAccessKey,
     } as const
-    expect(await run(settings)).toMatch(/^stored eyrie-\d{8}T\d{6}Z\.backup with .* MB; 1 backups are stored/)
+    expect(await run(settings)).toMatch(
+      /^stored eyrie-\d{8}T\d{6}Z\.backup with .* MB; 1 backups are stored/,
+    )
     const [key = ''] = server.listKeys()
     expect(key).toMatch(/^roof\/eyrie-/)
     expect(await restoreFrom(server.toPath(key))).toMatchObject({
@@ -90,7 +92,9 @@ describe('a scheduled backup', () => {
       message: 'no target is configured: set backup_target with /config/backup/update',
     })
     const backupFolder = join(createTemporaryFolder(), 'missing')
-    await expect(run({ backup_target: 'folder', backup_folder: backupFolder })).rejects.toThrow('create it')
+    await expect(run({ backup_target: 'folder', backup_folder: backupFolder })).rejects.toThrow(
+      'create it',
+    )
     expect(existsSync(join(installation.data, 'backups'))).toBe(false)
   })
 })
@@ -117,7 +121,9 @@ describe('the settings of backups', () => {
     )
     expect(stored).toMatchObject({ ...s3, backup_keep: 3 })
     const rows = await management.database.system('test', tx => tx.select().from(setting))
-    const { response: entries } = await management.call(managementRoutes.audit.list, { record: 'setting' })
+    const { response: entries } = await management.call(managementRoutes.audit.list, {
+      record: 'setting',
+    })
     for (const secret of ['very secret', passphrase])
       expect(JSON.stringify([rows, entries])).not.toContain(secret)
   })

@@ -11,7 +11,12 @@ import type { Secrets } from '../secrets/secrets.ts'
 import { listFiles } from '../upkeep/data-files.ts'
 import { assertOwnSpace, type WriteArchive } from './archive-writer.ts'
 import { readBackupSettings } from './backup-settings.ts'
-import { type BackupTarget, type StoredBackup, selectExpired, toBackupName } from './backup-target.ts'
+import {
+  type BackupTarget,
+  type StoredBackup,
+  selectExpired,
+  toBackupName,
+} from './backup-target.ts'
 import { createFolderTarget } from './folder-target.ts'
 import { createS3Target } from './s3-target.ts'
 
@@ -27,12 +32,16 @@ export interface ScheduledBackupOptions {
 
 /** A backup is expected to be larger than the previous one by at most this factor. */
 const MAX_GROWTH = 1.2
-/** Size of an archive in relation to the database: rows as text are about as large, and compression leaves less than half. */
+/**
+ * Size of an archive in relation to the database: rows as text are about as large, and compression
+ * leaves less than half.
+ */
 const DATABASE_COMPRESSION = 0.5
 
 /**
- * Runs the job `backup`: writes an encrypted backup, stores it at the target of the settings, and deletes old backups there. Returns
- * the message of the job. Throws `JobSkippedError` if no target is configured, or an `Error` that says what to do.
+ * Runs the job `backup`: writes an encrypted backup, stores it at the target of the settings, and
+ * deletes old backups there. Returns the message of the job. Throws `JobSkippedError` if no target
+ * is configured, or an `Error` that says what to do.
  */
 export async function runScheduledBackup(
   { database, signal }: Pick<JobContext, 'database' | 'signal'>,
@@ -77,21 +86,32 @@ function createTarget(settings: BackupSettings, egress: Egress): BackupTarget {
         egress,
       })
     case 'off':
-      throw new JobSkippedError('no target is configured: set backup_target with /config/backup/update')
+      throw new JobSkippedError(
+        'no target is configured: set backup_target with /config/backup/update',
+      )
   }
 }
 
 /** Estimates the size of the next backup in bytes. */
-async function estimateSize(database: Database, data: string, earlier: StoredBackup[]): Promise<number> {
+async function estimateSize(
+  database: Database,
+  data: string,
+  earlier: StoredBackup[],
+): Promise<number> {
   const previous = earlier.at(-1)
   if (previous) return previous.bytes * MAX_GROWTH
   const rows = await database.system('backup', tx =>
-    tx.execute<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`),
+    tx.execute<{ bytes: number }>(
+      sql`select pg_database_size(current_database())::float8 as bytes`,
+    ),
   )
   return firstRow(rows).bytes * DATABASE_COMPRESSION + (await measureFiles(data))
 }
 
-/** Returns the size of the files in the backup. Files that only other services can read are omitted: they are few and small. */
+/**
+ * Returns the size of the files in the backup. Files that only other services can read are omitted:
+ * they are few and small.
+ */
 async function measureFiles(data: string): Promise<number> {
   const files = await listFiles(data).catch(() => [])
   let bytes = 0

@@ -2,8 +2,9 @@ import { text } from 'node:stream/consumers'
 import { expandCalendar } from './expand-calendar.ts'
 
 /**
- * Reads an iCalendar file from standard input, and writes the occurrences of its events between two times, or why it is rejected.
- * A process of its own, because a recurrence rule can need any amount of time and memory.
+ * Reads an iCalendar file from standard input, and writes the occurrences of its events between
+ * two times, or why it is rejected. A process of its own, because a recurrence rule can need any
+ * amount of time and memory.
  */
 const [from = '', until = ''] = process.argv.slice(2)
 

@@ -8,9 +8,9 @@ const MAX_SUMMARY_LENGTH = 200
 const RAPID_FREQUENCIES = /^RRULE[^\r\n]*FREQ=(HOURLY|MINUTELY|SECONDLY)/im
 
 /**
- * Returns the occurrences between two times of all events in an iCalendar file, including recurring events. Throws an `Error` with a
- * message for the user if the file is not supported. The time zone of the process must be UTC, because the library converts local
- * times with it.
+ * Returns the occurrences between two times of all events in an iCalendar file, including recurring
+ * events. Throws an `Error` with a message for the user if the file is not supported. The time zone
+ * of the process must be UTC, because the library converts local times with it.
  */
 export function expandCalendar(ics: string, from: Date, until: Date): CalendarOccurrence[] {
   const rapid = RAPID_FREQUENCIES.exec(ics)?.[1]
@@ -41,7 +41,9 @@ function assertSupported(event: VEvent): void {
   if (!(event.start instanceof Date) || Number.isNaN(event.start.getTime()))
     throw new Error(`${name} has no valid DTSTART`)
   if (event.rdate !== undefined)
-    throw new Error(`${name} has an RDATE, which is not supported: add an event for each of its dates`)
+    throw new Error(
+      `${name} has an RDATE, which is not supported: add an event for each of its dates`,
+    )
   if (event.start.tz && !isKnownZone(event.start.tz))
     throw new Error(`${name} has the unknown time zone ${event.start.tz}`)
 }
@@ -55,8 +57,8 @@ function isKnownZone(name: string): boolean {
 }
 
 /**
- * Converts an occurrence to dates or times as text. Dates and times without a time zone remain local: they are those of the site to
- * which the calendar is applied.
+ * Converts an occurrence to dates or times as text. Dates and times without a time zone remain
+ * local: they are those of the site to which the calendar is applied.
  */
 function toOccurrence({ start, end, summary, isFullDay }: EventInstance): CalendarOccurrence {
   const format = (time: Date) => {
@@ -67,7 +69,10 @@ function toOccurrence({ start, end, summary, isFullDay }: EventInstance): Calend
   return { start: format(start), end: format(end), summary: readSummary(summary) }
 }
 
-/** Returns the title of an event. The library returns an object if the title has parameters, such as a language. */
+/**
+ * Returns the title of an event. The library returns an object if the title has
+ * parameters, such as a language.
+ */
 function readSummary(summary: VEvent['summary'] | undefined): string {
   const title = typeof summary === 'object' ? summary.val : summary
   return String(title ?? '').slice(0, MAX_SUMMARY_LENGTH)

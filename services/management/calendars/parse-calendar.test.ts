@@ -17,7 +17,13 @@ describe('calendar files', () => {
       'DTSTART;VALUE=DATE:20240229\nRRULE:FREQ=YEARLY\nSUMMARY:Leap day',
     )
     const christmas = events.filter(({ summary }) => summary === 'Christmas')
-    expect(christmas.map(({ start }) => year(start))).toEqual(['2026', '2027', '2028', '2029', '2030'])
+    expect(christmas.map(({ start }) => year(start))).toEqual([
+      '2026',
+      '2027',
+      '2028',
+      '2029',
+      '2030',
+    ])
     expect(christmas[0]).toMatchObject({ start: '2026-12-25', end: '2026-12-27' })
     expect(events.filter(({ summary }) => summary === 'Leap day')).toEqual([
       { start: '2028-02-29', end: '2028-03-01', summary: 'Leap day' },
@@ -55,7 +61,11 @@ describe('calendar files', () => {
 
   it.each([
     ['no events', [], 'no events'],
-    ['an event each hour', ['DTSTART:20260101T000000Z\nDURATION:PT1M\nRRULE:FREQ=HOURLY'], 'FREQ=HOURLY'],
+    [
+      'an event each hour',
+      ['DTSTART:20260101T000000Z\nDURATION:PT1M\nRRULE:FREQ=HOURLY'],
+      'FREQ=HOURLY',
+    ],
     ['an RDATE', ['DTSTART:20260101T000000Z\nDURATION:PT1M\nRDATE:20260201T000000Z'], 'RDATE'],
     ['too many events', Array(2_001).fill('DTSTART;VALUE=DATE:20260601'), '2001 events'],
     [

@@ -34,8 +34,9 @@ const mutex = new Mutex()
 let pending = 0
 
 /**
- * Parses an iCalendar file, which may be hostile, in a process with limited time and memory and no access to other files. Throws
- * `EyrieError`: `syntax` if the file is not supported, `unavailable` if too many files are waiting.
+ * Parses an iCalendar file, which may be hostile, in a process with limited time and memory and no
+ * access to other files. Throws `EyrieError`: `syntax` if the file is not supported, `unavailable`
+ * if too many files are waiting.
  */
 export async function parseCalendar(ics: string, now: Date): Promise<ParsedCalendar> {
   if (pending >= MAX_PENDING)
@@ -78,10 +79,16 @@ async function runProgram(ics: string, from: Date, until: Date): Promise<Program
   // Writing fails if the program ends before it has read its input. Its exit is handled below.
   program.stdin.on('error', () => {})
   program.stdin.end(ics)
-  const [output, errors, signal] = await Promise.all([text(program.stdout), text(program.stderr), ended])
+  const [output, errors, signal] = await Promise.all([
+    text(program.stdout),
+    text(program.stderr),
+    ended,
+  ])
   // A signal ends the program when its time or its memory is used up.
   if (signal)
-    return { problem: 'the recurrence rules of this file need too much time or memory: simplify them' }
+    return {
+      problem: 'the recurrence rules of this file need too much time or memory: simplify them',
+    }
   if (output === '')
     throw new Error(`failed to run the program that reads calendars: ${errors.slice(0, 1000)}`)
   return JSON.parse(output)

@@ -14,8 +14,9 @@ import { type ServerState, sendServerReport } from '../db/server/server-report.t
 const START_BACKOFF = { initialMs: 500, maxMs: 4_000 }
 
 /**
- * Runs the embedded database server until the supervisor stops this process or disconnects from it. Reports the state of the server
- * to the supervisor. `EYRIE_DATABASE_CLIENT` names the user of the management service.
+ * Runs the embedded database server until the supervisor stops this process or disconnects from
+ * it. Reports the state of the server to the supervisor. `EYRIE_DATABASE_CLIENT` names the user of
+ * the management service.
  */
 export async function runDatabaseServer(variables: NodeJS.ProcessEnv): Promise<void> {
   const { data, databaseClient, logLevel } = readEnvironment(variables)
@@ -23,7 +24,9 @@ export async function runDatabaseServer(variables: NodeJS.ProcessEnv): Promise<v
   const signal = createStopSignal()
 
   let state: ServerState = { isReady: false, isDiskFull: false }
-  /** Reports a change of the state. A problem is reported once, and is not a part of later reports. */
+  /**
+   * Reports a change of the state. A problem is reported once, and is not a part of later reports.
+   */
   const report = (change: Partial<ServerState>) => {
     state = { ...state, problem: undefined, ...change }
     if (process.connected) sendServerReport(state)
@@ -60,7 +63,10 @@ interface StartOptions extends ServerOptions {
   onProblem(problem: string): void
 }
 
-/** Starts the server and creates the database of the application, with back-off. Returns undefined if `signal` aborts first. */
+/**
+ * Starts the server and creates the database of the application, with back-off. Returns undefined
+ * if `signal` aborts first.
+ */
 async function startUntilReady(
   folder: string,
   { onProblem, ...options }: StartOptions,

@@ -1,10 +1,15 @@
 import { sleepUntil } from '@eyrie/kit'
 import type { Database } from './database.ts'
 
-/** Notices changes that transactions announce, so that another process need not ask for them all the time. */
+/**
+ * Notices changes that transactions announce, so that another process need not ask
+ * for them all the time.
+ */
 export interface ChangeSignal {
   start(database: Database): void
-  /** Resolves with the current version as soon as it differs from `version`, or after `timeoutMs`. */
+  /**
+   * Resolves with the current version as soon as it differs from `version`, or after `timeoutMs`.
+   */
   waitForChange(version: number, timeoutMs: number, signal: AbortSignal): Promise<number>
   stop(): Promise<void>
 }

@@ -16,7 +16,9 @@ export interface Connection {
 export interface ConnectionPool {
   /** Waits for a free connection and runs a task with it. */
   use<T>(task: (connection: Connection) => Promise<T>): Promise<T>
-  /** Closes all connections. A connection that is still in use after a second is closed regardless. */
+  /**
+   * Closes all connections. A connection that is still in use after a second is closed regardless.
+   */
   close(): Promise<void>
 }
 
@@ -24,11 +26,14 @@ export interface ConnectionPool {
 const CLOSE_TIMEOUT_S = 1
 
 /**
- * Creates a pool of at most `size` postgres.js clients with one connection each. The pool of postgres.js itself is not
- * used, because it reuses a client whose connection was lost (see `connect`). `open` returns a new client and calls
- * `onLost` when its connection is lost.
+ * Creates a pool of at most `size` postgres.js clients with one connection each. The pool of
+ * postgres.js itself is not used, because it reuses a client whose connection was lost (see
+ * `connect`). `open` returns a new client and calls `onLost` when its connection is lost.
  */
-export function createConnectionPool(size: number, open: (onLost: () => void) => Sql): ConnectionPool {
+export function createConnectionPool(
+  size: number,
+  open: (onLost: () => void) => Sql,
+): ConnectionPool {
   /** One permit for each task that may use a connection. */
   const permits = new Semaphore(size)
   const connections = new Set<Connection>()

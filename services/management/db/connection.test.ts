@@ -38,7 +38,9 @@ describe('connection terminated by the server', () => {
     const work = withTransaction(sql, async () => {
       await Promise.all([sql`select pg_sleep(60)`, terminate()])
     })
-    await expect(work).rejects.toMatchObject({ code: expect.stringMatching(/CONNECTION_CLOSED|ECONNRESET/) })
+    await expect(work).rejects.toMatchObject({
+      code: expect.stringMatching(/CONNECTION_CLOSED|ECONNRESET/),
+    })
     await nextTurn()
     await nextTurn()
     expect(onUncaughtException).not.toHaveBeenCalled()

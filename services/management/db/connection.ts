@@ -9,7 +9,10 @@ export type SessionParameters = Options<Record<string, never>>['connection']
 
 const CONNECT_TIMEOUT_S = 5
 
-/** Parameters that queries and backups rely on. They override the defaults of the server, the database and the role. */
+/**
+ * Parameters that queries and backups rely on. They override the defaults of the server, the
+ * database and the role.
+ */
 const SESSION_PARAMETERS = {
   application_name: 'eyrie-management',
   standard_conforming_strings: true,
@@ -18,16 +21,18 @@ const SESSION_PARAMETERS = {
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
   bytea_output: 'hex',
-  // The server notices within seconds that a client machine has disappeared, whose transactions would otherwise keep their locks.
+  // The server notices within seconds that a client machine has disappeared, whose transactions
+  // would otherwise keep their locks.
   tcp_keepalives_idle: '3',
   tcp_keepalives_interval: '1',
   tcp_keepalives_count: '3',
 }
 
 /**
- * Returns a client of one connection, which its first query opens. When the connection is lost, `onLost` is called, and the client
- * rejects all further queries. By default, postgres.js would reconnect in the middle of a transaction, or write to the closed socket and
- * crash the process (porsager/postgres issues 1208 and 1216).
+ * Returns a client of one connection, which its first query opens. When the connection is lost,
+ * `onLost` is called, and the client rejects all further queries. By default, postgres.js would
+ * reconnect in the middle of a transaction, or write to the closed socket and crash the process
+ * (porsager/postgres issues 1208 and 1216).
  */
 export function connect(
   target: ConnectionTarget,
@@ -36,7 +41,8 @@ export function connect(
 ): Sql {
   const options = {
     max: 1,
-    // postgres.js would query the array types, which causes an unhandled rejection if the connection is lost meanwhile.
+    // postgres.js would query the array types, which causes an unhandled rejection if the
+    // connection is lost meanwhile.
     fetch_types: false,
     types: { textArrayType },
     // Notices, such as those of `create table if not exists`, are of no interest.
@@ -68,7 +74,10 @@ function throwConnectionLost(): never {
   throw new Error('the connection was lost')
 }
 
-/** Supports libpq's URLs with a socket directory as host: `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`. */
+/**
+ * Supports libpq's URLs with a socket directory as host:
+ * `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`.
+ */
 function parseSocketDirectory(url: string): { host?: string } {
   const host = decodeURIComponent(new URL(url).hostname)
   return host.startsWith('/') ? { host } : {}

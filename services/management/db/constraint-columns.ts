@@ -13,8 +13,9 @@ const UNIQUE_INDEXES: NamedColumns[] = [
 ]
 
 /**
- * The columns of every unique, foreign and primary key by the name of its constraint. They are needed to report which
- * field violated a constraint: under row-level security, an error of Postgres contains only the name of the constraint.
+ * The columns of every unique, foreign and primary key by the name of its constraint. They are
+ * needed to report which field violated a constraint: under row-level security, an error of
+ * Postgres contains only the name of the constraint.
  */
 export const CONSTRAINT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ...listSchemaTables().flatMap(listConstraints),
@@ -30,9 +31,11 @@ function listConstraints(table: TableConfig): NamedColumns[] {
   const uniqueColumns = table.columns.filter(column => column.isUnique)
 
   const constraints: NamedColumns[] = []
-  for (const key of table.uniqueConstraints) constraints.push([key.getName() ?? '', listNames(key.columns)])
+  for (const key of table.uniqueConstraints)
+    constraints.push([key.getName() ?? '', listNames(key.columns)])
   for (const column of uniqueColumns) constraints.push([column.uniqueName ?? '', [column.name]])
-  for (const key of table.foreignKeys) constraints.push([key.getName(), listNames(key.reference().columns)])
+  for (const key of table.foreignKeys)
+    constraints.push([key.getName(), listNames(key.reference().columns)])
   for (const key of table.primaryKeys) constraints.push([key.getName(), listNames(key.columns)])
   return constraints
 }

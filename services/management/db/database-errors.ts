@@ -4,22 +4,27 @@ import { DrizzleQueryError } from 'drizzle-orm'
 import postgres from 'postgres'
 import { FULL_DISK_MESSAGE, FULL_DISK_REASON } from './server/full-disk.ts'
 
-// Classifies and describes errors of database queries. Such an error is wrapped several times: drizzle wraps the error of
-// postgres.js, and `Database` wraps that of drizzle. The functions below therefore search its causes.
+// Classifies and describes errors of database queries. Such an error is wrapped several times:
+// drizzle wraps the error of postgres.js, and `Database` wraps that of drizzle. The functions below
+// therefore search its causes.
 
 /** Returns an error followed by its causes, from the outermost to the innermost. */
 function listCauses(error: unknown): Error[] {
   return error instanceof Error ? [error, ...listCauses(error.cause)] : []
 }
 
-/** Returns the error that the Postgres server reported, or undefined if the error has another cause. */
+/**
+ * Returns the error that the Postgres server reported, or undefined if the error has another cause.
+ */
 export const findPostgresError = (error: unknown): postgres.PostgresError | undefined =>
   listCauses(error).find(cause => cause instanceof postgres.PostgresError)
 
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
-/** Returns whether a transaction failed because of a concurrent one, so that a retry may succeed. */
+/**
+ * Returns whether a transaction failed because of a concurrent one, so that a retry may succeed.
+ */
 export function isConflict(error: unknown): boolean {
   const code = findPostgresError(error)?.code
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED
@@ -45,7 +50,10 @@ export function isUnreachable(error: unknown): boolean {
 /** Error codes of a server that cannot write. SQLSTATE: disk full, I/O error. */
 const STORAGE_CODES = ['53100', '58030']
 
-/** Returns whether a query failed because the server cannot write to its disk. Queries that only read may still succeed. */
+/**
+ * Returns whether a query failed because the server cannot write to its disk. Queries that only
+ * read may still succeed.
+ */
 export function isStorageFailure(error: unknown): boolean {
   const code = findPostgresError(error)?.code
   return code !== undefined && STORAGE_CODES.includes(code)
@@ -69,7 +77,10 @@ export class DatabaseUnavailableError extends EyrieError {
   }
 }
 
-/** Returns an error handler that logs errors, except those of an unavailable database, which `DatabaseSupervisor` logs once. */
+/**
+ * Returns an error handler that logs errors, except those of an unavailable database, which
+ * `DatabaseSupervisor` logs once.
+ */
 export const logUnlessUnavailable =
   (log: Log, message: string, fields: object = {}) =>
   (error: unknown): void => {
@@ -89,7 +100,10 @@ class QueryError extends Error {
   }
 }
 
-/** Removes the statement and its parameters from an error that may be logged: statements are long, and parameters may be secret. */
+/**
+ * Removes the statement and its parameters from an error that may be logged: statements are long,
+ * and parameters may be secret.
+ */
 export const withoutStatement = (error: unknown): unknown =>
   error instanceof DrizzleQueryError ? new QueryError(error.cause) : error
 
@@ -100,9 +114,13 @@ export function findCause(error: unknown): Error {
   return original
 }
 
-const isWrapper = (error: Error) => error instanceof DrizzleQueryError || error instanceof EyrieError
+const isWrapper = (error: Error) =>
+  error instanceof DrizzleQueryError || error instanceof EyrieError
 
-/** Describes a database error in one line. For an external database, which has a `url`, the line includes a remedy. */
+/**
+ * Describes a database error in one line. For an external database, which has a `url`, the
+ * line includes a remedy.
+ */
 export function describeDatabaseError(error: unknown, url: string | undefined): string {
   const cause = findCause(error)
   const isExternal = url !== undefined
@@ -119,7 +137,8 @@ const REMEDIES: Record<string, string> = {
   28000: 'correct DATABASE_URL, or allow connections of that user from this host (pg_hba.conf)',
   '28P01': 'correct the user and the password in DATABASE_URL',
   '3D000': 'create it (createdb), or correct DATABASE_URL',
-  42501: 'the user in DATABASE_URL must own the database and everything in it (reassign owned by … to …)',
+  42501:
+    'the user in DATABASE_URL must own the database and everything in it (reassign owned by … to …)',
   53300: 'raise max_connections of the server: Eyrie opens up to fifteen connections',
 }
 

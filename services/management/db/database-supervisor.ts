@@ -10,28 +10,42 @@ import {
 } from './database-errors.ts'
 import { migrateDatabase } from './migrate.ts'
 import { attachServer } from './server/attached-server.ts'
-import { type EmbeddedServer, SUPERUSER, serverFolder, startServer } from './server/embedded-server.ts'
+import {
+  type EmbeddedServer,
+  SUPERUSER,
+  serverFolder,
+  startServer,
+} from './server/embedded-server.ts'
 import { FULL_DISK_REASON } from './server/full-disk.ts'
 
 export interface DatabaseSupervisorOptions {
   /** The appliance's data folder. */
   data: string
-  /** The URL of an external Postgres database, or undefined to use the embedded server in the data folder. */
+  /**
+   * The URL of an external Postgres database, or undefined to use the embedded
+   * server in the data folder.
+   */
   url: string | undefined
-  /** The folder of the embedded server's socket if the supervisor of the appliance runs it, or undefined to run it here. */
+  /**
+   * The folder of the embedded server's socket if the supervisor of the appliance runs it, or
+   * undefined to run it here.
+   */
   socketFolder?: string | undefined
   log: Log
 }
 
 /**
- * Makes the database available: starts the embedded server, unless the database is external or the supervisor of the appliance runs
- * the server, then migrates the schema and connects. A failed start is retried with back-off. An outage raises an alarm until the
- * database is reachable again.
+ * Makes the database available: starts the embedded server, unless the database is external or the
+ * supervisor of the appliance runs the server, then migrates the schema and connects. A failed
+ * start is retried with back-off. An outage raises an alarm until the database is reachable again.
  */
 export interface DatabaseSupervisor {
   /** Starts the database in the background. */
   start(): void
-  /** Returns the database. Throws `DatabaseUnavailableError` with the reason until the database is ready. */
+  /**
+   * Returns the database. Throws `DatabaseUnavailableError` with the reason until
+   * the database is ready.
+   */
   current(): Database
   /** Returns a message for the operator while the database is unavailable. */
   alarms(): string[]
@@ -50,16 +64,23 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
   // Prevents an unhandled rejection if nothing awaits the promise.
   ready.catch(() => {})
 
-  /** Why the start has failed, or why the database is unavailable. Undefined while there is no problem. */
+  /**
+   * Why the start has failed, or why the database is unavailable. Undefined while
+   * there is no problem.
+   */
   let problem: string | undefined
   /** The server that the supervisor of the appliance runs. */
-  const attached = options.socketFolder === undefined ? undefined : attachServer(options.socketFolder)
+  const attached =
+    options.socketFolder === undefined ? undefined : attachServer(options.socketFolder)
   /** The server that this process runs. */
   let server: EmbeddedServer | undefined
   let database: Database | undefined
   let starting: Promise<void> | undefined
 
-  /** Waits for the server that the supervisor runs, or starts one if it is needed. Returns the database to connect to. */
+  /**
+   * Waits for the server that the supervisor runs, or starts one if it is needed. Returns the
+   * database to connect to.
+   */
   async function resolveTarget(): Promise<ConnectionTarget> {
     if (url !== undefined) return url
     const { signal } = stopping
@@ -97,7 +118,8 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
   }
 
   function listAlarms(): string[] {
-    // The server notices a full disk before queries fail, and then closes its connections: this is the cause, not the lost connections.
+    // The server notices a full disk before queries fail, and then closes its connections: this is
+    // the cause, not the lost connections.
     if (isServerDiskFull()) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
     return problem === undefined ? [] : [problem]
   }

@@ -34,7 +34,9 @@ describe('transaction rights', () => {
     const { role } = its.database
     const plain = connect(its.target, role ? { role } : {})
     expect(await plain`select * from organization`).toHaveLength(0)
-    await expect(plain`insert into setting values ('sms', '{}')`).rejects.toThrow('row-level security')
+    await expect(plain`insert into setting values ('sms', '{}')`).rejects.toThrow(
+      'row-level security',
+    )
     await plain.end()
   })
 
@@ -42,9 +44,9 @@ describe('transaction rights', () => {
     const id = await createOrganization()
     await createOrganization({ ...acme, organization_key: 'other' })
     expect(await listOrganizations(admin)).toEqual([])
-    expect(await listOrganizations({ ...admin, organizations: [id], memberships: [id] })).toMatchObject([
-      acme,
-    ])
+    expect(
+      await listOrganizations({ ...admin, organizations: [id], memberships: [id] }),
+    ).toMatchObject([acme])
     expect(await listOrganizations(superadmin)).toHaveLength(2)
     expect(await its.database.system('test', tx => tx.select().from(organization))).toHaveLength(2)
   })
@@ -61,7 +63,9 @@ describe('transaction rights', () => {
   it('prevent changes of visible records that the user may not change', async () => {
     const id = await createOrganization()
     const member = { ...admin, memberships: [id] }
-    await its.database.as(member, 'test', tx => tx.update(organization).set({ organization_name: 'Mine' }))
+    await its.database.as(member, 'test', tx =>
+      tx.update(organization).set({ organization_name: 'Mine' }),
+    )
     await its.database.as(member, 'test', tx => tx.delete(organization))
     expect(await listOrganizations(member)).toMatchObject([acme])
     await expect(
@@ -179,7 +183,9 @@ describe('listening on a channel', () => {
 
 describe('audit log', () => {
   const listEntries = (record: string) =>
-    its.database.system('test', tx => tx.select().from(audit).where(sql`record = ${record} and actor <> ''`))
+    its.database.system('test', tx =>
+      tx.select().from(audit).where(sql`record = ${record} and actor <> ''`),
+    )
 
   it('records who changed a record, by which operation, before and after', async () => {
     const id = await its.database.as(superadmin, '/organization/create', async tx => {
@@ -193,7 +199,12 @@ describe('audit log', () => {
       tx.update(organization).set({ organization_name: 'New' }),
     )
     await its.database.as(superadmin, '/organization/delete', tx => tx.delete(organization))
-    const by = { user_id: superadmin.user_id, actor: superadmin.actor, record_id: id, organization_id: id }
+    const by = {
+      user_id: superadmin.user_id,
+      actor: superadmin.actor,
+      record_id: id,
+      organization_id: id,
+    }
     expect(await listEntries('organization')).toMatchObject([
       { ...by, operation: '/organization/create', change: 'create', before: null, after: acme },
       {

@@ -16,34 +16,54 @@ import {
 } from './database-errors.ts'
 import { chooseRole } from './role.ts'
 import { type TransactionConfig, type Work, withTransaction } from './transaction.ts'
-import { createSystemSettings, createUserSettings, type TransactionSettings } from './transaction-settings.ts'
+import {
+  createSystemSettings,
+  createUserSettings,
+  type TransactionSettings,
+} from './transaction-settings.ts'
 
 export type { Transaction, Work } from './transaction.ts'
 
 /**
- * Runs transactions on the database. A transaction commits when its `work` resolves and is rolled back when `work` rejects;
- * `operation` is its name in the audit log. Rejects with `DatabaseUnavailableError`, an `EyrieError`, while the database is
- * unreachable, and if it cannot store because its disk is full.
+ * Runs transactions on the database. A transaction commits when its `work` resolves and is rolled
+ * back when `work` rejects; `operation` is its name in the audit log. Rejects with
+ * `DatabaseUnavailableError`, an `EyrieError`, while the database is unreachable, and if it cannot
+ * store because its disk is full.
  */
 export interface Database {
-  /** Runs work with the rights of a user: row-level security hides rows that the user may not access. */
-  as<T>(principal: Principal, operation: string, work: Work<T>, config?: TransactionConfig): Promise<T>
+  /**
+   * Runs work with the rights of a user: row-level security hides rows that the user may not
+   * access.
+   */
+  as<T>(
+    principal: Principal,
+    operation: string,
+    work: Work<T>,
+    config?: TransactionConfig,
+  ): Promise<T>
   /** Runs work of the appliance itself, which may access every row. */
   system<T>(operation: string, work: Work<T>, config?: TransactionConfig): Promise<T>
   /**
-   * Subscribes to a NOTIFY channel. `onListening` is called when listening starts and after each reconnect; notifications
-   * that were sent while disconnected are lost. Returns a function that ends the subscription.
+   * Subscribes to a NOTIFY channel. `onListening` is called when listening starts and after each
+   * reconnect; notifications that were sent while disconnected are lost. Returns a function that
+   * ends the subscription.
    */
   listen(
     channel: string,
     onNotification: (payload: string) => void,
     onListening: () => void,
   ): () => Promise<void>
-  /** Runs a statement that Postgres does not allow in a transaction, such as VACUUM, until `signal` aborts. */
+  /**
+   * Runs a statement that Postgres does not allow in a transaction, such as VACUUM,
+   * until `signal` aborts.
+   */
   maintain(statement: string, signal: AbortSignal): Promise<void>
   /** Runs work, and repeats it with back-off while the database is unavailable and not closed. */
   retryUntilAvailable<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves at once, but after a transaction has failed because of a full disk, only when the database can store again. */
+  /**
+   * Resolves at once, but after a transaction has failed because of a full disk, only when the
+   * database can store again.
+   */
   waitForStorage(): Promise<void>
   /** The role that transactions run as, or undefined if they run as the connecting user. */
   readonly role: string | undefined
@@ -65,7 +85,8 @@ const CLOSE_TIMEOUT_S = 1
 const SESSION_PARAMETERS = {
   statement_timeout: 30_000,
   idle_in_transaction_session_timeout: 30_000,
-  // With the policies of row-level security, planning most queries takes longer than running them: reuse the first plan.
+  // With the policies of row-level security, planning most queries takes longer than running them:
+  // reuse the first plan.
   plan_cache_mode: 'force_generic_plan',
 }
 /** Maximum number of times that a transaction is run if it conflicts with others. */
@@ -154,12 +175,14 @@ export async function createDatabase(
 
   return {
     role,
-    as: (principal, operation, work, config) => run(createUserSettings(principal, operation), work, config),
+    as: (principal, operation, work, config) =>
+      run(createUserSettings(principal, operation), work, config),
     system: (operation, work, config) => run(createSystemSettings(operation), work, config),
     listen(channel, onNotification, onListening) {
       const listener = connect(target)
       clients.add(listener)
-      // postgres.js connects a LISTEN connection again by itself, so that a failure needs no handling.
+      // postgres.js connects a LISTEN connection again by itself, so that a failure needs no
+      // handling.
       listener.listen(channel, onNotification, onListening).catch(() => {})
       return async () => {
         clients.delete(listener)
@@ -177,7 +200,8 @@ export async function createDatabase(
         await query
       } catch (error) {
         signal.throwIfAborted()
-        if (isStorageFailure(error) || isUnreachable(error)) throw reportUnavailable(findCause(error))
+        if (isStorageFailure(error) || isUnreachable(error))
+          throw reportUnavailable(findCause(error))
         throw withoutStatement(error)
       } finally {
         signal.removeEventListener('abort', cancel)

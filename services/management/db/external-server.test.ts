@@ -40,7 +40,9 @@ const administer = (statements: string) => server.sql.unsafe(statements).simple(
 
 /** Runs the statements that an alarm recommends. */
 async function runRecommended(alarm: string, database: string): Promise<void> {
-  const statements = alarm.slice(alarm.lastIndexOf('in this database: ') + 'in this database: '.length)
+  const statements = alarm.slice(
+    alarm.lastIndexOf('in this database: ') + 'in this database: '.length,
+  )
   await server.withDatabase(database, administration => administration.unsafe(statements).simple())
 }
 
@@ -66,7 +68,9 @@ describe('external Postgres server', () => {
     expect(database.role).toBe(UNPRIVILEGED_ROLE)
     await database.system('test', tx => tx.execute(sql`insert into setting values ('sms', '{}')`))
     const read = sql`select name from setting`
-    expect(await database.as(createUnassignedPrincipal('viewer'), 'test', tx => tx.execute(read))).toEqual([])
+    expect(
+      await database.as(createUnassignedPrincipal('viewer'), 'test', tx => tx.execute(read)),
+    ).toEqual([])
   })
 
   it('does not depend on the time zone, date style and search path of the database', async () => {
@@ -115,7 +119,11 @@ describe('external Postgres server', () => {
   })
 
   it.each([
-    ['the database does not exist', () => urlOf('eyrie', 'nowhere'), /"nowhere" does not exist: create it/],
+    [
+      'the database does not exist',
+      () => urlOf('eyrie', 'nowhere'),
+      /"nowhere" does not exist: create it/,
+    ],
     [
       'the password is wrong',
       () => urlOf('eyrie', 'eyrie', 'xyzzy'),
@@ -140,7 +148,13 @@ describe('external Postgres server', () => {
   })
 
   it('is rejected if it is older than version 15', () => {
-    const facts = { encoding: 'UTF8', database: 'eyrie', user: 'eyrie', canCreate: true, isReadOnly: false }
+    const facts = {
+      encoding: 'UTF8',
+      database: 'eyrie',
+      user: 'eyrie',
+      canCreate: true,
+      isReadOnly: false,
+    }
     expect(findUnmetRequirement({ ...facts, version: 140_011 })).toMatch(
       /Postgres 14: version 15 or newer is required/,
     )

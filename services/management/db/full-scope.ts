@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Transaction } from './transaction.ts'
 
 /**
- * Runs queries of a user's transaction with access to all rows. Their results must not be returned to the user. If `work` rejects,
- * the transaction has to be rolled back.
+ * Runs queries of a user's transaction with access to all rows. Their results must not be returned
+ * to the user. If `work` rejects, the transaction has to be rolled back.
  */
 export async function withFullScope<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
   const [previous] = await tx.execute<{ scope: string }>(

@@ -9,20 +9,29 @@ import { seed } from './seed.ts'
 import { assertUsable } from './server-requirements.ts'
 import { withTransaction } from './transaction.ts'
 
-/** SQL migrations. `drizzle-kit generate` writes those of tables; policies, triggers and functions are written by hand. */
+/**
+ * SQL migrations. `drizzle-kit generate` writes those of tables; policies, triggers and functions
+ * are written by hand.
+ */
 export const MIGRATIONS_FOLDER = resolve(import.meta.dirname, 'migrations')
 
-/** Returns the version of a schema: the time at which its newest migration was created, in epoch milliseconds. */
+/**
+ * Returns the version of a schema: the time at which its newest migration was created,
+ * in epoch milliseconds.
+ */
 export function readSchemaVersion(folder = MIGRATIONS_FOLDER): number {
   const migrations = readMigrationFiles({ migrationsFolder: folder })
   return Math.max(...migrations.map(({ folderMillis }) => folderMillis))
 }
 
 /**
- * Updates a database to the schema of this release. Instances that start at the same moment migrate one after the other.
- * Throws if a newer release has already migrated the database.
+ * Updates a database to the schema of this release. Instances that start at the same moment migrate
+ * one after the other. Throws if a newer release has already migrated the database.
  */
-export async function migrateDatabase(target: ConnectionTarget, folder = MIGRATIONS_FOLDER): Promise<void> {
+export async function migrateDatabase(
+  target: ConnectionTarget,
+  folder = MIGRATIONS_FOLDER,
+): Promise<void> {
   const sql = await connectUnprivileged(target)
   try {
     // The lock is released when the connection closes.
@@ -42,12 +51,16 @@ export async function migrateDatabase(target: ConnectionTarget, folder = MIGRATI
   }
 }
 
-/** Throws if the database was migrated to a version that is newer than the migrations in the folder. */
+/**
+ * Throws if the database was migrated to a version that is newer than the migrations in the folder.
+ */
 async function assertNotNewer(sql: ISql, folder: string): Promise<void> {
   const [migrationTable] = await sql`select where to_regclass('public.migration') is not null`
   if (!migrationTable) return
 
-  const [last] = await sql<{ version: string | null }[]>`select max(created_at) as version from migration`
+  const [last] = await sql<
+    { version: string | null }[]
+  >`select max(created_at) as version from migration`
   if (Number(last?.version) <= readSchemaVersion(folder)) return
   throw new Error(
     'the database was migrated by a newer release: start that release, or restore a backup created by this release',
@@ -55,8 +68,9 @@ async function assertNotNewer(sql: ISql, folder: string): Promise<void> {
 }
 
 /**
- * Applies the migrations up to a version in the caller's transaction. A restore needs this: it inserts rows between two
- * migrations in a single transaction, but drizzle's migrator commits after each call.
+ * Applies the migrations up to a version in the caller's transaction. A restore needs this:
+ * it inserts rows between two migrations in a single transaction, but drizzle's migrator
+ * commits after each call.
  */
 export async function applyMigrations(
   sql: ISql,

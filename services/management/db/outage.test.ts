@@ -1,7 +1,10 @@
 import type { HealthReport } from '@eyrie/contract/health'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findChildPid } from '../../../test/fixtures/processes/processes.ts'
-import { type ServiceProcess, startService } from '../../../test/fixtures/processes/service-process.ts'
+import {
+  type ServiceProcess,
+  startService,
+} from '../../../test/fixtures/processes/service-process.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 async function startManagement(environment: Record<string, string> = {}): Promise<ServiceProcess> {
@@ -62,7 +65,8 @@ describe('management service without its database', () => {
     const management = await startManagement({
       DATABASE_URL: 'postgres://eyrie:xyzzy@127.0.0.1:9/eyrie',
     })
-    const readAlarms = async () => ((await (await getHealth(management)).json()) as HealthReport).alarms ?? []
+    const readAlarms = async () =>
+      ((await (await getHealth(management)).json()) as HealthReport).alarms ?? []
     await vi.waitUntil(async () => (await readAlarms()).length === 1)
     expect((await readAlarms())[0]).toMatch(/the database cannot be used: .*127\.0\.0\.1:9/)
     expect((await signIn(management)).status).toBe(503)

@@ -10,8 +10,8 @@ interface PreparedQuery<Result> {
 }
 
 /**
- * Returns a function that runs a query with values for its placeholders. Drizzle builds its SQL once for a connection instead of
- * at every use, which takes most of the time of a frequent query.
+ * Returns a function that runs a query with values for its placeholders. Drizzle builds its SQL
+ * once for a connection instead of at every use, which takes most of the time of a frequent query.
  */
 export function definePreparedQuery<Result>(
   build: (tx: Transaction) => Query<Result>,

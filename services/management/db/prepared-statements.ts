@@ -1,19 +1,24 @@
 import type { Sql } from 'postgres'
 
-/** Maximum number of statements that are prepared on a connection. Each keeps its plan in the memory of the server. */
+/**
+ * Maximum number of statements that are prepared on a connection. Each keeps its plan in the
+ * memory of the server.
+ */
 const MAX_PREPARED = 200
 /** Maximum number of statements of which the first use is remembered. */
 const MAX_REMEMBERED = 200
 /** In characters. Longer statements, such as inserts of many rows, are rarely repeated. */
 const MAX_LENGTH = 5_000
-/** The extended protocol, which prepared statements need, accepts a single statement: no semicolons. */
+/**
+ * The extended protocol, which prepared statements need, accepts a single statement: no semicolons.
+ */
 const PREPARABLE = /^\s*(select|insert|update|delete|with)\b[^;]*$/i
 /** `simple` is an option of postgres.js that its types lack. */
 const PREPARED = { prepare: true, simple: false } as { prepare: boolean }
 
 /**
- * Returns the client of a connection for drizzle. It prepares a statement that is used a second time, so that the server
- * parses and plans it once instead of at every use.
+ * Returns the client of a connection for drizzle. It prepares a statement that is used a second
+ * time, so that the server parses and plans it once instead of at every use.
  */
 export function withPreparedStatements(sql: Sql): Sql {
   const usedOnce = new Set<string>()
@@ -21,7 +26,11 @@ export function withPreparedStatements(sql: Sql): Sql {
 
   function shouldPrepare(statement: string): boolean {
     if (prepared.has(statement)) return true
-    if (statement.length > MAX_LENGTH || prepared.size >= MAX_PREPARED || !PREPARABLE.test(statement))
+    if (
+      statement.length > MAX_LENGTH ||
+      prepared.size >= MAX_PREPARED ||
+      !PREPARABLE.test(statement)
+    )
       return false
     if (usedOnce.delete(statement)) {
       prepared.add(statement)

@@ -1,6 +1,9 @@
 import type { Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management/test-database.ts'
+import {
+  createTestDatabase,
+  type TestDatabase,
+} from '../../../test/fixtures/management/test-database.ts'
 import { connect } from './connection.ts'
 
 /** Tables that hold no records. */
@@ -43,13 +46,17 @@ describe('row-level security', () => {
     )
     expect(protectedTables.length).toBeGreaterThan(30)
     for (const { name, policies } of protectedTables)
-      expect({ name, policies }).toEqual({ name, policies: ['DELETE', 'INSERT', 'SELECT', 'UPDATE'] })
+      expect({ name, policies }).toEqual({
+        name,
+        policies: ['DELETE', 'INSERT', 'SELECT', 'UPDATE'],
+      })
   })
 
   it('has no policies on partitions, so that a query of a partition returns no rows', async () => {
     const partitions = (await listTables()).filter(({ isPartition }) => isPartition)
     expect(partitions.length).toBeGreaterThan(0)
-    for (const { name, policies } of partitions) expect({ name, policies }).toEqual({ name, policies: [] })
+    for (const { name, policies } of partitions)
+      expect({ name, policies }).toEqual({ name, policies: [] })
   })
 
   it('applies to the role of the management service', async () => {

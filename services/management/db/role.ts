@@ -5,9 +5,10 @@ import { quoteIdentifier } from './server-requirements.ts'
 import { withTransaction } from './transaction.ts'
 
 /**
- * The role that replaces a privileged user of an external database. Row-level security enforces the rights of users, but
- * Postgres ignores its policies for superusers and for users with BYPASSRLS. The management service therefore creates
- * this role and switches to it if the user in DATABASE_URL is privileged.
+ * The role that replaces a privileged user of an external database. Row-level security enforces
+ * the rights of users, but Postgres ignores its policies for superusers and for users with
+ * BYPASSRLS. The management service therefore creates this role and switches to it if the user in
+ * DATABASE_URL is privileged.
  */
 export const UNPRIVILEGED_ROLE = 'eyrie_management'
 
@@ -20,7 +21,10 @@ interface DatabaseUser {
   database: string
 }
 
-/** Returns the role to switch to after connecting; undefined if row-level security applies to the connecting user already. */
+/**
+ * Returns the role to switch to after connecting; undefined if row-level security applies to the
+ * connecting user already.
+ */
 export async function chooseRole(target: ConnectionTarget): Promise<string | undefined> {
   const sql = connect(target)
   try {
@@ -41,7 +45,10 @@ export async function connectUnprivileged(target: ConnectionTarget): Promise<Sql
   return connect(target, role ? { role } : {})
 }
 
-/** Creates the role with all necessary privileges. Throws an `Error` with the missing statements if the user may not do that. */
+/**
+ * Creates the role with all necessary privileges. Throws an `Error` with the missing statements if
+ * the user may not do that.
+ */
 async function ensureUnprivilegedRole(sql: Sql, user: DatabaseUser): Promise<void> {
   // Two instances of the management service may start at the same moment.
   await sql`select pg_advisory_xact_lock(hashtext(${UNPRIVILEGED_ROLE}))`
@@ -67,8 +74,9 @@ async function runUnlessDenied(sql: Sql, statements: string[]): Promise<Error | 
 }
 
 /**
- * Returns the statements that are still necessary to set up the role. Existing grants are not repeated, because the user
- * may lack the privilege to grant them. Since Postgres 16, a member of a role needs the option `set` to switch to it.
+ * Returns the statements that are still necessary to set up the role. Existing grants are not
+ * repeated, because the user may lack the privilege to grant them. Since Postgres 16, a member of a
+ * role needs the option `set` to switch to it.
  */
 async function listSetupStatements(sql: ISql, { name, database }: DatabaseUser): Promise<string[]> {
   const [role] = await sql<{ isGranted: boolean; hasDatabase: boolean; hasSchema: boolean }[]>`
@@ -84,7 +92,8 @@ async function listSetupStatements(sql: ISql, { name, database }: DatabaseUser):
     statements.push(
       `grant create, connect, temporary on database ${quoteIdentifier(database)} to ${UNPRIVILEGED_ROLE}`,
     )
-  if (!role?.hasSchema) statements.push(`grant usage, create on schema public to ${UNPRIVILEGED_ROLE}`)
+  if (!role?.hasSchema)
+    statements.push(`grant usage, create on schema public to ${UNPRIVILEGED_ROLE}`)
   return statements
 }
 

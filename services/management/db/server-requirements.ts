@@ -1,6 +1,9 @@
 import type { ISql } from 'postgres'
 
-/** Properties of a database server, and of the current user on it, that decide whether Eyrie can use it. */
+/**
+ * Properties of a database server, and of the current user on it, that decide
+ * whether Eyrie can use it.
+ */
 export interface ServerFacts {
   /** `server_version_num` of Postgres: 150004 is 15.4. */
   version: number
@@ -14,7 +17,9 @@ export interface ServerFacts {
 
 const MIN_MAJOR_VERSION = 15
 
-/** Returns why a database cannot be used and what to do, or undefined if the database can be used. */
+/**
+ * Returns why a database cannot be used and what to do, or undefined if the database can be used.
+ */
 export function findUnmetRequirement(facts: ServerFacts): string | undefined {
   const database = quoteIdentifier(facts.database)
   const user = quoteIdentifier(facts.user)

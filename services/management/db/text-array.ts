@@ -1,9 +1,13 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 
-// Conversion between JavaScript arrays and array literals of Postgres, in which arrays are sent as text.
+// Conversion between JavaScript arrays and array literals of Postgres, in which
+// arrays are sent as text.
 
-/** Formats a one-dimensional text array as a Postgres literal, such as `{"a",NULL}` (Postgres manual, section 8.15.6). */
+/**
+ * Formats a one-dimensional text array as a Postgres literal, such as `{"a",NULL}` (Postgres
+ * manual, section 8.15.6).
+ */
 export const formatTextArray = (texts: readonly (string | null)[]): string =>
   `{${texts.map(formatElement).join(',')}}`
 
@@ -45,8 +49,9 @@ export const textArrayType = {
 }
 
 /**
- * Returns the SQL condition that a column contains one of the ids. It has a single parameter, so that one prepared
- * statement serves any number of ids; drizzle's `inArray` has a parameter for each id.
+ * Returns the SQL condition that a column contains one of the ids. It has a single parameter,
+ * so that one prepared statement serves any number of ids; drizzle's `inArray` has a
+ * parameter for each id.
  */
 export const isAnyOf = (column: PgColumn, ids: readonly string[]): SQL =>
   isInArray(column, formatTextArray(ids))

@@ -6,14 +6,19 @@ import type { TransactionSettings } from './transaction-settings.ts'
 /** Runs queries in a transaction. Transactions cannot be nested. */
 export type Transaction = Omit<PostgresJsDatabase, 'transaction'>
 
-/** The body of a transaction. It must have no effects outside the database, because it is repeated after a conflict. */
+/**
+ * The body of a transaction. It must have no effects outside the database, because it is
+ * repeated after a conflict.
+ */
 export type Work<T> = (tx: Transaction) => Promise<T>
 
 /** How a transaction runs. */
-export interface TransactionConfig extends Pick<PgTransactionConfig, 'isolationLevel' | 'accessMode'> {
+export interface TransactionConfig
+  extends Pick<PgTransactionConfig, 'isolationLevel' | 'accessMode'> {
   /**
-   * Has each statement planned when it runs, instead of once for a connection. For transactions that read tables which grow from
-   * empty to large within minutes: a plan that was made before would scan them.
+   * Has each statement planned when it runs, instead of once for a connection. For
+   * transactions that read tables which grow from empty to large within minutes: a plan that
+   * was made before would scan them.
    */
   isPlannedAnew?: boolean
 }
@@ -23,8 +28,9 @@ interface TransactionOptions extends TransactionConfig {
 }
 
 /**
- * Runs work in a transaction on a client of one connection (see `connect`). Does not use `sql.begin` of postgres.js, which
- * crashes the process by writing ROLLBACK to a lost connection (porsager/postgres issue 1208).
+ * Runs work in a transaction on a client of one connection (see `connect`). Does not use
+ * `sql.begin` of postgres.js, which crashes the process by writing ROLLBACK to a lost connection
+ * (porsager/postgres issue 1208).
  */
 export async function withTransaction<T>(
   sql: Sql,
@@ -35,13 +41,17 @@ export async function withTransaction<T>(
   let result: T
   try {
     // Both queries are sent at once to save a round trip.
-    await Promise.all([sql.unsafe(`begin ${isolation} ${accessMode ?? ''}`), applySettings(sql, settings)])
+    await Promise.all([
+      sql.unsafe(`begin ${isolation} ${accessMode ?? ''}`),
+      applySettings(sql, settings),
+    ])
     result = await work()
   } catch (error) {
     await sql.unsafe('rollback').catch(() => {})
     throw error
   }
-  // If a query has failed, COMMIT rolls the transaction back and reports ROLLBACK instead of an error.
+  // If a query has failed, COMMIT rolls the transaction back and reports ROLLBACK
+  // instead of an error.
   const { command } = await sql.unsafe('commit')
   if (command !== 'COMMIT')
     throw new Error('the transaction was rolled back because one of its queries failed')

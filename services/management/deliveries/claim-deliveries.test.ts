@@ -1,21 +1,33 @@
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import type { DeliveryClaim } from '@eyrie/contract/management/delivery-queue'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../test/fixtures/management/shared-management.ts'
 import {
   insertDeliveries,
   readDelivery,
   updateDelivery,
 } from '../../../test/fixtures/scheduler/insert-deliveries.ts'
 import { delivery } from '../db/schema/index.ts'
-import { claimDeliveries, expireDeliveries, findNextDueMs, storeResults } from './claim-deliveries.ts'
+import {
+  claimDeliveries,
+  expireDeliveries,
+  findNextDueMs,
+  storeResults,
+} from './claim-deliveries.ts'
 
 const management = sharedManagement()
 const records = sharedRecords(management)
 beforeEach(() => management.database.system('test', tx => tx.delete(delivery)))
 
-const webhook = (host: string, more: object = {}) => ({ action_url: `https://${host}/hook`, ...more })
-const insert = (...actions: AlertAction[]) => insertDeliveries(management.database, records, actions)
+const webhook = (host: string, more: object = {}) => ({
+  action_url: `https://${host}/hook`,
+  ...more,
+})
+const insert = (...actions: AlertAction[]) =>
+  insertDeliveries(management.database, records, actions)
 
 const claim = (options: Partial<DeliveryClaim> = {}) =>
   management.database.system('test', tx =>
@@ -31,7 +43,9 @@ const past = () => new Date(Date.now() - 1000)
 
 describe('claiming deliveries', () => {
   it('returns a due delivery once, with its request, until its lease ends', async () => {
-    const [deliveryId = ''] = await insert(webhook('a.example', { action_subject: '{{alert_name}}!' }))
+    const [deliveryId = ''] = await insert(
+      webhook('a.example', { action_subject: '{{alert_name}}!' }),
+    )
     expect(await claim()).toMatchObject([
       {
         delivery_id: deliveryId,
@@ -55,7 +69,10 @@ describe('claiming deliveries', () => {
   })
 
   it('limits the deliveries to each target, so that none crowds out the others', async () => {
-    await insert(...Array.from({ length: 20 }, () => webhook('slow.example')), webhook('quick.example'))
+    await insert(
+      ...Array.from({ length: 20 }, () => webhook('slow.example')),
+      webhook('quick.example'),
+    )
     const [first] = await claim({ limit: 1 })
     const slow = first!.target
     const second = await claim({ target_limits: { [slow]: 2 } })
@@ -114,7 +131,9 @@ describe('storing results', () => {
     expect(await readDelivery(management.database, deliveryId)).toMatchObject({ state: 'queued' })
     await report({ delivery_id: deliveryId, attempt: 2, state: 'delivered', reason: '200' })
     await report({ delivery_id: deliveryId, attempt: 2, state: 'failed', reason: 'repeated' })
-    expect(await readDelivery(management.database, deliveryId)).toMatchObject({ state: 'delivered' })
+    expect(await readDelivery(management.database, deliveryId)).toMatchObject({
+      state: 'delivered',
+    })
   })
 })
 
@@ -122,7 +141,13 @@ describe('a delivery at the end of its lifetime', () => {
   it('is given up with the last reason, and not claimed any more', async () => {
     const [deliveryId = '', current = ''] = await insert(webhook('a.example'), webhook('b.example'))
     await claim({ target_limit: 1 })
-    await report({ delivery_id: deliveryId, attempt: 1, state: 'failed', reason: '502', retry_ms: 0 })
+    await report({
+      delivery_id: deliveryId,
+      attempt: 1,
+      state: 'failed',
+      reason: '502',
+      retry_ms: 0,
+    })
     await updateDelivery(management.database, deliveryId, {
       expires_at: past(),
       next_attempt_at: past(),

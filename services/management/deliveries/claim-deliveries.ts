@@ -5,7 +5,14 @@ import type {
 } from '@eyrie/contract/management/delivery-queue'
 import { and, eq, isNotNull, lt, notInArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
-import { channel, delivery, notification, pushSubscription, unsubscribed, user } from '../db/schema/index.ts'
+import {
+  channel,
+  delivery,
+  notification,
+  pushSubscription,
+  unsubscribed,
+  user,
+} from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 import { mayViewChannel } from '../users/channel-viewers.ts'
 import { deleteSubscription } from './push-subscriptions.ts'
@@ -14,9 +21,9 @@ import { deleteSubscription } from './push-subscriptions.ts'
 const FINISHED: readonly DeliveryResult['state'][] = ['sent', 'delivered', 'dead']
 
 /**
- * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease ends. The claim limits the number of
- * deliveries for each target, so that a slow target does not delay the others. `createUnsubscribeToken` is called with the receiver of
- * each digest.
+ * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease
+ * ends. The claim limits the number of deliveries for each target, so that a slow target does not
+ * delay the others. `createUnsubscribeToken` is called with the receiver of each digest.
  */
 export async function claimDeliveries(
   tx: Transaction,
@@ -76,14 +83,18 @@ const readDeliveries = (tx: Transaction, ids: readonly string[]) =>
     // Messages about the appliance have no channel.
     .leftJoin(channel, eq(channel.channel_id, delivery.channel_id))
     .leftJoin(notification, eq(notification.notification_uuid, delivery.notification_uuid))
-    .leftJoin(pushSubscription, eq(pushSubscription.push_subscription_id, delivery.push_subscription_id))
+    .leftJoin(
+      pushSubscription,
+      eq(pushSubscription.push_subscription_id, delivery.push_subscription_id),
+    )
     .leftJoin(user, eq(user.user_id, pushSubscription.user_id))
     .leftJoin(unsubscribed, eq(unsubscribed.address, sql`lower(${delivery.recipient})`))
     .where(isAnyOf(delivery.delivery_id, ids))
 
 /**
- * Locks the oldest due deliveries of each target, and returns their ids. The recursive query `targets` skips from target to target by
- * the index, so that its duration does not depend on the number of deliveries.
+ * Locks the oldest due deliveries of each target, and returns their ids. The recursive query
+ * `targets` skips from target to target by the index, so that its duration does not depend on the
+ * number of deliveries.
  */
 async function lockDueDeliveries(
   tx: Transaction,
@@ -122,10 +133,13 @@ export async function findNextDueMs(tx: Transaction): Promise<number | null> {
 }
 
 /**
- * Stores the results of attempts. Ignores a result that was stored already. Also ignores the result of an attempt that took longer than its
- * lease, if another attempt has begun since.
+ * Stores the results of attempts. Ignores a result that was stored already. Also ignores the result
+ * of an attempt that took longer than its lease, if another attempt has begun since.
  */
-export async function storeResults(tx: Transaction, results: readonly DeliveryResult[]): Promise<void> {
+export async function storeResults(
+  tx: Transaction,
+  results: readonly DeliveryResult[],
+): Promise<void> {
   const rows = results.map(({ delivery_id, attempt, state, reason, retry_ms = 0 }) => ({
     delivery_id,
     attempt,
@@ -136,7 +150,10 @@ export async function storeResults(tx: Transaction, results: readonly DeliveryRe
     reason: reason.replaceAll('\0', ''),
   }))
   // One statement stores all results: a round trip for each would limit the rate of deliveries.
-  const updated = await tx.execute<{ delivery_id: string; push_subscription_id: string | null }>(sql`
+  const updated = await tx.execute<{
+    delivery_id: string
+    push_subscription_id: string | null
+  }>(sql`
     update delivery d set state = r.state, reason = r.reason,
       next_attempt_at = case when r.is_finished then null else now() + r.retry_ms * interval '1 millisecond' end,
       finished_at = case when r.is_finished then now() end

@@ -14,8 +14,8 @@ import { setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
 /**
- * A kind of settings with secrets, such as the settings of SMS, e-mail, MQTT and backups. The table `setting` has one row for
- * each kind.
+ * A kind of settings with secrets, such as the settings of SMS, e-mail, MQTT and backups. The table
+ * `setting` has one row for each kind.
  */
 export interface SettingsKind<Settings> {
   /** Name of the `setting` row. */
@@ -87,7 +87,10 @@ export async function readRedactedSettings<S extends object>(
   return kind.schema.parse(redacted)
 }
 
-/** Updates the settings in `changes`. Where a secret is the placeholder, the stored secret remains unchanged. */
+/**
+ * Updates the settings in `changes`. Where a secret is the placeholder, the stored
+ * secret remains unchanged.
+ */
 export async function updateDeliverySettings<S extends object>(
   tx: Transaction,
   kind: SettingsKind<S>,
@@ -108,7 +111,10 @@ export async function updateDeliverySettings<S extends object>(
     .onConflictDoUpdate({ target: setting.name, set: { value } })
 }
 
-/** Returns the settings with secrets still encrypted. Settings that were never changed have their defaults. */
+/**
+ * Returns the settings with secrets still encrypted. Settings that were never changed
+ * have their defaults.
+ */
 async function readStored<S extends object>(
   tx: Transaction,
   { name, defaults }: SettingsKind<S>,

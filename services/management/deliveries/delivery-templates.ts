@@ -6,6 +6,10 @@ import teams from './templates/teams.json' with { type: 'json' }
 import telegram from './templates/telegram.json' with { type: 'json' }
 
 /** The actions for chat services that Eyrie contains, in alphabetical order. */
-export const deliveryTemplates: readonly DeliveryTemplate[] = [discord, ntfy, slack, teams, telegram].map(
-  template => deliveryTemplate.parse(template),
-)
+export const deliveryTemplates: readonly DeliveryTemplate[] = [
+  discord,
+  ntfy,
+  slack,
+  teams,
+  telegram,
+].map(template => deliveryTemplate.parse(template))

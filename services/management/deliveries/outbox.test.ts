@@ -23,7 +23,9 @@ beforeEach(() =>
   }),
 )
 
-/** Lets an alert with these actions fire once. Returns its deliveries in the order of the actions. */
+/**
+ * Lets an alert with these actions fire once. Returns its deliveries in the order of the actions.
+ */
 async function fire(alertActions: AlertAction[], picture?: string) {
   await fixture.database.system('test', tx =>
     tx.insert(alert).values({
@@ -120,7 +122,10 @@ describe('a delivery that contains a picture', () => {
     expect((await fire(actions, sha256)).map(readDelayMs)).toEqual([0, 0, 0])
   })
 
-  /** Asks the engine for the snapshots of notifications, as if their events had waited long enough. `snapshot`: its answer. */
+  /**
+   * Asks the engine for the snapshots of notifications, as if their events had waited long enough.
+   * `snapshot`: its answer.
+   */
   async function fetchSnapshot(snapshot?: Snapshot) {
     await fixture.database.system('test', tx =>
       tx
@@ -140,16 +145,19 @@ describe('a delivery that contains a picture', () => {
   it.each([
     ['is stored', { jpeg: randomBytes(100), takenMs: BEGIN }],
     ['turns out not to exist', undefined],
-  ])('waits for the snapshot if no event has a picture, and is due as soon as it %s', async (_, snapshot) => {
-    const deliveries = await fire(actions)
-    expect(deliveries.map(readDelayMs)).toEqual([3000, 3000, 0])
-    await fetchSnapshot(snapshot)
-    const released = await readDeliveries()
-    expect(released.map(({ awaits_picture }) => awaits_picture)).toEqual([false, false, false])
-    expect(released[0]!.next_attempt_at!.getTime()).toBeLessThanOrEqual(Date.now())
-    const [stored] = await fixture.readNotifications()
-    expect(stored!.picture !== null).toBe(snapshot !== undefined)
-  })
+  ])(
+    'waits for the snapshot if no event has a picture, and is due as soon as it %s',
+    async (_, snapshot) => {
+      const deliveries = await fire(actions)
+      expect(deliveries.map(readDelayMs)).toEqual([3000, 3000, 0])
+      await fetchSnapshot(snapshot)
+      const released = await readDeliveries()
+      expect(released.map(({ awaits_picture }) => awaits_picture)).toEqual([false, false, false])
+      expect(released[0]!.next_attempt_at!.getTime()).toBeLessThanOrEqual(Date.now())
+      const [stored] = await fixture.readNotifications()
+      expect(stored!.picture !== null).toBe(snapshot !== undefined)
+    },
+  )
 
   it('that waits for the snapshot is due when a picture is attached that is stored already', async () => {
     await fire(actions)

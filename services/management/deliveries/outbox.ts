@@ -17,7 +17,10 @@ const LIFETIME = sql`interval '1 day'`
 /** How long a delivery with a picture waits until the picture has arrived from its engine. */
 const PICTURE_WAIT_S = 3
 
-/** A message that is to be stored in the outbox. The optional ids are those of the records that it is about. */
+/**
+ * A message that is to be stored in the outbox. The optional ids are those of the
+ * records that it is about.
+ */
 export interface NewDelivery {
   kind: DeliveryKind
   request: DeliveryRequest
@@ -53,8 +56,9 @@ export interface Receiver {
 }
 
 /**
- * Stores deliveries in the transaction of their cause, and wakes the scheduler when it commits. Returns the ids of the stored rows. A
- * message that is sent to each receiver separately has one row for each of them.
+ * Stores deliveries in the transaction of their cause, and wakes the scheduler when it commits.
+ * Returns the ids of the stored rows. A message that is sent to each receiver separately has one
+ * row for each of them.
  */
 export async function storeDeliveries(
   tx: Transaction,
@@ -65,7 +69,10 @@ export async function storeDeliveries(
   for (const newDelivery of deliveries) rows.push(...(await createRows(tx, newDelivery)))
   const ids: string[] = []
   for (const part of splitRows(rows)) {
-    const stored = await tx.insert(delivery).values(part).returning({ delivery_id: delivery.delivery_id })
+    const stored = await tx
+      .insert(delivery)
+      .values(part)
+      .returning({ delivery_id: delivery.delivery_id })
     ids.push(...stored.map(({ delivery_id }) => delivery_id))
   }
   if (deliveries.some(({ suppression }) => !suppression)) await announceDeliveries(tx)
@@ -100,7 +107,11 @@ const createSuppressedRow = (
   finished_at: sql`now()`,
 })
 
-function createQueuedRow(references: References, { request, browser }: MessageCopy, hasPicture: boolean) {
+function createQueuedRow(
+  references: References,
+  { request, browser }: MessageCopy,
+  hasPicture: boolean,
+) {
   const { action } = request
   const delayS = action.action_process_delay ?? 0
   // A delayed message leaves enough time for its picture.
@@ -118,12 +129,21 @@ function createQueuedRow(references: References, { request, browser }: MessageCo
   }
 }
 
-/** Messages with the same key are shown as one thread: those about an incident, or else those about an alert on one day. */
+/**
+ * Messages with the same key are shown as one thread: those about an incident, or else those about
+ * an alert on one day.
+ */
 const createThreadKey = ({ alert_id, incident_id, system_alert_id }: References) =>
   incident_id ?? system_alert_id ?? `${alert_id}/${new Date().toISOString().slice(0, 10)}`
 
-/** Returns the type of an action and the receiver of its messages. `pushService` is the host that sends push messages. */
-export function findReceiver(action: AlertAction, pushService = ''): Receiver & { type: ActionType } {
+/**
+ * Returns the type of an action and the receiver of its messages. `pushService` is the host that
+ * sends push messages.
+ */
+export function findReceiver(
+  action: AlertAction,
+  pushService = '',
+): Receiver & { type: ActionType } {
   const { action_url: actionUrl = '', action_to: actionTo = '' } = action
   const type = findActionType(action)
   // All e-mails go to one server, that in the settings, and so do all SMS.
@@ -137,13 +157,22 @@ export function findReceiver(action: AlertAction, pushService = ''): Receiver & 
   return { type, target: `${type}:${hash}`, recipient: URL.parse(absoluteUrl)?.host ?? '' }
 }
 
-/** Ends the wait of deliveries for a picture, which has arrived or will never arrive: they become due now. */
+/**
+ * Ends the wait of deliveries for a picture, which has arrived or will never arrive:
+ * they become due now.
+ */
 export const releaseDeliveries = (tx: Transaction, sha256: string): Promise<void> =>
   releaseWhere(tx, eq(notification.picture, sha256))
 
-/** Ends the wait of the deliveries of a notification for a snapshot, which will never arrive: they become due now. */
+/**
+ * Ends the wait of the deliveries of a notification for a snapshot, which will never arrive:
+ * they become due now.
+ */
 export const releaseWithoutPicture = (tx: Transaction, notificationUuid: string): Promise<void> =>
-  releaseWhere(tx, and(eq(notification.notification_uuid, notificationUuid), isNull(notification.picture)))
+  releaseWhere(
+    tx,
+    and(eq(notification.notification_uuid, notificationUuid), isNull(notification.picture)),
+  )
 
 async function releaseWhere(tx: Transaction, condition: SQL | undefined): Promise<void> {
   const released = await tx
@@ -162,7 +191,10 @@ async function releaseWhere(tx: Transaction, condition: SQL | undefined): Promis
   if (released.length > 0) await announceDeliveries(tx)
 }
 
-/** Makes a dead delivery due again, with a new lifetime. Returns the row, or undefined if the delivery is not dead. */
+/**
+ * Makes a dead delivery due again, with a new lifetime. Returns the row, or undefined if the
+ * delivery is not dead.
+ */
 export async function reviveDelivery(
   tx: Transaction,
   deliveryId: string,
@@ -181,4 +213,5 @@ export async function reviveDelivery(
   return row
 }
 
-const announceDeliveries = (tx: Transaction) => tx.execute(sql`select pg_notify(${DELIVERY_CHANNEL}, '')`)
+const announceDeliveries = (tx: Transaction) =>
+  tx.execute(sql`select pg_notify(${DELIVERY_CHANNEL}, '')`)

@@ -10,8 +10,9 @@ const KEY_NAME = 'vapid'
 const CURVE = 'prime256v1'
 
 /**
- * Returns the private key by which push services recognize this appliance (VAPID). The first call creates the key. It never changes,
- * because browsers subscribe to messages with its public part. Needs a transaction with all rights.
+ * Returns the private key by which push services recognize this appliance (VAPID). The first call
+ * creates the key. It never changes, because browsers subscribe to messages with its public part.
+ * Needs a transaction with all rights.
  */
 export async function readOrCreateVapidKey(tx: Transaction, secrets: Secrets): Promise<VapidKey> {
   const stored = await readStoredKey(tx, secrets)
@@ -20,7 +21,8 @@ export async function readOrCreateVapidKey(tx: Transaction, secrets: Secrets): P
   const { kty, crv, x, y, d } = privateKey.export({ format: 'jwk' })
   const value = { key: secrets.encrypt(JSON.stringify({ kty, crv, x, y, d })) }
   await tx.insert(setting).values({ name: KEY_NAME, value }).onConflictDoNothing()
-  // Reads the key again, because another transaction may have stored one at the same time. Now there is one in any case.
+  // Reads the key again, because another transaction may have stored one at the same time. Now
+  // there is one in any case.
   return (await readStoredKey(tx, secrets))!
 }
 

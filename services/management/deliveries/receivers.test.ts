@@ -6,7 +6,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { SignedInUser } from '../../../test/fixtures/management/management.ts'
 import { pushInput } from '../../../test/fixtures/management/push-input.ts'
 import { firingDetails, insertRecords } from '../../../test/fixtures/management/records.ts'
-import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../test/fixtures/management/shared-management.ts'
 import { createRequest } from '../alerts/notification-text.ts'
 import type { Database } from '../db/database.ts'
 import {
@@ -71,7 +74,10 @@ const insider = () => management.signIn('viewer', { customers: [records.customer
 
 describe('the receivers of a message', () => {
   it('are separate deliveries of an SMS and of a digest, and one of other e-mails', async () => {
-    const sms = await send({ action_type: 'sms', action_to: '+41790000001, +41790000002,+41790000001' })
+    const sms = await send({
+      action_type: 'sms',
+      action_to: '+41790000001, +41790000002,+41790000001',
+    })
     expect(sms.map(({ request }) => request.action.action_to).toSorted()).toEqual([
       '+41790000001',
       '+41790000002',
@@ -104,7 +110,9 @@ describe('the receivers of a message', () => {
   })
 
   it('are those of the settings if the action names none', async () => {
-    await management.call(managementRoutes.config.updateSms, { sms_to: '+41790000003, +41790000004' })
+    await management.call(managementRoutes.config.updateSms, {
+      sms_to: '+41790000003, +41790000004',
+    })
     expect(await send({ action_type: 'sms' })).toHaveLength(2)
   })
 
@@ -124,7 +132,9 @@ describe('the receivers of a message', () => {
 
   it('see the messages of an alert on one day as one thread, unless the message belongs to another', async () => {
     const [message] = await send({ action_to: 'a@example.com' })
-    expect(message!.request.thread_key).toMatch(new RegExp(`^${records.alert_id}/\\d{4}-\\d\\d-\\d\\d$`))
+    expect(message!.request.thread_key).toMatch(
+      new RegExp(`^${records.alert_id}/\\d{4}-\\d\\d-\\d\\d$`),
+    )
     await database.system('test', tx => tx.delete(delivery))
     expect(await send({ action_to: 'a@example.com' }, { thread_key: 'incident' })).toMatchObject([
       { request: { thread_key: 'incident' } },
@@ -164,7 +174,9 @@ describe('the browsers that receive a push message', () => {
   it('receive nothing once the user has lost the site, is inactive or has switched messages off', async () => {
     const changes = [
       ({ user_id: userId }: SignedInUser) =>
-        database.system('test', tx => tx.delete(userCustomer).where(eq(userCustomer.user_id, userId))),
+        database.system('test', tx =>
+          tx.delete(userCustomer).where(eq(userCustomer.user_id, userId)),
+        ),
       ({ user_id: userId }: SignedInUser) =>
         database.system('test', tx =>
           tx.update(user).set({ is_active: false }).where(eq(user.user_id, userId)),
@@ -193,7 +205,9 @@ describe('the browsers that receive a push message', () => {
     const claimed = await send({ action_type: 'push' })
     const { delivery_id, attempt } = claimed.find(({ push }) => push!.endpoint !== kept.endpoint)!
     await database.system('test', tx =>
-      storeResults(tx, [{ delivery_id, attempt, state: 'dead', reason: '410', is_receiver_gone: true }]),
+      storeResults(tx, [
+        { delivery_id, attempt, state: 'dead', reason: '410', is_receiver_gone: true },
+      ]),
     )
     const { response } = await management.call(routes.pushList, undefined, viewer)
     expect(response.map(({ push_subscription_id }) => push_subscription_id)).toEqual([
@@ -226,7 +240,9 @@ describe('the browsers that receive a push message', () => {
       const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channelId))
       const usecases = await tx.select().from(usecase)
       const another = usecases.find(({ usecase_id }) => usecase_id !== row!.usecase_id)!
-      await tx.insert(userUsecase).values({ user_id: limited.user_id, usecase_id: another.usecase_id })
+      await tx
+        .insert(userUsecase)
+        .values({ user_id: limited.user_id, usecase_id: another.usecase_id })
     })
     const all = [...people, limited]
     for (const person of all) await subscribe(person)

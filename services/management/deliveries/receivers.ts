@@ -19,9 +19,10 @@ export interface MessageCopy {
 }
 
 /**
- * Creates the copies of a message. Each copy is delivered and repeated by itself. SMS, digests and push messages have a copy for each
- * receiver: if a delivery fails and is repeated, the other receivers get nothing twice. All other messages have one copy. Messages
- * without a channel are about the appliance, and are not sent to browsers.
+ * Creates the copies of a message. Each copy is delivered and repeated by itself. SMS, digests and
+ * push messages have a copy for each receiver: if a delivery fails and is repeated, the other
+ * receivers get nothing twice. All other messages have one copy. Messages without a channel are
+ * about the appliance, and are not sent to browsers.
  */
 export async function createCopies(
   tx: Transaction,
@@ -33,7 +34,9 @@ export async function createCopies(
   return copies.length > 0 ? copies : [{ request }]
 }
 
-/** Creates a copy for each receiver of an SMS, a digest or a push message; none for other messages. */
+/**
+ * Creates a copy for each receiver of an SMS, a digest or a push message; none for other messages.
+ */
 async function createSeparateCopies(
   tx: Transaction,
   channelId: string | null,
@@ -43,7 +46,9 @@ async function createSeparateCopies(
   if (type === 'push') return channelId === null ? [] : createPushCopies(tx, channelId, request)
   const isDigest = type === 'email' && request.digest === true
   if (type !== 'sms' && !isDigest) return []
-  const addresses = splitAddresses(request.action.action_to || (await readDefaultReceivers(tx, type)))
+  const addresses = splitAddresses(
+    request.action.action_to || (await readDefaultReceivers(tx, type)),
+  )
   return addresses.map(address => ({ request: addressTo(request, address) }))
 }
 
@@ -62,20 +67,28 @@ export const splitAddresses = (text: string): string[] => [
   ),
 ]
 
-/** Returns the receivers of actions that name none. The settings are read with full rights, because managers may not see them. */
+/**
+ * Returns the receivers of actions that name none. The settings are read with full rights, because
+ * managers may not see them.
+ */
 const readDefaultReceivers = (tx: Transaction, type: 'sms' | 'email'): Promise<string> =>
   withFullScope(tx, async () => {
     if (type === 'sms') return (await readRedactedSettings(tx, smsKind)).sms_to
     return (await readRedactedSettings(tx, smtpKind)).smtp_to
   })
 
-/** Creates a copy for each browser of the users who may view the channel; if the action names users, only for their browsers. */
+/**
+ * Creates a copy for each browser of the users who may view the channel; if the action names users,
+ * only for their browsers.
+ */
 async function createPushCopies(
   tx: Transaction,
   channelId: string,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const emails = splitAddresses(request.action.action_to ?? '').map(address => address.toLowerCase())
+  const emails = splitAddresses(request.action.action_to ?? '').map(address =>
+    address.toLowerCase(),
+  )
   const namedUsers =
     emails.length > 0 ? sql`lower(${user.email}) = any (${sql.param(emails)}::text[])` : undefined
   const browsers = await withFullScope(tx, () =>

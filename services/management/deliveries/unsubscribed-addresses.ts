@@ -4,8 +4,9 @@ import { unsubscribed } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
 /**
- * The owner of an e-mail address unsubscribes from digests by a link in them, without signing in. The token in the link names
- * the address; only this appliance can create it. It does not expire, as old e-mails are read too.
+ * The owner of an e-mail address unsubscribes from digests by a link in them, without signing in.
+ * The token in the link names the address; only this appliance can create it. It does not expire,
+ * as old e-mails are read too.
  */
 
 /** Distinguishes the token from other encrypted texts. */

@@ -21,7 +21,10 @@ export function fieldErrors(
 export const fieldError = (field: string, reason: string, options?: FieldErrorOptions) =>
   fieldErrors([{ field, reason }], options)
 
-/** Creates an `EyrieError` (`id`) for fields that refer to records that do not exist or are invisible to the caller. */
+/**
+ * Creates an `EyrieError` (`id`) for fields that refer to records that do not exist or are
+ * invisible to the caller.
+ */
 export const missingRecords = (missing: readonly { field: string; record: string }[]): EyrieError =>
   fieldErrors(
     missing.map(({ field, record }) => ({ field, reason: `no such ${record}` })),

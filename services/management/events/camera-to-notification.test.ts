@@ -36,7 +36,11 @@ describe('camera', () => {
       const { source_id: sourceId } = await fleet.addSource(engineId, { address: SMALL_PICTURE })
       const pipelineId = await fleet.addPipeline(engineId, [{ name: 'turnstile' }])
       const channelId = await fleet.addChannel(sourceId, pipelineId, { is_storage: true })
-      const busy = { alert_threshold: '2', alert_threshold_condition: 'gte', alert_frequency: 0 } as const
+      const busy = {
+        alert_threshold: '2',
+        alert_threshold_condition: 'gte',
+        alert_frequency: 0,
+      } as const
       expect((await fleet.send(alert.create, alertInput(channelId, busy))).status).toBe(201)
 
       const period = { channel_id: channelId, start: '-10m', end: 'now' }
@@ -77,7 +81,10 @@ describe('camera', () => {
       expect(range.response).toMatchObject({
         // Around midnight the period spans two days.
         events: expect.arrayContaining([
-          expect.objectContaining({ up: expect.any(Number), metadata: expect.stringContaining('door') }),
+          expect.objectContaining({
+            up: expect.any(Number),
+            metadata: expect.stringContaining('door'),
+          }),
         ]),
       })
       const stats = await fleet.call(event.channelStats, {

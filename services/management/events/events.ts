@@ -15,7 +15,9 @@ import { createPictureStore, type PictureStore } from './pictures/picture-store.
 export interface EventsOptions {
   /** Folder of the appliance's data. */
   data: string
-  /** Resolves to the address of an engine, or to undefined if the engine is no longer registered. */
+  /**
+   * Resolves to the address of an engine, or to undefined if the engine is no longer registered.
+   */
   findAddress(engineId: string): Promise<EngineAddress | undefined>
   subscribers: readonly MessageSubscriber[]
   /** Opens the connections to engines. */
@@ -27,15 +29,24 @@ export interface EventsOptions {
   log: Log
 }
 
-/** Stores the events of engines, and the statistics, pictures and notifications that result from them. */
+/**
+ * Stores the events of engines, and the statistics, pictures and notifications that result from
+ * them.
+ */
 export interface Events {
   pictures: PictureStore
   createIngest(database: Database): Ingest
   /** Fetches all due pictures from their engines. */
   fetchPictures(database: Database, signal: AbortSignal): Promise<void>
-  /** Requests snapshots from the engines for the notifications whose moment has no picture of an event. */
+  /**
+   * Requests snapshots from the engines for the notifications whose moment has no
+   * picture of an event.
+   */
   fetchSnapshots(database: Database, signal: AbortSignal): Promise<void>
-  /** Creates the event partitions of the coming weeks, and deletes all data that is older than the retention. */
+  /**
+   * Creates the event partitions of the coming weeks, and deletes all data that is
+   * older than the retention.
+   */
   applyRetention(database: Database): Promise<void>
 }
 
@@ -46,14 +57,18 @@ export function createEvents(options: EventsOptions): Events {
   return {
     pictures,
     createIngest: database => createIngest({ database, subscribers, log }),
-    fetchPictures: (database, signal) => fetchPictures({ database, source, store: pictures, log, signal }),
-    fetchSnapshots: (database, signal) => fetchSnapshots({ database, source, store: pictures, log, signal }),
+    fetchPictures: (database, signal) =>
+      fetchPictures({ database, source, store: pictures, log, signal }),
+    fetchSnapshots: (database, signal) =>
+      fetchSnapshots({ database, source, store: pictures, log, signal }),
     async applyRetention(database) {
       await maintainPartitions(database, now(), retentionMs)
       const oldest = new Date(now() - retentionMs)
       await database.system('retention', async tx => {
         await tx.delete(notification).where(lt(notification.notification_time, oldest))
-        await tx.delete(incident).where(and(lt(incident.last_at, oldest), isNotNull(incident.ended_at)))
+        await tx
+          .delete(incident)
+          .where(and(lt(incident.last_at, oldest), isNotNull(incident.ended_at)))
         // Tests and digests belong to no notification.
         await tx.delete(delivery).where(lt(delivery.created_at, oldest))
         await tx.delete(report).where(lt(report.created_at, oldest))

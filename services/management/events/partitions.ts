@@ -11,11 +11,12 @@ const FIRST_MONDAY_MS = Date.UTC(1970, 0, 5)
 const PARTITIONED_WEEKS = 4
 
 /**
- * Maintains the weekly partitions of the table `event`: creates partitions for the current and the coming weeks, and
- * drops partitions in which all events are older than the retention. `now` is in epoch ms.
+ * Maintains the weekly partitions of the table `event`: creates partitions for the current and
+ * the coming weeks, and drops partitions in which all events are older than the retention.
+ * `now` is in epoch ms.
  *
- * Events of weeks without a partition are stored in the default partition, so that no event is rejected because of its
- * time. They move to the partition of their week when it is created.
+ * Events of weeks without a partition are stored in the default partition, so that no event is
+ * rejected because of its time. They move to the partition of their week when it is created.
  */
 export async function maintainPartitions(
   database: Database,
@@ -45,7 +46,8 @@ function findWeekStart(timeMs: number): number {
 }
 
 async function createPartition(tx: Transaction, weekStartMs: number): Promise<void> {
-  // Moving events from the default partition may take long if the management service was stopped for weeks.
+  // Moving events from the default partition may take long if the management service
+  // was stopped for weeks.
   await tx.execute(sql`set local statement_timeout = 0`)
   await tx.execute(sql`select create_event_partition(${toTimestamp(weekStartMs)})`)
 }
@@ -58,7 +60,10 @@ async function findPartitionsBefore(tx: Transaction, timeMs: number): Promise<st
   return rows.map(({ name }) => name).filter(name => parsePartitionEnd(name) <= timeMs)
 }
 
-/** Returns the end of a partition in epoch ms. Its name, such as `event_2026_01_05`, contains the start of its week. */
+/**
+ * Returns the end of a partition in epoch ms. Its name, such as `event_2026_01_05`, contains
+ * the start of its week.
+ */
 function parsePartitionEnd(name: string): number {
   const startDate = name.slice('event_'.length).replaceAll('_', '-')
   return Date.parse(startDate) + WEEK_MS

@@ -4,8 +4,8 @@ import type { Database } from '../db/database.ts'
 import { firstRow } from '../db/rows.ts'
 import { liveMessage } from '../db/schema/index.ts'
 
-// The live feed is a log of messages, each with a position. Clients that reconnect read the messages after the last position that they
-// have received.
+// The live feed is a log of messages, each with a position. Clients that reconnect read the
+// messages after the last position that they have received.
 
 /** How long messages are retained. */
 export const FEED_WINDOW_MS = 15 * 60_000
@@ -22,7 +22,10 @@ export interface StoredFeedMessage {
   created_at: Date
 }
 
-/** The first and the last stored position. A client that has received any position between them has missed nothing. */
+/**
+ * The first and the last stored position. A client that has received any position between
+ * them has missed nothing.
+ */
 export interface FeedBounds {
   first: number
   last: number
@@ -73,7 +76,10 @@ export async function readBounds(database: Database): Promise<FeedBounds> {
   return firstRow(rows)
 }
 
-/** Deletes messages that are older than the window, except the newest message, which marks the end of the feed. */
+/**
+ * Deletes messages that are older than the window, except the newest message, which marks
+ * the end of the feed.
+ */
 export const expireMessages = (database: Database): Promise<unknown> =>
   database.system('live feed', tx =>
     tx
@@ -86,7 +92,9 @@ export const expireMessages = (database: Database): Promise<unknown> =>
       ),
   )
 
-/** Returns a message as clients receive it; undefined for a kind that only the scheduler receives. */
+/**
+ * Returns a message as clients receive it; undefined for a kind that only the scheduler receives.
+ */
 export function toFeedMessage(stored: StoredFeedMessage): FeedMessage | undefined {
   const {
     position,
@@ -109,4 +117,5 @@ export function toFeedMessage(stored: StoredFeedMessage): FeedMessage | undefine
   }
 }
 
-const isFeedKind = (kind: string): kind is FeedKind => (FEED_KINDS as readonly string[]).includes(kind)
+const isFeedKind = (kind: string): kind is FeedKind =>
+  (FEED_KINDS as readonly string[]).includes(kind)

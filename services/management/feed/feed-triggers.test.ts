@@ -2,7 +2,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, gt } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../test/fixtures/management/shared-management.ts'
 import {
   alertState,
   channel,
@@ -60,7 +63,10 @@ const insertNotification = (sha256: string | null = null, time = new Date()) =>
 
 describe('the live feed contains', () => {
   it('notifications', async () => {
-    const { notification_uuid } = await insertNotification(null, new Date('2026-03-04T12:00:00.250Z'))
+    const { notification_uuid } = await insertNotification(
+      null,
+      new Date('2026-03-04T12:00:00.250Z'),
+    )
     expect(await readMessages()).toMatchObject([
       {
         kind: 'notification',
@@ -123,7 +129,10 @@ describe('the live feed contains', () => {
         tx
           .insert(alertState)
           .values({ alert_id, holds })
-          .onConflictDoUpdate({ target: alertState.alert_id, set: { holds, looked_at: new Date() } }),
+          .onConflictDoUpdate({
+            target: alertState.alert_id,
+            set: { holds, looked_at: new Date() },
+          }),
       )
     for (const holds of [false, true, true, false]) await set(holds)
     expect(await readMessages()).toMatchObject([
@@ -146,13 +155,29 @@ describe('the live feed contains', () => {
     await setChannel({ status: 'lost', reason: 'no route' })
     await management.database.system('test', async tx => {
       await tx.insert(engineState).values({ engine_id: engineId })
-      await tx.update(engineState).set({ engine_status: 1 }).where(eq(engineState.engine_id, engineId))
+      await tx
+        .update(engineState)
+        .set({ engine_status: 1 })
+        .where(eq(engineState.engine_id, engineId))
       await tx.update(engineState).set({ seq: 7 }).where(eq(engineState.engine_id, engineId))
     })
     expect(await readMessages()).toMatchObject([
-      { kind: 'channel_state', channel_id, data: { status: 'running', is_current: true, is_active: true } },
-      { kind: 'source_state', source_id, site_ids: [records.site_id], data: { is_connected: true } },
-      { kind: 'channel_state', channel_id, data: { status: 'lost', reason: 'no route', is_active: false } },
+      {
+        kind: 'channel_state',
+        channel_id,
+        data: { status: 'running', is_current: true, is_active: true },
+      },
+      {
+        kind: 'source_state',
+        source_id,
+        site_ids: [records.site_id],
+        data: { is_connected: true },
+      },
+      {
+        kind: 'channel_state',
+        channel_id,
+        data: { status: 'lost', reason: 'no route', is_active: false },
+      },
       { kind: 'source_state', source_id, data: { is_connected: false } },
       {
         kind: 'engine_state',
@@ -199,7 +224,12 @@ describe('the live feed contains', () => {
         channel_id,
         site_ids: [records.site_id],
         data: {
-          ...{ incident_id: incidentId, alert_id, alert_name: 'alert', notification_uuid: notificationUuid },
+          ...{
+            incident_id: incidentId,
+            alert_id,
+            alert_name: 'alert',
+            notification_uuid: notificationUuid,
+          },
           ...{ incident_state: 'open', incident_count: 1, peak: 2 },
           ...{ started_at: '2026-03-04T12:00:00.250Z', ended_at: null, acknowledged_by: '' },
         },
@@ -209,7 +239,10 @@ describe('the live feed contains', () => {
         data: { incident_id: incidentId, incident_state: 'open', incident_count: 2, peak: 5 },
       },
       { kind: 'incident', data: { incident_state: 'acknowledged', acknowledged_by: email } },
-      { kind: 'incident', data: { incident_state: 'resolved', ended_at: '2026-03-04T12:00:00.250Z' } },
+      {
+        kind: 'incident',
+        data: { incident_state: 'resolved', ended_at: '2026-03-04T12:00:00.250Z' },
+      },
     ])
     // The messages and the list agree.
     const { response } = await management.call(incidentRoutes.get, { incident_id: incidentId })
@@ -245,8 +278,14 @@ describe('the live feed contains', () => {
     await management.call(systemAlertRoutes.acknowledge, { system_alert_id: systemAlertId })
     const isFirst = eq(systemAlert.system_alert_id, systemAlertId)
     for (const fields of [{ last_seen_at: new Date() }, { ended_at: time }])
-      await management.database.system('test', tx => tx.update(systemAlert).set(fields).where(isFirst))
-    const begun = { system_alert_state: 'open', system_alert_message: 'only 1 MB is free', ended_at: null }
+      await management.database.system('test', tx =>
+        tx.update(systemAlert).set(fields).where(isFirst),
+      )
+    const begun = {
+      system_alert_state: 'open',
+      system_alert_message: 'only 1 MB is free',
+      ended_at: null,
+    }
     expect(await readMessages()).toMatchObject([
       {
         kind: 'system_alert',
@@ -264,13 +303,19 @@ describe('the live feed contains', () => {
           acknowledged_at: expect.any(String),
         },
       },
-      { source_id: sourceId, data: { system_alert_state: 'closed', ended_at: '2026-03-04T12:00:00.000Z' } },
+      {
+        source_id: sourceId,
+        data: { system_alert_state: 'closed', ended_at: '2026-03-04T12:00:00.000Z' },
+      },
     ])
   })
 
   it('a message for the scheduler when names or the MQTT settings change', async () => {
     await management.database.system('test', tx =>
-      tx.update(channel).set({ channel_name: 'Door' }).where(eq(channel.channel_id, records.channel_id)),
+      tx
+        .update(channel)
+        .set({ channel_name: 'Door' })
+        .where(eq(channel.channel_id, records.channel_id)),
     )
     await management.call(managementRoutes.config.updateMqtt, { mqtt_box: 'office' })
     expect((await readMessages()).map(({ kind }) => kind)).toEqual(['inventory', 'inventory'])

@@ -1,6 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { createMessageFactory, insertChannel } from '../../../test/fixtures/management/engine-messages.ts'
+import {
+  createMessageFactory,
+  insertChannel,
+} from '../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
 import { liveMessage, site } from '../db/schema/index.ts'
 import { publishLiveCounts } from './live-counts.ts'
@@ -13,7 +16,11 @@ const DAY_MS = 86_400_000
 async function publishAndRead(nowMs: number, channelId = fixture.channel_id) {
   await publishLiveCounts(fixture.database, nowMs)
   const rows = await fixture.database.system('test', tx =>
-    tx.select().from(liveMessage).where(eq(liveMessage.channel_id, channelId)).orderBy(liveMessage.position),
+    tx
+      .select()
+      .from(liveMessage)
+      .where(eq(liveMessage.channel_id, channelId))
+      .orderBy(liveMessage.position),
   )
   return rows.filter(({ kind }) => kind === 'count').map(({ data }) => data.counts)
 }
@@ -45,7 +52,9 @@ describe('live counts', () => {
   })
 
   it('contain the latest occupancy', async () => {
-    const channelId = await insertChannel(fixture.database, fixture.engine, 'occupancy', { channel_sid: 2 })
+    const channelId = await insertChannel(fixture.database, fixture.engine, 'occupancy', {
+      channel_sid: 2,
+    })
     const { occupancy, hello } = createMessageFactory()
     await fixture.consume([
       hello(),
@@ -69,7 +78,10 @@ describe('live counts', () => {
     const midnight = Date.parse('2026-03-05T05:00:00Z')
     await fixture.consume([hello(), crossing(1, midnight - 2000), crossing(1, midnight - 1000)])
     expect(await publishAndRead(midnight - 1)).toMatchObject([{ total: { value: 2 } }])
-    expect(await publishAndRead(midnight)).toMatchObject([{}, { total: { value: 0 }, up: { value: 0 } }])
+    expect(await publishAndRead(midnight)).toMatchObject([
+      {},
+      { total: { value: 0 }, up: { value: 0 } },
+    ])
     await fixture.consume([crossing(1, midnight + 1000), crossing(1, midnight - 500)])
     await fixture.consume([crossing(1, midnight - DAY_MS)])
     expect((await publishAndRead(midnight + 2000)).at(-1)).toMatchObject({ total: { value: 1 } })

@@ -1,5 +1,9 @@
 import type { FeedCounts } from '@eyrie/contract/management/feed'
-import { type Aggregation, type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
+import {
+  type Aggregation,
+  type Aggregations,
+  getAggregation,
+} from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { publishMessages } from './publish-message.ts'
@@ -15,14 +19,17 @@ export interface AddedCount {
   last_at: Date
 }
 
-// Live counts are the current values of the statistics of channels, which the live feed publishes. Sums and counts are those of today in
-// the time zone of the site.
+// Live counts are the current values of the statistics of channels, which the live feed publishes.
+// Sums and counts are those of today in the time zone of the site.
 
 /**
- * Adds values to the live counts, in the transaction that stores the statistics. Values of an earlier day, which an engine may send
- * after an outage, do not change the sums.
+ * Adds values to the live counts, in the transaction that stores the statistics. Values of an
+ * earlier day, which an engine may send after an outage, do not change the sums.
  */
-export async function addToLiveCounts(tx: Transaction, added: readonly AddedCount[]): Promise<void> {
+export async function addToLiveCounts(
+  tx: Transaction,
+  added: readonly AddedCount[],
+): Promise<void> {
   if (added.length === 0) return
   // All transactions insert in the same order, so that they cannot deadlock.
   await tx.execute(sql`
@@ -66,8 +73,9 @@ const liveCountColumns = sql`
   to_char(last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as time`
 
 /**
- * Publishes one message for each channel whose statistics have changed, or whose day has ended, at `nowMs` (epoch ms). Called once a
- * second, so that there is at most one message per channel and second, however many events arrive.
+ * Publishes one message for each channel whose statistics have changed, or whose day has ended, at
+ * `nowMs` (epoch ms). Called once a second, so that there is at most one message per channel and
+ * second, however many events arrive.
  */
 export async function publishLiveCounts(database: Database, nowMs: number): Promise<void> {
   await database.system('live feed', async tx => {
@@ -77,15 +85,20 @@ export async function publishLiveCounts(database: Database, nowMs: number): Prom
       channel_id: channelId,
       data: { counts: channelCounts },
     }))
-    // All messages are stored by one statement, because the ingest waits for the locks of the claimed rows.
+    // All messages are stored by one statement, because the ingest waits for the locks
+    // of the claimed rows.
     await publishMessages(tx, messages)
   })
 }
 
-/** Returns the counts to publish, and marks them as published. Counts of an earlier day are reset to zero first. */
+/**
+ * Returns the counts to publish, and marks them as published. Counts of an earlier day are
+ * reset to zero first.
+ */
 async function claimDueCounts(tx: Transaction, nowMs: number): Promise<LiveCountRow[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
-  // Rows that another transaction is changing are published the next time: waiting for them could deadlock.
+  // Rows that another transaction is changing are published the next time: waiting for
+  // them could deadlock.
   return tx.execute<LiveCountRow & Record<string, unknown>>(sql`
     with due as (
       select l.channel_id, l.key, u.usecase_aggregations, (${now} at time zone s.site_timezone)::date as today

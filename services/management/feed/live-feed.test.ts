@@ -5,7 +5,10 @@ import {
   followFeedSocket,
   serveManagement,
 } from '../../../test/fixtures/management/feed-client.ts'
-import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../test/fixtures/management/shared-management.ts'
 import { publishMessages } from './publish-message.ts'
 
 const management = sharedManagement()
@@ -23,7 +26,10 @@ function createRandom(seed: number): () => number {
 const WRITERS = 6
 const TRANSACTIONS_PER_WRITER = 25
 
-/** Transactions that publish and commit in different orders: each waits for others between its messages. */
+/**
+ * Transactions that publish and commit in different orders: each waits for others
+ * between its messages.
+ */
 async function writeInParallel(random: () => number): Promise<number[]> {
   const { database } = management
   const published: number[] = []
@@ -40,7 +46,8 @@ async function writeInParallel(random: () => number): Promise<number[]> {
               { kind: 'incident', channel_id: records.channel_id, data: { number } },
             ])
             // Round trips let other transactions commit in between.
-            for (let trips = Math.floor(random() * 12); trips > 0; trips -= 1) await tx.execute('select 1')
+            for (let trips = Math.floor(random() * 12); trips > 0; trips -= 1)
+              await tx.execute('select 1')
           }
           if (!isCommitted) throw new Error('rolled back')
         })

@@ -6,7 +6,10 @@ import { RecentMessages } from './recent-messages.ts'
 
 /** Maximum number of messages that one query returns. */
 const BATCH_SIZE = 500
-/** Number of messages that are retained in memory, so that a message is not read from the database for every connection. */
+/**
+ * Number of messages that are retained in memory, so that a message is not read from the database
+ * for every connection.
+ */
 const CACHE_SIZE = 2000
 /** Messages that are announced within this time are read together. */
 const READ_INTERVAL_MS = 50
@@ -17,9 +20,15 @@ export interface LiveFeed {
   start(database: Database): void
   /** Ends all waits. */
   stop(): Promise<void>
-  /** Returns up to 500 messages after a position, or `expired` if some of these messages were deleted already. */
+  /**
+   * Returns up to 500 messages after a position, or `expired` if some of these messages
+   * were deleted already.
+   */
   read(database: Database, after: number): Promise<readonly StoredFeedMessage[] | 'expired'>
-  /** Resolves when there may be messages after a position, after `timeoutMs`, or when `signal` is aborted. */
+  /**
+   * Resolves when there may be messages after a position, after `timeoutMs`, or when
+   * `signal` is aborted.
+   */
   waitForMessages(after: number, timeoutMs: number, signal: AbortSignal): Promise<void>
   /** Is aborted by `stop`. */
   readonly stopped: AbortSignal
@@ -30,7 +39,10 @@ export function createLiveFeed(): LiveFeed {
   const { signal: stopped } = stopping
   /** Undefined until the feed was read for the first time. */
   let recent: RecentMessages | undefined
-  /** Resolves when the database announces new messages. It is replaced before they are read, so that no announcement is missed. */
+  /**
+   * Resolves when the database announces new messages. It is replaced before they are read, so that
+   * no announcement is missed.
+   */
   let announced = Promise.withResolvers<void>()
   /** Resolves when messages were added to `recent`, and is then replaced. */
   let added = Promise.withResolvers<void>()
@@ -76,7 +88,8 @@ export function createLiveFeed(): LiveFeed {
     stopped,
     start(database) {
       const announce = () => announced.resolve()
-      // Announcements are lost while disconnected, so messages are also read when listening starts again.
+      // Announcements are lost while disconnected, so messages are also read when
+      // listening starts again.
       stopListening = database.listen(FEED_CHANNEL, announce, announce)
       reading = readRepeatedly(database)
     },

@@ -5,15 +5,23 @@ import type { Transaction } from '../db/database.ts'
 /** The record that decides who sees a message. */
 export type FeedSubject = { channel_id: string } | { source_id: string } | { engine_id: string }
 
-/** A message of the live feed. Triggers publish everything except counts, which are published here. */
+/**
+ * A message of the live feed. Triggers publish everything except counts, which are published here.
+ */
 export type NewFeedMessage = FeedSubject & {
   kind: FeedKind
   /** Must be representable as JSON. */
   data: Readonly<Record<string, unknown>>
 }
 
-/** Publishes messages in the live feed when the transaction commits. The caller may have the rights of any user. */
-export async function publishMessages(tx: Transaction, messages: readonly NewFeedMessage[]): Promise<void> {
+/**
+ * Publishes messages in the live feed when the transaction commits. The caller may have
+ * the rights of any user.
+ */
+export async function publishMessages(
+  tx: Transaction,
+  messages: readonly NewFeedMessage[],
+): Promise<void> {
   if (messages.length === 0) return
   await tx.execute(sql`
     select publish_live_message(kind, channel_id, source_id, engine_id, data)

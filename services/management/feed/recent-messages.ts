@@ -1,6 +1,9 @@
 import type { StoredFeedMessage } from './feed-log.ts'
 
-/** The newest messages of the live feed in memory: without gaps, in ascending order of their positions. */
+/**
+ * The newest messages of the live feed in memory: without gaps, in ascending order of their
+ * positions.
+ */
 export class RecentMessages {
   readonly #messages: StoredFeedMessage[] = []
   readonly #capacity: number
@@ -18,7 +21,9 @@ export class RecentMessages {
     return this.#messages.at(-1)?.position ?? this.#start
   }
 
-  /** Adds the messages that follow `end`. Drops the oldest ones if there are more than the capacity. */
+  /**
+   * Adds the messages that follow `end`. Drops the oldest ones if there are more than the capacity.
+   */
   add(messages: readonly StoredFeedMessage[]): void {
     this.#messages.push(...messages)
     const excess = Math.max(0, this.#messages.length - this.#capacity)
@@ -26,7 +31,10 @@ export class RecentMessages {
     this.#start = dropped.at(-1)?.position ?? this.#start
   }
 
-  /** Returns up to `limit` messages after a position, or undefined if some of them are not in memory. */
+  /**
+   * Returns up to `limit` messages after a position, or undefined if some of them are not in
+   * memory.
+   */
   readAfter(position: number, limit: number): StoredFeedMessage[] | undefined {
     if (position < this.#start) return undefined
     const first = this.#messages.findIndex(message => message.position > position)

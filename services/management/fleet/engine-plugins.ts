@@ -8,8 +8,8 @@ import { readEngineRecord } from './registry/engine-record.ts'
 import { createEngineTransport } from './registry/engine-transport.ts'
 
 /**
- * Reads the plugins of an engine from the engine. Rejects with `EyrieError`: `id` for an unknown engine, `unavailable` while the
- * engine is unreachable.
+ * Reads the plugins of an engine from the engine. Rejects with `EyrieError`: `id` for an unknown
+ * engine, `unavailable` while the engine is unreachable.
  */
 export async function readEnginePlugins(
   database: Database,
@@ -25,5 +25,9 @@ export async function readEnginePlugins(
     readHealth(record.address.url, transport),
   ])
   const reported = engineHealth.pick({ plugin_isolation: true }).safeParse(health)
-  return { engine_id: engineId, plugins, isolation: reported.success ? reported.data.plugin_isolation : null }
+  return {
+    engine_id: engineId,
+    plugins,
+    isolation: reported.success ? reported.data.plugin_isolation : null,
+  }
 }

@@ -14,7 +14,10 @@ const lineCoords = [
 ]
 const counting = (sourceId: string) => [
   { name: 'object-tracking', args: { max_age: 5 } },
-  { name: 'line-crossing', config: { [sourceId]: { lines: [{ name: 'door', coords: lineCoords }] } } },
+  {
+    name: 'line-crossing',
+    config: { [sourceId]: { lines: [{ name: 'door', coords: lineCoords }] } },
+  },
 ]
 
 /** Adds a site of the same customer that shares the engine. Returns its id. */
@@ -26,8 +29,12 @@ async function addSecondSite(
   const { organization_id: organizationId, customer_id: customerId } = sites.find(
     row => row.site_id === siteId,
   )!
-  const second = getCreatedId(await call(site.create, siteInput(organizationId, customerId, 'second')))
-  await database.system('test', tx => tx.insert(engineSite).values({ engine_id: engineId, site_id: second }))
+  const second = getCreatedId(
+    await call(site.create, siteInput(organizationId, customerId, 'second')),
+  )
+  await database.system('test', tx =>
+    tx.insert(engineSite).values({ engine_id: engineId, site_id: second }),
+  )
   return second
 }
 
@@ -41,7 +48,12 @@ describe('fleet', () => {
       const engineId = await fleet.registerEngine({ engine_port: port })
       await fleet.untilStatus(engineId, 1)
 
-      const stream = { address: 'cam.test/main', username: 'viewer', password: 'secret', fps: { output: 5 } }
+      const stream = {
+        address: 'cam.test/main',
+        username: 'viewer',
+        password: 'secret',
+        fps: { output: 5 },
+      }
       const { device_id, source_id: sourceId } = await fleet.addSource(engineId, stream)
       const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
       const channelId = await fleet.addChannel(sourceId, pipelineId)
@@ -69,16 +81,25 @@ describe('fleet', () => {
 
       const { response: stored } = await fleet.call(device.get, { device_id })
       const [before] = stored.device_streams
-      await fleet.send(device.update, { ...stored, device_streams: [{ ...before, address: 'cam.test/sub' }] })
+      await fleet.send(device.update, {
+        ...stored,
+        device_streams: [{ ...before, address: 'cam.test/sub' }],
+      })
       await vi.waitFor(async () =>
-        expect(await api.source.get(added!.id)).toMatchObject({ address: { url: 'rtsp://cam.test/sub' } }),
+        expect(await api.source.get(added!.id)).toMatchObject({
+          address: { url: 'rtsp://cam.test/sub' },
+        }),
       )
 
       await fleet.call(channel.delete, { channel_id: channelId })
       await fleet.call(pipeline.delete, { pipeline_id: pipelineId })
       await fleet.call(source.delete, { source_id: sourceId })
       await vi.waitFor(async () =>
-        expect(await api.getConfiguration()).toEqual({ sources: [foreign], sinks: [], pipelines: [] }),
+        expect(await api.getConfiguration()).toEqual({
+          sources: [foreign],
+          sinks: [],
+          pipelines: [],
+        }),
       )
 
       await fleet.call(device.delete, { device_id })
@@ -108,7 +129,10 @@ describe('fleet', () => {
       const restarted = await startManagedEngine(options)
       await vi.waitFor(async () => {
         const { sources } = await restarted.api.getConfiguration()
-        expect(sources.map(({ address }) => address)).toEqual(['rtsp://cam.test', 'rtsp://other.test'])
+        expect(sources.map(({ address }) => address)).toEqual([
+          'rtsp://cam.test',
+          'rtsp://other.test',
+        ])
       })
 
       await restarted.kill()
@@ -168,12 +192,27 @@ describe('fleet', () => {
         return response.drift
       })
       expect(drift).toMatchObject([
-        { record: 'source', record_id: sourceId, sid: current!.id, field: 'rate', found: 2, reason: '' },
+        {
+          record: 'source',
+          record_id: sourceId,
+          sid: current!.id,
+          field: 'rate',
+          found: 2,
+          reason: '',
+        },
       ])
       const own = await fleet.signIn('viewer', { sites: [fleet.site_id] })
-      expect((await fleet.call(engines.drift, { engine_id: engineId }, own)).response.drift).toEqual(drift)
-      const stranger = await fleet.signIn('viewer', { sites: [await addSecondSite(fleet, engineId)] })
-      const { status, response: shown } = await fleet.call(engines.drift, { engine_id: engineId }, stranger)
+      expect(
+        (await fleet.call(engines.drift, { engine_id: engineId }, own)).response.drift,
+      ).toEqual(drift)
+      const stranger = await fleet.signIn('viewer', {
+        sites: [await addSecondSite(fleet, engineId)],
+      })
+      const { status, response: shown } = await fleet.call(
+        engines.drift,
+        { engine_id: engineId },
+        stranger,
+      )
       expect([status, shown.drift]).toEqual([200, []])
 
       expect(await api.source.get(current!.id)).toMatchObject({ rate: 2 })
@@ -204,8 +243,16 @@ describe('fleet', () => {
       await vi.waitFor(async () => {
         const { response } = await fleet.call(engines.drift, { engine_id: engineId })
         expect(response.drift).toMatchObject([
-          { record: 'source', name: 'without an address', reason: expect.stringContaining('no address') },
-          { record: 'pipeline', record_id: pipelineId, reason: expect.stringContaining('no-such-element') },
+          {
+            record: 'source',
+            name: 'without an address',
+            reason: expect.stringContaining('no address'),
+          },
+          {
+            record: 'pipeline',
+            record_id: pipelineId,
+            reason: expect.stringContaining('no-such-element'),
+          },
         ])
       })
       expect(await api.pipeline.list()).toEqual([])
@@ -221,9 +268,16 @@ describe('fleet', () => {
       const managed = await Promise.all(
         started.map(async (engine, n) => {
           const engineId = await fleet.registerEngine({ engine_port: engine.port })
-          const { source_id: sourceId } = await fleet.addSource(engineId, { address: `cam${n}.test` })
+          const { source_id: sourceId } = await fleet.addSource(engineId, {
+            address: `cam${n}.test`,
+          })
           const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
-          return { engine, engine_id: engineId, channel_id: await fleet.addChannel(sourceId, pipelineId), n }
+          return {
+            engine,
+            engine_id: engineId,
+            channel_id: await fleet.addChannel(sourceId, pipelineId),
+            n,
+          }
         }),
       )
       const expectOwn = async ({ engine, n }: (typeof managed)[number]) => {

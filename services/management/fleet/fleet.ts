@@ -15,24 +15,29 @@ import { type DriftReport, readDriftReport } from './status/drift-report.ts'
 import { readReportedStates } from './status/reported-state.ts'
 
 /**
- * The engines that are registered in the database, as the API uses them. One management service is connected to
- * each of them and keeps it configured as stored.
+ * The engines that are registered in the database, as the API uses them. One management service is
+ * connected to each of them and keeps it configured as stored.
  */
 export interface Fleet {
   readDriftReport(database: Database, engineId: string): Promise<DriftReport>
   /** Applies the stored configuration to an engine now, if the engine is connected. */
   reconcile(database: Database, engineId: string): Promise<void>
   /**
-   * Applies the stored configuration to an engine and overwrites the changes that other clients have made on it. Rejects
-   * with `EyrieError` (`unavailable`) while the engine is disconnected.
+   * Applies the stored configuration to an engine and overwrites the changes that other clients
+   * have made on it. Rejects with `EyrieError` (`unavailable`) while the engine is disconnected.
    */
   repair(database: Database, engineId: string): Promise<void>
 }
 
 export interface RunningFleet extends Fleet {
-  /** Connects to the engines registered in this database that no other management service follows. */
+  /**
+   * Connects to the engines registered in this database that no other management service follows.
+   */
   start(database: Database): void
-  /** Returns the engines that cannot be used, sorted by name, including engines that other services follow. */
+  /**
+   * Returns the engines that cannot be used, sorted by name, including engines that
+   * other services follow.
+   */
   listOutages(): EngineOutage[]
   stop(): Promise<void>
 }
@@ -44,7 +49,10 @@ export interface FleetOptions {
   createIngest(database: Database): Ingest
   /** Decides which engines this management service follows. */
   leases: Leases
-  /** Called every few seconds with the condition of each connected engine, also of engines that other services follow. */
+  /**
+   * Called every few seconds with the condition of each connected engine, also of engines that
+   * other services follow.
+   */
   onCondition: ConditionListener
   /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined
@@ -69,8 +77,9 @@ type FleetState =
   | { phase: 'stopped' }
 
 /**
- * Creates the fleet. It follows (stays connected to) the registered engines for which this service holds leases. The connection to an
- * engine is its link. When stored data of an engine changes, its link is refreshed.
+ * Creates the fleet. It follows (stays connected to) the registered engines for which this service
+ * holds leases. The connection to an engine is its link. When stored data of an engine changes,
+ * its link is refreshed.
  */
 export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   const { secrets, egress, createIngest, leases, onCondition, local, log, timing } = fleetOptions
@@ -78,13 +87,19 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   const links = new Map<string, EngineLink>()
   /** The outages of engines that other services follow. */
   let otherOutages: EngineOutage[] = []
-  /** When the last condition of an engine that another service follows was received: epoch ms by engine id. */
+  /**
+   * When the last condition of an engine that another service follows was received:
+   * epoch ms by engine id.
+   */
   const otherConditionTimes = new Map<string, number>()
   let state: FleetState = { phase: 'idle' }
   const isRunning = () => state.phase === 'running'
 
   /** Follows the engines for which this service holds the lease, and stops following the others. */
-  async function applyLeases({ subjects, excess, engines }: HeldLeases, database: Database): Promise<void> {
+  async function applyLeases(
+    { subjects, excess, engines }: HeldLeases,
+    database: Database,
+  ): Promise<void> {
     if (!isRunning()) return
     const excessIds = new Set(excess)
     const followedIds = new Set([...engines].filter(id => subjects.has(id) && !excessIds.has(id)))
@@ -111,7 +126,16 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   function createLink(database: Database, engineId: string): EngineLink {
     const guarded = guardByLease(database, leases.instance_id, engineId)
     const ingest = createIngest(guarded)
-    const options = { engine_id: engineId, database, guarded, secrets, egress, ingest, onCondition, log }
+    const options = {
+      engine_id: engineId,
+      database,
+      guarded,
+      secrets,
+      egress,
+      ingest,
+      onCondition,
+      log,
+    }
     return createEngineLink({ ...options, timing: linkTiming })
   }
 
@@ -170,7 +194,8 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
           .catch(logUnlessUnavailable(log, 'failed to register local engine'))
 
       leases.onRenewal(applyLeases)
-      // Called at the start and after each lost connection, when changes of any engine may have been missed.
+      // Called at the start and after each lost connection, when changes of any engine
+      // may have been missed.
       const onListening = () => onChange()
       const stops = [database.listen(FLEET_CHANNEL, onChange, onListening), leases.start(database)]
       state = { phase: 'running', stops }
@@ -178,14 +203,17 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
 
     listOutages() {
       const ownOutages = [...links.values()].flatMap(link => link.getOutage() ?? [])
-      return [...otherOutages, ...ownOutages].sort((a, b) => a.engine_name.localeCompare(b.engine_name))
+      return [...otherOutages, ...ownOutages].sort((a, b) =>
+        a.engine_name.localeCompare(b.engine_name),
+      )
     },
 
     async stop() {
       const stops = state.phase === 'running' ? state.stops : []
       state = { phase: 'stopped' }
       await Promise.all([...links.values()].map(link => link.stop()))
-      // This stops the leases. It comes last, because other services then begin to follow the engines.
+      // This stops the leases. It comes last, because other services then begin to follow the
+      // engines.
       await Promise.all(stops.map(stop => stop()))
     },
   }

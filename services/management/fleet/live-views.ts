@@ -17,8 +17,9 @@ export interface LiveView extends Omit<StreamTicket, 'stream'> {
 }
 
 /**
- * Requests a ticket for the stream of a channel from the engine. Rejects with `EyrieError`: `id` for an unknown channel,
- * `unavailable` while the engine, its media service or the source is unreachable.
+ * Requests a ticket for the stream of a channel from the engine. Rejects with `EyrieError`:
+ * `id` for an unknown channel, `unavailable` while the engine, its media service or the
+ * source is unreachable.
  */
 export async function openLiveView(
   database: Database,
@@ -34,7 +35,8 @@ export async function openLiveView(
   )
   if (!row) throw new EyrieError('id', `channel ${channelId} does not exist`)
 
-  // `source_sid` is the id that the engine has assigned to the source. Null: the source is not on the engine.
+  // `source_sid` is the id that the engine has assigned to the source. Null: the source
+  // is not on the engine.
   const record = await readEngineRecord(database, row.engine_id, secrets)
   if (!record || row.source_sid === null)
     throw new EyrieError(

@@ -5,9 +5,9 @@ import { createRequest } from '../alerts/notification-text.ts'
 const MAX_LINES = 30
 
 /**
- * Creates one message that replaces suppressed messages, which are sorted by time. `action` sends the digest. Placeholders in its payload
- * are replaced with the data of the latest suppressed message, except the name of the alert, which is replaced with the subject of the
- * digest.
+ * Creates one message that replaces suppressed messages, which are sorted by time. `action` sends
+ * the digest. Placeholders in its payload are replaced with the data of the latest suppressed
+ * message, except the name of the alert, which is replaced with the subject of the digest.
  */
 export function createDigestRequest(
   action: AlertAction,
@@ -38,7 +38,8 @@ export function createDigestRequest(
   }
 }
 
-const describeAlert = ({ alert_name, channel_name }: FiringDetails) => `${alert_name} on ${channel_name}`
+const describeAlert = ({ alert_name, channel_name }: FiringDetails) =>
+  `${alert_name} on ${channel_name}`
 
 /** Returns a line for each alert, such as `3 × Queue on Entrance, 08:00 to 08:30`. */
 function createLines(alerts: ReadonlyMap<string, FiringDetails[]>): string[] {

@@ -4,8 +4,9 @@ import type { Transaction } from '../db/database.ts'
 import { activeCondition } from '../incidents/active-snoozes.ts'
 
 /**
- * Ends the incidents whose condition has been released for their quiet time before `now` (epoch ms), and those whose alert was
- * disabled or deleted. `ended_at` is when the condition stopped holding.
+ * Ends the incidents whose condition has been released for their quiet time before `now`
+ * (epoch ms), and those whose alert was disabled or deleted. `ended_at` is when the
+ * condition stopped holding.
  */
 export async function endIncidents(tx: Transaction, now: number): Promise<void> {
   const time = sql`${new Date(now).toISOString()}::timestamptz`

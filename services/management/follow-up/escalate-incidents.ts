@@ -14,8 +14,9 @@ const MAX_BATCH = 100
 const MINUTE_MS = 60_000
 
 /**
- * Escalates the incidents whose next step is due at `now` (epoch ms). The messages of a step and the time of the next step are stored
- * in one transaction, so that no step is repeated. An incident that has ended unacknowledged still escalates; a snooze delays it.
+ * Escalates the incidents whose next step is due at `now` (epoch ms). The messages of a step and
+ * the time of the next step are stored in one transaction, so that no step is repeated. An incident
+ * that has ended unacknowledged still escalates; a snooze delays it.
  */
 export async function escalateIncidents(tx: Transaction, now: number): Promise<void> {
   const time = sql`${new Date(now).toISOString()}::timestamptz`
@@ -29,7 +30,9 @@ export async function escalateIncidents(tx: Transaction, now: number): Promise<v
   }
 }
 
-/** Carries out the next step of an incident: stores its messages, and when the step after it is due. */
+/**
+ * Carries out the next step of an incident: stores its messages, and when the step after it is due.
+ */
 async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise<void> {
   const {
     incident_id: incidentId,
@@ -71,7 +74,10 @@ async function readSteps(tx: Transaction, alertId: string): Promise<readonly Esc
   return policy?.escalation ?? []
 }
 
-/** Returns the notification with the best picture of an incident, and the data for the placeholders of messages. */
+/**
+ * Returns the notification with the best picture of an incident, and the data for the
+ * placeholders of messages.
+ */
 async function findReportedNotification(
   tx: Transaction,
   { incident_id: incidentId, best_notification: bestNotification }: IncidentRow,
@@ -80,7 +86,10 @@ async function findReportedNotification(
     .select()
     .from(notification)
     .where(
-      and(eq(notification.incident_id, incidentId), eq(notification.notification_uuid, bestNotification)),
+      and(
+        eq(notification.incident_id, incidentId),
+        eq(notification.notification_uuid, bestNotification),
+      ),
     )
   if (!row) return undefined
   // Notifications are stored with these details as JSON.

@@ -18,8 +18,9 @@ const second = 1000
 const minute = 60 * second
 
 const fixture = useIngestDatabase()
-const insert = (...options: [Parameters<typeof insertAlert>[2]?, Parameters<typeof insertAlert>[3]?]) =>
-  insertAlert(fixture.database, fixture.channel_id, ...options)
+const insert = (
+  ...options: [Parameters<typeof insertAlert>[2]?, Parameters<typeof insertAlert>[3]?]
+) => insertAlert(fixture.database, fixture.channel_id, ...options)
 
 /** Ingests counts of people, as pairs of a second and a number. */
 async function count(...samples: [number, number][]) {
@@ -37,7 +38,9 @@ const readEnd = async () => {
   return endedAt && (endedAt.getTime() - BEGIN) / second
 }
 const readKinds = async (kind: string) =>
-  (await readChannelDeliveries(fixture.database, fixture.channel_id)).filter(row => row.kind === kind)
+  (await readChannelDeliveries(fixture.database, fixture.channel_id)).filter(
+    row => row.kind === kind,
+  )
 
 describe('the end of an incident', () => {
   it('is when its condition stopped holding, once the quiet time is over', async () => {
@@ -100,9 +103,13 @@ describe('the end of an incident', () => {
 describe('an escalation', () => {
   const escalation = [
     { after_minutes: 5, actions: [{ action_to: 'second@example.com' }] },
-    { after_minutes: 10, actions: [{ action_to: 'third@example.com' }, { action_to: 'fourth@example.com' }] },
+    {
+      after_minutes: 10,
+      actions: [{ action_to: 'third@example.com' }, { action_to: 'fourth@example.com' }],
+    },
   ]
-  const readReceivers = async () => (await readKinds('escalation')).map(({ recipient }) => recipient)
+  const readReceivers = async () =>
+    (await readKinds('escalation')).map(({ recipient }) => recipient)
 
   it('informs the next receivers in turn, each once, although it runs twice or is aborted', async () => {
     await insert({}, { escalation })
@@ -134,7 +141,11 @@ describe('an escalation', () => {
     await run(now + 15 * minute)
     await run(now + 17 * minute)
     await run(now + 60 * minute)
-    expect(await readReceivers()).toEqual(['second@example.com', 'third@example.com', 'fourth@example.com'])
+    expect(await readReceivers()).toEqual([
+      'second@example.com',
+      'third@example.com',
+      'fourth@example.com',
+    ])
     expect(await readIncident()).toMatchObject({ escalation_step: 2, escalates_at: null })
   })
 
@@ -180,7 +191,10 @@ describe('a digest', () => {
 
   it('replaces the messages that the budget has suppressed, once, although it runs twice or is aborted', async () => {
     await insert({ alert_actions: [{ action_to: 'ops@digest.example' }] }, policy)
-    await insert({ alert_name: 'Queue', alert_actions: [{ action_to: 'ops@digest.example' }] }, policy)
+    await insert(
+      { alert_name: 'Queue', alert_actions: [{ action_to: 'ops@digest.example' }] },
+      policy,
+    )
     await count([0, 6], [1, 6], [2, 6])
     const now = Date.now()
     await run(now + 59 * minute)
@@ -240,12 +254,17 @@ describe('snoozes that are over', () => {
     )
     const readReasons = () =>
       fixture.database.system('test', async tx =>
-        (await tx.select().from(snooze).where(eq(snooze.site_id, siteId))).map(({ reason }) => reason),
+        (await tx.select().from(snooze).where(eq(snooze.site_id, siteId))).map(
+          ({ reason }) => reason,
+        ),
       )
     await run(now + 5 * minute)
     expect((await readReasons()).toSorted()).toEqual(['current', 'until resolved'])
     await fixture.database.system('test', tx =>
-      tx.update(incident).set({ resolved_at: new Date() }).where(eq(incident.channel_id, fixture.channel_id)),
+      tx
+        .update(incident)
+        .set({ resolved_at: new Date() })
+        .where(eq(incident.channel_id, fixture.channel_id)),
     )
     await run(now + 5 * minute)
     expect(await readReasons()).toEqual(['current'])

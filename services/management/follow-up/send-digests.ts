@@ -11,8 +11,9 @@ const MAX_RECEIVERS = 50
 type DeliveryRow = typeof delivery.$inferSelect
 
 /**
- * Stores a digest for each receiver whose budget was used up, as soon as the receiver may get messages again. The digest lists the
- * suppressed messages. They are marked in the same transaction, so that no other digest lists them. `now` is in epoch ms.
+ * Stores a digest for each receiver whose budget was used up, as soon as the receiver may get
+ * messages again. The digest lists the suppressed messages. They are marked in the same
+ * transaction, so that no other digest lists them. `now` is in epoch ms.
  */
 export async function sendDigests(tx: Transaction, now: number): Promise<void> {
   const due = await tx.execute<{ target: string; recipient: string }>(sql`
@@ -27,7 +28,13 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
   const rows = await tx
     .update(delivery)
     .set({ digest_at: null })
-    .where(and(eq(delivery.target, target), eq(delivery.recipient, recipient), isNotNull(delivery.digest_at)))
+    .where(
+      and(
+        eq(delivery.target, target),
+        eq(delivery.recipient, recipient),
+        isNotNull(delivery.digest_at),
+      ),
+    )
     .returning()
   // Ids are in the order in which the messages were stored.
   const suppressed = rows.toSorted((a, b) => a.delivery_id.localeCompare(b.delivery_id))
@@ -42,8 +49,9 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
 }
 
 /**
- * Returns the action of an alert with which a suppressed message would have been sent. If the alert no longer has this action, returns the
- * copy in the message, but without the payload: its placeholders are replaced already.
+ * Returns the action of an alert with which a suppressed message would have been sent. If the alert
+ * no longer has this action, returns the copy in the message, but without the payload: its
+ * placeholders are replaced already.
  */
 async function findAction(
   tx: Transaction,

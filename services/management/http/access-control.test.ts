@@ -39,10 +39,18 @@ beforeAll(async () => {
   })
 }, 180_000)
 
-/** An engine that exports channel 7, which is shown in stream 3, and two unmanaged channels: 8, and 9 in stream 3. */
+/**
+ * An engine that exports channel 7, which is shown in stream 3, and two unmanaged channels:
+ * 8, and 9 in stream 3.
+ */
 async function startEngine() {
   const stream = (id: number) => ({ id, hostname: '127.0.0.1', port: 1 })
-  const channels = [7, 8, 9].map(id => ({ id, source: 1, pipeline: 1, stream: stream(id === 8 ? 4 : 3) }))
+  const channels = [7, 8, 9].map(id => ({
+    id,
+    source: 1,
+    pipeline: 1,
+    stream: stream(id === 8 ? 4 : 3),
+  }))
   const server = createServer((_, response) => response.end(JSON.stringify({ channels })))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -70,12 +78,16 @@ async function serve(host: string, { trusted = '' } = {}) {
     return new Response(text, { headers: { 'content-length': String(text.length) } })
   }
   app.get('/live/channels', () => answerJson([{ id: 7 }, { id: 8 }]))
-  app.get('/live/recordings', () => answerJson({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }))
+  app.get('/live/recordings', () =>
+    answerJson({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }),
+  )
   app.get('/live/recordings/sources', () => answerJson([{ id: 3 }, { id: 4 }]))
   app.get('/live/recordings/:id/:resource', c => c.json(getVisibleChannels(c) ?? 'all'))
   app.get('/live/*', c => c.text('picture'))
   app.get('/', c => c.text('console'))
-  app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
+  app.onError((error, c) =>
+    c.json({ reason: error.message }, (error as { status?: number }).status as 401),
+  )
   readOrCreateOperatorToken(data)
   const { passwords } = users
   await ensureFirstAdministrator(management.database, {
@@ -86,7 +98,12 @@ async function serve(host: string, { trusted = '' } = {}) {
     print: () => {},
   })
   const options = { trustedProxies: trustedProxies.parse(trusted) }
-  const server: ListeningServer = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0, options)
+  const server: ListeningServer = await listen(
+    { app, health: () => ({ ok: true }) },
+    '127.0.0.1',
+    0,
+    options,
+  )
   onTestFinished(() => server.close())
   return `http://127.0.0.1:${server.port}`
 }
@@ -109,7 +126,10 @@ describe('on the appliance itself', () => {
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: false, user: null })
     const headers = await openLink(origin)
     expect(await fetchStatus(`${origin}/live/channels`, headers)).toBe(200)
-    expect(await (await fetch(`${origin}/session`, { headers })).json()).toEqual({ open: true, user: null })
+    expect(await (await fetch(`${origin}/session`, { headers })).json()).toEqual({
+      open: true,
+      user: null,
+    })
   })
 
   it('shows a signed-in viewer only the channels that are assigned', async () => {
@@ -130,20 +150,25 @@ describe('on the appliance itself', () => {
   it('responds with 401 to a deletion by a browser that is not signed in', async () => {
     const origin = await serve('127.0.0.1')
     const headers = { ...(await openLink(origin)), origin }
-    expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE', headers })).status).toBe(401)
+    expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE', headers })).status).toBe(
+      401,
+    )
   })
 })
 
 describe('a link', () => {
   const open = (link: string, init?: RequestInit) => fetch(link, { redirect: 'manual', ...init })
-  const createOneLink = (origin: string) => createLink({ consoleUrl: origin, data: management.data })
+  const createOneLink = (origin: string) =>
+    createLink({ consoleUrl: origin, data: management.data })
 
   it('sets a cookie that scripts cannot read, and redirects to an address without the key', async () => {
     const opened = await open(await createOneLink(await serve('127.0.0.1')))
     expect([opened.status, opened.headers.get('location')]).toEqual([303, '/'])
     expect(opened.headers.get('cache-control')).toBe('no-store')
     expect(opened.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^eyrie_local=[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Strict$/),
+      expect.stringMatching(
+        /^eyrie_local=[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Strict$/,
+      ),
     ])
   })
 
@@ -165,13 +190,18 @@ describe('a link', () => {
     expect([opened.headers.get('location'), opened.headers.getSetCookie()]).toEqual(['/', []])
   })
 
-  it.each(['', 'guessed', 'a'.repeat(43)])('with the wrong key "%s" starts no session', async key => {
-    const origin = await serve('127.0.0.1')
-    await createOneLink(origin)
-    const opened = await open(`${origin}/?key=${key}`)
-    expect([opened.headers.get('location'), opened.headers.getSetCookie()]).toEqual(['/link', []])
-    expect(await fetchStatus(`${origin}/live/channels`, { cookie: `eyrie_local=${key}` })).toBe(401)
-  })
+  it.each(['', 'guessed', 'a'.repeat(43)])(
+    'with the wrong key "%s" starts no session',
+    async key => {
+      const origin = await serve('127.0.0.1')
+      await createOneLink(origin)
+      const opened = await open(`${origin}/?key=${key}`)
+      expect([opened.headers.get('location'), opened.headers.getSetCookie()]).toEqual(['/link', []])
+      expect(await fetchStatus(`${origin}/live/channels`, { cookie: `eyrie_local=${key}` })).toBe(
+        401,
+      )
+    },
+  )
 
   it('expires with a restart, which sessions outlive', async () => {
     const origin = await serve('127.0.0.1')
@@ -186,7 +216,9 @@ describe('a link', () => {
     const origin = await serve('127.0.0.1')
     const headers = { ...(await openLink(origin)), origin }
     const ended = await fetch(`${origin}/session`, { method: 'DELETE', headers })
-    expect(ended.headers.getSetCookie()).toEqual([expect.stringMatching(/^eyrie_local=; Max-Age=0;/)])
+    expect(ended.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^eyrie_local=; Max-Age=0;/),
+    ])
     expect(await fetchStatus(`${origin}/live/channels`, headers)).toBe(401)
   })
 
@@ -249,8 +281,12 @@ describe('from another machine', () => {
     expect(await status('streams/3/snapshot.jpg')).toBe(200)
     expect(await status('streams/4/snapshot.jpg')).toBe(404)
     expect(await status('recordings/4')).toBe(404)
-    const fetchJson = async (path: string) => (await fetch(`${origin}/live/${path}`, { headers })).json()
-    expect(await fetchJson('recordings?stream=4')).toEqual({ free_bytes: 1, streams: [{ stream: 3 }] })
+    const fetchJson = async (path: string) =>
+      (await fetch(`${origin}/live/${path}`, { headers })).json()
+    expect(await fetchJson('recordings?stream=4')).toEqual({
+      free_bytes: 1,
+      streams: [{ stream: 3 }],
+    })
     expect(await fetchJson('recordings/sources')).toEqual([{ id: 3 }])
     // Channel 9 is in stream 3 too, but not assigned to the viewer.
     for (const resource of ['metadata', 'events', 'clip.mp4'])
@@ -261,9 +297,9 @@ describe('from another machine', () => {
     expect(await status('output?channels=7,8')).toBe(404)
     expect(await status('output')).toBe(404)
     const other = await management.signIn('viewer')
-    expect(await fetchStatus(`${origin}/live/streams/3/ws`, { authorization: `Bearer ${other.token}` })).toBe(
-      404,
-    )
+    expect(
+      await fetchStatus(`${origin}/live/streams/3/ws`, { authorization: `Bearer ${other.token}` }),
+    ).toBe(404)
   })
 
   it.each([undefined, 'http://evil.example'])(
@@ -285,10 +321,15 @@ describe('from another machine', () => {
       setLocalCookie(c, 'token')
       return c.text(readConsoleCookie(c) ?? '')
     })
-    const request = (url: string) => app.request(url, { headers: { cookie: 'eyrie_session=planted' } })
+    const request = (url: string) =>
+      app.request(url, { headers: { cookie: 'eyrie_session=planted' } })
     const secure = await request('https://eyrie.test/')
-    expect(secure.headers.getSetCookie()[0]).toMatch(/^__Host-eyrie_session=.*; Path=\/; HttpOnly; Secure; /)
-    expect(secure.headers.getSetCookie()[1]).toMatch(/^__Host-eyrie_local=token; .*; HttpOnly; Secure; /)
+    expect(secure.headers.getSetCookie()[0]).toMatch(
+      /^__Host-eyrie_session=.*; Path=\/; HttpOnly; Secure; /,
+    )
+    expect(secure.headers.getSetCookie()[1]).toMatch(
+      /^__Host-eyrie_local=token; .*; HttpOnly; Secure; /,
+    )
     expect(await secure.text()).toBe('')
     const plain = await request('http://eyrie.test/')
     expect(plain.headers.getSetCookie()[0]).toMatch(/^eyrie_session=/)
@@ -359,7 +400,10 @@ describe('eyrie user reset', () => {
     const file = join(management.data, 'secrets/admin')
     for (const storedEmail of [email.toUpperCase(), 'another@eyrie.test']) {
       writeFileSync(file, `${storedEmail}\nfirst password\n`)
-      const { code } = await runEyrieCommand(['user', 'reset', email], { data: management.data, environment })
+      const { code } = await runEyrieCommand(['user', 'reset', email], {
+        data: management.data,
+        environment,
+      })
       expect([code, existsSync(file)]).toEqual([0, storedEmail === 'another@eyrie.test'])
     }
   })

@@ -34,20 +34,29 @@ export interface AccessControlOptions {
 }
 
 /**
- * Adds the routes and middleware that decide who may use the console: the check of the request's origin, sign-in, and
- * access to live views and recordings. Call it before the routes of live views are added to `app`.
+ * Adds the routes and middleware that decide who may use the console: the check of the request's
+ * origin, sign-in, and access to live views and recordings. Call it before the routes of live
+ * views are added to `app`.
  */
 export function addAccessControl(app: Hono, options: AccessControlOptions): void {
   const { host, data, database, users, localSessions, engine, media, log } = options
   const identify = createIdentifyCaller(users, database)
   const findChannels = (caller: Principal) => findLocalChannels(database(), caller)
-  // A browser on the appliance itself needs no sign-in once the user has opened the link that the command line prints.
+  // A browser on the appliance itself needs no sign-in once the user has opened the link that the
+  // command line prints.
   const mayViewWithoutSignIn = createLocalAccess(localSessions)
 
   app.use(isLoopback(host) ? allowLocalhostOnly : allowSameOriginOnly)
 
-  // Comes before the rules for `/live/*`, because deleting recordings has stricter rules of its own.
-  const deletionRoutes = createRecordingDeletionRoutes({ identify, findChannels, database, engine, media })
+  // Comes before the rules for `/live/*`, because deleting recordings has stricter rules of its
+  // own.
+  const deletionRoutes = createRecordingDeletionRoutes({
+    identify,
+    findChannels,
+    database,
+    engine,
+    media,
+  })
   app.route('/live/recordings', deletionRoutes)
 
   app.route('/', createLinkRoutes(localSessions))

@@ -39,8 +39,8 @@ export interface AppOptions extends Omit<AccessControlOptions, 'users' | 'log'> 
 }
 
 /**
- * Creates the web server with all routes of the management service. Live views work at once, the API after
- * `services` are ready.
+ * Creates the web server with all routes of the management service. Live views work at once, the
+ * API after `services` are ready.
  */
 export function createApp(appOptions: AppOptions): Hono {
   const { services, schedulerToken, consoleFolder, version, log, ...options } = appOptions
@@ -62,7 +62,9 @@ export function createApp(appOptions: AppOptions): Hono {
   app.route('/', createUnsubscribeRoutes({ database, secrets: () => services().scheduler.secrets }))
 
   serveApiDocument(app, version)
-  mountRoutes(app, [{ method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] }])
+  mountRoutes(app, [
+    { method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] },
+  ])
   app.route(
     '/api/v1',
     createApiProxy(log, metrics, () => services().api),
@@ -105,7 +107,10 @@ const CONTENT_SECURITY_POLICY = {
 }
 
 const addDocsHeaders = secureHeaders(HEADER_OPTIONS)
-const addConsoleHeaders = secureHeaders({ ...HEADER_OPTIONS, contentSecurityPolicy: CONTENT_SECURITY_POLICY })
+const addConsoleHeaders = secureHeaders({
+  ...HEADER_OPTIONS,
+  contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+})
 
 /** The page of the API documentation sets its own content security policy. */
 const addSecurityHeaders: MiddlewareHandler = async (c, next) => {

@@ -7,8 +7,8 @@ const YEAR_SECONDS = 365 * 86_400
 const NOT_BUILT_MESSAGE = 'The console is not built. Run: npm run build --workspace console\n'
 
 /**
- * Serves the files of the built console, which is a web application of one page. Files under `/assets` never
- * change, because their names contain a hash of their content.
+ * Serves the files of the built console, which is a web application of one page. Files under
+ * `/assets` never change, because their names contain a hash of their content.
  */
 export function serveConsole(app: Hono, folder: string): void {
   if (!existsSync(folder)) {
@@ -21,7 +21,8 @@ export function serveConsole(app: Hono, folder: string): void {
   app.get('/assets/*', cacheControl(`public, max-age=${YEAR_SECONDS}, immutable`), files)
   app.get('*', cacheControl('no-cache'), files)
 
-  // All other paths are pages of the console: its script in the index page selects the page by the path.
+  // All other paths are pages of the console: its script in the index page selects
+  // the page by the path.
   app.notFound(async c => {
     const isAsset = c.req.path.startsWith('/assets/')
     const response = isAsset ? undefined : await indexPage(c, async () => {})

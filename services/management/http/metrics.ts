@@ -5,7 +5,10 @@ import type { MiddlewareHandler } from 'hono'
 import { Counter, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 
-/** Metrics of the management service for Prometheus. They contain no names, so reading them requires no token. */
+/**
+ * Metrics of the management service for Prometheus. They contain no names, so reading
+ * them requires no token.
+ */
 export interface Metrics {
   /** Middleware that counts and times requests. */
   count: MiddlewareHandler
@@ -29,7 +32,9 @@ export function createMetrics(database: () => Database): Metrics {
   })
 
   // An unreachable database makes the scrape incomplete, but must not make it fail.
-  const tryToCountEngines = shareConcurrentCalls(() => countEngines(database).catch(() => undefined))
+  const tryToCountEngines = shareConcurrentCalls(() =>
+    countEngines(database).catch(() => undefined),
+  )
   addGauge(registry, {
     name: 'eyrie_management_database_up',
     help: 'Whether the database is reachable.',
@@ -59,7 +64,10 @@ export function createMetrics(database: () => Database): Metrics {
   }
 }
 
-/** Returns a function that starts a call only when none is in progress: both gauges of a scrape share one query. */
+/**
+ * Returns a function that starts a call only when none is in progress: both gauges of a
+ * scrape share one query.
+ */
 function shareConcurrentCalls<T>(call: () => Promise<T>): () => Promise<T> {
   let inProgress: Promise<T> | undefined
   return () => {
@@ -78,7 +86,10 @@ async function countEngines(database: () => Database): Promise<Sample[]> {
       from engine left join engine_state using (engine_id) group by 1`),
   )
   const counts = new Map(rows.map(({ status, count }) => [status, count]))
-  return Object.entries(ENGINE_STATUS).map(([name, status]) => [{ status: name }, counts.get(status) ?? 0])
+  return Object.entries(ENGINE_STATUS).map(([name, status]) => [
+    { status: name },
+    counts.get(status) ?? 0,
+  ])
 }
 
 async function countWaitingDeliveries(database: () => Database): Promise<number> {

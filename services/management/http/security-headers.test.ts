@@ -28,7 +28,8 @@ it('responses over TLS make browsers use only TLS for a year', async () => {
     version: '0.0.0',
     log,
   })
-  const readHeader = async (url: string) => (await app.request(url)).headers.get('Strict-Transport-Security')
+  const readHeader = async (url: string) =>
+    (await app.request(url)).headers.get('Strict-Transport-Security')
   for (const path of ['/docs', '/api/v1/openapi.json', '/missing']) {
     expect(await readHeader(`https://eyrie.test${path}`)).toBe('max-age=31536000')
     expect(await readHeader(`http://eyrie.test${path}`)).toBeNull()

@@ -15,11 +15,14 @@ const request = (token: string, form?: string | FormData) =>
     ...(form !== undefined && {
       method: 'POST',
       body: form,
-      ...(typeof form === 'string' && { headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+      ...(typeof form === 'string' && {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }),
     }),
   })
 
-const createToken = (address: string) => createUnsubscribeToken(address, management.scheduler.secrets)
+const createToken = (address: string) =>
+  createUnsubscribeToken(address, management.scheduler.secrets)
 const listAddresses = async () => {
   const { response } = await management.call(routes.unsubscribedList)
   return response.map(({ address }) => address)
@@ -29,7 +32,10 @@ describe('the page to which digests link', () => {
   it('unsubscribes with one click of a mail program, which sends a form of either kind', async () => {
     const multipart = new FormData()
     multipart.set('List-Unsubscribe', 'One-Click')
-    const forms = { 'first@example.com': 'List-Unsubscribe=One-Click', 'second@example.com': multipart }
+    const forms = {
+      'first@example.com': 'List-Unsubscribe=One-Click',
+      'second@example.com': multipart,
+    }
     for (const [address, form] of Object.entries(forms)) {
       expect((await request(createToken(address), form)).status).toBe(200)
       expect(await listAddresses()).toContain(address)
@@ -51,16 +57,25 @@ describe('the page to which digests link', () => {
     expect(await listAddresses()).not.toContain('fourth@example.com')
 
     await request(token, 'digests=off')
-    const deletion = await management.call(routes.unsubscribedDelete, { address: 'Fourth@example.com' })
+    const deletion = await management.call(routes.unsubscribedDelete, {
+      address: 'Fourth@example.com',
+    })
     expect(deletion.status).toBe(200)
     expect(await listAddresses()).not.toContain('fourth@example.com')
-    const again = await management.call(routes.unsubscribedDelete, { address: 'fourth@example.com' })
+    const again = await management.call(routes.unsubscribedDelete, {
+      address: 'fourth@example.com',
+    })
     expect([again.status, again.message]).toEqual([400, expect.stringContaining('address')])
   })
 
   it('refuses a token that this appliance has not created for it', async () => {
     const other = management.scheduler.secrets.encrypt('fifth@example.com')
-    for (const token of ['', 'fifth@example.com', other, createToken('fifth@example.com').slice(0, -8)])
+    for (const token of [
+      '',
+      'fifth@example.com',
+      other,
+      createToken('fifth@example.com').slice(0, -8),
+    ])
       expect((await request(token, 'digests=off')).status).toBe(400)
     expect(await listAddresses()).not.toContain('fifth@example.com')
   })

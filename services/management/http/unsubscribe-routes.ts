@@ -22,8 +22,9 @@ const ONE_CLICK = 'One-Click'
 const MAX_BODY_BYTES = 4 * 1024
 
 /**
- * The page on which a receiver unsubscribes from digests, which are e-mails that summarize alerts. Each digest links to it. The token
- * in the link is the only permission. `GET` changes nothing, because programs that check e-mails open links.
+ * The page on which a receiver unsubscribes from digests, which are e-mails that summarize alerts.
+ * Each digest links to it. The token in the link is the only permission. `GET` changes nothing,
+ * because programs that check e-mails open links.
  */
 export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutesOptions): Hono {
   const app = new Hono()
@@ -38,7 +39,9 @@ export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutes
   app.get('/unsubscribe', async c => {
     const address = findAddress(c)
     if (address === undefined) return showInvalid(c)
-    const hasUnsubscribed = await database().system('unsubscribe', tx => isUnsubscribed(tx, address))
+    const hasUnsubscribed = await database().system('unsubscribe', tx =>
+      isUnsubscribed(tx, address),
+    )
     return showState(c, address, hasUnsubscribed)
   })
 

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { writeDurably } from '@eyrie/kit'
 
-/** Stores images as files in one folder. `name` becomes the file name, so it must be generated and never come from a request. */
+/**
+ * Stores images as files in one folder. `name` becomes the file name, so it must be generated and
+ * never come from a request.
+ */
 export interface ImageStore {
   write(name: string, bytes: Uint8Array): Promise<void>
   /** Throws `EyrieError` (`unavailable`) when the file is missing. */
@@ -19,7 +22,9 @@ export function createImageStore(folder: string): ImageStore {
     },
     async read(name) {
       const bytes = await readFile(join(folder, name)).catch(cause => {
-        throw new EyrieError('unavailable', `the file of this image is missing in ${folder}`, { cause })
+        throw new EyrieError('unavailable', `the file of this image is missing in ${folder}`, {
+          cause,
+        })
       })
       return new Uint8Array(bytes)
     },

@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { formatTextArray } from '../db/text-array.ts'
 
-// SQL conditions and queries about snoozes. A snooze is a time in which nothing is sent about an alert, the alerts of a channel, or all
-// alerts of a site. The conditions are parts of queries with these aliases: `s` is a snooze, `i` an incident, and `c` the channel of the
-// alert or incident.
+// SQL conditions and queries about snoozes. A snooze is a time in which nothing is sent about an
+// alert, the alerts of a channel, or all alerts of a site. The conditions are parts of queries with
+// these aliases: `s` is a snooze, `i` an incident, and `c` the channel of the alert or incident.
 
 /** The snooze that is active for an alert. */
 export interface ActiveSnooze {
@@ -13,15 +13,18 @@ export interface ActiveSnooze {
   created_by: string
 }
 
-/** Selects the snoozes that apply to an alert: to the alert itself, or to its channel or site as a whole. */
+/**
+ * Selects the snoozes that apply to an alert: to the alert itself, or to its channel or site as a
+ * whole.
+ */
 const coversCondition = (alertId: SQL, channelId: SQL, siteId: SQL): SQL => sql`(
   s.alert_id = ${alertId}
   or (s.alert_id is null and s.channel_id = ${channelId})
   or (s.channel_id is null and s.site_id = ${siteId}))`
 
 /**
- * Selects the snoozes that have not ended at `now`. A snooze without an end time is active as long as one of the incidents that it
- * covered when it was created is neither resolved nor ended.
+ * Selects the snoozes that have not ended at `now`. A snooze without an end time is active as long
+ * as one of the incidents that it covered when it was created is neither resolved nor ended.
  */
 export const activeCondition = (now: SQL): SQL => sql`(
   case when s.until is not null then s.until > ${now}
@@ -36,7 +39,10 @@ export const snoozedCondition = (now: SQL): SQL => sql`exists (
   select from snooze s
   where ${coversCondition(sql`i.alert_id`, sql`i.channel_id`, sql`c.site_id`)} and ${activeCondition(now)})`
 
-/** Returns the active snooze of each snoozed alert, by alert id: the one that ends last if several are active. */
+/**
+ * Returns the active snooze of each snoozed alert, by alert id: the one that ends last
+ * if several are active.
+ */
 export async function findActiveSnoozes(
   tx: Transaction,
   alertIds: readonly string[],

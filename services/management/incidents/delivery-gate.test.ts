@@ -13,8 +13,9 @@ const BEGIN = Date.parse('2026-03-04T12:00:00Z')
 const HOUR_MS = 3_600_000
 
 const fixture = useIngestDatabase()
-const insert = (...options: [Parameters<typeof insertAlert>[2]?, Parameters<typeof insertAlert>[3]?]) =>
-  insertAlert(fixture.database, fixture.channel_id, ...options)
+const insert = (
+  ...options: [Parameters<typeof insertAlert>[2]?, Parameters<typeof insertAlert>[3]?]
+) => insertAlert(fixture.database, fixture.channel_id, ...options)
 
 const createCounter = () => {
   const { hello, occupancy } = createMessageFactory()
@@ -66,7 +67,10 @@ describe('messages about one incident', () => {
   })
 
   it.each([
-    [{ acknowledged_at: new Date(), acknowledged_by: 'a@b' }, 'the incident was acknowledged by a@b'],
+    [
+      { acknowledged_at: new Date(), acknowledged_by: 'a@b' },
+      'the incident was acknowledged by a@b',
+    ],
     [
       { resolved_at: new Date(), resolved_by: 'a@b' },
       'the incident was resolved by a@b, and its condition goes on to hold',
@@ -173,7 +177,9 @@ describe('the budget of a receiver', () => {
     await count(0)
     await count(1)
     const states = (recipient: string) =>
-      readDeliveries().then(rows => rows.filter(row => row.recipient === recipient).map(({ state }) => state))
+      readDeliveries().then(rows =>
+        rows.filter(row => row.recipient === recipient).map(({ state }) => state),
+      )
     expect(await states('ops@example.com')).toEqual([SENT, SENT, KEPT, KEPT])
     expect(await states('other@example.com')).toEqual([SENT, SENT])
     const anHourAgo = new Date(Date.now() - HOUR_MS)

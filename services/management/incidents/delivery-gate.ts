@@ -10,11 +10,15 @@ import type { IncidentAlert, IncidentRow } from './running-incidents.ts'
 const MACHINE_TYPES: readonly ActionType[] = ['mqtt']
 
 /**
- * Decides which messages about the firings of alerts are sent. Messages are suppressed during a snooze, while people know of the incident
- * already, and when the budget of their receiver is used up.
+ * Decides which messages about the firings of alerts are sent. Messages are suppressed
+ * during a snooze, while people know of the incident already, and when the budget of their
+ * receiver is used up.
  */
 export interface DeliveryGate {
-  /** Decides about a new notification of an incident. Must be called before `markNotified`, which changes the incident. */
+  /**
+   * Decides about a new notification of an incident. Must be called before `markNotified`, which
+   * changes the incident.
+   */
   decide(row: IncidentRow, alert: IncidentAlert, timeMs: number): NotificationDecision
 }
 
@@ -57,7 +61,11 @@ const describeSnooze = ({ until, created_by }: ActiveSnooze) =>
   `snoozed until ${until?.toISOString() ?? 'the incident is resolved'}, by ${created_by}`
 
 /** Returns why no further message about an incident is sent; undefined if one is sent. */
-function findGroupingReason(row: IncidentRow, repeatS: number | null, timeMs: number): string | undefined {
+function findGroupingReason(
+  row: IncidentRow,
+  repeatS: number | null,
+  timeMs: number,
+): string | undefined {
   const {
     notified_at: notifiedAt,
     acknowledged_at: acknowledgedAt,
@@ -65,14 +73,19 @@ function findGroupingReason(row: IncidentRow, repeatS: number | null, timeMs: nu
     resolved_at: resolvedAt,
     resolved_by: resolvedBy,
   } = row
-  if (resolvedAt) return `the incident was resolved by ${resolvedBy}, and its condition goes on to hold`
+  if (resolvedAt)
+    return `the incident was resolved by ${resolvedBy}, and its condition goes on to hold`
   if (acknowledgedAt) return `the incident was acknowledged by ${acknowledgedBy}`
   if (!notifiedAt) return undefined
   const isRepeatDue = repeatS !== null && timeMs - notifiedAt.getTime() >= repeatS * 1000
-  return isRepeatDue ? undefined : `belongs to the incident that was reported at ${notifiedAt.toISOString()}`
+  return isRepeatDue
+    ? undefined
+    : `belongs to the incident that was reported at ${notifiedAt.toISOString()}`
 }
 
-/** Claims a message from the budget of a receiver. Returns a suppression if the budget is used up. */
+/**
+ * Claims a message from the budget of a receiver. Returns a suppression if the budget is used up.
+ */
 async function claimBudget(
   budgets: ReceiverBudgets,
   receiver: Receiver,

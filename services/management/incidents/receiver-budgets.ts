@@ -9,8 +9,9 @@ const MAX_BUDGET = 1000
 /** How many messages each receiver has got in the last hour, and may still get. */
 export interface ReceiverBudgets {
   /**
-   * Counts a message to a receiver, who may get `limit` messages in an hour. Returns undefined if the message may be sent. If the limit
-   * is reached, counts nothing and returns the time at which a message may be sent again.
+   * Counts a message to a receiver, who may get `limit` messages in an hour. Returns undefined if
+   * the message may be sent. If the limit is reached, counts nothing and returns the time at which
+   * a message may be sent again.
    */
   claim(receiver: Receiver, limit: number): Promise<Date | undefined>
 }
@@ -20,7 +21,8 @@ export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
   const sentTimes = new Map<string, number[]>()
 
   async function loadSentTimes({ target, recipient }: Receiver): Promise<number[]> {
-    // Concurrent transactions must not use the same part of a budget. One lock for all receivers prevents deadlocks.
+    // Concurrent transactions must not use the same part of a budget. One lock for all
+    // receivers prevents deadlocks.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie_receiver_budgets'))`)
     const rows = await tx.execute<{ ms: number }>(sql`
       select extract(epoch from created_at)::float8 * 1000 as ms from delivery

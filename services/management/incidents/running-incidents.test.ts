@@ -7,8 +7,9 @@ const BEGIN = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
 
 const fixture = useIngestDatabase()
-const insert = (...options: [Parameters<typeof insertAlert>[2]?, Parameters<typeof insertAlert>[3]?]) =>
-  insertAlert(fixture.database, fixture.channel_id, ...options)
+const insert = (
+  ...options: [Parameters<typeof insertAlert>[2]?, Parameters<typeof insertAlert>[3]?]
+) => insertAlert(fixture.database, fixture.channel_id, ...options)
 
 /** Ingests counts of people, as pairs of a second and a number, in batches. */
 async function count(samples: readonly (readonly [number, number])[], batchSize = samples.length) {
@@ -93,7 +94,9 @@ describe('an incident', () => {
   it('goes on for as long as an object stays, although its alert is limited by a frequency', async () => {
     await insert({ alert_frequency: 3600 }, { quiet_s: 60 })
     await count(Array.from({ length: 30 }, (_, i) => [i * 600, 6] as const))
-    expect(await readSummaries()).toEqual([{ started: 0, last: 14_400, ended: null, count: 5, peak: 6 }])
+    expect(await readSummaries()).toEqual([
+      { started: 0, last: 14_400, ended: null, count: 5, peak: 6 },
+    ])
   })
 
   it('belongs to one alert', async () => {
@@ -122,7 +125,9 @@ describe('the best notification of an incident', () => {
     await insert({ alert_threshold_key: 'up', alert_threshold: '0' })
     const { hello, crossing } = createMessageFactory()
     const sizes = [0.2, 0.5, 0.3, 0.5]
-    const messages = sizes.map((size, i) => crossing(1, BEGIN + i * second, 'up', { bbox: box(size) }))
+    const messages = sizes.map((size, i) =>
+      crossing(1, BEGIN + i * second, 'up', { bbox: box(size) }),
+    )
     await fixture.consume([hello(), ...messages])
     expect(await readBest()).toBe(1)
   })

@@ -27,15 +27,21 @@ export interface IncidentNotification {
   timeMs: number
   value: number
   bbox: BBox | null
-  /** When the condition had been released before the alert fired, in epoch ms. Undefined if it had not. */
+  /**
+   * When the condition had been released before the alert fired, in epoch ms.
+   * Undefined if it had not.
+   */
   previousReleasedAt: number | undefined
 }
 
-/** The incidents of some alerts that have not ended. Their rows are locked until the end of the transaction. */
+/**
+ * The incidents of some alerts that have not ended. Their rows are locked until the
+ * end of the transaction.
+ */
 export interface RunningIncidents {
   /**
-   * Adds a notification to the incident of its alert, or begins an incident. Notifications must be added in the order in which the
-   * alert fired.
+   * Adds a notification to the incident of its alert, or begins an incident. Notifications must be
+   * added in the order in which the alert fired.
    */
   add(notification: IncidentNotification): Promise<IncidentRow>
   /** Records that people are informed of a notification. The first one starts the escalation. */
@@ -122,8 +128,8 @@ export async function loadRunningIncidents(
 }
 
 /**
- * Returns when an incident had ended before a notification, in epoch ms. Returns undefined if its condition was not released, or
- * was released for less than `quiet_s`.
+ * Returns when an incident had ended before a notification, in epoch ms. Returns undefined if its
+ * condition was not released, or was released for less than `quiet_s`.
  */
 function findEnd(
   { last_at: lastAt }: IncidentRow,
@@ -139,7 +145,8 @@ function addTo(row: IncidentRow, notification: IncidentNotification): void {
   const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
   const area = computeArea(bbox)
   const isNewPeak = computeDistance(value, alert) > computeDistance(row.peak, alert)
-  // The camera shows the object best where its box is largest. Without boxes, the picture of the peak shows most objects.
+  // The camera shows the object best where its box is largest. Without boxes, the picture of the
+  // peak shows most objects.
   const isBetter = area > row.best_area || (area === 0 && row.best_area === 0 && isNewPeak)
   if (isBetter) {
     row.best_notification = notificationUuid

@@ -2,7 +2,11 @@ import type { Catalog, CatalogElement } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
 import { createDefaultElements } from './default-elements.ts'
 
-const element = (name: string, args: Record<string, unknown> = {}, usecase?: object): CatalogElement => ({
+const element = (
+  name: string,
+  args: Record<string, unknown> = {},
+  usecase?: object,
+): CatalogElement => ({
   name,
   version: '1.0.0',
   title: name,
@@ -10,7 +14,10 @@ const element = (name: string, args: Record<string, unknown> = {}, usecase?: obj
   passthrough: true,
   params_schema: {
     properties: Object.fromEntries(
-      Object.entries(args).map(([key, value]) => [key, value === undefined ? {} : { default: value }]),
+      Object.entries(args).map(([key, value]) => [
+        key,
+        value === undefined ? {} : { default: value },
+      ]),
     ),
   },
   params_mapping: {},

@@ -1,7 +1,10 @@
 import type { Catalog, CatalogElement, PipelineElement } from '@eyrie/contract'
 import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 
-/** The elements (processing steps) that every default pipeline starts with: detection and tracking of objects. */
+/**
+ * The elements (processing steps) that every default pipeline starts with: detection and
+ * tracking of objects.
+ */
 const DETECTION_ELEMENTS = ['infer', 'object-tracking']
 
 /** The element that implements each built-in usecase. */
@@ -12,10 +15,14 @@ const BUILT_IN_ELEMENTS: Record<string, string> = {
 }
 
 /**
- * Returns the elements of a new pipeline for a usecase. `catalogs` describe the elements and models of engines. The first
- * catalog that contains all elements determines their default arguments; if no catalog does, the first one.
+ * Returns the elements of a new pipeline for a usecase. `catalogs` describe the elements and models
+ * of engines. The first catalog that contains all elements determines their default arguments; if
+ * no catalog does, the first one.
  */
-export function createDefaultElements(usecaseKey: string, catalogs: readonly Catalog[]): PipelineElement[] {
+export function createDefaultElements(
+  usecaseKey: string,
+  catalogs: readonly Catalog[],
+): PipelineElement[] {
   const names = [...DETECTION_ELEMENTS, ...findUsecaseElements(usecaseKey, catalogs)]
   const hasAllElements = (catalog: Catalog) => names.every(name => findElement(catalog, name))
   const catalog = catalogs.find(hasAllElements) ?? catalogs[0]
@@ -26,7 +33,10 @@ export function createDefaultElements(usecaseKey: string, catalogs: readonly Cat
   })
 }
 
-/** Returns the names of the elements that implement a usecase: elements of plugins, then the built-in element. */
+/**
+ * Returns the names of the elements that implement a usecase: elements of plugins, then
+ * the built-in element.
+ */
 function findUsecaseElements(usecaseKey: string, catalogs: readonly Catalog[]): Set<string> {
   const names = new Set<string>()
   for (const element of catalogs.flatMap(({ elements = [] }) => elements))
@@ -45,7 +55,10 @@ const findElement = ({ elements = [] }: Catalog, name: string) =>
 
 /** Returns the defaults of an element's arguments, as its JSON schema states them. */
 function readDefaultArgs(element: CatalogElement | undefined): Record<string, unknown> {
-  const properties = (element?.params_schema?.properties ?? {}) as Record<string, { default?: unknown }>
+  const properties = (element?.params_schema?.properties ?? {}) as Record<
+    string,
+    { default?: unknown }
+  >
   const args: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(properties))
     if (schema.default !== undefined) args[name] = schema.default

@@ -25,27 +25,56 @@ import { sourceChannelColumns } from './source-channels.ts'
 const { created_at: _created, ...deviceColumns } = getTableColumns(device)
 const { device_id: _device, ...streamColumns } = getTableColumns(deviceStream)
 const { source_id, source_name, source_address, source_fps, source_type, source_sid } = source
-const sourceColumns = { source_id, source_name, source_address, source_fps, source_type, source_sid }
+const sourceColumns = {
+  source_id,
+  source_name,
+  source_address,
+  source_fps,
+  source_type,
+  source_sid,
+}
 
-/** A placeholder for the password, which the query replaces, so that the encrypted password is never read. */
+/**
+ * A placeholder for the password, which the query replaces, so that the encrypted
+ * password is never read.
+ */
 const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
-/** Creates a condition on devices or on sources. Both tables have the columns `device_id` and `site_id`. */
+/**
+ * Creates a condition on devices or on sources. Both tables have the columns
+ * `device_id` and `site_id`.
+ */
 type Condition = (table: typeof device | typeof source) => SQL
 
-// Both queries sort by site first, as an index does: Postgres then sorts the rows of each site separately, which is faster.
+// Both queries sort by site first, as an index does: Postgres then sorts the rows of each site
+// separately, which is faster.
 
-/** Selects a row for each stream of a device. A device without streams has one row without a stream. */
+/**
+ * Selects a row for each stream of a device. A device without streams has one row without a stream.
+ */
 const selectDevicesWithStreams = (tx: Transaction, condition: Condition) =>
   tx
-    .select({ ...deviceColumns, engine_status: engineState.engine_status, ...streamColumns, password })
+    .select({
+      ...deviceColumns,
+      engine_status: engineState.engine_status,
+      ...streamColumns,
+      password,
+    })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
     .where(condition(device))
-    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id))
+    .orderBy(
+      asc(device.site_id),
+      asc(device.device_name),
+      asc(device.device_id),
+      asc(deviceStream.id),
+    )
 
-/** Selects a row for each channel of a source. A source without channels has one row without a channel. */
+/**
+ * Selects a row for each channel of a source. A source without channels has one row without a
+ * channel.
+ */
 const selectSourcesWithChannels = (tx: Transaction, condition: Condition) =>
   tx
     .select({ ...sourceChannelColumns, ...sourceColumns })
@@ -62,13 +91,17 @@ const selectSourcesWithChannels = (tx: Transaction, condition: Condition) =>
       asc(channel.channel_id),
     )
 
-/** Returns a function that finds the devices that satisfy a condition. The `values` of a call replace the placeholders in the condition. */
+/**
+ * Returns a function that finds the devices that satisfy a condition. The `values` of a call
+ * replace the placeholders in the condition.
+ */
 function defineSearch(condition: Condition) {
   const findSources = definePreparedQuery(tx => selectSourcesWithChannels(tx, condition))
   const findDevicesWithStreams = definePreparedQuery(tx => selectDevicesWithStreams(tx, condition))
 
   return async (tx: Transaction, values: Record<string, string>): Promise<Device[]> => {
-    // The larger result is requested first: Postgres runs the second query while this process parses it.
+    // The larger result is requested first: Postgres runs the second query while
+    // this process parses it.
     const [sourceRows, deviceRows] = await Promise.all([
       findSources(tx, values),
       findDevicesWithStreams(tx, values),
@@ -80,21 +113,32 @@ function defineSearch(condition: Condition) {
 const searchById = defineSearch(table => eq(table.device_id, sql.placeholder('device_id')))
 const searchBySites = defineSearch(table => isInArray(table.site_id, sql.placeholder('site_ids')))
 
-/** Returns a device, such as a camera, with its streams, sources and channels, or undefined if the caller may not see it. */
+/**
+ * Returns a device, such as a camera, with its streams, sources and channels, or undefined if the
+ * caller may not see it.
+ */
 export async function findDevice(tx: Transaction, deviceId: string): Promise<Device | undefined> {
   const [found] = await searchById(tx, { device_id: deviceId })
   return found
 }
 
-/** Returns the devices of sites with their streams, sources and channels. Runs two queries for any number of sites. */
-export const findDevicesOfSites = (tx: Transaction, siteIds: readonly string[]): Promise<Device[]> =>
-  searchBySites(tx, { site_ids: formatTextArray(siteIds) })
+/**
+ * Returns the devices of sites with their streams, sources and channels. Runs two queries for
+ * any number of sites.
+ */
+export const findDevicesOfSites = (
+  tx: Transaction,
+  siteIds: readonly string[],
+): Promise<Device[]> => searchBySites(tx, { site_ids: formatTextArray(siteIds) })
 
 type DeviceRow = Awaited<ReturnType<typeof selectDevicesWithStreams>>[number]
 type SourceRow = Awaited<ReturnType<typeof selectSourcesWithChannels>>[number]
 type SourcesByDevice = ReturnType<typeof groupSourcesByDevice>
 
-/** Combines the rows of each device: one row for each stream, or a single row with null as the `id` of a stream. */
+/**
+ * Combines the rows of each device: one row for each stream, or a single row with null as
+ * the `id` of a stream.
+ */
 function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[] {
   const rowsByDevice = Map.groupBy(rows, ({ device_id }) => device_id)
   return [...rowsByDevice.values()].map(deviceRows => {
@@ -113,7 +157,10 @@ function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[
   })
 }
 
-/** Combines the rows of each source: one row for each channel, or a single one without a channel. Returns the sources by device id. */
+/**
+ * Combines the rows of each source: one row for each channel, or a single one without a channel.
+ * Returns the sources by device id.
+ */
 function groupSourcesByDevice(rows: SourceRow[]) {
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
   const sources = [...rowsBySource.values()].map(sourceRows => ({
@@ -125,12 +172,19 @@ function groupSourcesByDevice(rows: SourceRow[]) {
 
 /** The name of each value of `ENGINE_STATUS`. */
 const ENGINE_STATUS_NAMES = new Map<number, DeviceStatus>(
-  Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
+  Object.entries(ENGINE_STATUS).map(([name, status]) => [
+    status,
+    name as keyof typeof ENGINE_STATUS,
+  ]),
 )
 
-/** Returns the status of a device: that of its engine. If the engine is online, a device is online while one of its channels is active. */
+/**
+ * Returns the status of a device: that of its engine. If the engine is online, a device is online
+ * while one of its channels is active.
+ */
 function toDeviceStatus(engineStatus: number, channels: SourceChannel[]): DeviceStatus {
-  if (engineStatus !== ENGINE_STATUS.online) return ENGINE_STATUS_NAMES.get(engineStatus) ?? 'unknown'
+  if (engineStatus !== ENGINE_STATUS.online)
+    return ENGINE_STATUS_NAMES.get(engineStatus) ?? 'unknown'
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
 }

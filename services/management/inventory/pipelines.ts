@@ -6,17 +6,22 @@ import { channel, pipeline, source } from '../db/schema/index.ts'
 import { findReferencedSources, mapSourceKeys } from './source-keys.ts'
 
 /**
- * Returns the pipelines that satisfy a condition, each with the ids that its sources have on the engine. Sources that the caller
- * does not see, and the shapes drawn in their pictures, are omitted.
+ * Returns the pipelines that satisfy a condition, each with the ids that its sources have
+ * on the engine. Sources that the caller does not see, and the shapes drawn in their
+ * pictures, are omitted.
  */
-export async function findPipelines(tx: Transaction, condition: SQL | undefined): Promise<ManagedPipeline[]> {
+export async function findPipelines(
+  tx: Transaction,
+  condition: SQL | undefined,
+): Promise<ManagedPipeline[]> {
   const rows = await tx
     .select()
     .from(pipeline)
     .where(condition)
     .orderBy(asc(pipeline.pipeline_name), asc(pipeline.pipeline_id))
 
-  // A channel connects a source to a pipeline. `source_sid` is the id that the engine has assigned to the source.
+  // A channel connects a source to a pipeline. `source_sid` is the id that the engine has
+  // assigned to the source.
   const ids = rows.map(({ pipeline_id }) => pipeline_id)
   const connectedSources = await tx
     .select({ pipeline_id: channel.pipeline_id, source_sid: source.source_sid })
@@ -49,8 +54,14 @@ async function findExistingSources(tx: Transaction, ids: string[]): Promise<Read
   return new Set(rows.map(({ source_id }) => source_id))
 }
 
-/** Returns the ids of the pipelines that the caller sees completely: all channels, and all sources in their configurations. */
-export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
+/**
+ * Returns the ids of the pipelines that the caller sees completely: all channels, and all sources
+ * in their configurations.
+ */
+export async function findWhollyVisible(
+  tx: Transaction,
+  ids: string[],
+): Promise<ReadonlySet<string>> {
   const rows = await tx
     .select({
       pipeline_id: pipeline.pipeline_id,
@@ -71,8 +82,8 @@ export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise
 }
 
 /**
- * Removes a deleted source, and the shapes drawn in its picture, from the configurations of all pipelines, even if
- * the caller may not change them.
+ * Removes a deleted source, and the shapes drawn in its picture, from the configurations of all
+ * pipelines, even if the caller may not change them.
  */
 export const removeSourceFromConfigs = (tx: Transaction, sourceId: string): Promise<void> =>
   withFullScope(tx, () => removeFromConfigs(tx, sourceId))

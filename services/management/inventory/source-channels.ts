@@ -7,8 +7,9 @@ const { usecase_key, usecase_name, usecase_icon, usecase_meta_key } = usecase
 const usecaseColumns = { usecase_key, usecase_name, usecase_icon, usecase_meta_key }
 
 /**
- * The columns of a channel in API responses, which include the usecase, the source and the state. `channel_sid` is
- * the id that the engine has assigned. `is_active` says that the channel runs on a connected engine.
+ * The columns of a channel in API responses, which include the usecase, the source and the
+ * state. `channel_sid` is the id that the engine has assigned. `is_active` says that the channel
+ * runs on a connected engine.
  */
 export const sourceChannelColumns = {
   ...channelColumns,
@@ -19,7 +20,9 @@ export const sourceChannelColumns = {
   is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
 }
 
-/** Returns the channels that satisfy a condition on channel or source and are visible to the caller. */
+/**
+ * Returns the channels that satisfy a condition on channel or source and are visible to the caller.
+ */
 export const findSourceChannels = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select(sourceChannelColumns)

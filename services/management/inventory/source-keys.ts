@@ -1,7 +1,7 @@
 import type { PipelineElement } from '@eyrie/contract'
 
-// The configuration of a pipeline element may depend on the source. Its keys are then source ids: `<uuid>`, or several ids
-// separated by commas.
+// The configuration of a pipeline element may depend on the source. Its keys are then source ids:
+// `<uuid>`, or several ids separated by commas.
 
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
 const SOURCE_KEY = new RegExp(`^\\s*${UUID}\\s*(?:,\\s*${UUID}\\s*)*$`, 'i')
@@ -26,8 +26,9 @@ const KEYS_RULE =
   'the keys of this config are ids of sources, as /source/list returns them, several separated by commas'
 
 /**
- * Returns the keys that an engine would reject. `isKeyedBySource` returns whether the configuration of an element depends on
- * the source, or undefined for an element that the engine's catalog does not contain.
+ * Returns the keys that an engine would reject. `isKeyedBySource` returns whether the
+ * configuration of an element depends on the source, or undefined for an element that the engine's
+ * catalog does not contain.
  */
 export function findInvalidKeys(
   elements: readonly PipelineElement[],
@@ -35,7 +36,9 @@ export function findInvalidKeys(
 ): InvalidKey[] {
   return elements.flatMap(({ name, config = {} }, index) => {
     const keys = Object.keys(config)
-    const reasons = isKeyedBySource(name) ? describeInvalidSourceKeys(keys) : describeEmptyKeys(keys)
+    const reasons = isKeyedBySource(name)
+      ? describeInvalidSourceKeys(keys)
+      : describeEmptyKeys(keys)
     return reasons.map(reason => ({ index, reason }))
   })
 }
@@ -52,17 +55,25 @@ function describeInvalidSourceKeys(keys: readonly string[]): string[] {
   ]
 }
 
-/** No element has a setting without a name, so an empty key is a mistake even if the catalog is not known. */
+/**
+ * No element has a setting without a name, so an empty key is a mistake even if the
+ * catalog is not known.
+ */
 const describeEmptyKeys = (keys: readonly string[]) =>
-  keys.filter(key => key.trim() === '').map(key => `"${key}" is not a valid key: a key must not be empty`)
+  keys
+    .filter(key => key.trim() === '')
+    .map(key => `"${key}" is not a valid key: a key must not be empty`)
 
 type SourceIdMap = (sourceId: string) => number | string | undefined
 
 /**
- * Returns the elements with each source id in a key replaced by the result of `mapId`. Removes ids that map to undefined, and
- * keys that have no id left.
+ * Returns the elements with each source id in a key replaced by the result of `mapId`. Removes ids
+ * that map to undefined, and keys that have no id left.
  */
-export function mapSourceKeys(elements: readonly PipelineElement[], mapId: SourceIdMap): PipelineElement[] {
+export function mapSourceKeys(
+  elements: readonly PipelineElement[],
+  mapId: SourceIdMap,
+): PipelineElement[] {
   return elements.map(element => {
     if (!element.config) return element
     const entries: [string, unknown][] = []

@@ -12,7 +12,10 @@ import { firstRow } from '../db/rows.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 
-/** A channel with its usecase, which is the purpose of its analysis, such as counting people who cross a line. */
+/**
+ * A channel with its usecase, which is the purpose of its analysis, such as counting
+ * people who cross a line.
+ */
 export type UsecaseChannel = typeof channel.$inferSelect & {
   usecase_key: string
   /** The keys of the statistics that the usecase has. */
@@ -21,7 +24,9 @@ export type UsecaseChannel = typeof channel.$inferSelect & {
   customAggregations: Aggregations
 }
 
-/** Returns the IANA time zone of the site of a channel, in which its days and months are counted. */
+/**
+ * Returns the IANA time zone of the site of a channel, in which its days and months are counted.
+ */
 export async function readChannelTimeZone(tx: Transaction, channelId: string): Promise<string> {
   const rows = await tx.execute<{ timezone: string }>(
     sql`select channel_timezone(${channelId}::uuid) as timezone`,
@@ -29,7 +34,10 @@ export async function readChannelTimeZone(tx: Transaction, channelId: string): P
   return firstRow(rows).timezone
 }
 
-/** Returns a usecase. Throws `EyrieError` (`id`) about the field `field` if the usecase does not exist. */
+/**
+ * Returns a usecase. Throws `EyrieError` (`id`) about the field `field` if the
+ * usecase does not exist.
+ */
 export async function findUsecase(tx: Transaction, usecaseKey: string, field: string) {
   const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecaseKey))
   if (!row) throw fieldError(field, 'no such usecase', { code: 'id' })
@@ -37,8 +45,8 @@ export async function findUsecase(tx: Transaction, usecaseKey: string, field: st
 }
 
 /**
- * Returns an existing channel, which must have the usecase. Throws `EyrieError` about the field `field`: `id` if the usecase
- * does not exist, `syntax` if the channel has a different usecase.
+ * Returns an existing channel, which must have the usecase. Throws `EyrieError` about the field
+ * `field`: `id` if the usecase does not exist, `syntax` if the channel has a different usecase.
  */
 export async function findChannelOfUsecase(
   tx: Transaction,
@@ -48,7 +56,8 @@ export async function findChannelOfUsecase(
 ): Promise<UsecaseChannel> {
   const expected = await findUsecase(tx, usecaseKey, field)
   const row = firstRow(await tx.select().from(channel).where(eq(channel.channel_id, channelId)))
-  if (row.usecase_id !== expected.usecase_id) throw fieldError(field, 'the channel has a different usecase')
+  if (row.usecase_id !== expected.usecase_id)
+    throw fieldError(field, 'the channel has a different usecase')
   return {
     ...row,
     usecase_key: usecaseKey,
@@ -67,12 +76,17 @@ export async function findUsecaseKey(tx: Transaction, channelId: string): Promis
   return firstRow(rows).usecase_key
 }
 
-/** Throws `EyrieError` (`syntax`) about each key that is neither a built-in statistic nor one of the usecase. */
+/**
+ * Throws `EyrieError` (`syntax`) about each key that is neither a built-in statistic
+ * nor one of the usecase.
+ */
 export function assertStatisticKeys(
   keys: readonly { field: string; key: string }[],
   customAggregations: Aggregations,
 ): void {
-  const unknown = keys.filter(({ key }) => !isBuiltInKey(key) && !Object.hasOwn(customAggregations, key))
+  const unknown = keys.filter(
+    ({ key }) => !isBuiltInKey(key) && !Object.hasOwn(customAggregations, key),
+  )
   if (unknown.length === 0) return
 
   const fields = unknown.map(({ field, key }) => ({
@@ -82,8 +96,14 @@ export function assertStatisticKeys(
   throw fieldErrors(fields)
 }
 
-/** Adds the usecases that plugins declare in the catalog of an engine. To a usecase that exists, only missing keys are added. */
-export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog): Promise<void> {
+/**
+ * Adds the usecases that plugins declare in the catalog of an engine. To a usecase that exists,
+ * only missing keys are added.
+ */
+export async function addPluginUsecases(
+  tx: Transaction,
+  { elements = [] }: Catalog,
+): Promise<void> {
   const usecases = elements.flatMap(
     ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
@@ -98,7 +118,9 @@ export async function addPluginUsecases(tx: Transaction, { elements = [] }: Cata
         usecase_desc: description,
         usecase_component_key: key,
         usecase_meta_key: metaKeys.map(meta => meta.key),
-        usecase_aggregations: Object.fromEntries(customStatistics.map(meta => [meta.key, meta.aggregation])),
+        usecase_aggregations: Object.fromEntries(
+          customStatistics.map(meta => [meta.key, meta.aggregation]),
+        ),
       })
       .onConflictDoUpdate({
         target: usecase.usecase_key,

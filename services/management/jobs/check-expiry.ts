@@ -30,11 +30,16 @@ export interface ExpiryOptions {
   now(): number
 }
 
-/** Returns the license and the certificate of this appliance if they expire within 30 days or have expired. */
+/**
+ * Returns the license and the certificate of this appliance if they expire within 30
+ * days or have expired.
+ */
 export async function findExpiries(options: ExpiryOptions): Promise<Expiry[]> {
   const expiries = [readCertificateExpiry(options), await readLicenseExpiry(options)]
   const latestMs = options.now() + WARNING_DAYS * DAY_MS
-  return expiries.filter(expiry => expiry !== undefined).filter(({ expiresAtMs }) => expiresAtMs < latestMs)
+  return expiries
+    .filter(expiry => expiry !== undefined)
+    .filter(({ expiresAtMs }) => expiresAtMs < latestMs)
 }
 
 function readCertificateExpiry({ tls, now }: ExpiryOptions): Expiry | undefined {
@@ -44,14 +49,23 @@ function readCertificateExpiry({ tls, now }: ExpiryOptions): Expiry | undefined 
   return { kind: 'certificate', expiresAtMs, description }
 }
 
-/** Returns when the active license expires. Undefined if no license is active, or if it does not expire. */
-async function readLicenseExpiry({ licensePool, engine, now }: ExpiryOptions): Promise<Expiry | undefined> {
+/**
+ * Returns when the active license expires. Undefined if no license is active, or if it does not
+ * expire.
+ */
+async function readLicenseExpiry({
+  licensePool,
+  engine,
+  now,
+}: ExpiryOptions): Promise<Expiry | undefined> {
   if (!licensePool) return undefined
   const { license }: Activation = await engine.get('/api/v3/activation', activation)
   const entries = readPool(readFileSync(licensePool.file, 'utf8'), licensePool.public_key)
   const activeEntry = entries.find(
     ({ customer, subscription, pool }) =>
-      customer === license?.customer && subscription === license.subscription && pool === license.pool,
+      customer === license?.customer &&
+      subscription === license.subscription &&
+      pool === license.pool,
   )
   if (!activeEntry?.until) return undefined
 
@@ -84,7 +98,9 @@ export function createExpiryCheck(options: ExpiryOptions): ExpiryCheck {
       expiries = await findExpiries(options)
       for (const { kind, description } of expiries)
         log.warn({ kind, reason: description }, 'validity ends soon')
-      return expiries.length === 0 ? `nothing ends within ${WARNING_DAYS} days` : describeAll().join('; ')
+      return expiries.length === 0
+        ? `nothing ends within ${WARNING_DAYS} days`
+        : describeAll().join('; ')
     },
     alarms: describeAll,
   }

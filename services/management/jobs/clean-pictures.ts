@@ -21,7 +21,8 @@ export interface PictureFolders {
 }
 
 /**
- * The job `pictures`: deletes files that no record refers to, such as those of a transaction that failed after the file was written.
+ * The job `pictures`: deletes files that no record refers to, such as those of a transaction that
+ * failed after the file was written.
  */
 export async function cleanPictures(
   { database, signal }: Pick<JobContext, 'database' | 'signal'>,
@@ -66,7 +67,8 @@ async function* listPictureFiles(pictures: string, images: string): AsyncGenerat
 }
 
 function* toBatches(names: string[]) {
-  for (let first = 0; first < names.length; first += BATCH_SIZE) yield names.slice(first, first + BATCH_SIZE)
+  for (let first = 0; first < names.length; first += BATCH_SIZE)
+    yield names.slice(first, first + BATCH_SIZE)
 }
 
 const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/

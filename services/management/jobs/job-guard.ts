@@ -5,9 +5,18 @@ import type { JobRunner } from './job-runner.ts'
 import { listJobs } from './job-store.ts'
 
 const HOUR_MS = 3_600_000
-/** Management runs these jobs by itself if the scheduler has not run them for this long. Without them, the disk would fill up. */
-const MAX_PAUSE_MS: Partial<Record<JobName, number>> = { retention: 26 * HOUR_MS, deliveries: 26 * HOUR_MS }
-/** While the disk is almost full, the job `retention` is run more often than that, because it deletes expired data. */
+/**
+ * Management runs these jobs by itself if the scheduler has not run them for this long. Without
+ * them, the disk would fill up.
+ */
+const MAX_PAUSE_MS: Partial<Record<JobName, number>> = {
+  retention: 26 * HOUR_MS,
+  deliveries: 26 * HOUR_MS,
+}
+/**
+ * While the disk is almost full, the job `retention` is run more often than that, because it
+ * deletes expired data.
+ */
 const FULL_DISK_PAUSE_MS = 600_000
 /** A job that has been due for longer is reported. */
 const OVERDUE_MS = HOUR_MS
@@ -20,7 +29,10 @@ export interface JobGuardOptions {
   now(): number
 }
 
-/** Runs urgent jobs that the scheduler does not start, and reports jobs that are overdue or have failed. */
+/**
+ * Runs urgent jobs that the scheduler does not start, and reports jobs that are
+ * overdue or have failed.
+ */
 export interface JobGuard {
   /** Runs the jobs that cannot wait for the scheduler. */
   check(database: Database): Promise<void>
@@ -33,7 +45,8 @@ export function createJobGuard({ runner, isDiskFull, now }: JobGuardOptions): Jo
   let jobs: readonly Job[] = []
 
   function isUrgent({ job_name: jobName, started_at: startedAt }: Job): boolean {
-    const maxPauseMs = jobName === 'retention' && isDiskFull() ? FULL_DISK_PAUSE_MS : MAX_PAUSE_MS[jobName]
+    const maxPauseMs =
+      jobName === 'retention' && isDiskFull() ? FULL_DISK_PAUSE_MS : MAX_PAUSE_MS[jobName]
     if (maxPauseMs === undefined) return false
     return startedAt === null || now() - Date.parse(startedAt) > maxPauseMs
   }

@@ -32,8 +32,12 @@ function createRunner(work: JobWork) {
   return createJobRunner(works, log)
 }
 
-const run = (runner: ReturnType<typeof createRunner>, runId: string, limitMs = WAIT_MS, waitMs = WAIT_MS) =>
-  runner.run(database(), 'expiry', { run_id: runId, limitMs, waitMs })
+const run = (
+  runner: ReturnType<typeof createRunner>,
+  runId: string,
+  limitMs = WAIT_MS,
+  waitMs = WAIT_MS,
+) => runner.run(database(), 'expiry', { run_id: runId, limitMs, waitMs })
 
 const read = () => database().system('test', tx => readJob(tx, 'expiry'))
 
@@ -58,7 +62,10 @@ describe('a run', () => {
     const begun = run(first, firstId, 10 * WAIT_MS)
     await vi.waitUntil(async () => (await read()).job_state === 'running')
     expect(await run(second, secondId)).toMatchObject({ run_id: firstId, job_state: 'running' })
-    expect(await run(first, secondId, WAIT_MS, 0)).toMatchObject({ run_id: firstId, job_state: 'running' })
+    expect(await run(first, secondId, WAIT_MS, 0)).toMatchObject({
+      run_id: firstId,
+      job_state: 'running',
+    })
     end.resolve('first')
     expect(await begun).toMatchObject({ job_message: 'first' })
     expect(await run(second, secondId)).toMatchObject({ run_id: secondId, job_message: 'second' })
@@ -68,7 +75,10 @@ describe('a run', () => {
     const end = Promise.withResolvers<string>()
     const runner = createRunner(() => end.promise)
     const runId = randomUUID()
-    expect(await run(runner, runId, WAIT_MS, 0)).toMatchObject({ run_id: runId, job_state: 'running' })
+    expect(await run(runner, runId, WAIT_MS, 0)).toMatchObject({
+      run_id: runId,
+      job_state: 'running',
+    })
     end.resolve('late')
     expect(await run(runner, runId)).toMatchObject({ job_state: 'succeeded', job_message: 'late' })
   })
@@ -105,7 +115,10 @@ describe('a run', () => {
     const runner = createRunner(async () => 'again')
     expect(await run(runner, runId, WAIT_MS, 0)).toMatchObject({ job_state: 'running' })
     await database().system('test', tx =>
-      tx.update(job).set({ lease_until: sql`now() - interval '1 second'` }).where(eq(job.name, 'expiry')),
+      tx
+        .update(job)
+        .set({ lease_until: sql`now() - interval '1 second'` })
+        .where(eq(job.name, 'expiry')),
     )
     expect(await read()).toMatchObject({ job_state: 'failed', finished_at: null })
     expect(await run(runner, runId)).toMatchObject({ job_state: 'succeeded', job_message: 'again' })
@@ -155,10 +168,17 @@ describe('the plan', () => {
     const runner = createRunner(async () => 'done')
     const { run_id } = await run(runner, randomUUID())
     const nextRunAt = '2030-01-01T00:00:00.000Z'
-    await database().system('test', tx => storePlan(tx, [{ job_name: 'expiry', next_run_at: nextRunAt }]))
+    await database().system('test', tx =>
+      storePlan(tx, [{ job_name: 'expiry', next_run_at: nextRunAt }]),
+    )
     expect(await read()).toMatchObject({ run_id, next_run_at: nextRunAt, job_state: 'succeeded' })
     const jobs = await database().system('test', tx => listJobs(tx))
     expect(jobs).toHaveLength(JOB_NAMES.length)
-    expect(jobs[0]).toMatchObject({ job_name: 'retention', run_id: null, job_state: null, next_run_at: null })
+    expect(jobs[0]).toMatchObject({
+      job_name: 'retention',
+      run_id: null,
+      job_state: null,
+      next_run_at: null,
+    })
   })
 })

@@ -26,15 +26,19 @@ const DEFAULT_LIMIT_MS = 4 * 3_600_000
 /** Runs the jobs. A job never runs twice at the same time, and a finished run is not repeated. */
 export interface JobRunner {
   /**
-   * Starts a run unless it has finished or is in progress, and waits for its result for at most `waitMs`. Returns the state of the
-   * job. Its `run_id` is that of another run if one is in progress.
+   * Starts a run unless it has finished or is in progress, and waits for its result for
+   * at most `waitMs`. Returns the state of the job. Its `run_id` is that of another run
+   * if one is in progress.
    */
   run(database: Database, name: JobName, run: RunOptions): Promise<Job>
   /** Starts the runs that people have requested. */
   runRequested(database: Database): Promise<void>
   /** Starts a run unless one is in progress, and waits until it has ended. */
   runNow(database: Database, name: JobName): Promise<void>
-  /** Interrupts all runs of this process, and waits until they have ended. An interrupted run may start again. */
+  /**
+   * Interrupts all runs of this process, and waits until they have ended. An interrupted
+   * run may start again.
+   */
   stop(): Promise<void>
 }
 
@@ -46,7 +50,10 @@ export interface RunOptions {
 
 /** A run that is in progress in this process. */
 interface ActiveRun {
-  /** A property, because `startRun` is asynchronous: if it returned this promise itself, its callers would wait for the end of the run. */
+  /**
+   * A property, because `startRun` is asynchronous: if it returned this promise itself, its callers
+   * would wait for the end of the run.
+   */
   ended: Promise<void>
 }
 
@@ -56,8 +63,9 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
   const activeRuns = new Map<JobName, ActiveRun>()
 
   /**
-   * Starts a run, unless a run of the job is in progress in this process already, and returns the run that is in progress. Returns
-   * undefined if another process runs the job or has finished this run, or if this process may not run the job.
+   * Starts a run, unless a run of the job is in progress in this process already, and returns the
+   * run that is in progress. Returns undefined if another process runs the job or has finished this
+   * run, or if this process may not run the job.
    */
   async function startRun(
     database: Database,
@@ -115,7 +123,8 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
         await storeResult(database, name, runId, result)
         logResult(name, runId, result, performance.now() - startedAtMs)
       }
-      // Work that exceeds its time limit keeps the lease until it has ended, so that no other run starts meanwhile.
+      // Work that exceeds its time limit keeps the lease until it has ended, so that no other
+      // run starts meanwhile.
       await working.catch(() => {})
     } catch (error) {
       log.error({ job: name, run_id: runId, err: error }, 'failed to store result of job')
@@ -126,7 +135,10 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     }
   }
 
-  /** Stores a result, and waits for the database if necessary: a run without a result would be repeated. */
+  /**
+   * Stores a result, and waits for the database if necessary: a run without a result would be
+   * repeated.
+   */
   async function storeResult(database: Database, name: JobName, runId: string, result: JobResult) {
     while (!stopping.signal.aborted) {
       try {
@@ -139,8 +151,18 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     }
   }
 
-  function logResult(name: JobName, runId: string, { state, message }: JobResult, durationMs: number) {
-    const fields = { job: name, run_id: runId, duration_ms: Math.round(durationMs), result: message }
+  function logResult(
+    name: JobName,
+    runId: string,
+    { state, message }: JobResult,
+    durationMs: number,
+  ) {
+    const fields = {
+      job: name,
+      run_id: runId,
+      duration_ms: Math.round(durationMs),
+      result: message,
+    }
     if (state === 'failed') log.error(fields, 'failed to run job')
     else log.info(fields, state === 'skipped' ? 'skipped job' : 'finished job')
   }
@@ -166,7 +188,8 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       const requested = await database.system('jobs', tx => listRequestedRuns(tx), {
         accessMode: 'read only',
       })
-      for (const { name, run_id: runId } of requested) await startRun(database, name, runId, DEFAULT_LIMIT_MS)
+      for (const { name, run_id: runId } of requested)
+        await startRun(database, name, runId, DEFAULT_LIMIT_MS)
     },
 
     async runNow(database, name) {

@@ -7,8 +7,9 @@ import type { Transaction } from '../db/database.ts'
 import { firstRow } from '../db/rows.ts'
 import { job } from '../db/schema/index.ts'
 
-// The table `job` contains when each job is due, the result of its last run, and a lease. The process that runs a job renews the lease.
-// If the lease expires, the process has crashed, and the run was interrupted.
+// The table `job` contains when each job is due, the result of its last run, and a lease. The
+// process that runs a job renews the lease. If the lease expires, the process has crashed, and the
+// run was interrupted.
 
 /** Duration of a lease. A crashed process delays the next run of its job by at most this time. */
 export const LEASE_S = 30
@@ -35,7 +36,10 @@ const INTERRUPTED = 'was interrupted and starts again soon'
 
 type JobRow = typeof job.$inferSelect
 
-/** Describes a job for the API, also one that has never run. The cast is safe: a constraint of the database admits only valid states. */
+/**
+ * Describes a job for the API, also one that has never run. The cast is safe: a constraint of the
+ * database admits only valid states.
+ */
 function toJob(name: JobName, row: JobRow | undefined): Job {
   const {
     started_at: startedAt = null,
@@ -74,7 +78,9 @@ export async function storePlan(tx: Transaction, jobs: readonly PlannedJob[]): P
   }
 }
 
-/** Requests a run, and returns its id. If a run is already requested, returns the id of that run. */
+/**
+ * Requests a run, and returns its id. If a run is already requested, returns the id of that run.
+ */
 export async function requestRun(tx: Transaction, name: JobName): Promise<string> {
   const rows = await tx
     .insert(job)
@@ -88,7 +94,9 @@ export async function requestRun(tx: Transaction, name: JobName): Promise<string
 }
 
 /** Returns the requested runs that have not started. */
-export async function listRequestedRuns(tx: Transaction): Promise<{ name: JobName; run_id: string }[]> {
+export async function listRequestedRuns(
+  tx: Transaction,
+): Promise<{ name: JobName; run_id: string }[]> {
   const rows = await tx
     .select({ name: job.name, run_id: sql<string>`${job.requested_run_id}` })
     .from(job)
@@ -97,8 +105,8 @@ export async function listRequestedRuns(tx: Transaction): Promise<{ name: JobNam
 }
 
 /**
- * Claims a run for this process. Returns false if a run of the job is in progress, or if this run has finished already. An
- * interrupted run can be claimed again when its lease has expired.
+ * Claims a run for this process. Returns false if a run of the job is in progress, or if this run
+ * has finished already. An interrupted run can be claimed again when its lease has expired.
  */
 export async function claimRun(tx: Transaction, name: JobName, runId: string): Promise<boolean> {
   await tx.insert(job).values({ name }).onConflictDoNothing()
@@ -151,4 +159,5 @@ export const finishRun = (
     .where(runCondition(name, runId))
 
 /** Selects the job if this is its current run. */
-const runCondition = (name: JobName, runId: string) => and(eq(job.name, name), eq(job.run_id, runId))
+const runCondition = (name: JobName, runId: string) =>
+  and(eq(job.name, name), eq(job.run_id, runId))

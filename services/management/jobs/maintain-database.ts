@@ -4,7 +4,10 @@ import type { Database } from '../db/database.ts'
 import { quoteIdentifier } from '../db/server-requirements.ts'
 import type { JobContext } from './job.ts'
 
-/** Larger tables are vacuumed in every run. Postgres itself maintains smaller ones well enough, unless many of their rows are dead. */
+/**
+ * Larger tables are vacuumed in every run. Postgres itself maintains smaller ones well enough,
+ * unless many of their rows are dead.
+ */
 const LARGE_TABLE_BYTES = 8 << 20
 const MIN_DEAD_ROWS = 1000
 const MAX_REPORTED_TABLES = 5
@@ -18,8 +21,9 @@ interface Table {
 }
 
 /**
- * The job `database`: removes dead rows of large tables and updates the statistics of the planner, which Postgres does not do by
- * itself for partitioned tables. Rebuilds indexes that an interrupted REINDEX has left invalid.
+ * The job `database`: removes dead rows of large tables and updates the statistics of the planner,
+ * which Postgres does not do by itself for partitioned tables. Rebuilds indexes that an interrupted
+ * REINDEX has left invalid.
  */
 export async function maintainDatabase({ database, signal, log }: JobContext): Promise<string> {
   const tables = await listTables(database)

@@ -97,7 +97,9 @@ describe('the job database', () => {
 
   it('stops at its time limit', async () => {
     const aborted = AbortSignal.timeout(1)
-    await expect(testDatabase.database.maintain('select pg_sleep(600)', aborted)).rejects.toThrow('timeout')
+    await expect(testDatabase.database.maintain('select pg_sleep(600)', aborted)).rejects.toThrow(
+      'timeout',
+    )
   })
 })
 
@@ -146,7 +148,9 @@ describe('the job expiry', () => {
       tls,
       now: () => moment,
     })
-    expect(await check.run({ log })).toMatch(/^the certificate of EYRIE_TLS_CERT has ended on .*: replace it/)
+    expect(await check.run({ log })).toMatch(
+      /^the certificate of EYRIE_TLS_CERT has ended on .*: replace it/,
+    )
     expect(check.alarms()).toHaveLength(1)
     moment = 0
     expect(await check.run({ log })).toBe('nothing ends within 30 days')
@@ -160,7 +164,11 @@ describe('the guard of the jobs', () => {
     const runner = {
       runNow: async (_: unknown, name: JobName) => void started.push(name),
     } as unknown as JobRunner
-    const guard = createJobGuard({ runner, isDiskFull: () => isDiskFull, now: () => Date.now() + delayMs })
+    const guard = createJobGuard({
+      runner,
+      isDiskFull: () => isDiskFull,
+      now: () => Date.now() + delayMs,
+    })
     await guard.check(testDatabase.database)
     return { started, alarms: guard.alarms() }
   }
@@ -187,7 +195,9 @@ describe('the guard of the jobs', () => {
       await finishRun(tx, 'backup', runId, { state: 'failed', message: 'create the bucket' })
       await storePlan(tx, [{ job_name: 'expiry', next_run_at: new Date().toISOString() }])
     })
-    expect((await createGuard(false, 0)).alarms).toEqual(['the job backup has failed: create the bucket'])
+    expect((await createGuard(false, 0)).alarms).toEqual([
+      'the job backup has failed: create the bucket',
+    ])
     expect((await createGuard(false, 2 * HOUR_MS)).alarms[1]).toMatch(
       /^the scheduler has not started the jobs expiry for more than an hour/,
     )

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { decideLeases } from './decide-leases.ts'
 
-const decide = (instanceId: string, instances: string, subjects: string, holders: Record<string, string>) =>
+const decide = (
+  instanceId: string,
+  instances: string,
+  subjects: string,
+  holders: Record<string, string>,
+) =>
   decideLeases({
     instance_id: instanceId,
     instances: instances.split(' '),
@@ -17,7 +22,11 @@ describe('the decision about leases', () => {
       { claim: ['1', '2', '3'], release: [] },
     ],
     ['claims nothing without subjects', ['a', 'a b', '', {}], { claim: [], release: [] }],
-    ['claims an equal share, rounded up', ['b', 'a b', '1 2 3', {}], { claim: ['3', '1'], release: [] }],
+    [
+      'claims an equal share, rounded up',
+      ['b', 'a b', '1 2 3', {}],
+      { claim: ['3', '1'], release: [] },
+    ],
     [
       'leaves alone what others hold',
       ['b', 'a b', '1 2 3 4', { 1: 'a', 2: 'a' }],
@@ -33,7 +42,11 @@ describe('the decision about leases', () => {
       ['a', 'a b', '1 2 3', { 1: 'a', 2: 'a', 3: 'a' }],
       { claim: [], release: ['3'] },
     ],
-    ['keeps a single subject where it is', ['a', 'a b', '1', { 1: 'a' }], { claim: [], release: [] }],
+    [
+      'keeps a single subject where it is',
+      ['a', 'a b', '1', { 1: 'a' }],
+      { claim: [], release: [] },
+    ],
   ])('%s', (_, state, decision) => {
     expect(decide(...state)).toEqual(decision)
   })
@@ -48,7 +61,12 @@ describe('the decision about leases', () => {
         const advance = () => {
           let changes = 0
           for (const instanceId of instances) {
-            const { claim, release } = decideLeases({ instance_id: instanceId, instances, subjects, holders })
+            const { claim, release } = decideLeases({
+              instance_id: instanceId,
+              instances,
+              subjects,
+              holders,
+            })
             for (const subject of claim) holders.set(subject, instanceId)
             for (const subject of release) holders.delete(subject)
             changes += claim.length + release.length
@@ -59,7 +77,9 @@ describe('the decision about leases', () => {
         advance()
         expect(advance()).toBe(0)
         expect(holders.size).toBe(subjectCount)
-        const counts = instances.map(id => [...holders.values()].filter(holder => holder === id).length)
+        const counts = instances.map(
+          id => [...holders.values()].filter(holder => holder === id).length,
+        )
         expect(Math.max(...counts)).toBeLessThanOrEqual(Math.ceil(subjectCount / instanceCount))
       }
   })

@@ -18,8 +18,9 @@ export interface LeaseDecision {
 }
 
 /**
- * Decides which leases an instance claims and releases. Every instance decides by itself: none takes more than an equal share,
- * rounded up, so that together they take everything, and an instance releases only what exceeds that.
+ * Decides which leases an instance claims and releases. Every instance decides by itself: none
+ * takes more than an equal share, rounded up, so that together they take everything, and an
+ * instance releases only what exceeds that.
  */
 export function decideLeases({
   instance_id: instanceId,
@@ -30,7 +31,8 @@ export function decideLeases({
   const share = Math.ceil(subjects.length / Math.max(1, instances.length))
   const held = subjects.filter(subject => holders.get(subject) === instanceId)
   const free = subjects.filter(subject => !holders.has(subject))
-  // Instances start at different subjects, because two that claim the same one at the same moment waste an attempt.
+  // Instances start at different subjects, because two that claim the same one at the same
+  // moment waste an attempt.
   const offset = Math.max(0, instances.indexOf(instanceId)) * share
   const rotated = free.map((_, index) => free[(index + offset) % free.length]!)
   return {

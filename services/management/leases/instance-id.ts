@@ -2,8 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 
 /**
- * Returns the id of this management service among those on the same database. A service that is restarted at the same address has
- * the same id, so that it goes on with its own leases at once: no other process can listen there. `port` 0: a new id.
+ * Returns the id of this management service among those on the same database. A service that is
+ * restarted at the same address has the same id, so that it goes on with its own leases at once: no
+ * other process can listen there. `port` 0: a new id.
  */
 export function getInstanceId(host: string, port: number): string {
   if (port === 0) return randomUUID()

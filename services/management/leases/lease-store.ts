@@ -7,14 +7,16 @@ import { decideLeases } from './decide-leases.ts'
 export const BACKGROUND = 'background'
 
 /**
- * An instance that has not renewed its row for this long counts as dead. Its engines are connected to another instance within ten seconds:
- * after this time, the next renewal of another instance, and its connection to the engine.
+ * An instance that has not renewed its row for this long counts as dead. Its engines are connected
+ * to another instance within ten seconds: after this time, the next renewal of another instance,
+ * and its connection to the engine.
  */
 const ALIVE_S = 5
 
 /**
- * Postgres ends the connection of a process that has stopped in the middle of a transaction for this long. Its locks would
- * otherwise block the instance that takes over. Long enough for a busy machine.
+ * Postgres ends the connection of a process that has stopped in the middle of a
+ * transaction for this long. Its locks would otherwise block the instance that takes over.
+ * Long enough for a busy machine.
  */
 const MAX_IDLE_MS = 30_000
 
@@ -28,8 +30,8 @@ export interface HeldLeases {
 }
 
 /**
- * Renews the row of an instance, deletes dead instances, and claims free leases. Only the clock of the database is used, so that the
- * clocks of the machines may differ.
+ * Renews the row of an instance, deletes dead instances, and claims free leases. Only the clock of
+ * the database is used, so that the clocks of the machines may differ.
  */
 export async function renewLeases(
   tx: Transaction,
@@ -44,7 +46,10 @@ export async function renewLeases(
     .select({ instance_id: managementInstance.instance_id })
     .from(managementInstance)
     .orderBy(managementInstance.instance_id)
-  const engines = await tx.select({ engine_id: engine.engine_id }).from(engine).orderBy(engine.engine_id)
+  const engines = await tx
+    .select({ engine_id: engine.engine_id })
+    .from(engine)
+    .orderBy(engine.engine_id)
   const engineIds = engines.map(({ engine_id }) => engine_id)
   const leases = await tx.select().from(lease)
   const holders = new Map(leases.map(({ subject, instance_id }) => [subject, instance_id]))
@@ -55,7 +60,11 @@ export async function renewLeases(
     holders,
   })
   const isBackgroundFree = !holders.has(BACKGROUND)
-  const claimed = await claimLeases(tx, instanceId, isBackgroundFree ? [BACKGROUND, ...claim] : claim)
+  const claimed = await claimLeases(
+    tx,
+    instanceId,
+    isBackgroundFree ? [BACKGROUND, ...claim] : claim,
+  )
 
   const held = leases.filter(row => row.instance_id === instanceId).map(({ subject }) => subject)
   return { subjects: new Set([...held, ...claimed]), excess: release, engines: new Set(engineIds) }
@@ -66,7 +75,10 @@ async function recordAlive(tx: Transaction, instance: { instance_id: string; hos
   await tx
     .insert(managementInstance)
     .values({ ...instance, alive_until: aliveUntil })
-    .onConflictDoUpdate({ target: managementInstance.instance_id, set: { alive_until: aliveUntil } })
+    .onConflictDoUpdate({
+      target: managementInstance.instance_id,
+      set: { alive_until: aliveUntil },
+    })
 }
 
 /** Deletes the other instances that are dead. Their leases are deleted with them. */
@@ -103,7 +115,9 @@ export async function releaseLeases(
   instanceId: string,
   subjects: readonly string[],
 ): Promise<void> {
-  await tx.delete(lease).where(and(eq(lease.instance_id, instanceId), inArray(lease.subject, [...subjects])))
+  await tx
+    .delete(lease)
+    .where(and(eq(lease.instance_id, instanceId), inArray(lease.subject, [...subjects])))
 }
 
 /** Deletes an instance and its leases. */
@@ -112,10 +126,15 @@ export async function removeInstance(tx: Transaction, instanceId: string): Promi
 }
 
 /**
- * Returns whether an instance holds a lease. To be called at the start of a transaction that requires the lease. The lease is not locked:
- * otherwise a process that hangs in a transaction would block the instance that takes over.
+ * Returns whether an instance holds a lease. To be called at the start of a transaction that
+ * requires the lease. The lease is not locked: otherwise a process that hangs in a transaction
+ * would block the instance that takes over.
  */
-export async function holdsLease(tx: Transaction, instanceId: string, subject: string): Promise<boolean> {
+export async function holdsLease(
+  tx: Transaction,
+  instanceId: string,
+  subject: string,
+): Promise<boolean> {
   await limitIdleTime(tx)
   const [row] = await tx
     .select({ subject: lease.subject })
@@ -125,4 +144,6 @@ export async function holdsLease(tx: Transaction, instanceId: string, subject: s
 }
 
 const limitIdleTime = (tx: Transaction) =>
-  tx.execute(sql`select set_config('idle_in_transaction_session_timeout', ${String(MAX_IDLE_MS)}, true)`)
+  tx.execute(
+    sql`select set_config('idle_in_transaction_session_timeout', ${String(MAX_IDLE_MS)}, true)`,
+  )

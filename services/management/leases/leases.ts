@@ -15,14 +15,15 @@ const RENEWAL_MS = 1000
 const OPERATION = 'leases'
 
 /**
- * Divides the work among the management services (instances) on one database. Each engine is followed by one instance, and one instance
- * runs the background jobs. An instance holds a lease for each of these tasks. When it ends, the others take over its leases.
+ * Divides the work among the management services (instances) on one database. Each engine is
+ * followed by one instance, and one instance runs the background jobs. An instance holds a lease
+ * for each of these tasks. When it ends, the others take over its leases.
  */
 export interface Leases {
   readonly instance_id: string
   /**
-   * Starts to claim leases, and returns a function that stops it. If several parts of the service have started it, the last one to
-   * stop gives up the leases.
+   * Starts to claim leases, and returns a function that stops it. If several parts of the service
+   * have started it, the last one to stop gives up the leases.
    */
   start(database: Database): () => Promise<void>
   /** Calls a listener after every renewal. Renewals wait for it. */
@@ -52,7 +53,11 @@ export interface LeasesOptions {
   log: Log
 }
 
-export function createLeases({ instance_id: instanceId, host_name: hostName, log }: LeasesOptions): Leases {
+export function createLeases({
+  instance_id: instanceId,
+  host_name: hostName,
+  log,
+}: LeasesOptions): Leases {
   const listeners: ((held: HeldLeases, database: Database) => Promise<void>)[] = []
   const background = createGate()
   /** How many parts of the service have called `start` and not ended it. */
@@ -69,7 +74,10 @@ export function createLeases({ instance_id: instanceId, host_name: hostName, log
     for (const listener of listeners) await listener(held, database)
   }
 
-  /** Renews until stopped. While the database is unreachable, this instance retains its leases, because no other one can claim them. */
+  /**
+   * Renews until stopped. While the database is unreachable, this instance retains its leases,
+   * because no other one can claim them.
+   */
   async function renewPeriodically(database: Database, signal: AbortSignal): Promise<void> {
     const logFailure = logUnlessUnavailable(log, 'failed to renew leases')
     while (!signal.aborted) {
@@ -110,7 +118,8 @@ export function createLeases({ instance_id: instanceId, host_name: hostName, log
     renew: () => pause.abort(),
 
     async release(database, subjects) {
-      if (subjects.length > 0) await database.system(OPERATION, tx => releaseLeases(tx, instanceId, subjects))
+      if (subjects.length > 0)
+        await database.system(OPERATION, tx => releaseLeases(tx, instanceId, subjects))
     },
 
     waitForBackground: background.waitUntilOpen,
@@ -137,7 +146,10 @@ function createGate() {
   }
 }
 
-/** Returns a database whose `system` transactions throw `LeaseLostError` unless this instance holds the lease of `subject`. */
+/**
+ * Returns a database whose `system` transactions throw `LeaseLostError` unless this instance holds
+ * the lease of `subject`.
+ */
 export function guardByLease(database: Database, instanceId: string, subject: string): Database {
   const guard =
     <T>(work: (tx: Transaction) => Promise<T>) =>

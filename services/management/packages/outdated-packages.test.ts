@@ -13,13 +13,24 @@ type Versions = Record<string, string>
 
 const formatPackages = (versions: Versions, fields: string) =>
   Object.entries(versions)
-    .map(([name, version]) => `Package: ${name}\nVersion: ${version}\nArchitecture: all\n${fields}\n`)
+    .map(
+      ([name, version]) => `Package: ${name}\nVersion: ${version}\nArchitecture: all\n${fields}\n`,
+    )
     .join('\n')
 
-/** A package database with installed packages, and an archive with others. Returns the variables that select it. */
+/**
+ * A package database with installed packages, and an archive with others. Returns the
+ * variables that select it.
+ */
 function createPackageDatabase(installed: Versions, archive: Versions): NodeJS.ProcessEnv {
   const root = createTemporaryFolder()
-  for (const folder of ['dpkg/info', 'dpkg/updates', 'lists/partial', 'cache/archives/partial', 'archive'])
+  for (const folder of [
+    'dpkg/info',
+    'dpkg/updates',
+    'lists/partial',
+    'cache/archives/partial',
+    'archive',
+  ])
     mkdirSync(join(root, folder), { recursive: true })
   const fields = 'Maintainer: Eyrie\nDescription: test\n'
   writeFileSync(
@@ -45,7 +56,11 @@ function createPackageDatabase(installed: Versions, archive: Versions): NodeJS.P
       'APT::Update::Post-Invoke-Success "";',
     ].join('\n'),
   )
-  const environment = { PATH: process.env.PATH, APT_CONFIG: configuration, DPKG_ADMINDIR: join(root, 'dpkg') }
+  const environment = {
+    PATH: process.env.PATH,
+    APT_CONFIG: configuration,
+    DPKG_ADMINDIR: join(root, 'dpkg'),
+  }
   execFileSync('apt-get', ['update'], { env: environment, stdio: 'pipe' })
   return environment
 }
@@ -71,7 +86,9 @@ describe('packages that parse video', needs(installedProgram('apt-get')), () => 
     onTestFinished(() => monitor.stop())
     await vi.waitFor(() =>
       expect(monitor.alarms()).toEqual([
-        expect.stringContaining('gstreamer1.0-libav 1.22.0-2 (1.22.0-2+deb12u1). Run make run as root'),
+        expect.stringContaining(
+          'gstreamer1.0-libav 1.22.0-2 (1.22.0-2+deb12u1). Run make run as root',
+        ),
       ]),
     )
   })

@@ -19,10 +19,13 @@ const PACKAGE_LISTS = resolve(import.meta.dirname, '../../../appliance/setup/pac
 const STATUS_FORMAT = '${db:Status-Status} ${Package}\n'
 
 /**
- * Returns the installed Debian packages that parse video of cameras and are outdated. Needs no network: the system updates its lists of
- * available packages by itself. Returns nothing on a system without Debian's package management.
+ * Returns the installed Debian packages that parse video of cameras and are outdated. Needs no
+ * network: the system updates its lists of available packages by itself. Returns nothing on a
+ * system without Debian's package management.
  */
-export async function findOutdatedPackages(environment?: NodeJS.ProcessEnv): Promise<OutdatedPackage[]> {
+export async function findOutdatedPackages(
+  environment?: NodeJS.ProcessEnv,
+): Promise<OutdatedPackage[]> {
   const patterns = parseParserPackages(await readFile(PACKAGE_LISTS, 'utf8').catch(() => ''))
   const names = await listInstalledPackages(patterns, environment)
   if (names.length === 0) return []
@@ -40,13 +43,18 @@ async function listInstalledPackages(
   patterns: readonly string[],
   environment: NodeJS.ProcessEnv | undefined,
 ): Promise<string[]> {
-  const output = await readOutput('dpkg-query', ['-W', '-f', STATUS_FORMAT, ...patterns], environment)
+  const output = await readOutput(
+    'dpkg-query',
+    ['-W', '-f', STATUS_FORMAT, ...patterns],
+    environment,
+  )
   return Array.from(output.matchAll(/^installed (.+)$/gm), ([, name = '']) => name)
 }
 
 /**
- * Returns the output of a command, even if the command fails: dpkg-query fails if a pattern matches nothing, after it has listed the
- * packages of the other patterns. Returns an empty text if there is no such command.
+ * Returns the output of a command, even if the command fails: dpkg-query fails if a pattern
+ * matches nothing, after it has listed the packages of the other patterns. Returns an empty text
+ * if there is no such command.
  */
 async function readOutput(
   command: string,
@@ -54,7 +62,10 @@ async function readOutput(
   environment: NodeJS.ProcessEnv | undefined,
 ): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(command, args, { env: environment, encoding: 'utf8' })
+    const { stdout } = await promisify(execFile)(command, args, {
+      env: environment,
+      encoding: 'utf8',
+    })
     return stdout
   } catch (error) {
     return (error as { stdout?: string }).stdout ?? ''
@@ -78,7 +89,10 @@ function parseParserPackages(script: string): string[] {
   return Array.from(list.matchAll(/'([^']+)'/g), ([, pattern = '']) => pattern)
 }
 
-/** Parses the output of `apt-cache policy`: the name of each package, followed by indented lines with its two versions. */
+/**
+ * Parses the output of `apt-cache policy`: the name of each package, followed by indented lines
+ * with its two versions.
+ */
 function parsePolicy(output: string): OutdatedPackage[] {
   const packages = output.matchAll(/^(\S+):\n {2}\S+: (\S+)\n {2}\S+: (\S+)$/gm)
   return Array.from(packages, ([, name = '', installed = '', candidate = '']) => ({

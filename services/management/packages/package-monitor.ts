@@ -23,13 +23,16 @@ export function monitorPackages(
   let alarm: string | undefined
 
   /** Waits until the time is over or `stop` is called. */
-  const pause = (ms: number) => wait(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+  const pause = (ms: number) =>
+    wait(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
 
   async function checkPeriodically(): Promise<void> {
     await pause(firstCheckAfterMs)
     while (!stopping.signal.aborted) {
       const packages = await find()
-      const versions = packages.map(({ name, installed, candidate }) => `${name} ${installed} (${candidate})`)
+      const versions = packages.map(
+        ({ name, installed, candidate }) => `${name} ${installed} (${candidate})`,
+      )
       const wasOutdated = alarm !== undefined
       alarm = versions.length > 0 ? describeOutdated(versions) : undefined
       if (alarm !== undefined && !wasOutdated)

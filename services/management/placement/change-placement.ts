@@ -20,14 +20,17 @@ export interface SourcePlacementChange {
   engine_id?: string | undefined
 }
 
-/** Updates the placement of a site. Returns the updated rows: none if the caller may not change the site. */
+/**
+ * Updates the placement of a site. Returns the updated rows: none if the caller may
+ * not change the site.
+ */
 export const updateSitePlacement = (tx: Transaction, change: SitePlacementChange) =>
   // `change` includes the id, because an update must set at least one column.
   tx.update(site).set(change).where(eq(site.site_id, change.site_id)).returning()
 
 /**
- * Updates the placement of a source, and moves the source if the change names another engine. Returns the updated rows: none if the caller
- * may not change the source.
+ * Updates the placement of a source, and moves the source if the change names another engine.
+ * Returns the updated rows: none if the caller may not change the source.
  */
 export async function updateSourcePlacement(
   tx: Transaction,
@@ -47,7 +50,10 @@ export async function updateSourcePlacement(
   return rows
 }
 
-/** Moves sources as planned. Throws `EyrieError` (`conflict`) if a source has been moved since the plan was made. */
+/**
+ * Moves sources as planned. Throws `EyrieError` (`conflict`) if a source has been moved
+ * since the plan was made.
+ */
 export async function applyMoves(tx: Transaction, moves: readonly SourceMove[]): Promise<void> {
   for (const [index, move] of moves.entries()) {
     if (await moveSource(tx, move)) continue

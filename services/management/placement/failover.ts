@@ -4,7 +4,9 @@ import { moveSource } from './move-sources.ts'
 import { planFailover } from './plan-placement.ts'
 import { hasStrandedSources, readPlacementState } from './read-placement-state.ts'
 
-/** Moves the sources of lost engines to others. Called every few seconds, by one management service. */
+/**
+ * Moves the sources of lost engines to others. Called every few seconds, by one management service.
+ */
 export interface Failover {
   run(database: Database): Promise<void>
   /** Returns a line about the sources that fit on no engine, if there are any. */

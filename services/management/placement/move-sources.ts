@@ -18,12 +18,16 @@ export interface SourceMove {
   to_engine_id: string
 }
 
-/** Former channels are deleted after this time. The log of an engine is not large enough to deliver older messages. */
+/**
+ * Former channels are deleted after this time. The log of an engine is not large enough to
+ * deliver older messages.
+ */
 const MAX_DELIVERY_DAYS = 90
 
 /**
- * Moves a source and its channels in the database. The next reconciliation creates them on the new engine, and deletes them on the old one.
- * Returns false if the source is not on the old engine any more. Must run with all rights.
+ * Moves a source and its channels in the database. The next reconciliation creates them on the new
+ * engine, and deletes them on the old one. Returns false if the source is not on the old engine any
+ * more. Must run with all rights.
  */
 export async function moveSource(
   tx: Transaction,
@@ -44,7 +48,12 @@ export async function moveSource(
 
   if (oldEngine?.log_id) await storeFormerChannels(tx, sourceId, fromEngineId, oldEngine.log_id)
   await resetChannels(tx, sourceId)
-  const sourceCores = await removeLoad(tx, fromEngineId, oldEngine?.reported, movedSource.source_sid)
+  const sourceCores = await removeLoad(
+    tx,
+    fromEngineId,
+    oldEngine?.reported,
+    movedSource.source_sid,
+  )
   // The channels follow by their foreign key, `on update cascade`.
   await tx
     .update(source)
@@ -59,10 +68,15 @@ export async function moveSource(
 }
 
 /**
- * Stores which ids the channels had on the old engine. The old engine may still deliver messages, which are assigned to the channels by
- * these ids.
+ * Stores which ids the channels had on the old engine. The old engine may still deliver messages,
+ * which are assigned to the channels by these ids.
  */
-async function storeFormerChannels(tx: Transaction, sourceId: string, engineId: string, logId: string) {
+async function storeFormerChannels(
+  tx: Transaction,
+  sourceId: string,
+  engineId: string,
+  logId: string,
+) {
   const rows = await tx
     .select({ channel_id: channel.channel_id, channel_sid: channel.channel_sid })
     .from(channel)
@@ -85,7 +99,10 @@ async function storeFormerChannels(tx: Transaction, sourceId: string, engineId: 
     .where(lt(formerChannel.moved_at, sql`now() - ${MAX_DELIVERY_DAYS} * interval '1 day'`))
 }
 
-/** Deletes the ids that the old engine has assigned, and marks the states of the channels as outdated. */
+/**
+ * Deletes the ids that the old engine has assigned, and marks the states of the
+ * channels as outdated.
+ */
 async function resetChannels(tx: Transaction, sourceId: string) {
   const ofSource = eq(channel.source_id, sourceId)
   await tx.update(channel).set({ channel_sid: null }).where(ofSource)
@@ -97,8 +114,9 @@ async function resetChannels(tx: Transaction, sourceId: string) {
 }
 
 /**
- * Removes the load of a source from the last report of its old engine. Otherwise plans would count the load on both engines until the old
- * engine reports again. Returns the load in CPU cores; undefined if it was not measured.
+ * Removes the load of a source from the last report of its old engine. Otherwise plans would count
+ * the load on both engines until the old engine reports again. Returns the load in CPU cores;
+ * undefined if it was not measured.
  */
 async function removeLoad(
   tx: Transaction,
@@ -122,10 +140,15 @@ async function removeLoad(
 }
 
 /**
- * Moves the device of a moved source if no source of the device is left on the old engine. The engine of a device determines the status of
- * the device, and which users see the engine.
+ * Moves the device of a moved source if no source of the device is left on the old engine. The
+ * engine of a device determines the status of the device, and which users see the engine.
  */
-async function moveDevice(tx: Transaction, deviceId: string, fromEngineId: string, toEngineId: string) {
+async function moveDevice(
+  tx: Transaction,
+  deviceId: string,
+  fromEngineId: string,
+  toEngineId: string,
+) {
   const deviceSource = alias(source, 'device_source')
   const selectSources = (engineId: string) =>
     tx

@@ -6,8 +6,9 @@ import { planNewSource } from './plan-placement.ts'
 import { readPlacementState } from './read-placement-state.ts'
 
 /**
- * Moves a source that has just been created to the engine with the most free capacity, if management places the sources of its site.
- * It stays on the requested engine if no engine is available. Must run with all rights.
+ * Moves a source that has just been created to the engine with the most free capacity, if
+ * management places the sources of its site. It stays on the requested engine if no engine is
+ * available. Must run with all rights.
  */
 export async function placeNewSource(
   tx: Transaction,

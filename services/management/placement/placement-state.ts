@@ -14,7 +14,9 @@ export interface PlacementEngine {
   otherLoad: number
   /** The owner. Null: the engine belongs to the installation. */
   organization_id: string | null
-  /** The sites that the engine serves. Empty: all of its organization, or all of the installation. */
+  /**
+   * The sites that the engine serves. Empty: all of its organization, or all of the installation.
+   */
   site_ids: readonly string[]
 }
 
@@ -41,8 +43,13 @@ export interface PlacementState {
 /** What a source is assumed to need while no source has been measured. */
 const DEFAULT_CORES = 0.125
 
-/** Returns a function that estimates the load of a source: the measured load, or else the mean of all measured sources. */
-export function createCostEstimate({ sources }: PlacementState): (source: PlacementSource) => number {
+/**
+ * Returns a function that estimates the load of a source: the measured load, or else the mean of
+ * all measured sources.
+ */
+export function createCostEstimate({
+  sources,
+}: PlacementState): (source: PlacementSource) => number {
   const measured = sources.flatMap(({ cores }) => cores ?? [])
   const total = measured.reduce((sum, cores) => sum + cores, 0)
   const mean = measured.length > 0 ? total / measured.length : DEFAULT_CORES

@@ -38,7 +38,12 @@ type Case = [string, PlacementEngine[], PlacementSource[], string[]]
 
 describe('the plan for lost engines', () => {
   it.each<Case>([
-    ['moves nothing while all engines are there', [engine('a'), engine('b')], [source('1', 'a')], []],
+    [
+      'moves nothing while all engines are there',
+      [engine('a'), engine('b')],
+      [source('1', 'a')],
+      [],
+    ],
     [
       'moves the sources to the other engine',
       [engine('a', lost), engine('b')],
@@ -65,7 +70,11 @@ describe('the plan for lost engines', () => {
     ],
     [
       'considers that engines have capacities of their own',
-      [engine('a', lost), engine('b', { cores: 2, otherLoad: 1 }), engine('c', { cores: 8, otherLoad: 3 })],
+      [
+        engine('a', lost),
+        engine('b', { cores: 2, otherLoad: 1 }),
+        engine('c', { cores: 8, otherLoad: 3 }),
+      ],
       [source('1', 'a')],
       ['1 to c'],
     ],
@@ -121,7 +130,10 @@ describe('the plan for lost engines', () => {
 
   it('names the sources that fit nowhere, and shows the loads', () => {
     const engines = [engine('a', lost), engine('b', { cores: 1, otherLoad: 0.5 })]
-    const plan = planFailover({ engines, sources: [source('1', 'a'), source('2', 'a', { cores: 0.25 })] })
+    const plan = planFailover({
+      engines,
+      sources: [source('1', 'a'), source('2', 'a', { cores: 0.25 })],
+    })
     expect(plan.unplaced).toMatchObject([
       { source_id: '1', reason: expect.stringContaining('free capacity') },
     ])
@@ -155,7 +167,11 @@ describe('the plan for a better distribution', () => {
     [
       'leaves pinned sources where they are',
       [engine('a'), engine('b')],
-      [source('1', 'a', { isAutomatic: false }), source('2', 'a', { isAutomatic: false }), source('3', 'a')],
+      [
+        source('1', 'a', { isAutomatic: false }),
+        source('2', 'a', { isAutomatic: false }),
+        source('3', 'a'),
+      ],
       ['3 to b'],
     ],
     [
@@ -201,8 +217,13 @@ describe('the plan for a better distribution', () => {
       for (let round = 0; round < 10; round += 1) {
         const { moves } = planRebalance({ engines, sources })
         if (moves.length === 0) break
-        const places = new Map(moves.map(({ source_id, to_engine_id }) => [source_id, to_engine_id]))
-        sources = sources.map(row => ({ ...row, engine_id: places.get(row.source_id) ?? row.engine_id }))
+        const places = new Map(
+          moves.map(({ source_id, to_engine_id }) => [source_id, to_engine_id]),
+        )
+        sources = sources.map(row => ({
+          ...row,
+          engine_id: places.get(row.source_id) ?? row.engine_id,
+        }))
       }
       expect(planRebalance({ engines, sources }).moves).toEqual([])
       expect(sources.filter(({ isAutomatic }) => !isAutomatic)).toEqual(pinned)

@@ -7,9 +7,15 @@ import {
   type PlacementState,
 } from './placement-state.ts'
 
-/** A move that lowers the share of the capacity that is used on the fuller engine by at least this is worth its pause. */
+/**
+ * A move that lowers the share of the capacity that is used on the fuller engine by at least
+ * this is worth its pause.
+ */
 const MIN_GAIN = 0.1
-/** So is a smaller one if the shares of the two engines differ by at least this: many small sources make a large load, too. */
+/**
+ * So is a smaller one if the shares of the two engines differ by at least this: many small sources
+ * make a large load, too.
+ */
 const MIN_DIFFERENCE = 0.25
 
 /** Smaller shares are rounding errors. */
@@ -28,10 +34,15 @@ interface Board {
   place(source: PlacementSource, engineId: string): void
 }
 
-/** Plans new engines for the automatically placed sources of lost engines, the most expensive sources first. */
+/**
+ * Plans new engines for the automatically placed sources of lost engines, the most
+ * expensive sources first.
+ */
 export function planFailover(state: PlacementState): PlacementPlan {
   const board = createBoard(state)
-  const lost = new Set(state.engines.filter(({ isLost }) => isLost).map(({ engine_id }) => engine_id))
+  const lost = new Set(
+    state.engines.filter(({ isLost }) => isLost).map(({ engine_id }) => engine_id),
+  )
   const stranded = state.sources
     .filter(({ isAutomatic, engine_id }) => isAutomatic && lost.has(engine_id))
     .toSorted((a, b) => board.estimate(b) - board.estimate(a) || compare(a.source_id, b.source_id))
@@ -40,12 +51,18 @@ export function planFailover(state: PlacementState): PlacementPlan {
   for (const source of stranded) {
     const target = chooseEngine(board, source)
     if (target) moves.push(move(board, source, target, 'its engine is unreachable'))
-    else unplaced.push(toUnplaced(source, 'no other engine serves its site and has enough free capacity'))
+    else
+      unplaced.push(
+        toUnplaced(source, 'no other engine serves its site and has enough free capacity'),
+      )
   }
   return toPlan(state, board, moves, unplaced)
 }
 
-/** Plans a better distribution: spreads the sources of sites that ask for it, then evens out the loads. */
+/**
+ * Plans a better distribution: spreads the sources of sites that ask for it, then
+ * evens out the loads.
+ */
 export function planRebalance(state: PlacementState): PlacementPlan {
   const failover = planFailover(state)
   const board = createBoard(state)
@@ -70,11 +87,19 @@ export function planRebalance(state: PlacementState): PlacementPlan {
   return toPlan(state, board, moves, failover.unplaced)
 }
 
-/** Chooses the engine for a new source. Undefined if no engine serves its site and has enough free capacity. */
-export const planNewSource = (state: PlacementState, source: PlacementSource): PlacementEngine | undefined =>
-  chooseEngine(createBoard(state), source)
+/**
+ * Chooses the engine for a new source. Undefined if no engine serves its site and has
+ * enough free capacity.
+ */
+export const planNewSource = (
+  state: PlacementState,
+  source: PlacementSource,
+): PlacementEngine | undefined => chooseEngine(createBoard(state), source)
 
-/** Returns the engine with the fewest sources of the site, if those are to be spread, and else with the most free capacity. */
+/**
+ * Returns the engine with the fewest sources of the site, if those are to be spread, and else with
+ * the most free capacity.
+ */
 function chooseEngine(board: Board, source: PlacementSource): PlacementEngine | undefined {
   const candidates = board.engines.filter(
     engine => isEligible(engine, source) && hasRoom(board, engine, board.estimate(source)),
@@ -84,10 +109,15 @@ function chooseEngine(board: Board, source: PlacementSource): PlacementEngine | 
     getShare(board, engine),
     board.countSources(engine.engine_id),
   ]
-  return candidates.toSorted((a, b) => compareRanks(rank(a), rank(b)) || compare(a.engine_id, b.engine_id))[0]
+  return candidates.toSorted(
+    (a, b) => compareRanks(rank(a), rank(b)) || compare(a.engine_id, b.engine_id),
+  )[0]
 }
 
-/** Finds a source of a site whose sources are to be spread, and an engine with at least two sources of this site fewer. */
+/**
+ * Finds a source of a site whose sources are to be spread, and an engine with at least two
+ * sources of this site fewer.
+ */
 function findSpread(board: Board, movable: readonly PlacementSource[]) {
   for (const source of movable) {
     if (!source.isSpread) continue
@@ -99,7 +129,9 @@ function findSpread(board: Board, movable: readonly PlacementSource[]) {
   return undefined
 }
 
-/** Finds the source whose move relieves a full engine the most, without making another one as full. */
+/**
+ * Finds the source whose move relieves a full engine the most, without making another one as full.
+ */
 function findRelief(board: Board, movable: readonly PlacementSource[]) {
   let best: { source: PlacementSource; target: PlacementEngine; gain: number } | undefined
   const shares = new Map(board.engines.map(engine => [engine.engine_id, getShare(board, engine)]))
@@ -117,7 +149,8 @@ function findRelief(board: Board, movable: readonly PlacementSource[]) {
       if (!isWorthwhile || gain <= (best?.gain ?? MIN_COST)) continue
       const count = ({ engine_id }: PlacementEngine) => board.countOfSite(engine_id, source.site_id)
       if (source.isSpread && count(target) >= count(from)) continue
-      if (isEligible(target, source) && hasRoom(board, target, cost)) best = { source, target, gain }
+      if (isEligible(target, source) && hasRoom(board, target, cost))
+        best = { source, target, gain }
     }
   }
   return best

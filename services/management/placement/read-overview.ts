@@ -7,7 +7,10 @@ import { sourceChannelColumns } from '../inventory/source-channels.ts'
 import { planRebalance } from './plan-placement.ts'
 import { readPlacementState } from './read-placement-state.ts'
 
-/** Returns all engines with their loads, the placement rules of the sites, and the engine of each source. Must run with all rights. */
+/**
+ * Returns all engines with their loads, the placement rules of the sites, and the engine of each
+ * source. Must run with all rights.
+ */
 export async function readOverview(tx: Transaction): Promise<PlacementOverview> {
   const state = await readPlacementState(tx)
   // A plan contains the present load of each engine.
@@ -69,7 +72,9 @@ export async function readOverview(tx: Transaction): Promise<PlacementOverview> 
     sources: sources.map(row => ({
       ...row,
       cores: costs.get(row.source_id) ?? null,
-      channels: (channelsBySource.get(row.source_id) ?? []).map(({ source_id: _, ...rest }) => rest),
+      channels: (channelsBySource.get(row.source_id) ?? []).map(
+        ({ source_id: _, ...rest }) => rest,
+      ),
     })),
   }
 }

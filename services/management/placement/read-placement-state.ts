@@ -6,7 +6,10 @@ import { firstRow } from '../db/rows.ts'
 import { channel, engine, engineSite, engineState, site, source } from '../db/schema/index.ts'
 import type { PlacementEngine, PlacementSource, PlacementState } from './placement-state.ts'
 
-/** The sources of an engine are moved once it has been unreachable for this long, by the clock of the database. */
+/**
+ * The sources of an engine are moved once it has been unreachable for this long, by the
+ * clock of the database.
+ */
 export const LOST_AFTER_S = 15
 
 /** Whether an engine has been unusable for `LOST_AFTER_S`, as a column or condition of a query. */
@@ -15,7 +18,9 @@ const longUnusable = sql<boolean>`coalesce(${engineState.unusable_since} <= now(
 /** The placement of a source: its own, or that of its site. */
 const effectivePlacement = sql<Placement>`coalesce(${source.source_placement}, ${site.site_placement})`
 
-/** Returns whether an unreachable engine has sources to move. Much faster than `readPlacementState`. */
+/**
+ * Returns whether an unreachable engine has sources to move. Much faster than `readPlacementState`.
+ */
 export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
   const [stranded] = await tx
     .select({ source_id: source.source_id })
@@ -41,7 +46,10 @@ export async function isAnyPlacementAutomatic(tx: Transaction): Promise<boolean>
   return firstRow(rows).found
 }
 
-/** Reads all engines with their capacity, and all sources that have channels with their load. Must run with all rights. */
+/**
+ * Reads all engines with their capacity, and all sources that have channels with their load. Must
+ * run with all rights.
+ */
 export async function readPlacementState(tx: Transaction): Promise<PlacementState> {
   const engineRows = await selectEngines(tx)
   const sourceRows = await selectSources(tx)
@@ -67,7 +75,8 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
   const sources = sourceRows.map(
     ({ source_sid: sourceSid, source_cores: sourceCores, placement, ...row }): PlacementSource => {
       // `source_cores` is what the source needed before it was moved to its engine.
-      const cores = findLoad({ source_sid: sourceSid, engine_id: row.engine_id }) ?? sourceCores ?? undefined
+      const cores =
+        findLoad({ source_sid: sourceSid, engine_id: row.engine_id }) ?? sourceCores ?? undefined
       return { ...row, isAutomatic: placement === 'automatic', cores }
     },
   )
@@ -107,7 +116,10 @@ const selectSources = (tx: Transaction) =>
     .where(inArray(source.source_id, tx.select({ id: channel.source_id }).from(channel)))
     .orderBy(source.source_id)
 
-/** Returns a function that finds the load of a source, in CPU cores, in the last report of its engine. */
+/**
+ * Returns a function that finds the load of a source, in CPU cores, in the last
+ * report of its engine.
+ */
 function createLoadFinder(engineRows: Awaited<ReturnType<typeof selectEngines>>) {
   const loadsByEngine = new Map(
     engineRows.map(({ engine_id: engineId, reported }) => {

@@ -42,10 +42,13 @@ export interface ReportSelection {
 type Channel = Awaited<ReturnType<typeof readChannels>>[number]
 
 /**
- * Reads the statistics of a report, with the rights of the transaction. Throws `EyrieError` (`syntax`) if the report would
- * be too long.
+ * Reads the statistics of a report, with the rights of the transaction. Throws `EyrieError`
+ * (`syntax`) if the report would be too long.
  */
-export async function collectSections(tx: Transaction, selection: ReportSelection): Promise<ReportSection[]> {
+export async function collectSections(
+  tx: Transaction,
+  selection: ReportSelection,
+): Promise<ReportSection[]> {
   const channels = await readChannels(tx, selection)
   const { interval, period, timeZone, now } = selection
   const rowCount = channels.length * listBuckets(interval, period, timeZone, now).length
@@ -64,7 +67,10 @@ export async function collectSections(tx: Transaction, selection: ReportSelectio
   return sections
 }
 
-function readChannels(tx: Transaction, { site_id: siteId, channelIds, usecaseKeys }: ReportSelection) {
+function readChannels(
+  tx: Transaction,
+  { site_id: siteId, channelIds, usecaseKeys }: ReportSelection,
+) {
   return tx
     .select({
       channel_id: channel.channel_id,
@@ -97,7 +103,8 @@ async function collectSection(
   // There is at least one channel, and all have the same usecase.
   const { usecase_key, usecase_name, usecaseKeys, customAggregations } = channels[0]!
   const existing = [...usecaseKeys, NOTIFICATION_KEY]
-  const keys = statisticKeys.length > 0 ? existing.filter(key => statisticKeys.includes(key)) : existing
+  const keys =
+    statisticKeys.length > 0 ? existing.filter(key => statisticKeys.includes(key)) : existing
   if (keys.length === 0) return undefined
 
   const selection: StatisticSelection = { keys, usecaseKeys, customAggregations }
@@ -131,7 +138,10 @@ async function collectSection(
   }
 }
 
-/** The statistics of one channel, or of all channels together: one entry for each bucket, and one for the whole period. */
+/**
+ * The statistics of one channel, or of all channels together: one entry for each bucket, and one
+ * for the whole period.
+ */
 interface ChannelTotals {
   rows: Totals[]
   total: Totals
@@ -143,7 +153,10 @@ interface PeriodTotals {
   channels: readonly ChannelTotals[]
 }
 
-function combineChannels({ buckets, channels }: PeriodTotals, selection: StatisticSelection): ChannelTotals {
+function combineChannels(
+  { buckets, channels }: PeriodTotals,
+  selection: StatisticSelection,
+): ChannelTotals {
   const combine = (totals: Totals[]) => combineTotals(totals, selection)
   return {
     // The rows of a channel correspond to the buckets.

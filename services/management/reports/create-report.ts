@@ -14,7 +14,10 @@ import { formatLocalDay, type ReportPeriod } from './report-period.ts'
 export interface ReportRequest {
   /** Undefined: the name of the site. */
   title: string | undefined
-  /** Undefined for a report about channels whose site the caller may not see. It omits the name of the site. */
+  /**
+   * Undefined for a report about channels whose site the caller may not see. It omits
+   * the name of the site.
+   */
   site_id: string | undefined
   /** Empty for all channels of the site. */
   channelIds: readonly string[]
@@ -30,8 +33,9 @@ export interface ReportRequest {
 }
 
 /**
- * Creates a report with the rights of the transaction. The site must exist. `now` is in epoch ms. Throws `EyrieError` (`syntax`) for
- * channels of another site, for channels in several time zones, and if the report would be too long.
+ * Creates a report with the rights of the transaction. The site must exist. `now` is in epoch ms.
+ * Throws `EyrieError` (`syntax`) for channels of another site, for channels in several time zones,
+ * and if the report would be too long.
  */
 export async function createReport(
   tx: Transaction,
@@ -39,7 +43,8 @@ export async function createReport(
   now: number,
 ): Promise<{ report: Report; period: ReportPeriod }> {
   const { site_id: siteId, channelIds, interval, isCompared } = request
-  const place = siteId === undefined ? await findChannelPlace(tx, channelIds) : await findSite(tx, siteId)
+  const place =
+    siteId === undefined ? await findChannelPlace(tx, channelIds) : await findSite(tx, siteId)
   if (siteId !== undefined) await assertChannelsOnSite(tx, channelIds, siteId)
   const { siteName, timeZone } = place
   const period = request.findPeriod(timeZone)

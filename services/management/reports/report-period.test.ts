@@ -13,7 +13,15 @@ const iso = ({ from, to }: { from: number; to: number }) =>
 
 describe('the last complete period', () => {
   it.each([
-    ['1d', 1, 'day', 'UTC', '2026-03-04T00:00:00Z', '2026-03-03T00:00:00.000Z', '2026-03-04T00:00:00.000Z'],
+    [
+      '1d',
+      1,
+      'day',
+      'UTC',
+      '2026-03-04T00:00:00Z',
+      '2026-03-03T00:00:00.000Z',
+      '2026-03-04T00:00:00.000Z',
+    ],
     // Clocks were set forward on 29 March, backward on 25 October.
     [
       '1d',
@@ -96,7 +104,11 @@ describe('the last complete period', () => {
   )
 
   it('follows the period before without a gap', () => {
-    const { from, previous } = findLastPeriod({ count: 1, unit: 'month' }, at('2026-04-02T00:00:00Z'), 'UTC')
+    const { from, previous } = findLastPeriod(
+      { count: 1, unit: 'month' },
+      at('2026-04-02T00:00:00Z'),
+      'UTC',
+    )
     expect(iso(previous)).toEqual(['2026-02-01T00:00:00.000Z', new Date(from).toISOString()])
   })
 })
@@ -110,8 +122,20 @@ describe('the period before', () => {
       '2026-03-31T22:00:00Z',
       '2026-01-31T23:00:00.000Z',
     ],
-    ['days', 'Europe/Berlin', '2026-03-28T23:00:00Z', '2026-03-30T22:00:00Z', '2026-03-26T23:00:00.000Z'],
-    ['part of a day', 'UTC', '2026-03-04T10:00:00Z', '2026-03-04T12:00:00Z', '2026-03-03T10:00:00.000Z'],
+    [
+      'days',
+      'Europe/Berlin',
+      '2026-03-28T23:00:00Z',
+      '2026-03-30T22:00:00Z',
+      '2026-03-26T23:00:00.000Z',
+    ],
+    [
+      'part of a day',
+      'UTC',
+      '2026-03-04T10:00:00Z',
+      '2026-03-04T12:00:00Z',
+      '2026-03-03T10:00:00.000Z',
+    ],
   ])('has as many units for %s', (_, timeZone, from, to, previousFrom) => {
     const { previous } = addPreviousPeriod({ from: at(from), to: at(to) }, timeZone)
     expect(iso(previous)).toEqual([previousFrom, new Date(from).toISOString()])

@@ -7,22 +7,28 @@ const WEEK_MS = 7 * DAY_MS
 /** The first Monday of epoch time, as a local time. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** The period of a report, and the period of the same length before it, with which the report can be compared. */
+/**
+ * The period of a report, and the period of the same length before it, with which the
+ * report can be compared.
+ */
 export interface ReportPeriod extends Period {
   previous: Period
 }
 
 /** The interval of one row of a report. */
 export interface ReportBucket {
-  /** The local time at which the interval starts. It is also the key of the bucket of statistics (`Buckets`). */
+  /**
+   * The local time at which the interval starts. It is also the key of the bucket of
+   * statistics (`Buckets`).
+   */
   key: number
   /** First and last day, such as `2026-01-31`. */
   firstDay: string
   lastDay: string
 }
 
-// The functions below calculate with local times, because days and months depend on the time zone. A local time is expressed as the
-// epoch milliseconds at which clocks in UTC show it.
+// The functions below calculate with local times, because days and months depend on the time zone.
+// A local time is expressed as the epoch milliseconds at which clocks in UTC show it.
 
 /** Converts a moment to the local time of a zone. */
 export const toLocal = (timeMs: number, timeZone: string) => timeMs + getOffsetMs(timeMs, timeZone)
@@ -41,7 +47,10 @@ export function findLastPeriod(
   return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
 }
 
-/** Adds the previous period. It has the same number of months if the period consists of whole months, otherwise of days. */
+/**
+ * Adds the previous period. It has the same number of months if the period consists of whole
+ * months, otherwise of days.
+ */
 export function addPreviousPeriod({ from, to }: Period, timeZone: string): ReportPeriod {
   const start = toLocal(from, timeZone)
   const end = toLocal(to, timeZone)
@@ -52,7 +61,10 @@ export function addPreviousPeriod({ from, to }: Period, timeZone: string): Repor
   return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
 }
 
-/** Returns the intervals of a period that have begun before `now` (epoch ms). The first and the last may be only partly in it. */
+/**
+ * Returns the intervals of a period that have begun before `now` (epoch ms). The first and the last
+ * may be only partly in it.
+ */
 export function listBuckets(
   interval: ReportInterval,
   { from, to }: Period,
@@ -83,7 +95,8 @@ export const formatDay = (local: number) => new Date(local).toISOString().slice(
 /** Returns the start of the day, week or month of a local time. */
 function findStart(local: number, unit: ReportInterval): number {
   if (unit === 'day') return Math.floor(local / DAY_MS) * DAY_MS
-  if (unit === 'week') return FIRST_MONDAY_MS + Math.floor((local - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS
+  if (unit === 'week')
+    return FIRST_MONDAY_MS + Math.floor((local - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS
   const date = new Date(local)
   date.setUTCHours(0, 0, 0, 0)
   return date.setUTCDate(1)
@@ -99,5 +112,7 @@ export function addUnits(start: number, unit: ReportInterval, count: number): nu
 function countMonths(start: number, end: number): number {
   const first = new Date(start)
   const last = new Date(end)
-  return (last.getUTCFullYear() - first.getUTCFullYear()) * 12 + last.getUTCMonth() - first.getUTCMonth()
+  return (
+    (last.getUTCFullYear() - first.getUTCFullYear()) * 12 + last.getUTCMonth() - first.getUTCMonth()
+  )
 }

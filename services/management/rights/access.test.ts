@@ -1,4 +1,8 @@
-import { allManagementRoutes, type ManagementRoute, managementRoutes } from '@eyrie/contract/management/index'
+import {
+  allManagementRoutes,
+  type ManagementRoute,
+  managementRoutes,
+} from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
 import { authorize } from './access.ts'
 import type { Principal } from './principal.ts'
@@ -50,6 +54,8 @@ describe('a caller without the required rights', () => {
 
 it('the summaries that messages quote are phrases without additions', () => {
   expect(
-    allManagementRoutes.map(({ summary }) => summary).filter(summary => /;|, (newest|highest)/.test(summary)),
+    allManagementRoutes
+      .map(({ summary }) => summary)
+      .filter(summary => /;|, (newest|highest)/.test(summary)),
   ).toEqual([])
 })

@@ -2,7 +2,10 @@ import { EyrieError } from '@eyrie/contract'
 import type { Access, ManagementRoute } from '@eyrie/contract/management/index'
 import { type Principal, ROLES, type Role } from './principal.ts'
 
-/** The minimum role for each kind of access that a route may require. Null: users without a role are admitted too. */
+/**
+ * The minimum role for each kind of access that a route may require. Null: users without a
+ * role are admitted too.
+ */
 const MINIMUM_ROLE: Record<Exclude<Access, 'anyone'>, Role | null> = {
   'signed-in': null,
   view: 'viewer',
@@ -12,8 +15,8 @@ const MINIMUM_ROLE: Record<Exclude<Access, 'anyone'>, Role | null> = {
 }
 
 /**
- * Checks whether a caller may use a route. Throws `EyrieError`: `auth` if the client has to sign in first, `rights` if the role
- * or the scopes of the API token do not include the route.
+ * Checks whether a caller may use a route. Throws `EyrieError`: `auth` if the client has to sign in
+ * first, `rights` if the role or the scopes of the API token do not include the route.
  */
 export function authorize(route: ManagementRoute, principal: Principal | undefined): void {
   if (principal?.scopes) assertScopes(route, principal.scopes)
@@ -32,10 +35,14 @@ export const includesRole = (role: Role | null, required: Role) =>
   role !== null && ROLES.indexOf(role) <= ROLES.indexOf(required)
 
 /**
- * Throws `EyrieError` (`rights`) unless the caller's role includes `required`. `subject` says what requires the role, such as
- * `live views require`.
+ * Throws `EyrieError` (`rights`) unless the caller's role includes `required`. `subject` says what
+ * requires the role, such as `live views require`.
  */
-export function assertRole(subject: string, required: Role, { role }: Pick<Principal, 'role'>): void {
+export function assertRole(
+  subject: string,
+  required: Role,
+  { role }: Pick<Principal, 'role'>,
+): void {
   if (includesRole(role, required)) return
   const accepted = required === ROLES[0] ? required : `${required} or a higher one`
   const actual = role
@@ -45,8 +52,9 @@ export function assertRole(subject: string, required: Role, { role }: Pick<Princ
 }
 
 /**
- * Throws `EyrieError` (`rights`) unless the scopes of an API token include `required`, such as `write:site`. The scope `read`
- * or `write` includes all resources. `subject` says what requires the scope.
+ * Throws `EyrieError` (`rights`) unless the scopes of an API token include `required`,
+ * such as `write:site`. The scope `read` or `write` includes all resources. `subject` says
+ * what requires the scope.
  */
 export function assertScope(subject: string, required: string, scopes: readonly string[]): void {
   const [action = ''] = required.split(':')
@@ -69,7 +77,10 @@ function assertScopes(route: ManagementRoute, scopes: readonly string[]) {
   assertScope(`"${route.summary}" requires`, requiredScope(route), scopes)
 }
 
-/** Returns the API token scope that a route requires, such as `write:site`: the action, and the first segment of the path. */
+/**
+ * Returns the API token scope that a route requires, such as `write:site`: the action, and the
+ * first segment of the path.
+ */
 export function requiredScope(route: ManagementRoute): string {
   const action = isReadOnly(route) ? 'read' : 'write'
   const [, resource] = route.path.split('/')
@@ -77,4 +88,5 @@ export function requiredScope(route: ManagementRoute): string {
 }
 
 /** Returns whether a route changes nothing. */
-export const isReadOnly = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true
+export const isReadOnly = ({ method, readOnly }: ManagementRoute) =>
+  method === 'get' || readOnly === true

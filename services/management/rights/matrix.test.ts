@@ -75,7 +75,9 @@ async function signInAll(
 }
 
 /** Stores a picture for the notification. */
-async function insertPicture({ notification_uuid: notificationUuid }: ManagementRecords): Promise<void> {
+async function insertPicture({
+  notification_uuid: notificationUuid,
+}: ManagementRecords): Promise<void> {
   const jpeg = randomBytes(40)
   const sha256 = createHash('sha256').update(jpeg).digest('hex')
   await createPictureStore(resolve(management.data, 'management/pictures')).write(sha256, jpeg)
@@ -96,7 +98,8 @@ async function createApiToken({ user_id }: SignedInUser): Promise<string> {
 
 type Outcome = number | 'admitted'
 
-const toOutcome = (status: number): Outcome => (admittedStatuses.includes(status) ? 'admitted' : status)
+const toOutcome = (status: number): Outcome =>
+  admittedStatuses.includes(status) ? 'admitted' : status
 
 /** A caller and the expected outcome. */
 interface Caller {
@@ -192,7 +195,8 @@ describe('access of every role to every operation', () => {
     const callers = listCallers(testCase, scene.records)
     const expected = Object.fromEntries(callers.map(({ name, expected }) => [name, expected]))
     if (isDeepStrictEqual(await askAll(testCase, callers, async () => scene), expected)) return
-    // An earlier call may have deleted a record or ended a session: new records for each call show what the rights permit.
+    // An earlier call may have deleted a record or ended a session: new records for each call show
+    // what the rights permit.
     const createNewScene = async () => {
       scene = await createScene()
       return scene

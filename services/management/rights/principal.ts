@@ -25,6 +25,9 @@ export interface Principal {
   address?: string
   /** Undefined for a caller with an API token. */
   session_id?: string
-  /** Scopes of the caller's API token. Undefined for a caller with a session, who has all rights of the role. */
+  /**
+   * Scopes of the caller's API token. Undefined for a caller with a session, who has
+   * all rights of the role.
+   */
   scopes?: readonly string[]
 }

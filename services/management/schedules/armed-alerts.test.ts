@@ -22,7 +22,8 @@ const second = 1000
 const hour = 3_600_000
 
 const fixture = useIngestDatabase()
-const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => fixture.database.system('test', work)
+const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) =>
+  fixture.database.system('test', work)
 
 let alertId: string
 beforeEach(async () => {
@@ -136,7 +137,9 @@ describe('armed alerts', () => {
     const scheduleId = await insertWindow('11:00', '13:00')
     const stored = () => store(createState(false, noon - hour, noon + hour))
     await stored()
-    const calendarId = await insertHolidays(scheduleId, [{ start: '2026-03-04', end: '2026-03-05' }])
+    const calendarId = await insertHolidays(scheduleId, [
+      { start: '2026-03-04', end: '2026-03-05' },
+    ])
     expect(await readStored()).toEqual([])
     expect(await isArmedAt(noon)).toEqual([false])
 
@@ -183,7 +186,9 @@ describe('armed alerts', () => {
     await renewArmedStates(fixture.database, noon + hour - 1)
     expect(await readStored()).toMatchObject([{ is_armed: true, valid_from: new Date(noon) }])
     await renewArmedStates(fixture.database, noon + hour)
-    expect(await readStored()).toMatchObject([{ is_armed: false, valid_from: new Date(noon + hour) }])
+    expect(await readStored()).toMatchObject([
+      { is_armed: false, valid_from: new Date(noon + hour) },
+    ])
   })
 })
 
@@ -197,7 +202,8 @@ describe('the evaluation of alerts with schedules', () => {
       tx.insert(engineState).values({ engine_id: fixture.engine.engine_id, engine_status: 1 }),
     )
   /** Evaluation waits two seconds for late messages. */
-  const evaluateAt = (seconds: number) => evaluateByTime(fixture.database, noon + (seconds + 2) * second)
+  const evaluateAt = (seconds: number) =>
+    evaluateByTime(fixture.database, noon + (seconds + 2) * second)
 
   it('fires by messages inside a window and not outside, whenever they arrive', async () => {
     await insertWindow('12:00', '12:01')

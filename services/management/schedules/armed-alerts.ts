@@ -7,8 +7,9 @@ import { alert, alertArming, alertState, schedule } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 import { loadScheduleRules } from './load-schedule-rules.ts'
 
-// An alert can fire only while it is armed. Its schedules decide when it is armed. The scheduler computes that and stores it for a period
-// in advance (`alert_arming`). An alert without active schedules is always armed.
+// An alert can fire only while it is armed. Its schedules decide when it is armed. The scheduler
+// computes that and stores it for a period in advance (`alert_arming`). An alert without active
+// schedules is always armed.
 
 /** Whether alerts are armed, for times within the loaded period. */
 export interface ArmedAlerts {
@@ -22,8 +23,9 @@ export interface EvaluatedPeriod {
 }
 
 /**
- * Loads whether alerts are armed in a period, from the stored states. If the state of an alert is not valid for the whole period, its
- * schedules are evaluated here: for example for messages that arrive late, or while no scheduler runs.
+ * Loads whether alerts are armed in a period, from the stored states. If the state of an alert is
+ * not valid for the whole period, its schedules are evaluated here: for example for messages that
+ * arrive late, or while no scheduler runs.
  */
 export async function loadArmedAlerts(
   tx: Transaction,
@@ -47,14 +49,16 @@ export async function loadArmedAlerts(
   const uncovered: string[] = []
   for (const { alert_id: alertId, is_armed: isArmed, ...validity } of rows) {
     const { valid_from: validFrom, valid_until: validUntil } = validity
-    const isCovered = validFrom && validUntil && validFrom.getTime() <= from && to < validUntil.getTime()
+    const isCovered =
+      validFrom && validUntil && validFrom.getTime() <= from && to < validUntil.getTime()
     if (isCovered && isArmed !== null) stored.set(alertId, isArmed)
     else uncovered.push(alertId)
   }
 
   const timelines = await loadTimelines(tx, uncovered)
   return {
-    isArmedAt: (alertId, timeMs) => stored.get(alertId) ?? timelines.get(alertId)?.isArmedAt(timeMs) ?? true,
+    isArmedAt: (alertId, timeMs) =>
+      stored.get(alertId) ?? timelines.get(alertId)?.isArmedAt(timeMs) ?? true,
   }
 }
 
@@ -71,10 +75,14 @@ export async function loadTimelines(
 }
 
 /**
- * Stores whether alerts are armed. For an alert that was disarmed and is armed now, also deletes the result of the last evaluation: the
- * alert fires if its condition holds, even if it held when the alert was disarmed.
+ * Stores whether alerts are armed. For an alert that was disarmed and is armed now, also deletes
+ * the result of the last evaluation: the alert fires if its condition holds, even if it held when
+ * the alert was disarmed.
  */
-export async function storeArmedStates(tx: Transaction, states: readonly ArmedAlertState[]): Promise<void> {
+export async function storeArmedStates(
+  tx: Transaction,
+  states: readonly ArmedAlertState[],
+): Promise<void> {
   const existingIds = await lockAlerts(tx, states)
   const existing = states.filter(({ alert_id }) => existingIds.has(alert_id))
   if (existing.length === 0) return
@@ -88,10 +96,13 @@ export async function storeArmedStates(tx: Transaction, states: readonly ArmedAl
 }
 
 /**
- * Returns the ids of the alerts that have not been deleted since their states were computed. The lock prevents their deletion until
- * the transaction ends.
+ * Returns the ids of the alerts that have not been deleted since their states were computed. The
+ * lock prevents their deletion until the transaction ends.
  */
-async function lockAlerts(tx: Transaction, states: readonly ArmedAlertState[]): Promise<Set<string>> {
+async function lockAlerts(
+  tx: Transaction,
+  states: readonly ArmedAlertState[],
+): Promise<Set<string>> {
   const ids = states.map(({ alert_id }) => alert_id)
   const rows = await tx
     .select({ alert_id: alert.alert_id })
@@ -103,7 +114,10 @@ async function lockAlerts(tx: Transaction, states: readonly ArmedAlertState[]): 
 }
 
 /** Returns the alerts whose stored state is disarmed. */
-async function listDisarmedAlerts(tx: Transaction, alertIds: readonly string[]): Promise<Set<string>> {
+async function listDisarmedAlerts(
+  tx: Transaction,
+  alertIds: readonly string[],
+): Promise<Set<string>> {
   const rows = await tx
     .select({ alert_id: alertArming.alert_id })
     .from(alertArming)
@@ -113,7 +127,12 @@ async function listDisarmedAlerts(tx: Transaction, alertIds: readonly string[]):
 
 async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[]): Promise<void> {
   const rows = states.map(
-    ({ valid_from: validFrom, valid_until: validUntil, next_change_at: nextChangeAt, ...state }) => ({
+    ({
+      valid_from: validFrom,
+      valid_until: validUntil,
+      next_change_at: nextChangeAt,
+      ...state
+    }) => ({
       ...state,
       valid_from: new Date(validFrom),
       valid_until: new Date(validUntil),
@@ -142,7 +161,9 @@ async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[])
 /** Number of states that one transaction stores. */
 const BATCH_SIZE = 1_000
 
-/** Computes and stores the states that the scheduler has not stored in time. `now` is in epoch ms. */
+/**
+ * Computes and stores the states that the scheduler has not stored in time. `now` is in epoch ms.
+ */
 export async function renewArmedStates(database: Database, now: number): Promise<void> {
   await database.system('schedules', async tx => {
     const expired = await tx

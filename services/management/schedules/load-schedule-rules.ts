@@ -5,7 +5,10 @@ import type { Transaction } from '../db/database.ts'
 import { calendar, channel, schedule, scheduleException, site } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 
-/** Loads the active schedules of all alerts, or of the given alerts, with the calendars that make exceptions from them. */
+/**
+ * Loads the active schedules of all alerts, or of the given alerts, with the calendars that make
+ * exceptions from them.
+ */
 export async function loadScheduleRules(
   tx: Transaction,
   alertIds?: readonly string[],
@@ -42,7 +45,10 @@ export async function loadScheduleRules(
   return { alerts, calendars: await loadCalendars(tx, exceptions) }
 }
 
-/** Converts a schedule and its exceptions. The casts are safe, because constraints and the API admit only valid values. */
+/**
+ * Converts a schedule and its exceptions. The casts are safe, because constraints and the API
+ * admit only valid values.
+ */
 const toRule = (
   row: typeof schedule.$inferSelect,
   exceptions: readonly (typeof scheduleException.$inferSelect)[],

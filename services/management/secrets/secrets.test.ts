@@ -32,12 +32,17 @@ describe('secrets', () => {
   })
 
   it.each([
-    ['altered', (encrypted: string) => encrypted.slice(0, -2) + (encrypted.endsWith('AA') ? 'BB' : 'AA')],
+    [
+      'altered',
+      (encrypted: string) => encrypted.slice(0, -2) + (encrypted.endsWith('AA') ? 'BB' : 'AA'),
+    ],
     ['truncated', (encrypted: string) => encrypted.slice(0, 12)],
     ['not encrypted', () => 'password'],
   ])('rejects a text that is %s', (_, change) => {
     const { encrypt, decrypt } = loadSecrets(createTemporaryFolder())
-    expect(() => decrypt(change(encrypt('password')))).toThrow('cannot be decrypted with the key in')
+    expect(() => decrypt(change(encrypt('password')))).toThrow(
+      'cannot be decrypted with the key in',
+    )
   })
 
   it('rejects a text encrypted with another key and names the key file', () => {

@@ -11,7 +11,9 @@ import { createAlertRequest, type Occasion } from './alert-message.ts'
 import { type SystemAlertRow, toReport } from './alert-store.ts'
 import { findSummaryDate } from './rules/summary-time.ts'
 
-/** Alerts that begin within this time share a message: a switch that fails disconnects many cameras. */
+/**
+ * Alerts that begin within this time share a message: a switch that fails disconnects many cameras.
+ */
 const COLLECT_MS = 10_000
 const HOUR_MS = 3_600_000
 /** Name of the `setting` row with the date of the last daily summary. */
@@ -26,7 +28,10 @@ interface Evaluation {
   now: Date
 }
 
-/** Stores the messages that are due: about alerts that have begun, have ended or are ignored, and the daily summary. */
+/**
+ * Stores the messages that are due: about alerts that have begun, have ended or are ignored,
+ * and the daily summary.
+ */
 export async function storeAlertDeliveries(
   tx: Transaction,
   settings: SystemAlertSettings,
@@ -45,7 +50,9 @@ export async function storeAlertDeliveries(
 const whereOpen = isNull(systemAlert.ended_at)
 const whereIgnored = and(whereOpen, isNull(systemAlert.acknowledged_at))
 
-/** Selects the alerts of the kinds about which messages are sent at once, or in the daily summary. */
+/**
+ * Selects the alerts of the kinds about which messages are sent at once, or in the daily summary.
+ */
 function whereDelivered({ kinds }: SystemAlertSettings, delivery: KindSettings['delivery']): SQL {
   const delivered = systemAlertKind.options.filter(
     kind => kinds[kind].is_enabled && kinds[kind].delivery === delivery,
@@ -55,7 +62,11 @@ function whereDelivered({ kinds }: SystemAlertSettings, delivery: KindSettings['
 
 async function reportNewAlerts(evaluation: Evaluation): Promise<void> {
   const { tx, settings, now } = evaluation
-  const whereNew = and(whereDelivered(settings, 'immediate'), isNull(systemAlert.notified_at), whereOpen)
+  const whereNew = and(
+    whereDelivered(settings, 'immediate'),
+    isNull(systemAlert.notified_at),
+    whereOpen,
+  )
   const [oldest] = await tx
     .select({ opened_at: systemAlert.opened_at })
     .from(systemAlert)
@@ -95,20 +106,28 @@ async function repeatIgnoredAlerts(evaluation: Evaluation): Promise<void> {
 
 async function sendSummary(evaluation: Evaluation): Promise<void> {
   const { settings, now } = evaluation
-  // The summary lists alerts that are new since the last one, even if they have ended, and open alerts without an acknowledgement.
+  // The summary lists alerts that are new since the last one, even if they have ended, and open
+  // alerts without an acknowledgement.
   const whereMentioned = or(isNull(systemAlert.notified_at), whereIgnored)
   const whereSummarized = and(whereDelivered(settings, 'daily_summary'), whereMentioned)
   await report(evaluation, 'summary', whereSummarized, { notified_at: now, repeated_at: now })
 }
 
-/** Stores one message for each action about all alerts that meet a condition, and writes `mark` to these alerts. */
+/**
+ * Stores one message for each action about all alerts that meet a condition, and writes
+ * `mark` to these alerts.
+ */
 async function report(
   { tx, actions, now }: Evaluation,
   occasion: Occasion,
   condition: SQL | undefined,
   mark: Partial<SystemAlertRow>,
 ): Promise<void> {
-  const rows = await tx.select().from(systemAlert).where(condition).orderBy(asc(systemAlert.opened_at))
+  const rows = await tx
+    .select()
+    .from(systemAlert)
+    .where(condition)
+    .orderBy(asc(systemAlert.opened_at))
   const [first] = rows
   if (!first) return
   const reports = rows.map(toReport)
@@ -122,8 +141,14 @@ async function report(
   await tx.update(systemAlert).set(mark).where(inArray(systemAlert.system_alert_id, ids))
 }
 
-/** Returns the configured actions; by default an e-mail to the first administrator. Omits e-mails if no mail server is configured. */
-async function findActions(tx: Transaction, { actions }: SystemAlertSettings): Promise<AlertAction[]> {
+/**
+ * Returns the configured actions; by default an e-mail to the first administrator. Omits e-mails if
+ * no mail server is configured.
+ */
+async function findActions(
+  tx: Transaction,
+  { actions }: SystemAlertSettings,
+): Promise<AlertAction[]> {
   const { smtp_host: smtpHost } = await readRedactedSettings(tx, smtpKind)
   const configured = actions.length > 0 ? actions : [await createDefaultAction(tx)]
   return configured.filter(action => smtpHost !== '' || findActionType(action) !== 'email')
@@ -146,10 +171,14 @@ async function createDefaultAction(tx: Transaction): Promise<AlertAction> {
 }
 
 /**
- * Returns whether the daily summary is due, and records that it is sent today. The first call after the installation only records the
- * date.
+ * Returns whether the daily summary is due, and records that it is sent today. The first call after
+ * the installation only records the date.
  */
-async function claimSummary(tx: Transaction, settings: SystemAlertSettings, nowMs: number): Promise<boolean> {
+async function claimSummary(
+  tx: Transaction,
+  settings: SystemAlertSettings,
+  nowMs: number,
+): Promise<boolean> {
   const timezone = settings.summary_timezone || (await findFirstTimezone(tx))
   const date = findSummaryDate(nowMs, settings.summary_time, timezone)
   const [last] = await tx.select().from(setting).where(eq(setting.name, SUMMARY))

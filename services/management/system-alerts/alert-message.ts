@@ -7,7 +7,10 @@ import { getTitle } from './alert-texts.ts'
 /** Why a message is sent. */
 export type Occasion = 'began' | 'lasts' | 'ended' | 'summary'
 
-/** Creates what an action sends about system alerts. An action without a subject or message uses the default texts. */
+/**
+ * Creates what an action sends about system alerts. An action without a subject or message
+ * uses the default texts.
+ */
 export function createAlertRequest(
   action: AlertAction,
   occasion: Occasion,
@@ -47,13 +50,16 @@ function nameAlerts(alerts: readonly SystemAlertReport[]): string {
 /** Returns a text such as `3 system alerts (2 × camera offline, 1 × disk full)`. */
 function summarizeKinds(alerts: readonly SystemAlertReport[]): string {
   if (alerts.length === 0) return 'no system alerts'
-  const byTitle = Map.groupBy(alerts, ({ system_alert_kind }) => getTitle(system_alert_kind).toLowerCase())
+  const byTitle = Map.groupBy(alerts, ({ system_alert_kind }) =>
+    getTitle(system_alert_kind).toLowerCase(),
+  )
   const kinds = [...byTitle].map(([title, { length }]) => `${length} × ${title}`)
   const total = alerts.length === 1 ? '1 system alert' : `${alerts.length} system alerts`
   return `${total} (${kinds.join(', ')})`
 }
 
-const createMessage = (alerts: readonly SystemAlertReport[]) => alerts.map(describeAlert).join('\n\n')
+const createMessage = (alerts: readonly SystemAlertReport[]) =>
+  alerts.map(describeAlert).join('\n\n')
 
 function describeAlert({
   system_alert_kind: systemAlertKind,
@@ -71,8 +77,9 @@ function describeAlert({
 const formatTime = (time: string) => `${time.slice(0, 19).replace('T', ' ')} UTC`
 
 /**
- * Returns the values of the placeholders in the texts of an action. Their names stem from the alerts of channels: here, the
- * channel is the subject of the system alert, and the value is the number of alerts.
+ * Returns the values of the placeholders in the texts of an action. Their names stem from the
+ * alerts of channels: here, the channel is the subject of the system alert, and the value is
+ * the number of alerts.
  */
 const createDetails = (alerts: readonly SystemAlertReport[], now: Date): FiringDetails => ({
   alert_name: alerts.length === 1 ? getTitle(alerts[0]!.system_alert_kind) : 'System alerts',

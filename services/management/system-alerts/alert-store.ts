@@ -36,7 +36,8 @@ export async function insertAlert(
       last_seen_at: new Date(lastSeenMs),
       interruptions,
     })
-    // The alert may be open already: conditions are in memory, and the process may have been restarted after the insert.
+    // The alert may be open already: conditions are in memory, and the process may have been
+    // restarted after the insert.
     .onConflictDoNothing()
 }
 
@@ -63,7 +64,10 @@ export async function closeAlerts(
   now: Date,
 ): Promise<void> {
   const ids = alerts.map(({ system_alert_id }) => system_alert_id)
-  await tx.update(systemAlert).set({ ended_at: now }).where(inArray(systemAlert.system_alert_id, ids))
+  await tx
+    .update(systemAlert)
+    .set({ ended_at: now })
+    .where(inArray(systemAlert.system_alert_id, ids))
 }
 
 export const deleteOldAlerts = (tx: Transaction, nowMs: number): Promise<unknown> =>
@@ -103,8 +107,8 @@ export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
 })
 
 /**
- * Acknowledges an alert for a user, unless another user has acknowledged it before. Returns the row, or undefined if the caller may
- * not change the alert.
+ * Acknowledges an alert for a user, unless another user has acknowledged it before. Returns the
+ * row, or undefined if the caller may not change the alert.
  */
 export async function acknowledgeAlert(
   tx: Transaction,

@@ -1,12 +1,18 @@
 import type { SystemAlertKind } from '@eyrie/contract/management/system-alert-kind'
 
-/** The name of each kind of alert, and what to do. The guide "System alerts" has a section for each of them. */
+/**
+ * The name of each kind of alert, and what to do. The guide "System alerts" has a
+ * section for each of them.
+ */
 const TEXTS: Record<SystemAlertKind, { title: string; remedy: string }> = {
   camera_unreachable: {
     title: 'Camera unreachable',
     remedy: 'check its power, its network and its password',
   },
-  picture_black: { title: 'Picture black', remedy: 'check the light, and whether the lens is covered' },
+  picture_black: {
+    title: 'Picture black',
+    remedy: 'check the light, and whether the lens is covered',
+  },
   picture_frozen: { title: 'Picture frozen', remedy: 'restart the camera' },
   picture_defocused: {
     title: 'Picture defocused',
@@ -25,15 +31,24 @@ const TEXTS: Record<SystemAlertKind, { title: string; remedy: string }> = {
     title: 'Recording stopped',
     remedy: 'check the disk of the recordings and its free space',
   },
-  disk_filling: { title: 'Disk filling', remedy: 'delete files that are not needed, or enlarge the disk' },
+  disk_filling: {
+    title: 'Disk filling',
+    remedy: 'delete files that are not needed, or enlarge the disk',
+  },
   engine_away: { title: 'Engine unreachable', remedy: 'check that it runs, and the network to it' },
-  clock_wrong: { title: 'Clock wrong', remedy: 'let a time server (NTP) set the clocks of both machines' },
+  clock_wrong: {
+    title: 'Clock wrong',
+    remedy: 'let a time server (NTP) set the clocks of both machines',
+  },
   certificate_ending: {
     title: 'Certificate ending',
     remedy: 'renew the file that EYRIE_TLS_CERT names, and restart',
   },
   license_ending: { title: 'License ending', remedy: 'renew the license of the engine' },
-  backup_overdue: { title: 'Backup overdue', remedy: 'run ./eyrie backup, and check the scheduled backups' },
+  backup_overdue: {
+    title: 'Backup overdue',
+    remedy: 'run ./eyrie backup, and check the scheduled backups',
+  },
   engines_unbalanced: {
     title: 'Engines unbalanced',
     remedy:

@@ -5,13 +5,16 @@ import { NEWEST_BACKUP, setting } from '../db/schema/index.ts'
 import { readJob } from '../jobs/job-store.ts'
 import type { BackupState } from './rules/machine-rules.ts'
 
-/** The scheduler may need so long to start a job that is due, for example because it starts itself. */
+/**
+ * The scheduler may need so long to start a job that is due, for example because it starts itself.
+ */
 const MAX_DELAY_MS = 3_600_000
 
 export async function readBackupState(tx: Transaction, nowMs: number): Promise<BackupState> {
   const [row] = await tx.select().from(setting).where(eq(setting.name, NEWEST_BACKUP))
   const time = (row?.value as { finished_at?: string } | undefined)?.finished_at
-  if (time !== undefined) return { finishedAt: new Date(time), missedAt: undefined, isRunning: false }
+  if (time !== undefined)
+    return { finishedAt: new Date(time), missedAt: undefined, isRunning: false }
 
   const { backup_target: backupTarget } = await readRedactedBackupSettings(tx)
   const {

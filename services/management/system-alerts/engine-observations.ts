@@ -8,8 +8,9 @@ import { createObservation, type Observation, type Subject } from './rules/obser
 import type { PictureReference } from './rules/picture-rules.ts'
 import { observeSource, type SourceObservations } from './rules/source-rules.ts'
 
-// Observations about engines and their sources. An observation says whether a kind of failure is present. The observations are made from
-// what engines report (their conditions), and from the outages of engines.
+// Observations about engines and their sources. An observation says whether a kind of failure
+// is present. The observations are made from what engines report (their conditions), and from
+// the outages of engines.
 
 /** Maximum age of a condition. Nothing is known about an engine whose last condition is older. */
 const MAX_AGE_MS = 45_000
@@ -23,7 +24,10 @@ export interface EngineObservationsInput {
   /** How the pictures of each source usually look. */
   references: ReadonlyMap<string, PictureReference>
   thresholds: SystemAlertSettings['thresholds']
-  /** Host name of this machine. Its disk is observed as that of the appliance, not as that of an engine. */
+  /**
+   * Host name of this machine. Its disk is observed as that of the appliance, not as that of an
+   * engine.
+   */
   hostname: string
   nowMs: number
 }
@@ -42,7 +46,11 @@ export async function observeEngines(
   input: EngineObservationsInput,
 ): Promise<EngineObservations> {
   const engines = await tx
-    .select({ engine_id: engine.engine_id, name: engine.engine_name, host: engineState.engine_host_name })
+    .select({
+      engine_id: engine.engine_id,
+      name: engine.engine_name,
+      host: engineState.engine_host_name,
+    })
     .from(engine)
     .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
   const storedSources = await readSources(tx)
@@ -106,7 +114,10 @@ function observeConnection(
   return createObservation('engine_away', subject, reason !== undefined, reason)
 }
 
-/** Observes the clock and the license of an engine, and its disk unless that is the disk of this appliance. */
+/**
+ * Observes the clock and the license of an engine, and its disk unless that is the
+ * disk of this appliance.
+ */
 function observeMachine(
   subject: Subject,
   { condition, requestedMs, receivedMs }: ReportedCondition,
@@ -129,7 +140,10 @@ interface ObservedSource extends SourceObservations {
   source_id: string
 }
 
-/** Observes the sources of an engine that are stored here. Another client may have created others on the engine. */
+/**
+ * Observes the sources of an engine that are stored here. Another client may have created
+ * others on the engine.
+ */
 function observeSources(
   engineId: string,
   { sources }: EngineCondition,
@@ -141,7 +155,12 @@ function observeSources(
     const stored = storedSources.get(toSourceKey(engineId, condition.id))
     if (!stored) continue
     const { source_id: sourceId, source_name: sourceName } = stored
-    const subject: Subject = { key: sourceId, name: sourceName, engine_id: engineId, source_id: sourceId }
+    const subject: Subject = {
+      key: sourceId,
+      name: sourceName,
+      engine_id: engineId,
+      source_id: sourceId,
+    }
     observed.push({
       source_id: sourceId,
       ...observeSource(condition, subject, references.get(sourceId), thresholds),

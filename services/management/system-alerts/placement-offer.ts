@@ -3,7 +3,8 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { systemAlert } from '../db/schema/index.ts'
 
-// Management offers a better distribution over the engines by a system alert, which is open as long as the offer stands.
+// Management offers a better distribution over the engines by a system alert, which is open as long
+// as the offer stands.
 
 const isOffered = and(eq(systemAlert.kind, 'engines_unbalanced'), isNull(systemAlert.ended_at))
 
@@ -25,6 +26,9 @@ export async function readOffer(tx: Transaction): Promise<PlacementOffer | null>
   }
 }
 
-/** Withdraws the offer, because it has been accepted. If more moves are useful later, there will be another one. */
+/**
+ * Withdraws the offer, because it has been accepted. If more moves are useful later, there
+ * will be another one.
+ */
 export const withdrawOffer = (tx: Transaction): Promise<unknown> =>
   tx.update(systemAlert).set({ ended_at: new Date() }).where(isOffered)

@@ -35,7 +35,10 @@ const DEFAULT_HOLD_S: Record<SystemAlertKind, number> = {
   engines_unbalanced: 120,
 }
 
-/** Kinds that are suggestions rather than failures. By default they are reported in the daily summary only. */
+/**
+ * Kinds that are suggestions rather than failures. By default they are reported in
+ * the daily summary only.
+ */
 const SUMMARIZED_KINDS: readonly SystemAlertKind[] = ['engines_unbalanced']
 
 export const DEFAULT_SETTINGS: SystemAlertSettings = {
@@ -72,16 +75,27 @@ export async function readSystemAlertSettings(
   secrets: Secrets,
 ): Promise<SystemAlertSettings> {
   const settings = await readStored(tx)
-  return { ...settings, actions: settings.actions.map(action => mapSecrets(action, secrets.decrypt)) }
+  return {
+    ...settings,
+    actions: settings.actions.map(action => mapSecrets(action, secrets.decrypt)),
+  }
 }
 
 /** Returns the settings with a placeholder for each secret. */
-export async function readRedactedSystemAlertSettings(tx: Transaction): Promise<SystemAlertSettings> {
+export async function readRedactedSystemAlertSettings(
+  tx: Transaction,
+): Promise<SystemAlertSettings> {
   const settings = await readStored(tx)
-  return { ...settings, actions: settings.actions.map(action => mapSecrets(action, () => REDACTED)) }
+  return {
+    ...settings,
+    actions: settings.actions.map(action => mapSecrets(action, () => REDACTED)),
+  }
 }
 
-/** Updates the settings. Where a secret of an action is the placeholder, the stored secret of the action at the same position remains. */
+/**
+ * Updates the settings. Where a secret of an action is the placeholder, the stored secret of the
+ * action at the same position remains.
+ */
 export async function updateSystemAlertSettings(
   tx: Transaction,
   change: SystemAlertSettingsChange,
@@ -105,7 +119,10 @@ export async function updateSystemAlertSettings(
     .onConflictDoUpdate({ target: setting.name, set: { value } })
 }
 
-/** Returns the stored settings, with secrets encrypted. Kinds and thresholds that are not stored have their defaults. */
+/**
+ * Returns the stored settings, with secrets encrypted. Kinds and thresholds that are not stored
+ * have their defaults.
+ */
 async function readStored(tx: Transaction): Promise<SystemAlertSettings> {
   const [row] = await tx.select().from(setting).where(eq(setting.name, SETTING))
   const stored = (row?.value ?? {}) as Partial<SystemAlertSettings>
@@ -118,7 +135,9 @@ async function readStored(tx: Transaction): Promise<SystemAlertSettings> {
 }
 
 /** Creates the settings of all kinds. `toSettings` returns those of one kind. */
-function mapKinds(toSettings: (kind: SystemAlertKind) => KindSettings): SystemAlertSettings['kinds'] {
+function mapKinds(
+  toSettings: (kind: SystemAlertKind) => KindSettings,
+): SystemAlertSettings['kinds'] {
   const entries = systemAlertKind.options.map(kind => [kind, toSettings(kind)])
   return Object.fromEntries(entries) as SystemAlertSettings['kinds']
 }
@@ -133,9 +152,18 @@ function mapSecrets(action: AlertAction, transform: (secret: string) => string):
   return mapped
 }
 
-/** Encrypts the secrets of an action. Replaces placeholders by the secrets of `stored`, which are encrypted. */
-function encryptSecrets(action: AlertAction, stored: AlertAction | undefined, secrets: Secrets): AlertAction {
-  const encrypted = mapSecrets(action, secret => (secret === REDACTED ? REDACTED : secrets.encrypt(secret)))
+/**
+ * Encrypts the secrets of an action. Replaces placeholders by the secrets of `stored`,
+ * which are encrypted.
+ */
+function encryptSecrets(
+  action: AlertAction,
+  stored: AlertAction | undefined,
+  secrets: Secrets,
+): AlertAction {
+  const encrypted = mapSecrets(action, secret =>
+    secret === REDACTED ? REDACTED : secrets.encrypt(secret),
+  )
   for (const field of SECRET_FIELDS) {
     if (encrypted[field] === REDACTED) encrypted[field] = stored?.[field] ?? ''
   }

@@ -5,14 +5,25 @@ import { ENGINE_STATUS, managementRoutes } from '@eyrie/contract/management/inde
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { unreachableEngine } from '../../../test/fixtures/management/records.ts'
-import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../test/fixtures/management/shared-management.ts'
 import { createCertificate } from '../../../test/fixtures/network/certificate.ts'
 import { startSchedulerProcess } from '../../../test/fixtures/scheduler/run-scheduler.ts'
 import { serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-api.ts'
 import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
 import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { delivery, engine, engineState, job, setting, source, systemAlert } from '../db/schema/index.ts'
+import {
+  delivery,
+  engine,
+  engineState,
+  job,
+  setting,
+  source,
+  systemAlert,
+} from '../db/schema/index.ts'
 import { createSystemAlerts, type SystemAlerts, type SystemAlertsOptions } from './system-alerts.ts'
 
 const BEGIN_MS = Date.parse('2026-03-04T12:00:00Z')
@@ -55,7 +66,11 @@ const unreachable: Omit<SourceCondition, 'id'> = {
 }
 
 /** Lets the engine report this for some time. Undefined: it reports nothing. */
-async function report(source: Omit<SourceCondition, 'id'> | undefined, seconds: number, others = {}) {
+async function report(
+  source: Omit<SourceCondition, 'id'> | undefined,
+  seconds: number,
+  others = {},
+) {
   for (let elapsed = 0; elapsed < seconds; elapsed += 5) {
     const condition: EngineCondition = {
       time: new Date(nowMs).toISOString(),
@@ -63,7 +78,11 @@ async function report(source: Omit<SourceCondition, 'id'> | undefined, seconds: 
       ...others,
     }
     if (source)
-      alerts.recordCondition(records.engine_id, { condition, requestedMs: nowMs, receivedMs: nowMs })
+      alerts.recordCondition(records.engine_id, {
+        condition,
+        requestedMs: nowMs,
+        receivedMs: nowMs,
+      })
     await alerts.evaluate(management.database)
     nowMs += 5_000
   }
@@ -99,7 +118,11 @@ describe('system alerts', () => {
     await vi.waitUntil(() => receiver.emails.length === 2)
     expect(receiver.emails[1]!.content).toMatch(/^Subject: Camera unreachable: .*\(ended\)/m)
     expect(await listAlerts()).toMatchObject([
-      { system_alert_kind: 'camera_unreachable', system_alert_state: 'closed', source_id: records.source_id },
+      {
+        system_alert_kind: 'camera_unreachable',
+        system_alert_state: 'closed',
+        source_id: records.source_id,
+      },
     ])
   })
 
@@ -148,13 +171,18 @@ describe('system alerts', () => {
     const actions = [{ action_url: receiver.url }]
     await management.call(routes.updateSettings, { actions })
     await report(
-      { ...running, recording: { mode: 'continuous', state: 'failed', reason: 'the disk is full' } },
+      {
+        ...running,
+        recording: { mode: 'continuous', state: 'failed', reason: 'the disk is full' },
+      },
       90,
       { disk: { free_bytes: 1_000_000, total_bytes: 1_000_000_000 } },
     )
     const deliveries = await readDeliveries()
     expect(
-      deliveries.map(({ request }) => request.system_alerts?.map(alert => alert.system_alert_kind).sort()),
+      deliveries.map(({ request }) =>
+        request.system_alerts?.map(alert => alert.system_alert_kind).sort(),
+      ),
     ).toEqual([['disk_filling', 'recording_stopped']])
     expect(deliveries[0]).toMatchObject({ type: 'webhook', channel_id: null, alert_id: null })
   })
@@ -195,7 +223,9 @@ describe('system alerts', () => {
   })
 
   it('of a disabled kind do not begin', async () => {
-    await management.call(routes.updateSettings, { kinds: { camera_unreachable: { is_enabled: false } } })
+    await management.call(routes.updateSettings, {
+      kinds: { camera_unreachable: { is_enabled: false } },
+    })
     await report(unreachable, 90)
     expect(await listAlerts()).toEqual([])
   })
@@ -233,7 +263,10 @@ describe('system alerts', () => {
     nowMs = endsMs + 60_000
     await report(running, 10)
     expect(await listAlerts()).toMatchObject([
-      { ...kind, system_alert_message: expect.stringContaining(`the TLS certificate ended on ${day}`) },
+      {
+        ...kind,
+        system_alert_message: expect.stringContaining(`the TLS certificate ended on ${day}`),
+      },
     ])
   })
 
@@ -255,7 +288,11 @@ describe('system alerts', () => {
     )
     await report(running, 10)
     expect(await listAlerts()).toMatchObject([
-      { system_alert_kind: 'backup_overdue', engine_id: null, system_alert_subject: 'this appliance' },
+      {
+        system_alert_kind: 'backup_overdue',
+        engine_id: null,
+        system_alert_subject: 'this appliance',
+      },
     ])
   })
 
@@ -272,7 +309,12 @@ describe('system alerts', () => {
     const at = (ms: number) => new Date(BEGIN_MS + ms)
 
     // Nobody has scheduled backups: the job has nothing to do.
-    await setJob({ state: 'skipped', started_at: at(-120_000), finished_at: at(-60_000), next_run_at: at(0) })
+    await setJob({
+      state: 'skipped',
+      started_at: at(-120_000),
+      finished_at: at(-60_000),
+      next_run_at: at(0),
+    })
     nowMs += 2 * 3_600_000
     await report(running, 10)
     expect(await listAlerts()).toEqual([])
@@ -282,12 +324,19 @@ describe('system alerts', () => {
         .insert(setting)
         .values({ name: 'backup', value: { backup_target: 'folder', backup_folder: '/mnt' } }),
     )
-    const message = expect.stringContaining('the first one was due on 2026-03-04: run ./eyrie backup')
+    const message = expect.stringContaining(
+      'the first one was due on 2026-03-04: run ./eyrie backup',
+    )
     await report(running, 10)
     expect(await listMessages()).toEqual([['open', message]])
 
     // A run that is in progress may succeed, and fails.
-    await setJob({ state: 'running', started_at: at(60_000), finished_at: null, next_run_at: at(86_400_000) })
+    await setJob({
+      state: 'running',
+      started_at: at(60_000),
+      finished_at: null,
+      next_run_at: at(86_400_000),
+    })
     await report(running, 100)
     expect(await listMessages()).toEqual([['open', message]])
     await setJob({ state: 'failed', finished_at: at(90_000) })
@@ -304,8 +353,15 @@ describe('system alerts', () => {
   it('offer a better distribution when an engine joins, and withdraw the offer when it is accepted or of no use', async () => {
     const idle = randomUUID()
     const setEngine = (engineId: string, used: number, status: number = ENGINE_STATUS.online) => {
-      const condition = { time: new Date(nowMs).toISOString(), capacity: { cores: 4, used }, sources: [] }
-      const state = { engine_status: status, condition: { condition, requestedMs: 0, receivedMs: 0 } }
+      const condition = {
+        time: new Date(nowMs).toISOString(),
+        capacity: { cores: 4, used },
+        sources: [],
+      }
+      const state = {
+        engine_status: status,
+        condition: { condition, requestedMs: 0, receivedMs: 0 },
+      }
       return management.database.system('test', tx =>
         tx
           .insert(engineState)
@@ -367,7 +423,10 @@ describe('system alerts', () => {
       offer: null,
     })
     await report(running, 150)
-    expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual(['closed', 'closed'])
+    expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual([
+      'closed',
+      'closed',
+    ])
     await management.call(managementRoutes.placement.updateSource, {
       source_id: sourceId,
       source_placement: 'pinned',

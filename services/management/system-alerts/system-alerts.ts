@@ -40,7 +40,10 @@ import { readSystemAlertSettings } from './system-alert-settings.ts'
 export interface SystemAlerts {
   /** Records what an engine has reported. */
   recordCondition(engineId: string, reported: ReportedCondition): void
-  /** Applies all rules to the present state. Called every few seconds. Concurrent calls are not permitted. */
+  /**
+   * Applies all rules to the present state. Called every few seconds. Concurrent
+   * calls are not permitted.
+   */
   evaluate(database: Database): Promise<void>
   /** Returns a line about the open alerts that no one has acknowledged, if there are any. */
   alarms(): string[]
@@ -67,7 +70,9 @@ const OPERATION = 'system alerts'
 
 export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   const { secrets, listOutages, data, certificate, now } = options
-  const certificateEnd = certificate ? new Date(new X509Certificate(certificate).validTo) : undefined
+  const certificateEnd = certificate
+    ? new Date(new X509Certificate(certificate).validTo)
+    : undefined
   /** The last report of each engine. */
   const reports = new Map<string, ReportedCondition>()
   let conditions: Conditions = new Map()
@@ -122,7 +127,10 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     return { conditions: advanced.conditions, learned, openKinds }
   }
 
-  /** Stores the alerts that have begun or ended, and at times also what was observed about the other ones. */
+  /**
+   * Stores the alerts that have begun or ended, and at times also what was observed
+   * about the other ones.
+   */
   async function storeChanges(
     tx: Transaction,
     { conditions, changes }: ReturnType<typeof advanceConditions>,
@@ -136,7 +144,10 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     const openByKey = new Map(open.map(row => [toConditionKey(row.kind, row.subject), row]))
     const closed = changes
       .filter(({ change }) => change === 'closed')
-      .flatMap(({ observation: { kind, subject } }) => openByKey.get(toConditionKey(kind, subject.key)) ?? [])
+      .flatMap(
+        ({ observation: { kind, subject } }) =>
+          openByKey.get(toConditionKey(kind, subject.key)) ?? [],
+      )
     await closeAlerts(tx, closed, date)
     if (!isSlowDue) return
     for (const [key, { reason, condition }] of conditions) {
@@ -145,7 +156,11 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     }
   }
 
-  async function observeAppliance(tx: Transaction, { thresholds }: SystemAlertSettings, nowMs: number) {
+  async function observeAppliance(
+    tx: Transaction,
+    { thresholds }: SystemAlertSettings,
+    nowMs: number,
+  ) {
     const machine = { subject: APPLIANCE, nowMs, thresholds }
     return [
       observePlacement(await planOffer(tx)),
@@ -186,7 +201,9 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   }
 }
 
-/** Plans a better distribution. Most installations choose the engines themselves: they need none. */
+/**
+ * Plans a better distribution. Most installations choose the engines themselves: they need none.
+ */
 async function planOffer(tx: Transaction): Promise<PlacementPlan> {
   if (!(await isAnyPlacementAutomatic(tx))) return { moves: [], unplaced: [], engines: [] }
   return planRebalance(await readPlacementState(tx))
@@ -199,26 +216,34 @@ async function measure(folder: string): Promise<DiskSpace | undefined> {
 
 /** A failure of a disabled kind is never present. */
 const ignoreDisabled = (observation: Observation, { kinds }: SystemAlertSettings): Observation =>
-  kinds[observation.kind].is_enabled ? observation : { ...observation, isPresent: false, reason: '' }
+  kinds[observation.kind].is_enabled
+    ? observation
+    : { ...observation, isPresent: false, reason: '' }
 
-/** Returns the sources whose present picture becomes the usual one, because their alerts were acknowledged. */
+/**
+ * Returns the sources whose present picture becomes the usual one, because their
+ * alerts were acknowledged.
+ */
 const findRelearnedSources = (
   open: readonly SystemAlertRow[],
   learned: ReadonlyMap<string, PictureReference>,
 ) =>
   open.flatMap(({ kind, source_id: sourceId, acknowledged_at: acknowledgedAt }) => {
     const isAboutView = kind === 'picture_moved' || kind === 'picture_defocused'
-    const isRelearned = isAboutView && acknowledgedAt !== null && sourceId !== null && learned.has(sourceId)
+    const isRelearned =
+      isAboutView && acknowledgedAt !== null && sourceId !== null && learned.has(sourceId)
     return isRelearned ? [sourceId] : []
   })
 
 /**
- * Makes the conditions agree with the stored alerts: after a start, the open alerts are conditions again, and an alert that was
- * deleted with its source is none.
+ * Makes the conditions agree with the stored alerts: after a start, the open alerts are conditions
+ * again, and an alert that was deleted with its source is none.
  */
 function restoreConditions(conditions: Conditions, open: readonly SystemAlertRow[]): Conditions {
   const openKeys = new Set(open.map(({ kind, subject }) => toConditionKey(kind, subject)))
-  const existing = [...conditions].filter(([key, { condition }]) => !condition.isOpen || openKeys.has(key))
+  const existing = [...conditions].filter(
+    ([key, { condition }]) => !condition.isOpen || openKeys.has(key),
+  )
   const restored = new Map(existing)
   for (const row of open) {
     const key = toConditionKey(row.kind, row.subject)

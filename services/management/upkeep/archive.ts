@@ -12,8 +12,9 @@ import { z } from 'zod'
 import { explainFileError, ignoreMissing } from './data-files.ts'
 import { createDecryption, readEncryptionHeader } from './encryption.ts'
 
-// A backup is an encrypted, gzipped tar archive; those of earlier releases are not encrypted. It contains the rows of each table in one or
-// more parts, files of the data folder, and a manifest. The manifest is the last entry, so that an incomplete archive is detected.
+// A backup is an encrypted, gzipped tar archive; those of earlier releases are not encrypted. It
+// contains the rows of each table in one or more parts, files of the data folder, and a manifest.
+// The manifest is the last entry, so that an incomplete archive is detected.
 
 /** Version of the archive format. */
 export const FORMAT = 1
@@ -34,11 +35,21 @@ export const manifest = z.strictObject({
   made_at: z.iso.datetime(),
   /** Release that created the backup. */
   version: z.string(),
-  /** Version of the database schema: when its newest migration was created, in epoch milliseconds. */
+  /**
+   * Version of the database schema: when its newest migration was created, in epoch milliseconds.
+   */
   schema: z.int(),
-  /** The tables in any order, with the numbers of parts and rows. Parts contain rows in the text format of COPY. */
+  /**
+   * The tables in any order, with the numbers of parts and rows. Parts contain rows in the
+   * text format of COPY.
+   */
   tables: z.array(
-    z.strictObject({ name: sqlName, columns: z.array(sqlName), parts: z.int().min(0), rows: z.int() }),
+    z.strictObject({
+      name: sqlName,
+      columns: z.array(sqlName),
+      parts: z.int().min(0),
+      rows: z.int(),
+    }),
   ),
   /** SHA-256 of each entry by its name. */
   entries: z.record(z.string(), z.string()),
@@ -67,7 +78,10 @@ export interface ArchiveWriter {
   abandon(): Promise<void>
 }
 
-/** Creates an archive, which only its owner can read. `encryptor`: a stream that encrypts the whole archive. */
+/**
+ * Creates an archive, which only its owner can read. `encryptor`: a stream that
+ * encrypts the whole archive.
+ */
 export function createArchive(path: string, encryptor: Transform): ArchiveWriter {
   const unfinished = `${path}.part`
   const archive = pack()
@@ -84,7 +98,10 @@ export function createArchive(path: string, encryptor: Transform): ArchiveWriter
   })
 
   /** Writes one entry, and computes its checksum on the way. */
-  async function write(header: Partial<Header> & { name: string }, content: Readable): Promise<void> {
+  async function write(
+    header: Partial<Header> & { name: string },
+    content: Readable,
+  ): Promise<void> {
     const { hasher, digest } = createHasher()
     const { promise: added, resolve, reject } = Promise.withResolvers<void>()
     try {
@@ -103,7 +120,10 @@ export function createArchive(path: string, encryptor: Transform): ArchiveWriter
   return {
     entries,
     add: (name, content) =>
-      write({ name, size: content.length, mode: 0o600 }, Readable.from([content], { objectMode: false })),
+      write(
+        { name, size: content.length, mode: 0o600 },
+        Readable.from([content], { objectMode: false }),
+      ),
 
     async addFile(name, path) {
       const file = await open(path).catch(ignoreMissing)
@@ -138,9 +158,10 @@ export function createArchive(path: string, encryptor: Transform): ArchiveWriter
 }
 
 /**
- * Decrypts and unpacks a backup into an empty folder, verifies the checksum of every entry and returns the manifest. Throws an
- * error that explains what is wrong with the archive; the caller must then delete the folder. Without a passphrase, the backup
- * must not be encrypted, and with one it must be: otherwise somebody could replace it by an archive of their own.
+ * Decrypts and unpacks a backup into an empty folder, verifies the checksum of every entry and
+ * returns the manifest. Throws an error that explains what is wrong with the archive; the caller
+ * must then delete the folder. Without a passphrase, the backup must not be encrypted, and with one
+ * it must be: otherwise somebody could replace it by an archive of their own.
  */
 export async function unpack(
   path: string,
@@ -185,7 +206,9 @@ async function openArchive(path: string, passphrase: string | undefined) {
     return createDecryption(path, header, passphrase)
   }
   if (passphrase !== undefined)
-    throw new Error('it is not encrypted, although there is a passphrase: omit it if you trust the file')
+    throw new Error(
+      'it is not encrypted, although there is a passphrase: omit it if you trust the file',
+    )
   return [createReadStream(path)]
 }
 
@@ -199,10 +222,15 @@ function describeUnpackError(error: NodeJS.ErrnoException, path: string, folder:
   const { code = '', syscall, message } = error
   const isWriteError = syscall === 'write' || code === 'ENOSPC'
   const fileError = explainFileError(error, isWriteError ? folder : path)
-  return fileError ?? `${path} is not a backup that can be restored: ${ZLIB_ERRORS[code] ?? message}`
+  return (
+    fileError ?? `${path} is not a backup that can be restored: ${ZLIB_ERRORS[code] ?? message}`
+  )
 }
 
-/** Reads the manifest, compares its checksums with those of the unpacked entries, and its tables with their parts. */
+/**
+ * Reads the manifest, compares its checksums with those of the unpacked entries, and its
+ * tables with their parts.
+ */
 async function verifyManifest(
   folder: string,
   { [MANIFEST]: manifestChecksum, ...checksums }: Record<string, string>,
@@ -213,11 +241,13 @@ async function verifyManifest(
   const parsed = parseAs(manifest, JSON.parse(text))
   const names = new Set([...Object.keys(checksums), ...Object.keys(parsed.entries)])
   for (const name of names) {
-    if (checksums[name] !== parsed.entries[name]) throw new Error(`the checksum of ${name} does not match`)
+    if (checksums[name] !== parsed.entries[name])
+      throw new Error(`the checksum of ${name} does not match`)
   }
   for (const { name, parts } of parsed.tables) {
     for (let part = 0; part < parts; part++)
-      if (!names.has(toTableEntry(name, part))) throw new Error(`${toTableEntry(name, part)} is missing`)
+      if (!names.has(toTableEntry(name, part)))
+        throw new Error(`${toTableEntry(name, part)} is missing`)
   }
   return parsed
 }

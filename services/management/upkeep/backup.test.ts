@@ -13,7 +13,10 @@ import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management/test-database.ts'
+import {
+  createTestDatabase,
+  type TestDatabase,
+} from '../../../test/fixtures/management/test-database.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { connect } from '../db/connection.ts'
 import { MIGRATIONS_FOLDER, readSchemaVersion } from '../db/migrate.ts'
@@ -43,7 +46,10 @@ function alterTar(archive: Buffer, text: string, replacement: string): Buffer {
   return gzipSync(tar)
 }
 
-/** Returns all rows, but for the time of the newest backup, which is stored when the backup is complete. */
+/**
+ * Returns all rows, but for the time of the newest backup, which is stored when the backup is
+ * complete.
+ */
 async function contents({ target }: Pick<TestDatabase, 'target'>) {
   const plain = connect(target)
   try {
@@ -51,7 +57,9 @@ async function contents({ target }: Pick<TestDatabase, 'target'>) {
       await plain`select set_config('eyrie.scope', 'all', true)`
       const rows: Record<string, unknown[]> = {}
       for (const { name } of await listTables(plain))
-        rows[name] = (await plain.unsafe(`select row_to_json(t)::text as row from "${name}" t order by 1`))
+        rows[name] = (
+          await plain.unsafe(`select row_to_json(t)::text as row from "${name}" t order by 1`)
+        )
           .map(({ row }) => row)
           .filter((row: string) => !row.includes('newest_backup'))
       return rows
@@ -76,7 +84,10 @@ describe('backup and restore', () => {
   it('reproduce database and files exactly in an empty installation', async () => {
     const { path, manifest } = await writeBackup()
     expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(manifest.tables.find(({ name }) => name === 'event')).toMatchObject({ rows: 20_000, parts: 2 })
+    expect(manifest.tables.find(({ name }) => name === 'event')).toMatchObject({
+      rows: 20_000,
+      parts: 2,
+    })
     const before = await contents(installation.database)
     const other = await emptyDatabase()
     const folder = createTemporaryFolder()
@@ -89,8 +100,14 @@ describe('backup and restore', () => {
     })
 
     expect(await contents(other)).toEqual(before)
-    for (const file of ['engine/configuration.json', 'models/eye/model.onnx', 'models/eye/empty.txt'])
-      expect(readFileSync(join(folder, file)).equals(readFileSync(join(installation.data, file)))).toBe(true)
+    for (const file of [
+      'engine/configuration.json',
+      'models/eye/model.onnx',
+      'models/eye/empty.txt',
+    ])
+      expect(
+        readFileSync(join(folder, file)).equals(readFileSync(join(installation.data, file))),
+      ).toBe(true)
     expect(statSync(join(folder, 'secrets/management-key')).mode & 0o777).toBe(0o600)
     expect(() => statSync(join(folder, 'recordings'))).toThrow('ENOENT')
     expect(() => statSync(join(folder, 'restore.new'))).toThrow('ENOENT')
@@ -130,7 +147,9 @@ describe('backup and restore', () => {
     const after = await contents(other)
     const [gate] = after.site as string[]
     const settings = after.setting!.length - before.setting!.length
-    expect(gate).toContain(settings === 0 ? '"site_name":"Gate"' : `"site_name":"name ${settings - 1}"`)
+    expect(gate).toContain(
+      settings === 0 ? '"site_name":"Gate"' : `"site_name":"name ${settings - 1}"`,
+    )
   })
 
   it('replace existing contents only with --force', async () => {
@@ -234,7 +253,9 @@ describe('backup and restore', () => {
     await expect(restoreWith('another passphrase')).rejects.toThrow(
       'the passphrase is wrong, or it was altered',
     )
-    await expect(restoreWith(undefined)).rejects.toThrow('it is encrypted, and its passphrase is missing')
+    await expect(restoreWith(undefined)).rejects.toThrow(
+      'it is encrypted, and its passphrase is missing',
+    )
     expect(openDatabase).not.toHaveBeenCalled()
     expect(readdirSync(folder)).toEqual([])
   })
@@ -262,7 +283,13 @@ describe('backup and restore', () => {
     cpSync(MIGRATIONS_FOLDER, migrations, { recursive: true })
     const file = join(migrations, 'meta/_journal.json')
     const journal = JSON.parse(readFileSync(file, 'utf8'))
-    const next = { idx: 99, version: '7', when: readSchemaVersion() + 1, tag: '0099_next', breakpoints: true }
+    const next = {
+      idx: 99,
+      version: '7',
+      when: readSchemaVersion() + 1,
+      tag: '0099_next',
+      breakpoints: true,
+    }
     writeFileSync(file, JSON.stringify({ ...journal, entries: [...journal.entries, next] }))
     writeFileSync(
       join(migrations, '0099_next.sql'),
@@ -296,7 +323,9 @@ describe('backup and restore', () => {
   it('leave no partial file behind when the path is not writable', async () => {
     rmSync(join(installation.data, 'engine'), { recursive: true })
     const path = join(createTemporaryFolder(), 'missing/eyrie.tar.gz')
-    await expect(writeBackup(path)).rejects.toThrow(/^the folder .*missing does not exist: create it/)
+    await expect(writeBackup(path)).rejects.toThrow(
+      /^the folder .*missing does not exist: create it/,
+    )
     const folder = createTemporaryFolder()
     await expect(writeBackup(folder)).rejects.toThrow(`${folder} is a folder`)
     expect(existsSync(`${folder}.part`)).toBe(false)

@@ -22,13 +22,17 @@ import { listTables, type Table } from './tables.ts'
 
 type TableContents = Pick<Manifest, 'schema' | 'tables'>
 
-/** The rows of a table are archived in parts of about this size, because a whole table may not fit into memory. */
+/**
+ * The rows of a table are archived in parts of about this size, because a whole table may
+ * not fit into memory.
+ */
 const PART_BYTES = 4 * 1024 * 1024
 const LINE_FEED = 0x0a
 
 /**
- * Implements `eyrie backup`: writes an encrypted archive with a snapshot of the database, and the files of the data folder that Eyrie
- * cannot recreate. Eyrie may be running. Returns the manifest of the archive.
+ * Implements `eyrie backup`: writes an encrypted archive with a snapshot of the database, and
+ * the files of the data folder that Eyrie cannot recreate. Eyrie may be running. Returns the
+ * manifest of the archive.
  */
 export async function backUp(
   target: ConnectionTarget,
@@ -98,8 +102,11 @@ async function writeContents(
   const sql = await connectUnprivileged(target)
   try {
     return await withSnapshot(sql, async () => {
-      // The snapshot starts with this query. Rows that are inserted later, and their files, belong to the next backup.
-      const [newest] = await sql<{ schema: string }[]>`select max(created_at) as schema from migration`
+      // The snapshot starts with this query. Rows that are inserted later, and their files,
+      // belong to the next backup.
+      const [newest] = await sql<
+        { schema: string }[]
+      >`select max(created_at) as schema from migration`
 
       for (const file of await listFiles(dataFolder)) {
         await archive.addFile(toFileEntry(file), join(dataFolder, file))
@@ -122,14 +129,19 @@ async function writeTables(sql: Sql, archive: ArchiveWriter): Promise<Manifest['
   return tables
 }
 
-/** Adds the rows of a table to the archive, in parts that fit into memory. Returns the numbers of parts and rows. */
+/**
+ * Adds the rows of a table to the archive, in parts that fit into memory. Returns the
+ * numbers of parts and rows.
+ */
 async function writeTable(
   sql: ISql,
   archive: ArchiveWriter,
   { name, columns }: Table,
 ): Promise<{ parts: number; rows: number }> {
   const quotedColumns = columns.map(column => `"${column}"`).join(', ')
-  const stream = await sql.unsafe(`copy (select ${quotedColumns} from "${name}") to stdout`).readable()
+  const stream = await sql
+    .unsafe(`copy (select ${quotedColumns} from "${name}") to stdout`)
+    .readable()
 
   let parts = 0
   let rows = 0
@@ -141,7 +153,10 @@ async function writeTable(
   return { parts, rows }
 }
 
-/** Counts the rows in the output of COPY, which ends each row with a line feed and escapes line feeds in values. */
+/**
+ * Counts the rows in the output of COPY, which ends each row with a line feed and escapes
+ * line feeds in values.
+ */
 function countRows(copyOutput: Buffer): number {
   return copyOutput.filter(byte => byte === LINE_FEED).length
 }

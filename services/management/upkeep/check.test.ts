@@ -36,7 +36,9 @@ describe('check', () => {
   })
 
   it('finds an organization without a default customer, and a cursor behind the stored events', async () => {
-    await installation.database.database.system('test', tx => tx.update(customer).set({ is_default: false }))
+    await installation.database.database.system('test', tx =>
+      tx.update(customer).set({ is_default: false }),
+    )
     await installation.database.database.system('test', async tx => {
       await tx.execute(sql`
         insert into engine (engine_id, engine_name, engine_address, engine_port, engine_is_secure, engine_timeout, engine_retry)
@@ -45,8 +47,12 @@ describe('check', () => {
         insert into engine_state (engine_id, log_id, seq) values (${id(5)}, 'log', 7)
         on conflict (engine_id) do update set log_id = 'log', seq = 7`)
     })
-    const violations = (await check(installation.database.target, installation.data)).map(({ what }) => what)
-    expect(violations).toEqual(expect.arrayContaining(['acme', 'Box: followed to 7, stored up to 20000']))
+    const violations = (await check(installation.database.target, installation.data)).map(
+      ({ what }) => what,
+    )
+    expect(violations).toEqual(
+      expect.arrayContaining(['acme', 'Box: followed to 7, stored up to 20000']),
+    )
     await installation.database.database.system('test', tx => tx.execute(sql`delete from engine`))
   })
 })

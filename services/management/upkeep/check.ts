@@ -20,8 +20,8 @@ export interface Finding {
 }
 
 /**
- * Implements `eyrie check`: returns all inconsistencies of the database and of the files that belong to its records. Changes
- * nothing.
+ * Implements `eyrie check`: returns all inconsistencies of the database and of the files that
+ * belong to its records. Changes nothing.
  */
 export async function check(target: ConnectionTarget, dataFolder: string): Promise<Finding[]> {
   const sql = await connectUnprivileged(target)
@@ -59,7 +59,10 @@ async function checkImages(sql: ISql, dataFolder: string): Promise<Finding[]> {
   return [...(await findUnusedImages(folder, images)), ...(await findDamagedImages(folder, images))]
 }
 
-async function findUnusedImages(folder: string, images: readonly ImageRecord[]): Promise<Finding[]> {
+async function findUnusedImages(
+  folder: string,
+  images: readonly ImageRecord[],
+): Promise<Finding[]> {
   const files = (await readdir(folder).catch(ignoreMissing)) ?? []
   const recordedFiles = new Set(images.map(({ path }) => path))
   const unusedFiles = files.filter(file => !recordedFiles.has(file))
@@ -71,7 +74,10 @@ async function findUnusedImages(folder: string, images: readonly ImageRecord[]):
   }))
 }
 
-async function findDamagedImages(folder: string, images: readonly ImageRecord[]): Promise<Finding[]> {
+async function findDamagedImages(
+  folder: string,
+  images: readonly ImageRecord[],
+): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const { path, sha256 } of images) {
     const file = join(folder, path)

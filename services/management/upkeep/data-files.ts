@@ -2,8 +2,9 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 /**
- * Files and folders of the data folder that a backup contains in addition to the database. Recordings and logs are left out
- * because of their size, and the output log of the engine because the database already contains its messages.
+ * Files and folders of the data folder that a backup contains in addition to the database.
+ * Recordings and logs are left out because of their size, and the output log of the engine because
+ * the database already contains its messages.
  */
 export const BACKED_UP_PATHS: readonly string[] = [
   'eyrie.json',

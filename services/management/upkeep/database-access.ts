@@ -13,8 +13,9 @@ import {
 } from '../db/server/embedded-server.ts'
 
 /**
- * The database of an installation, for maintenance commands such as `eyrie backup`. They run outside the management service
- * and its supervisor, one of which otherwise runs the embedded database server.
+ * The database of an installation, for maintenance commands such as `eyrie backup`. They run
+ * outside the management service and its supervisor, one of which otherwise runs the
+ * embedded database server.
  */
 export interface DatabaseAccess {
   target: ConnectionTarget
@@ -23,13 +24,18 @@ export interface DatabaseAccess {
 }
 
 /** Returns the database of an installation. Starts the embedded server unless it is running. */
-export async function connectToInstallation({ environment, log }: Dependencies): Promise<DatabaseAccess> {
+export async function connectToInstallation({
+  environment,
+  log,
+}: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) return { target: databaseUrl, async close() {} }
 
   const folder = serverFolder(data)
   if (!existsSync(join(folder, 'data')))
-    throw new Error(`there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`)
+    throw new Error(
+      `there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`,
+    )
 
   // A running server has its socket in one of two folders.
   for (const socketFolder of [join(folder, 'data'), sharedSocketFolder(data)]) {
@@ -42,10 +48,14 @@ export async function connectToInstallation({ environment, log }: Dependencies):
 }
 
 /**
- * Returns the database of an installation for exclusive use. Throws an Error if the management service uses the database. Without
- * `DATABASE_URL`, starts the embedded server, and creates the database if it does not exist.
+ * Returns the database of an installation for exclusive use. Throws an Error if the management
+ * service uses the database. Without `DATABASE_URL`, starts the embedded server, and creates the
+ * database if it does not exist.
  */
-export async function connectExclusively({ environment, log }: Dependencies): Promise<DatabaseAccess> {
+export async function connectExclusively({
+  environment,
+  log,
+}: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) {
     await assertNotRunning(databaseUrl)

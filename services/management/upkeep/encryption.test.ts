@@ -39,7 +39,9 @@ describe('encryption of a backup', () => {
   )
 
   it('derives its key at a cost that slows down guesses', async () => {
-    const encrypted = await buffer(Readable.from(['content']).pipe(await createEncryptor(PASSPHRASE)))
+    const encrypted = await buffer(
+      Readable.from(['content']).pipe(await createEncryptor(PASSPHRASE)),
+    )
     expect([...encrypted.subarray(8, 11)]).toEqual([17, 8, 1])
     expect((await decrypt(encrypted)).toString()).toBe('content')
   })
@@ -62,7 +64,10 @@ describe('encryption of a backup', () => {
       sealed = await encrypt(randomBytes(3 * CHUNK_BYTES))
     })
     const chunk = (n: number) =>
-      sealed.subarray(HEADER_BYTES + n * SEALED_CHUNK_BYTES, HEADER_BYTES + (n + 1) * SEALED_CHUNK_BYTES)
+      sealed.subarray(
+        HEADER_BYTES + n * SEALED_CHUNK_BYTES,
+        HEADER_BYTES + (n + 1) * SEALED_CHUNK_BYTES,
+      )
     const header = () => sealed.subarray(0, HEADER_BYTES)
     const flip = (position: number) => {
       const altered = Buffer.from(sealed)
@@ -71,8 +76,16 @@ describe('encryption of a backup', () => {
     }
 
     it.each<[string, () => Buffer, RegExp]>([
-      ['an altered chunk', () => flip(HEADER_BYTES + SEALED_CHUNK_BYTES + 5), /altered or truncated/],
-      ['an altered salt', () => flip(HEADER_BYTES - 1), /the passphrase is wrong, or it was altered/],
+      [
+        'an altered chunk',
+        () => flip(HEADER_BYTES + SEALED_CHUNK_BYTES + 5),
+        /altered or truncated/,
+      ],
+      [
+        'an altered salt',
+        () => flip(HEADER_BYTES - 1),
+        /the passphrase is wrong, or it was altered/,
+      ],
       ['an altered reserved byte', () => flip(11), /the passphrase is wrong, or it was altered/],
       [
         'an excessive cost',
@@ -84,8 +97,16 @@ describe('encryption of a backup', () => {
         () => Buffer.concat([header(), chunk(1), chunk(0), chunk(2)]),
         /passphrase is wrong/,
       ],
-      ['a missing chunk', () => Buffer.concat([header(), chunk(0), chunk(2)]), /altered or truncated/],
-      ['a missing last chunk', () => Buffer.concat([header(), chunk(0), chunk(1)]), /altered or truncated/],
+      [
+        'a missing chunk',
+        () => Buffer.concat([header(), chunk(0), chunk(2)]),
+        /altered or truncated/,
+      ],
+      [
+        'a missing last chunk',
+        () => Buffer.concat([header(), chunk(0), chunk(1)]),
+        /altered or truncated/,
+      ],
       ['a truncated chunk', () => sealed.subarray(0, sealed.length - 1), /altered or truncated/],
       ['only a header', () => header(), /it is truncated/],
       ['half a header', () => sealed.subarray(0, 20), /it is truncated/],
@@ -95,7 +116,9 @@ describe('encryption of a backup', () => {
     })
 
     it('and rejects a wrong passphrase', async () => {
-      await expect(decrypt(sealed, 'correct horse battery stable')).rejects.toThrow('the passphrase is wrong')
+      await expect(decrypt(sealed, 'correct horse battery stable')).rejects.toThrow(
+        'the passphrase is wrong',
+      )
     })
   })
 })

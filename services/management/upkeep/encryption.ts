@@ -1,18 +1,28 @@
-import { createCipheriv, createDecipheriv, randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  randomBytes,
+  type ScryptOptions,
+  scrypt,
+} from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Transform } from 'node:stream'
 import { ENCRYPTED_BACKUP_MAGIC } from '@eyrie/contract/backup'
 
-// Encrypts backups with a passphrase, as a stream of any length. An encrypted backup is a header and chunks:
+// Encrypts backups with a passphrase, as a stream of any length. An encrypted backup is
+// a header and chunks:
 //
-// - Header: magic with the version (8 bytes), log2 N, r and p of scrypt, a zero (1 byte each), salt (16 bytes).
-// - Chunks: 64 KiB of plaintext each, only the last one may be shorter, encrypted with AES-256-GCM. Each is followed by its tag.
+// - Header: magic with the version (8 bytes), log2 N, r and p of scrypt, a zero (1 byte
+//   each), salt (16 bytes).
+// - Chunks: 64 KiB of plaintext each, only the last one may be shorter, encrypted with AES-256-GCM.
+//   Each is followed by its tag.
 //
-// The key is derived from passphrase and salt with scrypt (RFC 7914), and is used for this file only. The chunks follow the STREAM
-// construction (Hoang, Reyhanitabar, Rogaway and Vizár 2015, https://eprint.iacr.org/2015/189): the nonce is the number of the chunk (11
-// bytes, big-endian) and whether it is the last one (1 byte), so chunks can be neither reordered nor removed. Each chunk also
-// authenticates the header. Decryption passes on only what has been authenticated.
+// The key is derived from passphrase and salt with scrypt (RFC 7914), and is used for this file
+// only. The chunks follow the STREAM construction (Hoang, Reyhanitabar, Rogaway and Vizár 2015,
+// https://eprint.iacr.org/2015/189): the nonce is the number of the chunk (11 bytes, big-endian)
+// and whether it is the last one (1 byte), so chunks can be neither reordered nor removed. Each
+// chunk also authenticates the header. Decryption passes on only what has been authenticated.
 
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -26,13 +36,19 @@ const HEADER_BYTES = MAGIC.length + 4 + SALT_BYTES
 
 /** Needs 128 MiB of memory (128 · N · r) and about half a second. */
 const COST = { logN: 17, r: 8, p: 1 }
-/** Maximum cost that is accepted from a file. Its header is read before it can be authenticated, so it may have been altered. */
+/**
+ * Maximum cost that is accepted from a file. Its header is read before it can be authenticated, so
+ * it may have been altered.
+ */
 const MAX_COST = { logN: 18, r: 8, p: 4 }
 /** Twice the memory that scrypt needs at the maximum cost. */
 const MAX_MEMORY_BYTES = 2 * 128 * 2 ** MAX_COST.logN * MAX_COST.r
 
 /** Creates a stream that encrypts what is written to it. Tests pass a lower cost. */
-export async function createEncryptor(passphrase: string, { logN, r, p } = COST): Promise<Transform> {
+export async function createEncryptor(
+  passphrase: string,
+  { logN, r, p } = COST,
+): Promise<Transform> {
   const header = Buffer.concat([MAGIC, Buffer.of(logN, r, p, 0), randomBytes(SALT_BYTES)])
   const key = await deriveKey(passphrase, header)
 
@@ -58,8 +74,9 @@ export async function readEncryptionHeader(path: string): Promise<Buffer | undef
 }
 
 /**
- * Returns two streams for a pipeline: the first reads the encrypted chunks of a file, the second decrypts them. The second fails if the
- * passphrase is wrong, or the file was altered or truncated. Throws an `Error` if the header is invalid.
+ * Returns two streams for a pipeline: the first reads the encrypted chunks of a file, the second
+ * decrypts them. The second fails if the passphrase is wrong, or the file was altered or truncated.
+ * Throws an `Error` if the header is invalid.
  */
 export async function createDecryption(path: string, header: Buffer, passphrase: string) {
   if (header.length < HEADER_BYTES) throw new Error('it is truncated')
@@ -68,7 +85,9 @@ export async function createDecryption(path: string, header: Buffer, passphrase:
   const decrypt = (chunk: Buffer, number: number, isLast: boolean) => {
     if (chunk.length < TAG_BYTES) throw new Error('it is truncated')
     const nonce = createNonce(number, isLast)
-    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(header)
+    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
+      header,
+    )
     decipher.setAuthTag(chunk.subarray(-TAG_BYTES))
     const plaintext = decipher.update(chunk.subarray(0, -TAG_BYTES))
     try {
@@ -88,7 +107,10 @@ export async function createDecryption(path: string, header: Buffer, passphrase:
   ] as const
 }
 
-/** Derives the key of a file from the passphrase. Throws an `Error` if the header asks for more work than this release uses. */
+/**
+ * Derives the key of a file from the passphrase. Throws an `Error` if the header asks for more work
+ * than this release uses.
+ */
 async function deriveKey(passphrase: string, header: Buffer): Promise<Buffer> {
   const [logN = 0, r = 0, p = 0] = header.subarray(MAGIC.length)
   const isAcceptable =
@@ -105,7 +127,10 @@ async function deriveKey(passphrase: string, header: Buffer): Promise<Buffer> {
   })
 }
 
-/** Returns the nonce of a chunk. Its number takes the lowest 6 of 11 bytes, which is the maximum of `writeUIntBE`. */
+/**
+ * Returns the nonce of a chunk. Its number takes the lowest 6 of 11 bytes, which is the
+ * maximum of `writeUIntBE`.
+ */
 function createNonce(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(NONCE_BYTES)
   nonce.writeUIntBE(number, NONCE_BYTES - 7, 6)
@@ -113,7 +138,10 @@ function createNonce(number: number, isLast: boolean): Buffer {
   return nonce
 }
 
-/** Creates a stream that applies `map` to chunks of `size` bytes. The last chunk may be shorter, and is empty if the input is. */
+/**
+ * Creates a stream that applies `map` to chunks of `size` bytes. The last chunk may be shorter, and
+ * is empty if the input is.
+ */
 function createChunkTransform(
   size: number,
   map: (chunk: Buffer, number: number, isLast: boolean) => Buffer,

@@ -3,7 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management/test-database.ts'
+import {
+  createTestDatabase,
+  type TestDatabase,
+} from '../../../test/fixtures/management/test-database.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import type { Database } from '../db/database.ts'
 import { image, organization, setting } from '../db/schema/index.ts'
@@ -22,7 +25,10 @@ export interface Installation {
   data: string
 }
 
-/** Creates the installation before the first test. Its database is filled, and its folder created, before each test. */
+/**
+ * Creates the installation before the first test. Its database is filled, and its folder
+ * created, before each test.
+ */
 export function useInstallation(): Installation {
   const installation = {} as Installation
   beforeAll(async () => {
@@ -74,7 +80,9 @@ async function insertRecords(database: Database, data: string) {
     await tx.execute(sql`
       insert into site (site_id, organization_id, customer_id, site_key, site_name, site_address)
       values (${id(3)}, ${id(1)}, ${id(2)}, 'gate', 'Gate', '{}')`)
-    await tx.insert(setting).values({ name: 'sms', value: { token: loadSecrets(data).encrypt('plugh') } })
+    await tx
+      .insert(setting)
+      .values({ name: 'sms', value: { token: loadSecrets(data).encrypt('plugh') } })
     const sha256 = createHash('sha256').update(jpeg).digest('hex')
     await tx
       .insert(image)

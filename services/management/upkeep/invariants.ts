@@ -1,4 +1,7 @@
-/** A rule about the contents of the database that no constraint can express. `eyrie check` checks all rules. */
+/**
+ * A rule about the contents of the database that no constraint can express.
+ * `eyrie check` checks all rules.
+ */
 export interface Invariant {
   /** The rule as a sentence. */
   rule: string
@@ -43,7 +46,8 @@ export const INVARIANTS: readonly Invariant[] = [
     remedy:
       'set EYRIE_ADMIN_EMAIL and EYRIE_ADMIN_PASSWORD and start Eyrie on an empty database, or restore a backup',
   },
-  // `engine_state.seq` is the sequence number of the last message that was read from the output log of an engine.
+  // `engine_state.seq` is the sequence number of the last message that was read from the
+  // output log of an engine.
   {
     rule: 'the position in the output of an engine is not behind its newest stored message',
     query: `select format('%s: followed to %s, stored up to %s', engine_name, s.seq, max(e.seq)) as what
@@ -58,7 +62,8 @@ export const INVARIANTS: readonly Invariant[] = [
         and not exists (select from source s where s.source_id = c.source_id and s.created_at > e.time)
         and e.time > c.created_at
       group by c.channel_name`,
-    remedy: 'the channel has moved to another engine, or two engines were confused: check their addresses',
+    remedy:
+      'the channel has moved to another engine, or two engines were confused: check their addresses',
   },
   {
     rule: 'the checksums of all database pages match',
@@ -71,6 +76,7 @@ export const INVARIANTS: readonly Invariant[] = [
     query: `select relname::text as what from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> 'migration'
         and not (relrowsecurity and relforcerowsecurity)`,
-    remedy: 'as the owner of the table: alter table … enable row level security, force row level security',
+    remedy:
+      'as the owner of the table: alter table … enable row level security, force row level security',
   },
 ]

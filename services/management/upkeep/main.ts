@@ -1,17 +1,28 @@
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { createLog, type Dependencies, extractSecrets, lockFolder, readEnvironment } from '@eyrie/kit'
+import {
+  createLog,
+  type Dependencies,
+  extractSecrets,
+  lockFolder,
+  readEnvironment,
+} from '@eyrie/kit'
 import { describeDatabaseError } from '../db/database-errors.ts'
 import { findOutdatedPackages } from '../packages/outdated-packages.ts'
 import { backUp } from './backup.ts'
 import { check, type Finding } from './check.ts'
-import { connectExclusively, connectToInstallation, type DatabaseAccess } from './database-access.ts'
+import {
+  connectExclusively,
+  connectToInstallation,
+  type DatabaseAccess,
+} from './database-access.ts'
 import { restore } from './restore.ts'
 
-// The program behind `eyrie backup`, `eyrie restore` and `eyrie check`. It is part of the management service, which owns the
-// database. It reads the passphrase of the backup from stdin, where no other process can see it. It prints the result as JSON to
-// stdout, or the reason of a failure as one line to stderr.
+// The program behind `eyrie backup`, `eyrie restore` and `eyrie check`. It is part of the
+// management service, which owns the database. It reads the passphrase of the backup from stdin,
+// where no other process can see it. It prints the result as JSON to stdout, or the reason of a
+// failure as one line to stderr.
 
 /** Runs the command in the arguments. Returns its result. */
 async function runCommand(args: string[], dependencies: Dependencies): Promise<unknown> {
@@ -42,7 +53,10 @@ async function runBackup(dependencies: Dependencies, archivePath: string) {
   return withDatabase(dependencies, ({ target }) => backUp(target, data, archivePath, passphrase))
 }
 
-/** Reads the passphrase from stdin. Returns undefined if stdin is empty: the backup is not encrypted. */
+/**
+ * Reads the passphrase from stdin. Returns undefined if stdin is empty: the backup is not
+ * encrypted.
+ */
 const readPassphrase = async () => (await text(process.stdin)) || undefined
 
 /** Runs work with the database of the installation, which may be in use. */

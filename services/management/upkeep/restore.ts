@@ -5,7 +5,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ISql } from 'postgres'
 import { type ConnectionTarget, connect } from '../db/connection.ts'
-import { applyMigrations, MIGRATIONS_FOLDER, migrateDatabase, readSchemaVersion } from '../db/migrate.ts'
+import {
+  applyMigrations,
+  MIGRATIONS_FOLDER,
+  migrateDatabase,
+  readSchemaVersion,
+} from '../db/migrate.ts'
 import { connectUnprivileged } from '../db/role.ts'
 import { withTransaction } from '../db/transaction.ts'
 import { type Manifest, toTableEntry, unpack } from './archive.ts'
@@ -28,9 +33,9 @@ export interface RestoreOptions {
 }
 
 /**
- * Implements `eyrie restore`: restores a backup and migrates it to the schema of this release. Verifies the whole archive first, then
- * replaces the database in one transaction, then the files. An interrupted restore can be repeated. Returns the manifest of the
- * backup.
+ * Implements `eyrie restore`: restores a backup and migrates it to the schema of this release.
+ * Verifies the whole archive first, then replaces the database in one transaction, then the files.
+ * An interrupted restore can be repeated. Returns the manifest of the backup.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
   const { data, archivePath, passphrase, force, migrations = MIGRATIONS_FOLDER } = options
@@ -78,9 +83,14 @@ async function assertNoTables(target: ConnectionTarget): Promise<void> {
 }
 
 const createNotEmptyError = (contents: string) =>
-  new Error(`this installation is not empty (${contents}): --force replaces its contents with the backup`)
+  new Error(
+    `this installation is not empty (${contents}): --force replaces its contents with the backup`,
+  )
 
-/** Replaces the tables of the database by those of the backup, which has been unpacked to the folder `staging`. */
+/**
+ * Replaces the tables of the database by those of the backup, which has been unpacked to
+ * the folder `staging`.
+ */
 async function replaceTables(
   target: ConnectionTarget,
   staging: string,
@@ -111,7 +121,10 @@ async function replaceTables(
   await migrateDatabase(target, migrations)
 }
 
-/** Allows COPY, which rejects tables with row-level security, and disables the triggers that write the audit log. */
+/**
+ * Allows COPY, which rejects tables with row-level security, and disables the triggers that
+ * write the audit log.
+ */
 async function suspendRowSecurity(sql: ISql, tables: readonly { name: string }[]): Promise<void> {
   for (const { name } of tables)
     await sql.unsafe(`alter table "${name}" no force row level security, disable trigger user`)
@@ -146,7 +159,10 @@ async function dropTables(sql: ISql): Promise<void> {
   for (const { name } of tables) await sql.unsafe(`drop table "${name}" cascade`)
 }
 
-/** Replaces the files of the data folder. Existing files that the backup does not contain are deleted. */
+/**
+ * Replaces the files of the data folder. Existing files that the backup does not
+ * contain are deleted.
+ */
 async function replaceFiles(restored: string, data: string): Promise<void> {
   for (const path of BACKED_UP_PATHS) {
     await rm(join(data, path), { recursive: true, force: true })

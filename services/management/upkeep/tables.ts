@@ -8,8 +8,9 @@ export interface Table {
 }
 
 /**
- * Returns all tables except `migration`, and except the messages of the live feed, which only connected clients need. Omits
- * partitions, because a query of a partitioned table reads their rows too.
+ * Returns all tables except `migration`, and except the messages of the live feed, which
+ * only connected clients need. Omits partitions, because a query of a partitioned table
+ * reads their rows too.
  */
 export function listTables(sql: ISql): Promise<Table[]> {
   return sql<Table[]>`
@@ -48,7 +49,10 @@ export async function sortByReferences<T extends { name: string }>(
   return sorted
 }
 
-/** Returns the pairs of tables of which `from` has a foreign key to `to`. Omits references of a table to itself. */
+/**
+ * Returns the pairs of tables of which `from` has a foreign key to `to`. Omits references
+ * of a table to itself.
+ */
 function listReferences(sql: ISql): Promise<{ from: string; to: string }[]> {
   return sql<{ from: string; to: string }[]>`
     select source.relname as from, target.relname as to

@@ -52,7 +52,8 @@ describe('access token', () => {
   const forged: Record<string, () => string | Promise<string>> = {
     'with a changed user': () => [parts()[0], escalatedClaims(), parts()[2]].join('.'),
     'without a signature': () => [parts()[0], parts()[1], ''].join('.'),
-    'with algorithm none': () => [encode({ alg: 'none', typ: 'at+jwt' }), escalatedClaims(), ''].join('.'),
+    'with algorithm none': () =>
+      [encode({ alg: 'none', typ: 'at+jwt' }), escalatedClaims(), ''].join('.'),
     'with algorithm NONE': () =>
       [encode({ alg: 'NONE', typ: 'at+jwt' }), escalatedClaims(), parts()[2]].join('.'),
     'signed with HS256 with the public key': async () => {

@@ -3,7 +3,10 @@ import { EyrieError } from '@eyrie/contract'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { type CryptoKey, errors, importPKCS8, importSPKI, jwtVerify, SignJWT } from 'jose'
 
-/** Lifetime of a token. A token also becomes invalid when its session ends, which callers check on every request. */
+/**
+ * Lifetime of a token. A token also becomes invalid when its session ends, which callers
+ * check on every request.
+ */
 export const ACCESS_TOKEN_SECONDS = 30 * 60
 const MAX_CACHED_TOKENS = 10_000
 const ISSUER = 'eyrie'
@@ -32,7 +35,10 @@ interface VerifiedToken {
   expiresAtMs: number
 }
 
-export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: () => Date): AccessTokens {
+export function createAccessTokens(
+  { privateKey, publicKey }: SigningKeys,
+  now: () => Date,
+): AccessTokens {
   /** Tokens with a valid signature, so that each signature is verified only once. */
   const verified = new Map<string, VerifiedToken>()
 
@@ -45,7 +51,10 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
       requiredClaims: ['sub', 'sid', 'exp'],
     })
     const { sub, sid, exp } = payload
-    return { claims: { user_id: String(sub), session_id: String(sid) }, expiresAtMs: Number(exp) * 1000 }
+    return {
+      claims: { user_id: String(sub), session_id: String(sid) },
+      expiresAtMs: Number(exp) * 1000,
+    }
   }
 
   return {
@@ -80,12 +89,18 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
   }
 }
 
-/** Loads the key pair for access tokens from a PEM file. The first call creates the file, which only its owner can read. */
+/**
+ * Loads the key pair for access tokens from a PEM file. The first call creates the file, which
+ * only its owner can read.
+ */
 export async function loadSigningKeys(file: string): Promise<SigningKeys> {
   const key = createPrivateKey(readOrCreateSecret(file, generateKey))
   const pkcs8 = key.export({ type: 'pkcs8', format: 'pem' }) as string
   const spki = createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string
-  return { privateKey: await importPKCS8(pkcs8, ALGORITHM), publicKey: await importSPKI(spki, ALGORITHM) }
+  return {
+    privateKey: await importPKCS8(pkcs8, ALGORITHM),
+    publicKey: await importSPKI(spki, ALGORITHM),
+  }
 }
 
 /** Returns a new private key as PEM. */

@@ -18,7 +18,10 @@ export async function lockUser(tx: Transaction, userId: string): Promise<StoredU
 }
 
 /** Throws `EyrieError` (`rights`) if the user is inactive or not verified. */
-export function assertMaySignIn({ is_active: isActive, is_verified: isVerified }: StoredUser): void {
+export function assertMaySignIn({
+  is_active: isActive,
+  is_verified: isVerified,
+}: StoredUser): void {
   if (!isActive) throw new EyrieError('rights', 'this user is not active: ask an administrator')
   if (!isVerified) throw new EyrieError('rights', 'an administrator has to verify this user first')
 }
@@ -31,7 +34,9 @@ export async function admitUser(
   now: Date,
 ): Promise<StartedSession> {
   const retainedSince = new Date(now.getTime() - SESSION_RETENTION_MS)
-  await tx.delete(session).where(and(eq(session.user_id, userId), lt(session.expires_at, retainedSince)))
+  await tx
+    .delete(session)
+    .where(and(eq(session.user_id, userId), lt(session.expires_at, retainedSince)))
   await tx.update(user).set({ last_logged_in_at: now }).where(eq(user.user_id, userId))
   return startSession(tx, userId, client, now)
 }

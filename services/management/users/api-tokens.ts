@@ -3,13 +3,16 @@ import type { Transaction } from '../db/database.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { API_TOKEN_PREFIX, generateSecret, hashSecret } from './opaque-token.ts'
 
-// API tokens authenticate scripts and other programs. They are random secrets with a prefix, and belong to a user.
+// API tokens authenticate scripts and other programs. They are random secrets with a prefix,
+// and belong to a user.
 
 export const isApiToken = (secret: string) => secret.startsWith(API_TOKEN_PREFIX)
 
 export const generateApiToken = () => API_TOKEN_PREFIX + generateSecret()
 
-/** Returns the user and the scopes of an API token, or undefined if the token is unknown or expired. */
+/**
+ * Returns the user and the scopes of an API token, or undefined if the token is unknown or expired.
+ */
 export async function findApiToken(tx: Transaction, secret: string, now: Date) {
   const [token] = await tx
     .select({ token_id: apiToken.token_id, user_id: apiToken.user_id, scopes: apiToken.scopes })
@@ -34,6 +37,9 @@ async function recordTokenUse(tx: Transaction, tokenId: string, now: Date) {
     .update(apiToken)
     .set({ used_at: now })
     .where(
-      and(eq(apiToken.token_id, tokenId), or(isNull(apiToken.used_at), lt(apiToken.used_at, staleBefore))),
+      and(
+        eq(apiToken.token_id, tokenId),
+        or(isNull(apiToken.used_at), lt(apiToken.used_at, staleBefore)),
+      ),
     )
 }

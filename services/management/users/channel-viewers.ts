@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * Returns a condition: whether the user in the row `"user"` may view the channel in the row `channel`. It states for any user
- * what the policies of row-level security state for the caller of a transaction.
+ * Returns a condition: whether the user in the row `"user"` may view the channel in the row
+ * `channel`. It states for any user what the policies of row-level security state for the
+ * caller of a transaction.
  */
 export const mayViewChannel: SQL = sql`(
   "user".is_active and "user".is_verified and exists (

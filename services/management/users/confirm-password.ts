@@ -23,9 +23,11 @@ interface Confirmation {
 }
 
 /**
- * Checks that the caller knows their own password: `current_password` is correct, or the caller has signed in less than five minutes ago.
- * This prevents that someone with an unlocked browser or a stolen token takes over the account. Throws `EyrieError` (`rights`) about the
- * field `current_password` if the check fails. Wrong passwords count as failed sign-ins, so `TooManyAttempts` may be thrown too.
+ * Checks that the caller knows their own password: `current_password` is correct, or the caller has
+ * signed in less than five minutes ago. This prevents that someone with an unlocked browser or a
+ * stolen token takes over the account. Throws `EyrieError` (`rights`) about the field
+ * `current_password` if the check fails. Wrong passwords count as failed sign-ins, so
+ * `TooManyAttempts` may be thrown too.
  */
 export async function confirmPassword(
   database: Database,
@@ -34,7 +36,11 @@ export async function confirmPassword(
 ): Promise<void> {
   const stored = await database.system(OPERATION, async tx => {
     const [row] = await tx
-      .select({ password_hash: user.password_hash, email: user.email, signedInAt: session.created_at })
+      .select({
+        password_hash: user.password_hash,
+        email: user.email,
+        signedInAt: session.created_at,
+      })
       .from(user)
       .innerJoin(session, eq(session.user_id, user.user_id))
       .where(and(eq(user.user_id, caller.user_id), eq(session.session_id, sessionId)))
@@ -49,7 +55,10 @@ export async function confirmPassword(
     })
   }
 
-  const subjects = listSignInSubjects(normalizeEmail(stored?.email ?? caller.actor), toNetwork(address))
+  const subjects = listSignInSubjects(
+    normalizeEmail(stored?.email ?? caller.actor),
+    toNetwork(address),
+  )
   await database.system(OPERATION, async tx => {
     for (const subject of subjects) await countAttempt(tx, subject, now())
   })

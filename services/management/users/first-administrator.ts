@@ -10,8 +10,9 @@ import { role, user } from '../db/schema/index.ts'
 import type { Passwords } from './passwords.ts'
 import { normalizeEmail } from './sign-in.ts'
 
-// On the first start there is no user who could create users. The management service therefore creates a superadmin, with
-// configured credentials or with a generated password, which it also stores in a file for the operator.
+// On the first start there is no user who could create users. The management service therefore
+// creates a superadmin, with configured credentials or with a generated password, which it also
+// stores in a file for the operator.
 
 const OPERATION = 'first start'
 const DEFAULT_EMAIL = 'admin@localhost'
@@ -19,7 +20,10 @@ const DEFAULT_EMAIL = 'admin@localhost'
 export interface FirstAdministratorOptions {
   /** Folder of the appliance's data. */
   data: string
-  /** Credentials from the environment. Without them, the e-mail address has a default and the password is generated. */
+  /**
+   * Credentials from the environment. Without them, the e-mail address has a default and the
+   * password is generated.
+   */
   configured: { email: string | undefined; password: string | undefined }
   passwords: Passwords
   log: Log
@@ -27,10 +31,16 @@ export interface FirstAdministratorOptions {
   print(text: string): void
 }
 
-/** Returns the path of a file with two lines: the e-mail address and the generated password of the first administrator. */
+/**
+ * Returns the path of a file with two lines: the e-mail address and the generated password of the
+ * first administrator.
+ */
 const passwordFile = (data: string) => resolve(data, 'secrets/admin')
 
-/** Deletes the file with the generated password if it is that of this user. To be called after the user has changed the password. */
+/**
+ * Deletes the file with the generated password if it is that of this user. To be called after the
+ * user has changed the password.
+ */
 export function deleteFirstPassword(data: string, email: string): void {
   const file = passwordFile(data)
   if (!existsSync(file)) return
@@ -41,7 +51,10 @@ export function deleteFirstPassword(data: string, email: string): void {
 /** Returns 120 random bits as base64url. */
 export const generatePassword = () => randomBytes(15).toString('base64url')
 
-/** Creates a superadmin if none exists. A generated password is printed once and stored in `secrets/admin`. */
+/**
+ * Creates a superadmin if none exists. A generated password is printed once and
+ * stored in `secrets/admin`.
+ */
 export async function ensureFirstAdministrator(
   database: Database,
   { data, configured, passwords, log, print }: FirstAdministratorOptions,
@@ -50,7 +63,8 @@ export async function ensureFirstAdministrator(
 
   const email = configured.email ?? DEFAULT_EMAIL
   const file = passwordFile(data)
-  // Store the password before the user is created: after a crash in between, the password is still known.
+  // Store the password before the user is created: after a crash in between, the
+  // password is still known.
   const password = configured.password ?? readOrGeneratePassword(file, email)
   const passwordHash = await passwords.hash(password)
 
@@ -76,19 +90,30 @@ export async function ensureFirstAdministrator(
   )
 }
 
-/** Returns the password in the file. Creates the file with a generated password if it does not exist. */
+/**
+ * Returns the password in the file. Creates the file with a generated password if it does not
+ * exist.
+ */
 function readOrGeneratePassword(file: string, email: string): string {
   const content = readOrCreateSecret(file, () => `${email}\n${generatePassword()}\n`)
   return content.trim().split('\n').at(-1)!
 }
 
-async function insertSuperadmin(tx: Transaction, email: string, passwordHash: string): Promise<void> {
+async function insertSuperadmin(
+  tx: Transaction,
+  email: string,
+  passwordHash: string,
+): Promise<void> {
   // `seed` has created all roles.
   const superadmin = firstRow(await tx.select().from(role).where(eq(role.role_key, 'superadmin')))
   const names = { first_name: 'Eyrie', last_name: 'Administrator', user_name: 'Administrator' }
-  await tx
-    .insert(user)
-    .values({ email, ...names, role_id: superadmin.role_id, is_verified: true, password_hash: passwordHash })
+  await tx.insert(user).values({
+    email,
+    ...names,
+    role_id: superadmin.role_id,
+    is_verified: true,
+    password_hash: passwordHash,
+  })
 }
 
 const hasSuperadmin = async (tx: Transaction) => (await listSuperadminEmails(tx, 1)).length > 0

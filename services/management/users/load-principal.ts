@@ -2,16 +2,24 @@ import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import type { Principal } from '../rights/principal.ts'
 
-/** The facts about a user that access decisions depend on: the role, and the ids of assigned records. */
+/**
+ * The facts about a user that access decisions depend on: the role, and the ids of assigned
+ * records.
+ */
 type UserRights = Omit<Principal, 'address' | 'session_id' | 'scopes'>
 
 /**
- * Returns the rights of a user, or undefined if the user does not exist, is inactive or is not verified.
+ * Returns the rights of a user, or undefined if the user does not exist, is inactive or is not
+ * verified.
  *
- * `organizations` are the ones that the user administers: for an admin, their own organization, or without one, the organizations
- * of the assigned customers and sites. `memberships` are all organizations in which the user has assignments.
+ * `organizations` are the ones that the user administers: for an admin, their own organization, or
+ * without one, the organizations of the assigned customers and sites. `memberships` are all
+ * organizations in which the user has assignments.
  */
-export async function loadPrincipal(tx: Transaction, userId: string): Promise<UserRights | undefined> {
+export async function loadPrincipal(
+  tx: Transaction,
+  userId: string,
+): Promise<UserRights | undefined> {
   const [rights] = await tx.execute<UserRights & Record<string, unknown>>(sql`
     with assignments as (
       select u.user_id, u.email, u.organization_id, r.role_key,

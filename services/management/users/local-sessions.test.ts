@@ -57,13 +57,16 @@ describe('local sessions', () => {
     expect([sessions.isActive(token), open().isActive(token)]).toEqual([true, false])
   })
 
-  it.each(['', '{', '[{"token_hash": 1}]'])('begin anew after the file was damaged: %s', async content => {
-    const { file, open } = createStore()
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, content)
-    const sessions = open()
-    expect(sessions.isActive(await sessions.start(sessions.createKey()))).toBe(true)
-  })
+  it.each(['', '{', '[{"token_hash": 1}]'])(
+    'begin anew after the file was damaged: %s',
+    async content => {
+      const { file, open } = createStore()
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, content)
+      const sessions = open()
+      expect(sessions.isActive(await sessions.start(sessions.createKey()))).toBe(true)
+    },
+  )
 
   it('cannot be started with a key when many newer ones exist', async () => {
     const { sessions } = createStore()

@@ -4,23 +4,31 @@ import { isKnownToken, type Log, writeDurably } from '@eyrie/kit'
 import { z } from 'zod'
 import { generateSecret, hashSecret } from './opaque-token.ts'
 
-// Browsers on the appliance itself can show the live views without an account. The operator opens a link in such a browser. The link
-// contains a key, which can be used once and starts a session. Unlike the sessions of users, these sessions need no database.
+// Browsers on the appliance itself can show the live views without an account. The operator opens a
+// link in such a browser. The link contains a key, which can be used once and starts a session.
+// Unlike the sessions of users, these sessions need no database.
 
 const DAY_MS = 86_400_000
-/** Lifetime of a session and of its cookie. It is long, because on a screen that only shows live views, no one can open another link. */
+/**
+ * Lifetime of a session and of its cookie. It is long, because on a screen that only shows live
+ * views, no one can open another link.
+ */
 export const LOCAL_SESSION_MS = 365 * DAY_MS
 const MAX_KEYS = 16
 const MAX_SESSIONS = 100
 
-const storedSessions = z.array(z.strictObject({ token_hash: z.string(), expires_at: z.iso.datetime() }))
+const storedSessions = z.array(
+  z.strictObject({ token_hash: z.string(), expires_at: z.iso.datetime() }),
+)
 type StoredSession = z.infer<typeof storedSessions>[number]
 
 /** The sessions of browsers on the appliance itself. */
 export interface LocalSessions {
   /** Returns the key of a new link. It is in memory only: a restart invalidates it. */
   createKey(): string
-  /** Starts a session and returns its token, or undefined if the key was used before or is wrong. */
+  /**
+   * Starts a session and returns its token, or undefined if the key was used before or is wrong.
+   */
   start(key: string): Promise<string | undefined>
   isActive(token: string | undefined): boolean
   end(token: string): Promise<void>
@@ -88,7 +96,10 @@ export function createLocalSessions({
   }
 }
 
-/** Returns the stored sessions, or none if there is no valid file: then the browsers need another link. */
+/**
+ * Returns the stored sessions, or none if there is no valid file: then the browsers need another
+ * link.
+ */
 function readSessions(file: string): StoredSession[] {
   try {
     return storedSessions.parse(JSON.parse(readFileSync(file, 'utf8')))

@@ -76,13 +76,17 @@ describe('principal cache', () => {
 
   it('does not cache a failed load', async () => {
     const { cache } = createCacheWithClock()
-    await expect(cache.getOrLoad(session, () => Promise.reject(new Error('unreachable')))).rejects.toThrow()
+    await expect(
+      cache.getOrLoad(session, () => Promise.reject(new Error('unreachable'))),
+    ).rejects.toThrow()
     expect(await cache.getOrLoad(session, async () => principal)).toBe(principal)
   })
 
   it('does not return the principal of another user for the same session', async () => {
     const { cache } = createCacheWithClock()
     await cache.getOrLoad(session, async () => principal)
-    expect(await cache.getOrLoad({ ...session, user_id: 'v' }, async () => undefined)).toBeUndefined()
+    expect(
+      await cache.getOrLoad({ ...session, user_id: 'v' }, async () => undefined),
+    ).toBeUndefined()
   })
 })

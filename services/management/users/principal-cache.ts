@@ -1,18 +1,30 @@
 import type { Principal } from '../rights/principal.ts'
 import type { AccessClaims } from './access-tokens.ts'
 
-/** How long an entry is used. Rights that another process changes take effect after at most this time. */
+/**
+ * How long an entry is used. Rights that another process changes take effect after at most this
+ * time.
+ */
 const TTL_MS = 1000
 const MAX_ENTRIES = 10_000
 
-/** Caches the principal of each session: the signed-in user with all rights. A burst of requests then loads it only once. */
+/**
+ * Caches the principal of each session: the signed-in user with all rights. A burst of requests
+ * then loads it only once.
+ */
 export interface PrincipalCache {
   /**
-   * Returns the cached principal or the one that `load` resolves to. Concurrent calls share one load. A load that rejects or
-   * resolves to undefined is not cached.
+   * Returns the cached principal or the one that `load` resolves to. Concurrent calls share one
+   * load. A load that rejects or resolves to undefined is not cached.
    */
-  getOrLoad(claims: AccessClaims, load: () => Promise<Principal | undefined>): Promise<Principal | undefined>
-  /** Must be called after every change of the database by this process, because any change may affect rights. */
+  getOrLoad(
+    claims: AccessClaims,
+    load: () => Promise<Principal | undefined>,
+  ): Promise<Principal | undefined>
+  /**
+   * Must be called after every change of the database by this process, because any
+   * change may affect rights.
+   */
   clear(): void
 }
 

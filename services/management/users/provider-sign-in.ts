@@ -3,7 +3,15 @@ import type { OidcSettings } from '@eyrie/contract/management/index'
 import { and, eq, inArray, notInArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { firstRow } from '../db/rows.ts'
-import { customer, organization, role, site, user, userCustomer, userSite } from '../db/schema/index.ts'
+import {
+  customer,
+  organization,
+  role,
+  site,
+  user,
+  userCustomer,
+  userSite,
+} from '../db/schema/index.ts'
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
 import type { ProviderAccount } from './oidc/authorization.ts'
 import { findGroupRights, type GroupRights } from './oidc/group-roles.ts'
@@ -20,9 +28,10 @@ const OPERATION = 'sign-in with the identity provider'
 const NO_PASSWORD = ''
 
 /**
- * Signs in the user of an account at the identity provider. The groups of the account determine the rights of the user. If no group has a
- * role, the user loses all rights. If the settings allow it, the first sign-in creates the user, or connects an existing user with the
- * same e-mail address. Throws `EyrieError` (`rights`) with a reason for the user.
+ * Signs in the user of an account at the identity provider. The groups of the account determine the
+ * rights of the user. If no group has a role, the user loses all rights. If the settings allow it,
+ * the first sign-in creates the user, or connects an existing user with the same e-mail address.
+ * Throws `EyrieError` (`rights`) with a reason for the user.
  */
 export async function signInWithProvider(
   database: Database,
@@ -37,7 +46,8 @@ export async function signInWithProvider(
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie identity'))`)
     const knownUserId = await findIdentityOwner(tx, account)
     if (!rights) {
-      // The error is thrown after the transaction, so that this is committed: existing sessions lose their rights too.
+      // The error is thrown after the transaction, so that this is committed: existing sessions
+      // lose their rights too.
       if (knownUserId) await withdrawRights(tx, knownUserId, now)
       return undefined
     }
@@ -55,7 +65,10 @@ export async function signInWithProvider(
   )
 }
 
-/** Connects the account with a user of the same e-mail address, or with a new one. Returns the id of the user. */
+/**
+ * Connects the account with a user of the same e-mail address, or with a new one.
+ * Returns the id of the user.
+ */
 async function connectAccount(
   tx: Transaction,
   settings: OidcSettings,
@@ -71,7 +84,10 @@ async function connectAccount(
 
   const [existing] = await tx.select().from(user).where(matchesEmail(email))
   if (!existing && !settings.oidc_creates_users)
-    throw new EyrieError('rights', `there is no user for ${email} on this appliance: ask an administrator`)
+    throw new EyrieError(
+      'rights',
+      `there is no user for ${email} on this appliance: ask an administrator`,
+    )
   if (existing && (!settings.oidc_links_by_email || (await hasIdentity(tx, existing.user_id))))
     throw new EyrieError(
       'rights',
@@ -100,18 +116,30 @@ async function insertUser(
   return firstRow(rows).user_id
 }
 
-/** Replaces the role, the organization, the customers and the sites of the user by those of the groups. */
+/**
+ * Replaces the role, the organization, the customers and the sites of the user by
+ * those of the groups.
+ */
 async function writeRights(tx: Transaction, userId: string, rights: GroupRights): Promise<void> {
   const target = await describeUser(tx, userId)
   if (target.role_key !== rights.role_key) await assertNotLastSuperadmin(tx, target)
 
-  const assignedRole = firstRow(await tx.select().from(role).where(eq(role.role_key, rights.role_key)))
-  // The organization, the customers and the sites may have been deleted since the groups were mapped to them.
+  const assignedRole = firstRow(
+    await tx.select().from(role).where(eq(role.role_key, rights.role_key)),
+  )
+  // The organization, the customers and the sites may have been deleted since the groups
+  // were mapped to them.
   const [existing] = rights.organization_id
-    ? await tx.select().from(organization).where(eq(organization.organization_id, rights.organization_id))
+    ? await tx
+        .select()
+        .from(organization)
+        .where(eq(organization.organization_id, rights.organization_id))
     : []
   if (rights.organization_id && !existing)
-    throw new EyrieError('rights', 'the organization of your groups does not exist: ask an administrator')
+    throw new EyrieError(
+      'rights',
+      'the organization of your groups does not exist: ask an administrator',
+    )
   await tx
     .update(user)
     .set({ role_id: assignedRole.role_id, organization_id: existing?.organization_id ?? null })
@@ -131,15 +159,24 @@ async function writeRights(tx: Transaction, userId: string, rights: GroupRights)
   })
 }
 
-/** Removes all rights of a user, also those of sessions and API tokens. The last superadmin keeps them. */
+/**
+ * Removes all rights of a user, also those of sessions and API tokens. The last
+ * superadmin keeps them.
+ */
 async function withdrawRights(tx: Transaction, userId: string, now: Date): Promise<void> {
   await assertNotLastSuperadmin(tx, await describeUser(tx, userId))
-  await tx.update(user).set({ role_id: null, organization_id: null }).where(eq(user.user_id, userId))
+  await tx
+    .update(user)
+    .set({ role_id: null, organization_id: null })
+    .where(eq(user.user_id, userId))
   await replaceAssignments(tx, userId, { customer_ids: [], site_ids: [] })
   await revokeCredentials(tx, { user_id: userId, now })
 }
 
-/** Replaces the customers and sites of a user. Writes only the differences, because the audit log records each written row. */
+/**
+ * Replaces the customers and sites of a user. Writes only the differences, because the audit log
+ * records each written row.
+ */
 async function replaceAssignments(
   tx: Transaction,
   userId: string,
@@ -148,7 +185,9 @@ async function replaceAssignments(
   await tx
     .delete(userCustomer)
     .where(and(eq(userCustomer.user_id, userId), notInArray(userCustomer.customer_id, customerIds)))
-  await tx.delete(userSite).where(and(eq(userSite.user_id, userId), notInArray(userSite.site_id, siteIds)))
+  await tx
+    .delete(userSite)
+    .where(and(eq(userSite.user_id, userId), notInArray(userSite.site_id, siteIds)))
   if (customerIds.length > 0)
     await tx
       .insert(userCustomer)

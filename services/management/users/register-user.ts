@@ -31,11 +31,13 @@ interface RegisterOptions {
 }
 
 /**
- * Creates a user and resolves to the user's id. The user has no rights until an administrator verifies the user and assigns a role.
+ * Creates a user and resolves to the user's id. The user has no rights until an administrator
+ * verifies the user and assigns a role.
  *
- * A user whom an administrator registers belongs to the administrator's organization. Users who register themselves belong to none, so
- * only a superadmin can manage them. They cause `EyrieError` (`rights`) while registration is switched off, and `TooManyAttempts` after
- * ten registrations from the same network in an hour.
+ * A user whom an administrator registers belongs to the administrator's organization. Users who
+ * register themselves belong to none, so only a superadmin can manage them. They cause `EyrieError`
+ * (`rights`) while registration is switched off, and `TooManyAttempts` after ten registrations from
+ * the same network in an hour.
  */
 export async function registerUser(
   database: Database,
@@ -45,7 +47,10 @@ export async function registerUser(
   const administrator = caller && includesRole(caller.role, 'admin') ? caller : undefined
   if (!administrator) {
     if (!isOpen)
-      throw new EyrieError('rights', 'registration is switched off: ask an administrator for an account')
+      throw new EyrieError(
+        'rights',
+        'registration is switched off: ask an administrator for an account',
+      )
     await countRegistration(database, address, now())
   }
 
@@ -68,7 +73,9 @@ export async function registerUser(
     return firstRow(rows).user_id
   }
 
-  return administrator ? database.as(administrator, OPERATION, insert) : database.system(OPERATION, insert)
+  return administrator
+    ? database.as(administrator, OPERATION, insert)
+    : database.system(OPERATION, insert)
 }
 
 /** Throws `TooManyAttempts` if too many users have registered from the network of this address. */
@@ -80,7 +87,9 @@ async function countRegistration(database: Database, address: string, now: Date)
   })
 }
 
-/** Returns the display name: the first and last name, or the e-mail address if both names are empty. */
+/**
+ * Returns the display name: the first and last name, or the e-mail address if both names are empty.
+ */
 export function toUserName({
   email,
   first_name: firstName,

@@ -14,10 +14,11 @@ const OPERATION = 'eyrie user reset'
 const MAX_LISTED_EMAILS = 5
 
 /**
- * Implements `eyrie user reset`, with which the operator of the appliance lets an administrator sign in again. Resolves to a generated
- * password. Ends the administrator's sessions, deletes the API tokens, the authenticator app and the connection to the identity
- * provider, and reactivates an account that is blocked or inactive. Throws `EyrieError` (`id`) if no administrator has the e-mail
- * address.
+ * Implements `eyrie user reset`, with which the operator of the appliance lets an administrator
+ * sign in again. Resolves to a generated password. Ends the administrator's sessions, deletes
+ * the API tokens, the authenticator app and the connection to the identity provider, and
+ * reactivates an account that is blocked or inactive. Throws `EyrieError` (`id`) if no
+ * administrator has the e-mail address.
  */
 export async function resetPassword(
   database: Database,
@@ -56,7 +57,10 @@ export async function resetPassword(
   return password
 }
 
-/** Returns the end of the error message, which lists superadmins in case the operator does not remember the address. */
+/**
+ * Returns the end of the error message, which lists superadmins in case the operator does not
+ * remember the address.
+ */
 async function describeSuperadmins(tx: Transaction): Promise<string> {
   const emails = await listSuperadminEmails(tx, MAX_LISTED_EMAILS)
   return emails.length > 0 ? `; superadmins are ${emails.join(', ')}` : ''

@@ -3,8 +3,9 @@ import type { Transaction } from '../db/database.ts'
 import { apiToken, session, signInChallenge } from '../db/schema/index.ts'
 
 /**
- * Ends the sessions and the unfinished sign-ins of a user and deletes the user's API tokens, so that a stolen one grants no
- * access. The session `exceptSessionId` continues: its client has just changed the password.
+ * Ends the sessions and the unfinished sign-ins of a user and deletes the user's API tokens, so
+ * that a stolen one grants no access. The session `exceptSessionId` continues: its client has just
+ * changed the password.
  */
 export async function revokeCredentials(
   tx: Transaction,

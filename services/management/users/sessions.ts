@@ -11,8 +11,9 @@ import {
   type RefreshToken,
 } from './opaque-token.ts'
 
-// A session keeps a user signed in. It has a refresh token, which the client exchanges for a new one at each use. A token consists of
-// two secrets. The `family` is the same for all tokens of a session: it shows that an old token is used again.
+// A session keeps a user signed in. It has a refresh token, which the client exchanges for a new
+// one at each use. A token consists of two secrets. The `family` is the same for all tokens of a
+// session: it shows that an old token is used again.
 
 /** A session ends after this time without use. */
 const MAX_IDLE_MS = 30 * 86_400_000
@@ -39,7 +40,10 @@ const activeCondition = (now: Date) => and(isNull(session.revoked_at), gt(sessio
 const tokenCondition = ({ family, secret }: RefreshToken) =>
   and(eq(session.family_hash, hashSecret(family)), eq(session.refresh_hash, hashSecret(secret)))
 
-/** Starts a session for a user who has signed in. The database stores only hashes of the refresh token. */
+/**
+ * Starts a session for a user who has signed in. The database stores only hashes of the refresh
+ * token.
+ */
 export async function startSession(
   tx: Transaction,
   userId: string,
@@ -65,10 +69,15 @@ export async function startSession(
 }
 
 /**
- * Extends a session and exchanges its refresh token for a new token. Throws `EyrieError` (`auth`) if the token is invalid or
- * expired. A token that was used before ends the session: it may have been stolen (RFC 9700, section 4.14.2).
+ * Extends a session and exchanges its refresh token for a new token. Throws `EyrieError` (`auth`)
+ * if the token is invalid or expired. A token that was used before ends the session: it may have
+ * been stolen (RFC 9700, section 4.14.2).
  */
-export async function refreshSession(database: Database, text: string, now: Date): Promise<StartedSession> {
+export async function refreshSession(
+  database: Database,
+  text: string,
+  now: Date,
+): Promise<StartedSession> {
   const token = parseRefreshToken(text)
   if (!token) throw invalidRefreshToken()
 
@@ -98,7 +107,10 @@ async function revokeFamily(tx: Transaction, family: string, now: Date): Promise
 const invalidRefreshToken = () =>
   new EyrieError('auth', 'this refresh token is invalid or expired: sign in again')
 
-/** Returns the active session that a refresh token belongs to; undefined if the token is invalid or was used before. */
+/**
+ * Returns the active session that a refresh token belongs to; undefined if the token is
+ * invalid or was used before.
+ */
 export async function findSession(tx: Transaction, text: string, now: Date) {
   const token = parseRefreshToken(text)
   if (!token) return undefined
@@ -119,7 +131,9 @@ export async function isSessionActive(
   const rows = await tx
     .select({ user_id: session.user_id })
     .from(session)
-    .where(and(eq(session.session_id, sessionId), eq(session.user_id, userId), activeCondition(now)))
+    .where(
+      and(eq(session.session_id, sessionId), eq(session.user_id, userId), activeCondition(now)),
+    )
   return rows.length > 0
 }
 

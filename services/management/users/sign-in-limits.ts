@@ -3,9 +3,10 @@ import { eq, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
-// Limits how often clients can try passwords and codes, and register users. The database counts the attempts of each subject: of a
-// network, or of a network for one account. No limit is on an account alone, because anyone could lock out its user by failing on
-// purpose. Codes are the exception: to try one, a client needs the password of the account.
+// Limits how often clients can try passwords and codes, and register users. The database counts the
+// attempts of each subject: of a network, or of a network for one account. No limit is on an
+// account alone, because anyone could lock out its user by failing on purpose. Codes are the
+// exception: to try one, a client needs the password of the account.
 
 interface Limit {
   /** The attempt with this number and each further one block the subject for some time. */
@@ -15,23 +16,38 @@ interface Limit {
   maxBlockMs: number
   /** Attempts no longer count when there was none for this time. */
   expiresAfterMs: number
-  /** Whether attempts expire when this time has passed since the first of them, even if there were others in the meantime. */
+  /**
+   * Whether attempts expire when this time has passed since the first of them, even if there were
+   * others in the meantime.
+   */
   isFixedPeriod?: boolean
 }
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const SIGN_IN_TIMES = { firstBlockMs: 1_000, maxBlockMs: 15 * MINUTE_MS, expiresAfterMs: 30 * MINUTE_MS }
+const SIGN_IN_TIMES = {
+  firstBlockMs: 1_000,
+  maxBlockMs: 15 * MINUTE_MS,
+  expiresAfterMs: 30 * MINUTE_MS,
+}
 
-/** A network has higher limits than an account, because all users of a site may share an address. */
+/**
+ * A network has higher limits than an account, because all users of a site may share an address.
+ */
 const LIMITS = {
   /** Sign-ins to an account from a network: prevents guessing its password. */
   account: { freeAttempts: 10, ...SIGN_IN_TIMES },
   /** Sign-ins from a network: prevents trying a password with many accounts. */
   address: { freeAttempts: 300, ...SIGN_IN_TIMES },
-  /** Codes for an account, from all networks: codes are so short that many networks together could guess one. */
+  /**
+   * Codes for an account, from all networks: codes are so short that many networks
+   * together could guess one.
+   */
   code: { freeAttempts: 30, ...SIGN_IN_TIMES },
-  /** Registrations from a network in an hour: prevents filling the user table, and probing for registered addresses. */
+  /**
+   * Registrations from a network in an hour: prevents filling the user table, and probing for
+   * registered addresses.
+   */
   register: {
     freeAttempts: 10,
     firstBlockMs: HOUR_MS,
@@ -60,7 +76,10 @@ export const listSignInSubjects = (email: string, network: string): LimitSubject
   { kind: 'account', name: `${email} ${network}` },
 ]
 
-/** The subject is blocked for some time. Accounts that do not exist are blocked too, so that this reveals nothing. */
+/**
+ * The subject is blocked for some time. Accounts that do not exist are blocked too, so that
+ * this reveals nothing.
+ */
 export class TooManyAttempts extends EyrieError {
   /** Seconds until the next attempt is allowed. */
   readonly retryAfter: number
@@ -73,12 +92,20 @@ export class TooManyAttempts extends EyrieError {
 }
 
 /**
- * Counts an attempt. Call this before the attempt, so that concurrent attempts are limited too, and `forgiveAttempt` after
- * success. While the subject is blocked, throws `TooManyAttempts` and counts nothing.
+ * Counts an attempt. Call this before the attempt, so that concurrent attempts are limited
+ * too, and `forgiveAttempt` after success. While the subject is blocked, throws
+ * `TooManyAttempts` and counts nothing.
  */
-export async function countAttempt(tx: Transaction, { kind, name }: LimitSubject, now: Date): Promise<void> {
+export async function countAttempt(
+  tx: Transaction,
+  { kind, name }: LimitSubject,
+  now: Date,
+): Promise<void> {
   const subject = `${kind}:${name}`
-  await tx.insert(signInFailure).values({ subject, failures: 0, last_at: now }).onConflictDoNothing()
+  await tx
+    .insert(signInFailure)
+    .values({ subject, failures: 0, last_at: now })
+    .onConflictDoNothing()
   const [previous] = await tx
     .select()
     .from(signInFailure)
@@ -111,8 +138,9 @@ function toBlockMs({ freeAttempts, firstBlockMs, maxBlockMs }: Limit, failures: 
 }
 
 /**
- * Removes a successful attempt from the count. For an account or its codes, all earlier attempts are removed too. For a network (`address`)
- * they still count: an attacker may have an account of their own, and sign in to it between two attempts on others.
+ * Removes a successful attempt from the count. For an account or its codes, all earlier attempts
+ * are removed too. For a network (`address`) they still count: an attacker may have an account of
+ * their own, and sign in to it between two attempts on others.
  */
 export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubject): Promise<void> {
   const matchesSubject = eq(signInFailure.subject, `${kind}:${name}`)
@@ -128,7 +156,9 @@ export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubje
 
 /** Clears the failures of an account from all networks. `email` is normalized. */
 export async function forgiveAccount(tx: Transaction, email: string): Promise<void> {
-  await tx.delete(signInFailure).where(sql`starts_with(${signInFailure.subject}, ${`account:${email} `})`)
+  await tx
+    .delete(signInFailure)
+    .where(sql`starts_with(${signInFailure.subject}, ${`account:${email} `})`)
 }
 
 /** Deletes the attempts that no longer count. */

@@ -8,7 +8,12 @@ import { hasIdentity } from './oidc/identities.ts'
 import type { Passwords } from './passwords.ts'
 import type { SessionClient, StartedSession } from './sessions.ts'
 import { CodeRequired, createChallenge } from './sign-in-challenge.ts'
-import { countAttempt, deleteExpiredAttempts, forgiveAttempt, listSignInSubjects } from './sign-in-limits.ts'
+import {
+  countAttempt,
+  deleteExpiredAttempts,
+  forgiveAttempt,
+  listSignInSubjects,
+} from './sign-in-limits.ts'
 import { findAuthenticator } from './totp/authenticator.ts'
 
 const OPERATION = '/user/auth'
@@ -32,8 +37,10 @@ export const matchesEmail = (email: string) => eq(sql`lower(${user.email})`, nor
 /**
  * Checks the credentials and starts a session. Throws:
  * - `TooManyAttempts` while the network or the account is blocked;
- * - `EyrieError` (`id`) if the e-mail address or the password is wrong, after the same time in both cases;
- * - with the correct password, `EyrieError` (`rights`) if the user is inactive, not verified, or signs in with an identity provider;
+ * - `EyrieError` (`id`) if the e-mail address or the password is wrong, after the
+ *   same time in both cases;
+ * - with the correct password, `EyrieError` (`rights`) if the user is inactive, not verified, or
+ *   signs in with an identity provider;
  * - with the correct password, `CodeRequired` if the user has an authenticator app.
  */
 export async function signIn(
@@ -66,9 +73,11 @@ export async function signIn(
       )
 
     const isCodeRequired = (await findAuthenticator(tx, stored.user_id)) !== undefined
-    // If a code is required, the attempt on the account is forgiven only after the correct code. Otherwise a client with the password could
-    // try any number of codes.
-    const forgivenSubjects = isCodeRequired ? subjects.filter(({ kind }) => kind === 'address') : subjects
+    // If a code is required, the attempt on the account is forgiven only after the correct code.
+    // Otherwise a client with the password could try any number of codes.
+    const forgivenSubjects = isCodeRequired
+      ? subjects.filter(({ kind }) => kind === 'address')
+      : subjects
     for (const subject of forgivenSubjects) await forgiveAttempt(tx, subject)
     return isCodeRequired
       ? { challenge: await createChallenge(tx, stored.user_id, now()) }
@@ -78,4 +87,5 @@ export async function signIn(
   return result.session
 }
 
-const wrongCredentials = () => new EyrieError('id', 'no user has this e-mail address and this password')
+const wrongCredentials = () =>
+  new EyrieError('id', 'no user has this e-mail address and this password')

@@ -6,7 +6,12 @@ import type { Secrets } from '../secrets/secrets.ts'
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
 import type { SessionClient, StartedSession } from './sessions.ts'
 import { findChallengedUser, spendChallenge } from './sign-in-challenge.ts'
-import { countAttempt, forgiveAttempt, type LimitSubject, listSignInSubjects } from './sign-in-limits.ts'
+import {
+  countAttempt,
+  forgiveAttempt,
+  type LimitSubject,
+  listSignInSubjects,
+} from './sign-in-limits.ts'
 import { spendCode, wrongCode } from './totp/authenticator.ts'
 
 /** The name of these transactions in the audit log. */
@@ -23,8 +28,9 @@ interface SecondStep {
 }
 
 /**
- * Completes a sign-in with a code of the authenticator app, or with a recovery code. Throws `TooManyAttempts`, or `EyrieError`:
- * `auth` if the challenge has expired, `rights` if the code is wrong or was used before.
+ * Completes a sign-in with a code of the authenticator app, or with a recovery code. Throws
+ * `TooManyAttempts`, or `EyrieError`: `auth` if the challenge has expired, `rights` if the code is
+ * wrong or was used before.
  */
 export async function completeSignIn(
   database: Database,
@@ -38,18 +44,24 @@ export async function completeSignIn(
   )
   const subjects = listSignInSubjects(email.toLowerCase(), toNetwork(client.address))
   const transact: Transact = body => database.system(SECOND_STEP, body)
-  return runWithCode(database, { user_id: userId, code, subjects, transact }, dependencies, async tx => {
-    await spendChallenge(tx, challenge)
-    const current = await lockUser(tx, userId)
-    if (!current) throw new EyrieError('auth', 'this user does not exist any longer')
-    assertMaySignIn(current)
-    return admitUser(tx, userId, client, now())
-  })
+  return runWithCode(
+    database,
+    { user_id: userId, code, subjects, transact },
+    dependencies,
+    async tx => {
+      await spendChallenge(tx, challenge)
+      const current = await lockUser(tx, userId)
+      if (!current) throw new EyrieError('auth', 'this user does not exist any longer')
+      assertMaySignIn(current)
+      return admitUser(tx, userId, client, now())
+    },
+  )
 }
 
 /**
- * Runs a change of the caller's authenticator app, which requires a code of the app or a recovery code. `work` runs with the rights of
- * the caller. Throws `TooManyAttempts`, or `EyrieError` (`rights`) if the code is wrong or was used before.
+ * Runs a change of the caller's authenticator app, which requires a code of the app or a recovery
+ * code. `work` runs with the rights of the caller. Throws `TooManyAttempts`, or `EyrieError`
+ * (`rights`) if the code is wrong or was used before.
  */
 export function confirmCode<T>(
   database: Database,
@@ -75,8 +87,8 @@ interface CodeAttempt {
 }
 
 /**
- * Accepts a code, which can be used once, and runs `work` in the same transaction. The attempt is counted before that, and is forgiven
- * after success.
+ * Accepts a code, which can be used once, and runs `work` in the same transaction. The attempt is
+ * counted before that, and is forgiven after success.
  */
 async function runWithCode<T>(
   database: Database,

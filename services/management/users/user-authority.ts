@@ -6,8 +6,9 @@ import { role, user } from '../db/schema/index.ts'
 import { assertRole } from '../rights/access.ts'
 import { type Principal, ROLES, type Role } from '../rights/principal.ts'
 
-// Checks whether a caller may change a user. Row-level security decides to which users a caller has access. The checks here add that
-// callers cannot manage users with a higher role than their own, and cannot assign more rights than they have.
+// Checks whether a caller may change a user. Row-level security decides to which users a caller has
+// access. The checks here add that callers cannot manage users with a higher role than their own,
+// and cannot assign more rights than they have.
 
 /** The fields of a user that determine the user's authority over other users. */
 export interface UserAuthority {
@@ -22,19 +23,23 @@ interface TargetUser extends UserAuthority {
   role_key: string
 }
 
-/** Throws `EyrieError` (`rights`) unless the caller is an administrator and the user's role is not above the caller's. */
+/**
+ * Throws `EyrieError` (`rights`) unless the caller is an administrator and the user's role is
+ * not above the caller's.
+ */
 export function assertCanManage(
   caller: Principal,
   { role_key: roleKey }: Pick<TargetUser, 'role_key'>,
 ): void {
   assertAdministrator(caller)
   const targetRole = parseRole(roleKey)
-  if (targetRole) assertRole(`changing a user with the role ${targetRole} requires`, targetRole, caller)
+  if (targetRole)
+    assertRole(`changing a user with the role ${targetRole} requires`, targetRole, caller)
 }
 
 /**
- * Throws `EyrieError` (`rights`) unless the caller is this user or an administrator. Does not check whether the user
- * exists, so that the answer does not reveal it.
+ * Throws `EyrieError` (`rights`) unless the caller is this user or an administrator. Does not check
+ * whether the user exists, so that the answer does not reveal it.
  */
 export function assertCanChange(caller: Principal, userId: string): void {
   if (userId !== caller.user_id) assertAdministrator(caller)
@@ -48,8 +53,8 @@ function parseRole(roleKey: string): Role | undefined {
 }
 
 /**
- * Throws `EyrieError` (`rights`) unless the caller may assign this role and organization to the user. Fields that remain
- * unchanged are always allowed.
+ * Throws `EyrieError` (`rights`) unless the caller may assign this role and organization to the
+ * user. Fields that remain unchanged are always allowed.
  */
 export async function assertCanAssign(
   tx: Transaction,
@@ -65,7 +70,11 @@ export async function assertCanAssign(
   if (changesOrganization) assertCanAssignOrganization(caller, organizationId)
 }
 
-async function assertCanAssignRole(tx: Transaction, caller: Principal, roleId: string): Promise<void> {
+async function assertCanAssignRole(
+  tx: Transaction,
+  caller: Principal,
+  roleId: string,
+): Promise<void> {
   const assigned = firstRow(await tx.select().from(role).where(eq(role.role_id, roleId)))
   // A constraint of the database admits only these roles.
   const assignedRole = assigned.role_key as Role
@@ -82,9 +91,9 @@ function assertCanAssignOrganization(caller: Principal, organizationId: string |
 }
 
 /**
- * Throws `EyrieError` (`conflict`) if the user is the last superadmin who can sign in. Call this before a superadmin is
- * deleted, deactivated or assigned another role. Holds a lock until the transaction ends, so that two superadmins cannot
- * remove each other at the same time.
+ * Throws `EyrieError` (`conflict`) if the user is the last superadmin who can sign in. Call this
+ * before a superadmin is deleted, deactivated or assigned another role. Holds a lock until the
+ * transaction ends, so that two superadmins cannot remove each other at the same time.
  */
 export async function assertNotLastSuperadmin(
   tx: Transaction,
@@ -96,17 +105,33 @@ export async function assertNotLastSuperadmin(
     .select({ user_id: user.user_id })
     .from(user)
     .innerJoin(role, eq(role.role_id, user.role_id))
-    .where(and(eq(role.role_key, 'superadmin'), user.is_active, user.is_verified, ne(user.user_id, userId)))
+    .where(
+      and(
+        eq(role.role_key, 'superadmin'),
+        user.is_active,
+        user.is_verified,
+        ne(user.user_id, userId),
+      ),
+    )
   if (others.length === 0)
-    throw new EyrieError('conflict', 'this is the last active superadmin: appoint another one first')
+    throw new EyrieError(
+      'conflict',
+      'this is the last active superadmin: appoint another one first',
+    )
 }
 
-/** Throws `EyrieError` (`rights`) if assignments of a user remain after their deletion, because the caller may not delete them. */
+/**
+ * Throws `EyrieError` (`rights`) if assignments of a user remain after their deletion, because the
+ * caller may not delete them.
+ */
 export function assertUnassigned(remainingAssignments: readonly unknown[]): void {
   if (remainingAssignments.length > 0) throw outsideAuthority()
 }
 
-/** Throws `EyrieError` (`rights`) if an update or deletion of a user affected no row: the caller may read the user, but not change it. */
+/**
+ * Throws `EyrieError` (`rights`) if an update or deletion of a user affected no row: the caller may
+ * read the user, but not change it.
+ */
 export function assertUserChanged(affectedRows: readonly unknown[]): void {
   if (affectedRows.length === 0) throw outsideAuthority()
 }

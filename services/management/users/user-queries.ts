@@ -9,7 +9,9 @@ const { password_hash: _, ...publicColumns } = getTableColumns(user)
 
 /** Selects the ids in an assignment table that are assigned to the user of the outer query. */
 const selectAssigned = (key: PgColumn, owner: PgColumn) =>
-  sql<string[]>`array(select ${key}::text from ${key.table} where ${owner} = ${user.user_id} order by 1)`
+  sql<
+    string[]
+  >`array(select ${key}::text from ${key.table} where ${owner} = ${user.user_id} order by 1)`
 
 const userFields = {
   ...publicColumns,
@@ -30,7 +32,10 @@ export function describeUsers(tx: Transaction, condition?: SQL) {
     .orderBy(asc(user.created_at), asc(user.user_id))
 }
 
-/** Returns a user in the form of the API. Throws `EyrieError` (`id`) if the user does not exist or is invisible to the caller. */
+/**
+ * Returns a user in the form of the API. Throws `EyrieError` (`id`) if the user does not exist or
+ * is invisible to the caller.
+ */
 export async function describeUser(tx: Transaction, userId: string) {
   const [described] = await describeUsers(tx, eq(user.user_id, userId))
   if (!described) throw missingRecords([{ field: 'user_id', record: 'user' }])

@@ -26,7 +26,12 @@ export interface Users {
   now(): Date
 }
 
-export async function createUsers({ data, secrets, identityEgress, now }: UsersOptions): Promise<Users> {
+export async function createUsers({
+  data,
+  secrets,
+  identityEgress,
+  now,
+}: UsersOptions): Promise<Users> {
   const keys = await loadSigningKeys(resolve(data, 'secrets/signing-key.pem'))
   return {
     accessTokens: createAccessTokens(keys, now),

@@ -30,7 +30,9 @@ interface Packet {
   isKeyframe: boolean
 }
 
-/** The data received from a camera so far. `caps` is the GStreamer description of the video format. */
+/**
+ * The data received from a camera so far. `caps` is the GStreamer description of the video format.
+ */
 interface ReceivedData {
   packets: Packet[]
   caps?: Caps
@@ -49,8 +51,8 @@ const PICTURE_WIDTH = 640
 const MAX_QUEUED_PACKETS = 64
 
 /**
- * Plays a camera until its properties are known or the time limit is reached. Throws a `SourceFault` if no picture
- * arrives.
+ * Plays a camera until its properties are known or the time limit is reached. Throws a
+ * `SourceFault` if no picture arrives.
  */
 export async function observeCamera(
   origin: Origin,
@@ -137,13 +139,23 @@ function collectSamples(pipeline: Pipeline, received: ReceivedData, clock: Clock
   })
 
   pipeline.samples('picture', { queue: 1, full: 'drop-newest' }, sample => {
-    received.picture ??= { jpeg: Buffer.from(sample.data).toString('base64'), arrivedAt: clock.now() }
+    received.picture ??= {
+      jpeg: Buffer.from(sample.data).toString('base64'),
+      arrivedAt: clock.now(),
+    }
     sample.release()
   })
 }
 
-/** Whether enough is known about the camera. A second keyframe and an RTCP report are worth a longer observation. */
-function isSufficient({ packets, caps, picture }: ReceivedData, needsReport: boolean, now: number): boolean {
+/**
+ * Whether enough is known about the camera. A second keyframe and an RTCP report are worth
+ * a longer observation.
+ */
+function isSufficient(
+  { packets, caps, picture }: ReceivedData,
+  needsReport: boolean,
+  now: number,
+): boolean {
   if (!picture || !caps) return false
   const isComplete = !needsReport && findKeyframes(packets).length > 1
   const requiredMs = isComplete ? MIN_OBSERVATION_MS : MAX_OBSERVATION_MS
@@ -188,7 +200,10 @@ function measureRates(packets: readonly Packet[]) {
   }
 }
 
-/** Returns the mean time between keyframes in seconds, rounded to ms; undefined for fewer than two keyframes. */
+/**
+ * Returns the mean time between keyframes in seconds, rounded to ms; undefined for
+ * fewer than two keyframes.
+ */
 function measureKeyframeDistance(keyframes: readonly Packet[]): number | undefined {
   const first = keyframes[0]
   const last = keyframes.at(-1)
@@ -221,8 +236,8 @@ function describeSound({ fields }: Caps): NonNullable<CameraObservation['audio']
 }
 
 /**
- * Returns the launch string of the test pipeline: packets to `live`, one decoded picture to `picture`, and for RTP the sound
- * to `audio`.
+ * Returns the launch string of the test pipeline: packets to `live`, one decoded picture to
+ * `picture`, and for RTP the sound to `audio`.
  */
 function createLaunch(origin: Origin): string {
   const video = `${origin.elements.any} ! capsfilter name=parse caps="${ANY_VIDEO.join(';')}" ! tee name=packets`

@@ -34,7 +34,8 @@ async function testCamera(address: object): Promise<CameraReport> {
   return cameraReport.parse(body)
 }
 
-const isJpeg = (picture: string) => Buffer.from(picture, 'base64').subarray(0, 3).equals(JPEG_SIGNATURE)
+const isJpeg = (picture: string) =>
+  Buffer.from(picture, 'base64').subarray(0, 3).equals(JPEG_SIGNATURE)
 
 describe('camera test', () => {
   it.each(['h264', 'h265'] as const)(
@@ -68,21 +69,35 @@ describe('camera test', () => {
   )
 
   it('reports B-frames, and names the codec of AAC', async () => {
-    const withBFrames = await testCamera({ url: (await startRtspCamera({ bFrames: 2, audio: 'aac' })).url })
+    const withBFrames = await testCamera({
+      url: (await startRtspCamera({ bFrames: 2, audio: 'aac' })).url,
+    })
     expect(withBFrames).toMatchObject({ b_frames: true, audio: { codec: 'aac' } })
     const without = await testCamera({ url: (await startRtspCamera()).url })
     expect(without.b_frames).toBe(false)
   })
 
-  it.each(['jpeg', 'mpeg4'] as const)('reports the properties of an RTSP camera in %s', async codec => {
-    const { url } = await startRtspCamera({ codec })
-    expect(await testCamera({ url, transport: 'tcp' })).toMatchObject({ codec, width: 320, height: 240 })
-  })
+  it.each(['jpeg', 'mpeg4'] as const)(
+    'reports the properties of an RTSP camera in %s',
+    async codec => {
+      const { url } = await startRtspCamera({ codec })
+      expect(await testCamera({ url, transport: 'tcp' })).toMatchObject({
+        codec,
+        width: 320,
+        height: 240,
+      })
+    },
+  )
 
   it('reports the properties of an HTTP camera', async () => {
     const camera = await startHttpCamera()
     const report = await testCamera({ url: camera.url('/video.mjpg') })
-    expect(report).toMatchObject({ kind: 'http', codec: 'jpeg', width: 320, clock: { source: 'arrival' } })
+    expect(report).toMatchObject({
+      kind: 'http',
+      codec: 'jpeg',
+      width: 320,
+      clock: { source: 'arrival' },
+    })
     expect(isJpeg(report.picture)).toBe(true)
   })
 
@@ -121,12 +136,20 @@ describe('camera test', () => {
   const failures: [problem: string, address: () => Promise<object>, reason: RegExp][] = [
     [
       'a wrong password',
-      async () => ({ url: (await startRtspCamera({ login })).url, username: 'viewer', password: 'xyzzy2' }),
+      async () => ({
+        url: (await startRtspCamera({ login })).url,
+        username: 'viewer',
+        password: 'xyzzy2',
+      }),
       /rejects the user name or password/,
     ],
     [
       'a wrong password for ONVIF',
-      async () => ({ url: (await startOnvifDevice({ login })).url, username: 'viewer', password: 'xyzzy2' }),
+      async () => ({
+        url: (await startOnvifDevice({ login })).url,
+        username: 'viewer',
+        password: 'xyzzy2',
+      }),
       /rejects the user name or password/,
     ],
     [
@@ -134,14 +157,22 @@ describe('camera test', () => {
       async () => ({ url: (await startRtspCamera({ login })).url }),
       /requires authentication: add a user name and password/,
     ],
-    ['an unused port', async () => ({ url: 'rtsp://viewer:xyzzy@127.0.0.1:9/x' }), /cannot be reached/],
+    [
+      'an unused port',
+      async () => ({ url: 'rtsp://viewer:xyzzy@127.0.0.1:9/x' }),
+      /cannot be reached/,
+    ],
     [
       'an unknown path',
       async () => ({ url: `${(await startRtspCamera()).url}x` }),
       /has no stream at this path/,
     ],
     ['a missing device', async () => ({ url: '/dev/video987' }), /connect the camera/],
-    ['an address of another scheme', async () => ({ url: 'gopher://xyzzy' }), /invalid RTSP address/],
+    [
+      'an address of another scheme',
+      async () => ({ url: 'gopher://xyzzy' }),
+      /invalid RTSP address/,
+    ],
     [
       'a camera that never responds',
       async () => ({ url: `rtsp://127.0.0.1:${await silentPort()}/x`, transport: 'tcp' }),
@@ -155,10 +186,16 @@ describe('camera test', () => {
     expect([status, body]).toEqual([422, { code: 'camera', reason: expect.stringMatching(reason) }])
   })
 
-  it.each([{}, { url: 5 }, { url: 'rtsp://a', speed: 1 }])('rejects the address %j', async address => {
-    const media = await serveMedia()
-    expect(await post(media.url, address)).toMatchObject({ status: 400, body: { code: 'syntax' } })
-  })
+  it.each([{}, { url: 5 }, { url: 'rtsp://a', speed: 1 }])(
+    'rejects the address %j',
+    async address => {
+      const media = await serveMedia()
+      expect(await post(media.url, address)).toMatchObject({
+        status: 400,
+        body: { code: 'syntax' },
+      })
+    },
+  )
 })
 
 describe('cameras through the engine', () => {
@@ -189,8 +226,13 @@ describe('cameras through the engine', () => {
     expect(out).toMatch(/^ {2}size +320×240$/m)
     const withPassword = url.replace('//', `//${login.user}:${login.password}@`)
     const refused = await run('camera', 'test', withPassword)
-    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('EYRIE_CAMERA_PASSWORD')])
-    const answer = await call('POST', '/cameras/test', { url: withPassword.replace('/camera', '/garden') })
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      expect.stringContaining('EYRIE_CAMERA_PASSWORD'),
+    ])
+    const answer = await call('POST', '/cameras/test', {
+      url: withPassword.replace('/camera', '/garden'),
+    })
     expect([answer.status, answer.body.code]).toEqual([422, 'camera'])
     const output = [...media.lines, out, refused.err, JSON.stringify(answer.body)]
     expect(output.join('\n')).not.toContain(login.password)
@@ -204,7 +246,9 @@ describe('cameras through the engine', () => {
       { url, name: 'Acme Dome' },
     ])
     const { out } = await run('camera', 'discover', '--host', host)
-    expect(out).toMatch(/^Acme Dome +Dome-5 +Entrance +S +http:\/\/127\.0\.0\.1:\d+\/onvif\/device_service$/m)
+    expect(out).toMatch(
+      /^Acme Dome +Dome-5 +Entrance +S +http:\/\/127\.0\.0\.1:\d+\/onvif\/device_service$/m,
+    )
     expect((await call('GET', '/cameras/discover?host=a/b')).status).toBe(400)
   })
 })

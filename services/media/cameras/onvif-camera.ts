@@ -9,21 +9,32 @@ import { type OnvifProfile, queryDevice } from '../onvif/onvif-device.ts'
 import { SoapFault } from '../onvif/soap.ts'
 import { selectSubStream } from './sub-stream.ts'
 
-/** The description of a camera over ONVIF, the network protocol of IP cameras, and the address of its first stream. */
+/**
+ * The description of a camera over ONVIF, the network protocol of IP cameras, and the address
+ * of its first stream.
+ */
 export interface OnvifCamera {
   device: NonNullable<CameraReport['device']>
   streams: NonNullable<CameraReport['streams']>
-  /** URL of a smaller stream of the same camera, for reports; undefined if the device offers none. */
+  /**
+   * URL of a smaller stream of the same camera, for reports; undefined if the device offers none.
+   */
   subUrl: string | undefined
-  /** How far the camera's clock is ahead of this machine's, in seconds; undefined if the camera does not report its time. */
+  /**
+   * How far the camera's clock is ahead of this machine's, in seconds; undefined if the camera does
+   * not report its time.
+   */
   skewS: number | undefined
   stream: AddressObject
 }
 
 /** Whether an address is `onvif://host` or the URL of an ONVIF device service. */
-export const isOnvifAddress = (url: string): boolean => /^onvif:|^https?:\/\/[^/]+\/onvif\//i.test(url)
+export const isOnvifAddress = (url: string): boolean =>
+  /^onvif:|^https?:\/\/[^/]+\/onvif\//i.test(url)
 
-/** Queries an ONVIF camera. Throws a `SourceFault` if the camera is unreachable or offers no stream. */
+/**
+ * Queries an ONVIF camera. Throws a `SourceFault` if the camera is unreachable or offers no stream.
+ */
 export async function openOnvifCamera(
   address: AddressObject,
   context: Pick<OpenContext, 'clock' | 'egress' | 'signal'>,
@@ -55,7 +66,10 @@ export async function openOnvifCamera(
     const isFault = error instanceof SoapFault
     const reason = isFault ? error.message : await explainUnreachable(url, tlsInsecure, context)
     const problem = reason ?? 'closes the connection without a response: check the address'
-    throw new SourceFault(`${url.origin}${url.pathname} ${problem}`, { transient: true, cause: error })
+    throw new SourceFault(`${url.origin}${url.pathname} ${problem}`, {
+      transient: true,
+      cause: error,
+    })
   }
 }
 
@@ -65,12 +79,15 @@ const toSeconds = (ms: number) => Math.round(ms / 100) / 10
 /** Returns the URL of the device service, by default at the standard path. */
 function parseServiceUrl(text: string): URL {
   const url = URL.parse(text.replace(/^onvif:/i, 'http:'))
-  if (!url?.host) throw new SourceFault('invalid ONVIF address: use onvif://host', { transient: false })
+  if (!url?.host)
+    throw new SourceFault('invalid ONVIF address: use onvif://host', { transient: false })
   if (url.pathname === '/') url.pathname = '/onvif/device_service'
   return url
 }
 
-/** Converts a profile for the report. Its URLs may contain secrets in the query, which are redacted. */
+/**
+ * Converts a profile for the report. Its URLs may contain secrets in the query, which are redacted.
+ */
 function toReportedStream({ snapshotUrl, videoSource: _, ...profile }: OnvifProfile) {
   const url = redactUrl(profile.url)
   return { ...profile, url, ...(snapshotUrl && { snapshot_url: redactUrl(snapshotUrl) }) }

@@ -6,8 +6,8 @@ const PREFERRED_PIXELS = 640 * 360
 const VIDEO_CODECS = ['h264', 'h265']
 
 /**
- * Selects a smaller stream of the same camera for the analysis: H.264 or H.265, with a size close to 640×360. Returns undefined if
- * the device offers none.
+ * Selects a smaller stream of the same camera for the analysis: H.264 or H.265, with a size close
+ * to 640×360. Returns undefined if the device offers none.
  */
 export function selectSubStream(
   main: OnvifProfile,

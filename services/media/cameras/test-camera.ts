@@ -8,8 +8,8 @@ import { observeCamera } from './camera-observation.ts'
 import { isOnvifAddress, type OnvifCamera, openOnvifCamera } from './onvif-camera.ts'
 
 /**
- * Connects to a camera, before it is configured as a source, and reports its properties. Throws `EyrieError` (`camera`) with
- * the problem and a remedy.
+ * Connects to a camera, before it is configured as a source, and reports its properties. Throws
+ * `EyrieError` (`camera`) with the problem and a remedy.
  */
 export type CameraTest = (address: AddressObject, signal: AbortSignal) => Promise<CameraReport>
 
@@ -22,7 +22,11 @@ export function createCameraTest(context: Omit<OpenContext, 'signal'>): CameraTe
   const { clock } = context
   let running = 0
 
-  async function test(address: AddressObject, startedAt: number, signal: AbortSignal): Promise<CameraReport> {
+  async function test(
+    address: AddressObject,
+    startedAt: number,
+    signal: AbortSignal,
+  ): Promise<CameraReport> {
     const onvif = isOnvifAddress(address.url)
       ? await openOnvifCamera(address, { ...context, signal })
       : undefined
@@ -66,7 +70,10 @@ export function createCameraTest(context: Omit<OpenContext, 'signal'>): CameraTe
   }
 }
 
-/** Runs a test with a signal that fires at the time limit or with `signal`. Throws a `SourceFault` at the time limit. */
+/**
+ * Runs a test with a signal that fires at the time limit or with `signal`. Throws a
+ * `SourceFault` at the time limit.
+ */
 async function runWithTimeLimit<Report>(
   test: (stopping: AbortSignal) => Promise<Report>,
   clock: Clock,
@@ -100,7 +107,9 @@ const createTimeoutFault = () =>
 
 /** Converts a fault of the camera to an error of the API. Other errors remain unchanged. */
 function toCameraError(error: unknown): unknown {
-  return error instanceof SourceFault ? new EyrieError('camera', error.message, { cause: error }) : error
+  return error instanceof SourceFault
+    ? new EyrieError('camera', error.message, { cause: error })
+    : error
 }
 
 function toKind(url: string): CameraReport['kind'] {

@@ -16,13 +16,16 @@ interface ServiceAddress {
   host: string
 }
 
-/** An engine with more unsent data is too slow. It is disconnected, and receives the current state when it reconnects. */
+/**
+ * An engine with more unsent data is too slow. It is disconnected, and receives the current
+ * state when it reconnects.
+ */
 const MAX_BACKLOG_BYTES = 4 << 20
 const CLOSE_TOO_SLOW = 4002
 
 /**
- * Serves the WebSocket by which the engine configures the sources of the media service and receives notifications. The messages are
- * defined in `@eyrie/contract/media`.
+ * Serves the WebSocket by which the engine configures the sources of the media service and receives
+ * notifications. The messages are defined in `@eyrie/contract/media`.
  */
 export function controlRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
@@ -32,7 +35,8 @@ export function controlRoutes(
   app.get(
     CONTROL_PATH,
     serveWebSocket(
-      // The engine builds the addresses of the streams from the port through which it has connected.
+      // The engine builds the addresses of the streams from the port through which it has
+      // connected.
       c => c.env.incoming.socket.localPort,
       port => {
         /** Assigned by `onOpen`, which is called before the other functions. */

@@ -1,5 +1,10 @@
 import { once } from 'node:events'
-import { type MessageFromMedia, type MessageToMedia, mediaHealth, type SourceStatus } from '@eyrie/contract'
+import {
+  type MessageFromMedia,
+  type MessageToMedia,
+  mediaHealth,
+  type SourceStatus,
+} from '@eyrie/contract'
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -57,12 +62,19 @@ describe('control connection', () => {
     ['text that is not JSON', 'hello?', /JSON/],
     ['an unknown message type', '{"type":"stop"}', /type/],
     ['a missing field', '{"type":"apply","revision":1}', /sources/],
-    ['an unknown field', JSON.stringify({ type: 'apply', revision: 1, sources: [], more: 1 }), /more/],
+    [
+      'an unknown field',
+      JSON.stringify({ type: 'apply', revision: 1, sources: [], more: 1 }),
+      /more/,
+    ],
   ])('is closed with a reason after %s', async (_, text, reason) => {
     const media = await serveMedia()
     const control = await media.connectControl()
     control.sendText(text)
-    expect(await control.closed).toMatchObject({ code: 4001, reason: expect.stringMatching(reason) })
+    expect(await control.closed).toMatchObject({
+      code: 4001,
+      reason: expect.stringMatching(reason),
+    })
     await (await media.connectControl()).apply(ball)
   })
 
@@ -91,7 +103,9 @@ describe('control connection', () => {
     const since = control.messages.slice(before)
     const ofBall = since.filter(each => each.type === 'source' && each.status.id === 1)
     expect(ofBall).toEqual([])
-    expect(since.some(each => each.type === 'frame' && each.source === 1 && each.discontinuity)).toBe(false)
+    expect(
+      since.some(each => each.type === 'frame' && each.source === 1 && each.discontinuity),
+    ).toBe(false)
     expect(await (await fetch(`${media.url}/streams`)).json()).toMatchObject([{ id: 1 }])
   })
 
@@ -181,7 +195,12 @@ describe('engine that connects while another engine is being served', () => {
     control.connect(engine)
     await control.receive(engine, apply(1))
     await control.receive(engine, apply(2))
-    expect(engine.messages.map(({ type }) => type)).toEqual(['source', 'view', 'applied', 'applied'])
+    expect(engine.messages.map(({ type }) => type)).toEqual([
+      'source',
+      'view',
+      'applied',
+      'applied',
+    ])
   })
 })
 
@@ -210,7 +229,9 @@ describe('media service with an internal token', () => {
     const control = await media.connectControl()
     await control.apply(ball)
     await control.waitForStatus(1, ({ state }) => state === 'running')
-    const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws?access_token=${token}`)
+    const socket = new WebSocket(
+      `${media.url.replace('http', 'ws')}/streams/1/ws?access_token=${token}`,
+    )
     await once(socket, 'message')
     socket.close()
     expect(await media.readMetric('eyrie_media_sources', '{state="running"}')).toBe(1)

@@ -14,10 +14,11 @@ export interface EngineConnection {
 }
 
 /**
- * Handles messages of the engine, the program that analyses the decoded frames, and notifies the engine of changes. A new
- * connection replaces the previous one.
+ * Handles messages of the engine, the program that analyses the decoded frames, and notifies the
+ * engine of changes. A new connection replaces the previous one.
  *
- * The engine reads the frames of a source from views: a view has one size and format, and its frames are in a file, the ring.
+ * The engine reads the frames of a source from views: a view has one size and format, and its
+ * frames are in a file, the ring.
  */
 export interface EngineControl {
   connect(engine: EngineConnection): void
@@ -40,14 +41,20 @@ export interface EngineControlOptions {
   log: Log
 }
 
-/** Time for which views are retained after the engine has disconnected, so that it can continue after a short interruption. */
+/**
+ * Time for which views are retained after the engine has disconnected, so that it can continue
+ * after a short interruption.
+ */
 const VIEW_LEASE_MS = 10_000
 const CLOSE_REPLACED = 4000
 const CLOSE_INVALID_MESSAGE = 4001
 
 export function createEngineControl(options: EngineControlOptions): EngineControl {
   const { sources, annotated, recordings, clock, log } = options
-  /** Messages are handled one at a time, because a `grant` may refer to a source that the preceding `apply` creates. */
+  /**
+   * Messages are handled one at a time, because a `grant` may refer to a source that the
+   * preceding `apply` creates.
+   */
   const mutex = new Mutex()
   /** The connected engine, and whether the state of the sources was sent to it. */
   let current: { engine: EngineConnection; hasState: boolean } | undefined
@@ -59,7 +66,8 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
 
     switch (message.type) {
       case 'grant':
-        // If the engine must not miss a frame, frames are only written up to the number that it allows.
+        // If the engine must not miss a frame, frames are only written up to the
+        // number that it allows.
         return sources.get(message.source)?.grant(message.view, message.n, message.read)
       case 'draw':
         return annotated.get(message.stream)?.draw(message.n, message.drawing)
@@ -76,7 +84,10 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
     }
   }
 
-  /** Sends the state of all sources and streams, once per connection. Does nothing if another connection has replaced this one. */
+  /**
+   * Sends the state of all sources and streams, once per connection. Does nothing if another
+   * connection has replaced this one.
+   */
   function sendStateOnce(engine: EngineConnection) {
     if (engine !== current?.engine || current.hasState) return
     current.hasState = true
@@ -136,7 +147,8 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
 
     listenerFor: source => ({
       onStatus: status => notify({ type: 'source', status }),
-      onView: (view, { path, generation }) => notify({ type: 'view', source, view, path, generation }),
+      onView: (view, { path, generation }) =>
+        notify({ type: 'view', source, view, path, generation }),
       onFindings: findings => notify({ type: 'findings', source, ...findings }),
       onViewFailed: (view, reason) => notify({ type: 'view-failed', source, view, reason }),
       onFrame: (view, { n, pts, timeUs }, discontinuity) =>

@@ -29,8 +29,8 @@ const LIBAVCODEC_DECODERS: Record<string, string> = {
 const AUTOMATIC = 'decodebin3'
 
 /**
- * The parsers before decoders that require a byte stream (ITU-T H.264 and H.265, Annex B), whereas the packets of a source have the format of
- * MP4. A parser converts them.
+ * The parsers before decoders that require a byte stream (ITU-T H.264 and H.265, Annex B), whereas
+ * the packets of a source have the format of MP4. A parser converts them.
  */
 const BYTE_STREAM_PARSERS: Record<string, string> = {
   nvh264dec: 'h264parse',
@@ -50,15 +50,17 @@ export interface Decoders {
   /** H.264 decoders that work on this machine, best first. */
   readonly h264: readonly string[]
   /**
-   * Returns the elements that decode a codec, best first; empty if the codec is not supported. `decoder` is the user's choice:
-   * `gst_h264` for the best decoder of this machine, `gst` to let GStreamer choose, `ffmpeg` for software.
+   * Returns the elements that decode a codec, best first; empty if the codec is not supported.
+   * `decoder` is the user's choice: `gst_h264` for the best decoder of this machine, `gst` to let
+   * GStreamer choose, `ffmpeg` for software.
    */
   elementsFor(decoder: Decoder, codec: string): readonly string[]
 }
 
 /**
- * Finds the H.264 and H.265 decoders that work on this machine, by starting each of them once: a hardware decoder may be installed
- * although the device is missing. Decoders of other codecs are not tried, because they run in software.
+ * Finds the H.264 and H.265 decoders that work on this machine, by starting each of them once: a
+ * hardware decoder may be installed although the device is missing. Decoders of other codecs are
+ * not tried, because they run in software.
  */
 export async function findDecoders(): Promise<Decoders> {
   const [h264, h265] = await Promise.all([
@@ -89,10 +91,16 @@ export async function findDecoders(): Promise<Decoders> {
 /** Whether a decoder can be initialized on this machine. */
 const canStart = (element: string) => canReachPaused(`appsrc ! ${element} ! fakesink async=false`)
 
-/** Returns the software decoder of a codec, which is available on every machine; undefined for unsupported codecs. */
+/**
+ * Returns the software decoder of a codec, which is available on every machine; undefined
+ * for unsupported codecs.
+ */
 export const findSoftwareDecoder = (codec: string): string | undefined => LIBAVCODEC_DECODERS[codec]
 
-/** Returns the launch string of a decoder. The decoder omits pictures whose reference pictures are missing. */
+/**
+ * Returns the launch string of a decoder. The decoder omits pictures whose reference
+ * pictures are missing.
+ */
 export function buildDecoderLaunch(element: string): string {
   const options = CORRUPT_BY_DEFAULT.has(element) ? ' output-corrupt=false' : ''
   const parser = BYTE_STREAM_PARSERS[element]

@@ -25,9 +25,15 @@ export interface FramePosition {
 
 /** A reader of decoded frames within the media service, such as an encoder. */
 export interface FrameReader {
-  /** `frames` are numbered and limited to the source's frame rate; `pictures` are all decoded pictures. */
+  /**
+   * `frames` are numbered and limited to the source's frame rate; `pictures` are all decoded
+   * pictures.
+   */
   readonly tee: 'frames' | 'pictures'
-  /** Connects the reader to the tee. Does nothing if the reader is already connected for an equal picture. */
+  /**
+   * Connects the reader to the tee. Does nothing if the reader is already connected
+   * for an equal picture.
+   */
   attach(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
   /** Called before the pipeline and the reader's branch are disposed of. */
   detach(): void
@@ -53,11 +59,15 @@ export interface DecodingOptions {
 /**
  * Decodes a source while it has readers.
  *
- * A view is a size and format in which readers outside the media service read frames. The frames of a view are written to a ring,
- * which is a file that readers access without locks. Rings and frame numbers continue when the source gets a new pipeline.
+ * A view is a size and format in which readers outside the media service read frames. The frames of
+ * a view are written to a ring, which is a file that readers access without locks. Rings and frame
+ * numbers continue when the source gets a new pipeline.
  */
 export interface Decoding {
-  /** Sets the views by key, and the maximum frame rate in frames per second. Without a rate, every frame is passed on. */
+  /**
+   * Sets the views by key, and the maximum frame rate in frames per second. Without a rate,
+   * every frame is passed on.
+   */
   setViews(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   hasReaders(): boolean
   /** Adds a reader. Returns a function that removes the reader. */
@@ -65,27 +75,46 @@ export interface Decoding {
   /** Must be called when an auxiliary element has failed. Forwards the failure to the readers. */
   onAuxiliaryFailure(error: GstError): void
   /**
-   * Switches to a pipeline. The packets from its tee `packets` are decoded with the element `decoder`. `hasStarted` returns whether
-   * packets may already have passed the tee.
+   * Switches to a pipeline. The packets from its tee `packets` are decoded with the element
+   * `decoder`. `hasStarted` returns whether packets may already have passed the tee.
    */
   attach(pipeline: Pipeline, decoder: string, hasStarted?: () => boolean): Promise<void>
-  /** Returns whether the decoder was added after packets had passed, so that it may have missed the last keyframe. */
+  /**
+   * Returns whether the decoder was added after packets had passed, so that it may have
+   * missed the last keyframe.
+   */
   isLate(): boolean
   /** Sets the size and format of the picture, without which no view can be created. */
   setPicture(picture: Picture): Promise<void>
   /** Must be called before the pipeline is disposed of. */
   detach(): Promise<void>
-  /** Allows the frames of a view up to `n` to be written. `read` is the number of the last frame that a reader has processed. */
+  /**
+   * Allows the frames of a view up to `n` to be written. `read` is the number of the last frame
+   * that a reader has processed.
+   */
   grant(key: string, n: number, read?: number): void
   rings(): { key: string; path: string; generation: number }[]
   position(): FramePosition
-  /** Numbers the next frames after those of another decoding, and drops frames that are not newer. */
+  /**
+   * Numbers the next frames after those of another decoding, and drops frames that are not newer.
+   */
   continueFrom(position: FramePosition): void
-  /** Returns counts since the source was created. While a source reconnects, `decoding` is false even if it has readers. */
-  stats(): { hasReaders: boolean; decoding: boolean; views: number; written: number; dropped: number }
+  /**
+   * Returns counts since the source was created. While a source reconnects, `decoding` is false
+   * even if it has readers.
+   */
+  stats(): {
+    hasReaders: boolean
+    decoding: boolean
+    views: number
+    written: number
+    dropped: number
+  }
 }
 
-/** A view that readers have requested, with the keys of all requests that result in the same output. */
+/**
+ * A view that readers have requested, with the keys of all requests that result in the same output.
+ */
 interface RequestedView {
   spec: ViewSpec
   /** Size of the frames, and the rectangle that the picture covers. */
@@ -115,15 +144,23 @@ interface RunningDecoder {
   isLate: boolean
 }
 
-/** Names of the tees, which are elements that pass decoded pictures on to several branches of the pipeline. */
+/**
+ * Names of the tees, which are elements that pass decoded pictures on to several
+ * branches of the pipeline.
+ */
 const FRAMES = 'frames'
 const PICTURES = 'pictures'
 const DEFAULT_FPS = 30
-/** At most one frame per tick of stream time. The second of two frames with equal `pts` is dropped. */
+/**
+ * At most one frame per tick of stream time. The second of two frames with equal `pts` is dropped.
+ */
 const UNLIMITED_RATE = TICKS_PER_SECOND
 /** A stream time before every picture. */
 const BEFORE_FIRST_PTS = -1
-/** If the decoder of a live source lags further behind, it loses packets, so that live views are not affected. */
+/**
+ * If the decoder of a live source lags further behind, it loses packets, so that live
+ * views are not affected.
+ */
 const MAX_QUEUE_NS = 2_000_000_000
 
 export function createDecoding(options: DecodingOptions): Decoding {
@@ -138,7 +175,10 @@ export function createDecoding(options: DecodingOptions): Decoding {
 
   /** Serializes changes, because a request may arrive while a branch is being added. */
   const mutex = new Mutex()
-  let request: { specs: Record<string, ViewSpec>; rate: number | undefined } = { specs: {}, rate: undefined }
+  let request: { specs: Record<string, ViewSpec>; rate: number | undefined } = {
+    specs: {},
+    rate: undefined,
+  }
   let picture: Picture | undefined
   let attached: AttachedPipeline | undefined
   let running: RunningDecoder | undefined
@@ -149,7 +189,9 @@ export function createDecoding(options: DecodingOptions): Decoding {
   /** Frame counts of closed views. */
   const closedCounts = { written: 0, dropped: 0 }
 
-  /** Adds and removes views as requested. The decoder starts last, so that no view misses a frame. */
+  /**
+   * Adds and removes views as requested. The decoder starts last, so that no view misses a frame.
+   */
   const reconcile = () =>
     mutex.runExclusive(async () => {
       const requested = picture
@@ -348,7 +390,9 @@ export function createDecoding(options: DecodingOptions): Decoding {
   }
 }
 
-/** Returns the requested views by their identity, so that readers who request equal views share one. */
+/**
+ * Returns the requested views by their identity, so that readers who request equal views share one.
+ */
 function groupRequestedViews(
   specs: Readonly<Record<string, ViewSpec>>,
   picture: Picture,
@@ -364,11 +408,17 @@ function groupRequestedViews(
 }
 
 /** Returns a text that is equal for views with equal output. */
-function toIdentity({ format, quality, fill }: ViewSpec, fit: Fit, { width, height }: Picture): string {
+function toIdentity(
+  { format, quality, fill }: ViewSpec,
+  fit: Fit,
+  { width, height }: Picture,
+): string {
   return JSON.stringify([format, quality, fill, fit, width, height])
 }
 
-/** Returns the launch string of the branch that decodes packets and passes the pictures to the tees. */
+/**
+ * Returns the launch string of the branch that decodes packets and passes the pictures to the tees.
+ */
 function createDecoderLaunch(source: number, pacing: Pacing, decoder: string): string {
   const leaky = pacing === 'all' ? 'no' : 'downstream'
   const limits = `max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`

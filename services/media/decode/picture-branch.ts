@@ -1,7 +1,10 @@
 import type { Picture } from '../gstreamer/picture.ts'
 import type { Branch, Pipeline, Sample, SampleOptions, SampleStream } from '../node-gst/index.ts'
 
-/** A branch of a GStreamer pipeline that ends in an appsink, the element from which JavaScript reads samples. */
+/**
+ * A branch of a GStreamer pipeline that ends in an appsink, the element from which
+ * JavaScript reads samples.
+ */
 export interface BranchDescription {
   launch: string
   /** Name of the appsink. */
@@ -18,11 +21,14 @@ export interface PictureBranchOptions<Size> {
 }
 
 /**
- * Passes decoded pictures, or data encoded from decoded pictures, to JavaScript. The pictures come from a tee, an element of
- * the pipeline that passes them on to several branches.
+ * Passes decoded pictures, or data encoded from decoded pictures, to JavaScript. The pictures come
+ * from a tee, an element of the pipeline that passes them on to several branches.
  */
 export interface PictureBranch {
-  /** Connects the branch to the tee. Does nothing if the branch is already connected for an equal picture. */
+  /**
+   * Connects the branch to the tee. Does nothing if the branch is already connected
+   * for an equal picture.
+   */
   attach(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
   /** Stops reading samples. Must be called before the pipeline is disposed of. */
   detach(): void

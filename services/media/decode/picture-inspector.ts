@@ -6,7 +6,10 @@ import type { FrameReader } from './decoding.ts'
 import { createPictureBranch } from './picture-branch.ts'
 import { EXAMINED_SIZE, measurePicture } from './picture-measure.ts'
 
-/** Examines decoded pictures about once per second, so that a black, frozen, defocused or moved camera is noticed. */
+/**
+ * Examines decoded pictures about once per second, so that a black, frozen, defocused or
+ * moved camera is noticed.
+ */
 export interface PictureInspector extends FrameReader {
   /** Returns the statistics of the newest pictures; undefined while none are decoded. */
   statistics(): PictureStatistics | undefined
@@ -14,7 +17,9 @@ export interface PictureInspector extends FrameReader {
 
 /** Time between two examinations. */
 const INTERVAL_MS = 1000
-/** Statistics that were not confirmed for this time are obsolete, because no more pictures arrive. */
+/**
+ * Statistics that were not confirmed for this time are obsolete, because no more pictures arrive.
+ */
 const MAX_AGE_MS = 5000
 const SINK = `${AUXILIARY}inspect-sink`
 
@@ -45,7 +50,10 @@ export function createPictureInspector(clock: Pick<Clock, 'now'>): PictureInspec
     last = { luma: copy, result: describePicture(copy), sinceMs: nowMs, confirmedAtMs: nowMs }
   }
 
-  /** Pauses the branch: while a sample is held, the queue drops all other pictures before they are scaled. */
+  /**
+   * Pauses the branch: while a sample is held, the queue drops all other pictures
+   * before they are scaled.
+   */
   function hold(sample: Sample) {
     heldSample = sample
     releaseTimer = setTimeout(release, INTERVAL_MS)
@@ -106,7 +114,8 @@ function createLaunch({ width, height }: typeof EXAMINED_SIZE): string {
   return [
     errorGuard('inspect'),
     `queue name=${AUXILIARY}inspect leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0`,
-    // The nearest pixels retain fine details and noise, by which a still scene differs from a frozen picture.
+    // The nearest pixels retain fine details and noise, by which a still scene differs
+    // from a frozen picture.
     `videoscale name=${AUXILIARY}inspect-scale method=nearest-neighbour add-borders=false`,
     `video/x-raw,width=${width},height=${height}`,
     `videoconvert name=${AUXILIARY}inspect-convert`,

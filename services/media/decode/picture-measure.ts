@@ -1,4 +1,7 @@
-/** Measurements of one small picture, by which a camera that is covered, defocused or moved is recognized. */
+/**
+ * Measurements of one small picture, by which a camera that is covered, defocused or
+ * moved is recognized.
+ */
 export interface PictureMeasures {
   /** Mean luma, 0 to 255. */
   brightness: number
@@ -6,11 +9,17 @@ export interface PictureMeasures {
   contrast: number
   /** Energy of the finest details in proportion to the energy of the edges. */
   sharpness: number
-  /** The main direction of the edges in each cell of a grid: a vector of two numbers for each cell, row by row. */
+  /**
+   * The main direction of the edges in each cell of a grid: a vector of two numbers for
+   * each cell, row by row.
+   */
   edges: Int8Array
 }
 
-/** Size of the examined pictures. Their aspect ratio is ignored, so that every camera has the same grid. */
+/**
+ * Size of the examined pictures. Their aspect ratio is ignored, so that every camera has the same
+ * grid.
+ */
 export const EXAMINED_SIZE = { width: 320, height: 180 } as const
 
 /** Size of the grid, in cells. */
@@ -62,7 +71,10 @@ function measureDetail(luma: Uint8Array): number {
   return squares / ((width - 2) * (height - 2))
 }
 
-/** Returns the picture in half the size. Each of its pixels is the mean of four pixels, rounded down. */
+/**
+ * Returns the picture in half the size. Each of its pixels is the mean of four
+ * pixels, rounded down.
+ */
 function halve(luma: Uint8Array): Uint8Array {
   const { width } = EXAMINED_SIZE
   const half = new Uint8Array(HALF.width * HALF.height)
@@ -78,9 +90,9 @@ function halve(luma: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the directions of the edges by cell, and the mean energy of all edges. A direction is the mean gradient with its
- * angle doubled (structure tensor, Bigün and Granlund 1987), so that it depends neither on the sign of the contrast nor,
- * after the division by the energy, on the light.
+ * Returns the directions of the edges by cell, and the mean energy of all edges. A direction is the
+ * mean gradient with its angle doubled (structure tensor, Bigün and Granlund 1987), so that it
+ * depends neither on the sign of the contrast nor, after the division by the energy, on the light.
  */
 function measureEdges(half: Uint8Array): { edges: Int8Array; energy: number } {
   const { width, height } = HALF

@@ -1,8 +1,9 @@
 import type { RingFrame } from '../node-gst/index.ts'
 
 /**
- * Notifies the readers of a view of a new frame. Readers are other processes. They read the frames from a ring, a file with a fixed
- * number of slots for one frame each. `isFirst` is true for the first frame after an interruption.
+ * Notifies the readers of a view of a new frame. Readers are other processes. They read the frames
+ * from a ring, a file with a fixed number of slots for one frame each. `isFirst` is true for the
+ * first frame after an interruption.
  */
 export type NotifyFrame = (frame: RingFrame, isFirst: boolean) => void
 
@@ -21,8 +22,9 @@ export const wakeOnEveryFrame = (notify: NotifyFrame): ReaderWakeup => ({
 })
 
 /**
- * Notifies readers that must read every frame. While half of the slots contain unread frames, the readers are busy, and are not
- * notified of further ones. This saves most messages if analysis is slower than decoding.
+ * Notifies readers that must read every frame. While half of the slots contain unread frames, the
+ * readers are busy, and are not notified of further ones. This saves most messages if analysis is
+ * slower than decoding.
  */
 export function wakeOnDemand(slots: number, notify: NotifyFrame): ReaderWakeup {
   let lastNotified = 0

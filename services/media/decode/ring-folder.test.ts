@@ -49,13 +49,18 @@ describe('ring folder', () => {
     expect(readdirSync(target)).toEqual(['kept.ring'])
   })
 
-  it.runIf(process.geteuid?.() === 0)('rejects a folder that another user created first', async () => {
-    const folder = join(createTemporaryFolder(), 'rings')
-    mkdirSync(folder, { mode: 0o700 })
-    chownSync(folder, 65534, 65534)
-    await expect(createRingFolder(folder, 0).open()).rejects.toThrow('because it belongs to user 65534')
-    expect(statSync(folder).uid).toBe(65534)
-  })
+  it.runIf(process.geteuid?.() === 0)(
+    'rejects a folder that another user created first',
+    async () => {
+      const folder = join(createTemporaryFolder(), 'rings')
+      mkdirSync(folder, { mode: 0o700 })
+      chownSync(folder, 65534, 65534)
+      await expect(createRingFolder(folder, 0).open()).rejects.toThrow(
+        'because it belongs to user 65534',
+      )
+      expect(statSync(folder).uid).toBe(65534)
+    },
+  )
 
   it('rejects a parent in which other users can replace the folder', async () => {
     const parent = createTemporaryFolder()
@@ -83,7 +88,9 @@ describe('ring folder', () => {
   })
 
   it('never reuses the path or generation of a ring, also after a restart', () => {
-    const runs = [1_772_625_600_000, 1_772_625_601_000].map(epoch => createRingFolder('/dev/shm', epoch))
+    const runs = [1_772_625_600_000, 1_772_625_601_000].map(epoch =>
+      createRingFolder('/dev/shm', epoch),
+    )
     const all = runs.flatMap(rings => Array.from({ length: 5 }, () => rings.allocate(1)))
     expect(new Set(all.map(({ path }) => path)).size).toBe(10)
     expect(new Set(all.map(({ generation }) => generation)).size).toBe(10)

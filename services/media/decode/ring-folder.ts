@@ -2,19 +2,26 @@ import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPrivateFolder } from '@eyrie/kit/private-folder'
 
-/** The folder of the rings, which are files with decoded frames. Readers in other processes access the files. */
+/**
+ * The folder of the rings, which are files with decoded frames. Readers in other
+ * processes access the files.
+ */
 export interface RingFolder {
   /**
-   * Creates the folder, which only this user can enter. Removes rings that remain from a crash. Throws an `Error` if another
-   * user could have created the folder, or could replace it.
+   * Creates the folder, which only this user can enter. Removes rings that remain from a crash.
+   * Throws an `Error` if another user could have created the folder, or could replace it.
    */
   open(): Promise<void>
   /**
-   * Returns the path and generation of a new ring. Generations are unique, also across restarts of the service: a reader that has
-   * opened the ring of an earlier run recognises that the new one is another.
+   * Returns the path and generation of a new ring. Generations are unique, also across
+   * restarts of the service: a reader that has opened the ring of an earlier run recognises
+   * that the new one is another.
    */
   allocate(source: number): { path: string; generation: number }
-  /** Removes the rings. The folder is also removed, unless it is a mount point or contains other files. */
+  /**
+   * Removes the rings. The folder is also removed, unless it is a mount point or
+   * contains other files.
+   */
   close(): Promise<void>
 }
 

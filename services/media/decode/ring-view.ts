@@ -24,17 +24,27 @@ export interface RingViewOptions {
 }
 
 /**
- * A view of a source: its frames in one size and format, for readers in other processes. A pipeline branch scales the decoded
- * frames and writes them to a ring, which is a file with a fixed number of slots that are reused in turn.
+ * A view of a source: its frames in one size and format, for readers in other processes. A pipeline
+ * branch scales the decoded frames and writes them to a ring, which is a file with a fixed number
+ * of slots that are reused in turn.
  */
 export interface RingView {
   readonly path: string
   readonly generation: number
-  /** Connects the branch to a tee of decoded frames. Does nothing if the branch is already connected. */
+  /**
+   * Connects the branch to a tee of decoded frames. Does nothing if the branch is already
+   * connected.
+   */
   attach(pipeline: Pipeline, tee: string): Promise<void>
-  /** Stops writing. Must be called before the pipeline is disposed of. The ring remains for the next pipeline. */
+  /**
+   * Stops writing. Must be called before the pipeline is disposed of. The ring remains
+   * for the next pipeline.
+   */
   detach(): void
-  /** Allows the frames up to `n` to be written. With pacing `all`, a frame is only written when its readers have allowed it. */
+  /**
+   * Allows the frames up to `n` to be written. With pacing `all`, a frame is only written when its
+   * readers have allowed it.
+   */
   grant(n: number): void
   /** Must be called when the fastest reader has processed the frames up to `n`. */
   readUpTo(n: number): void
@@ -72,7 +82,9 @@ export function createRingView(options: RingViewOptions): RingView {
   const slots = calculateSlots(fit, spec.format, options.fps)
   /** Whether the readers must read every frame. Otherwise they only read the newest one. */
   const keepsEveryFrame = options.pacing === 'all'
-  const wakeup = keepsEveryFrame ? wakeOnDemand(slots, options.onFrame) : wakeOnEveryFrame(options.onFrame)
+  const wakeup = keepsEveryFrame
+    ? wakeOnDemand(slots, options.onFrame)
+    : wakeOnEveryFrame(options.onFrame)
 
   const ring = new Ring({
     path,
@@ -131,7 +143,8 @@ export function createRingView(options: RingViewOptions): RingView {
 }
 
 /**
- * Returns the GStreamer launch string of the branch. Frames are scaled before they are converted, because 4:2:0 has fewer bytes.
+ * Returns the GStreamer launch string of the branch. Frames are scaled before they are converted,
+ * because 4:2:0 has fewer bytes.
  */
 function createViewLaunch(
   queue: string,
@@ -151,10 +164,13 @@ function createViewLaunch(
   ].join(' ! ')
 }
 
-/** Returns the number of slots for half a second of frames, limited by the maximum size of a ring. */
+/**
+ * Returns the number of slots for half a second of frames, limited by the maximum size of a ring.
+ */
 function calculateSlots(fit: Fit, format: ViewSpec['format'], fps: number): number {
   const preferredSlots = Math.max(MIN_PREFERRED_SLOTS, Math.ceil(fps * RING_SECONDS))
-  // A slot also has a header and is padded to whole pages. One slot fewer leaves space for the header of the ring.
+  // A slot also has a header and is padded to whole pages. One slot fewer leaves space for
+  // the header of the ring.
   const slotBytes = maxPayloadBytes(fit, format) + PAGE_BYTES
   const maxSlots = Math.floor(MAX_RING_BYTES / slotBytes) - 1
   return Math.max(MIN_SLOTS, Math.min(preferredSlots, maxSlots))

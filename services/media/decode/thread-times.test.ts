@@ -17,7 +17,11 @@ it('parses the name and CPU time of a thread, even if the name contains parenthe
     name: 'decode-3:src',
     ms: 150,
   })
-  expect(parseThreadTime('17', stat('a) S (b', 1, 0))).toEqual({ tid: '17', name: 'a) S (b', ms: 10 })
+  expect(parseThreadTime('17', stat('a) S (b', 1, 0))).toEqual({
+    tid: '17',
+    name: 'a) S (b',
+    ms: 10,
+  })
 })
 
 it('reads the threads of this process', async () => {
@@ -28,7 +32,11 @@ it('reads the threads of this process', async () => {
 
 /** Returns the thread name of a queue: its source pad, truncated by Linux. */
 const threadName = (queue: string) => `${queue}:src`.slice(0, 15)
-const thread = (tid: number, name: string, ms: number): ThreadTime => ({ tid: String(tid), name, ms })
+const thread = (tid: number, name: string, ms: number): ThreadTime => ({
+  tid: String(tid),
+  name,
+  ms,
+})
 
 it('attributes the time since the previous reading to the source of each thread', () => {
   const before = [

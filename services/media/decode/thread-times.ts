@@ -14,8 +14,9 @@ export interface SourceTime {
 }
 
 /**
- * Names of the GStreamer queues that decode and scale a source. GStreamer names the thread of a queue after the queue's pad, and
- * threads that libavcodec starts from this thread inherit the name. Linux truncates names to 15 characters.
+ * Names of the GStreamer queues that decode and scale a source. GStreamer names the thread of a
+ * queue after the queue's pad, and threads that libavcodec starts from this thread inherit the
+ * name. Linux truncates names to 15 characters.
  */
 export const decodeQueueName = (source: number) => `decode-${source}`
 export const scaleQueueName = (source: number, view: number) => `scale-${source}-${view}`
@@ -43,19 +44,27 @@ async function readThread(tid: string): Promise<ThreadTime | undefined> {
   return stat === undefined ? undefined : parseThreadTime(tid, stat)
 }
 
-/** Parses the `stat` file of a thread: see proc_pid_stat(5). The name is in parentheses and may contain any character. */
+/**
+ * Parses the `stat` file of a thread: see proc_pid_stat(5). The name is in parentheses and may
+ * contain any character.
+ */
 export function parseThreadTime(tid: string, stat: string): ThreadTime {
   const nameEnd = stat.lastIndexOf(')')
   const fields = stat.slice(nameEnd + 2).split(' ')
   // CPU time in user mode and in kernel mode.
   const clockTicks = Number(fields[11]) + Number(fields[12])
-  return { tid, name: stat.slice(stat.indexOf('(') + 1, nameEnd), ms: clockTicks * MS_PER_CLOCK_TICK }
+  return {
+    tid,
+    name: stat.slice(stat.indexOf('(') + 1, nameEnd),
+    ms: clockTicks * MS_PER_CLOCK_TICK,
+  }
 }
 
 /**
- * Returns the CPU time that each source has used between two readings, by source. All sources share this process, so the names of the
- * threads tell which source they work for. The time of libavcodec threads whose names do not contain a source is distributed in
- * proportion to the decoding time of the sources.
+ * Returns the CPU time that each source has used between two readings, by source. All sources
+ * share this process, so the names of the threads tell which source they work for. The time of
+ * libavcodec threads whose names do not contain a source is distributed in proportion to the
+ * decoding time of the sources.
  */
 export function attributeTimes(
   earlier: readonly ThreadTime[],
@@ -83,7 +92,10 @@ export function attributeTimes(
   return times
 }
 
-function distributeDecodeTime(times: ReadonlyMap<number, SourceTime>, unattributedMs: number): void {
+function distributeDecodeTime(
+  times: ReadonlyMap<number, SourceTime>,
+  unattributedMs: number,
+): void {
   let totalDecodeMs = 0
   for (const { decodeMs } of times.values()) totalDecodeMs += decodeMs
   if (totalDecodeMs === 0) return

@@ -24,7 +24,10 @@ describe('size of a view', () => {
       content: { x: 0, y: 140, width: 640, height: 360 },
     })
     expect(
-      fitView(createViewSpec({ format: 'RGB', width: 640, height: 640 }), { width: 360, height: 640 }),
+      fitView(createViewSpec({ format: 'RGB', width: 640, height: 640 }), {
+        width: 360,
+        height: 640,
+      }),
     ).toMatchObject({
       content: { x: 140, y: 0, width: 360, height: 640 },
     })
@@ -32,7 +35,8 @@ describe('size of a view', () => {
 
   it('is filled by the stretched picture without letterbox', () => {
     expect(
-      fitView(createViewSpec({ format: 'RGB', width: 640, height: 640, letterbox: false }), hd).content,
+      fitView(createViewSpec({ format: 'RGB', width: 640, height: 640, letterbox: false }), hd)
+        .content,
     ).toEqual({
       x: 0,
       y: 0,

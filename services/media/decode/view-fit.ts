@@ -16,9 +16,10 @@ export interface Fit extends Size {
 }
 
 /**
- * Calculates the size of a view, the form in which readers request the pictures of a source, and where the picture is in it. With a
- * letterbox, the picture keeps its aspect ratio and has equal padding on both sides; otherwise it is stretched to the whole view.
- * The size of the picture is in square pixels.
+ * Calculates the size of a view, the form in which readers request the pictures of a source,
+ * and where the picture is in it. With a letterbox, the picture keeps its aspect ratio and has
+ * equal padding on both sides; otherwise it is stretched to the whole view. The size of the
+ * picture is in square pixels.
  */
 export function fitView(spec: ViewSpec, picture: Size): Fit {
   const box = calculateBox(spec, picture)
@@ -42,7 +43,8 @@ function calculateBox(spec: ViewSpec, picture: Size): Size {
   const { width, height, scale = 1, multiple_of: multipleOf } = spec
   if (width && height) return { width, height }
   if (width) return { width, height: roundUp((width * picture.height) / picture.width, multipleOf) }
-  if (height) return { width: roundUp((height * picture.width) / picture.height, multipleOf), height }
+  if (height)
+    return { width: roundUp((height * picture.width) / picture.height, multipleOf), height }
   return {
     width: roundUp(picture.width * scale, multipleOf),
     height: roundUp(picture.height * scale, multipleOf),
@@ -54,5 +56,6 @@ function roundWithin(pixels: number, limit: number, step: number): number {
   return Math.min(Math.max(rounded, step), limit)
 }
 
-const roundUp = (pixels: number, step: number) => Math.ceil(Math.max(1, Math.round(pixels)) / step) * step
+const roundUp = (pixels: number, step: number) =>
+  Math.ceil(Math.max(1, Math.round(pixels)) / step) * step
 const roundDown = (pixels: number, step: number) => Math.floor(pixels / step) * step

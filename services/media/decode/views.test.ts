@@ -21,7 +21,10 @@ const SIZE = { width: 320, height: 240 }
 
 /** Opens the ring of a view once it exists. */
 async function openView(control: ControlClient, key: string, source = 1): Promise<RingReader> {
-  const { path } = await control.message('view', each => each.view === key && each.source === source)
+  const { path } = await control.message(
+    'view',
+    each => each.view === key && each.source === source,
+  )
   return new RingReader(path)
 }
 
@@ -46,7 +49,9 @@ describe('views with pacing all', () => {
 
     const control = await media.connectControl()
     const views = { grey: createViewSpec({ format: 'GRAY8' }) }
-    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }),
+    )
     const ring = await openView(control, 'grey')
     for (let n = 1; n <= 40; n++) {
       control.send({ type: 'grant', source: 1, view: 'grey', n })
@@ -66,7 +71,8 @@ describe('views with pacing all', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mkv')
     // Matroska stores milliseconds: 0, 1, 1, 2, 2 and so on.
-    const pictures = 'videotestsrc num-buffers=40 ! video/x-raw,width=320,height=240,framerate=2000/1'
+    const pictures =
+      'videotestsrc num-buffers=40 ! video/x-raw,width=320,height=240,framerate=2000/1'
     const clip = `${pictures} ! jpegenc ! matroskamux ! filesink location=${path}`
     execFileSync('gst-launch-1.0', ['-q', ...clip.split(' ')])
     const control = await media.connectControl()
@@ -87,8 +93,13 @@ describe('views with pacing all', () => {
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path)
     const control = await media.connectControl()
-    const views = { fast: createViewSpec({ format: 'GRAY8' }), slow: createViewSpec({ format: 'GRAY8' }) }
-    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    const views = {
+      fast: createViewSpec({ format: 'GRAY8' }),
+      slow: createViewSpec({ format: 'GRAY8' }),
+    }
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }),
+    )
     control.send({ type: 'grant', source: 1, view: 'fast', n: 30 })
     control.send({ type: 'grant', source: 1, view: 'slow', n: 3 })
     await control.message('frame', ({ n }) => n === 3)
@@ -127,7 +138,9 @@ it('accepts a grant before the view exists', async () => {
   makeVideo(path)
   const control = await media.connectControl()
   const views = { grey: createViewSpec({ format: 'GRAY8' }) }
-  const applied = control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+  const applied = control.apply(
+    createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }),
+  )
   control.send({ type: 'grant', source: 1, view: 'grey', n: 30 })
   await applied
   await control.waitForStatus(1, ({ state }) => state === 'ended')
@@ -158,7 +171,9 @@ describe('views of a source', () => {
     makeVideo(path, { width: 320, height: 180, pattern: 'snow' })
     const control = await media.connectControl()
     const views = { square: createViewSpec({ format: 'RGBP', width: 160, height: 160, fill: 114 }) }
-    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }),
+    )
     const ring = await openView(control, 'square')
     expect(ring.shape).toMatchObject({
       width: 160,
@@ -188,17 +203,23 @@ describe('views of a source', () => {
       better: createViewSpec({ format: 'JPEG', width: 160, quality: 95 }),
       grey: createViewSpec({ format: 'GRAY8' }),
     }
-    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
-    for (const key of Object.keys(views)) control.send({ type: 'grant', source: 1, view: key, n: 2 })
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }),
+    )
+    for (const key of Object.keys(views))
+      control.send({ type: 'grant', source: 1, view: key, n: 2 })
     const rings = await Promise.all(Object.keys(views).map(key => openView(control, key)))
     for (const key of Object.keys(views))
       await control.message('frame', ({ n, view }) => n === 2 && view === key)
     const [jpeg, better] = rings.map(ring => ring.copy(2))
-    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array)) throw new Error('overwritten')
+    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array))
+      throw new Error('overwritten')
     expect(rings[0]!.shape).toMatchObject({ format: 'JPEG', width: 160, height: 90 })
     expect([...jpeg.subarray(0, 2), ...jpeg.subarray(-2)]).toEqual([0xff, 0xd8, 0xff, 0xd9])
     expect(better.length).toBeGreaterThan(jpeg.length)
-    expect(rings.map(ring => (ring.readStamp(2) as { pts: number }).pts)).toEqual([3000, 3000, 3000])
+    expect(rings.map(ring => (ring.readStamp(2) as { pts: number }).pts)).toEqual([
+      3000, 3000, 3000,
+    ])
     for (const ring of rings) ring.close()
   })
 
@@ -226,7 +247,8 @@ describe('views of a source', () => {
     const source = createDesiredSource({ id: 1, type: 'inf', url: path, pacing: 'all' })
     const permanent = createViewSpec({ format: 'GRAY8' })
     const other = createViewSpec({ format: 'RGB', width: 64 })
-    const grant = (key: string, n: number) => control.send({ type: 'grant', source: 1, view: key, n })
+    const grant = (key: string, n: number) =>
+      control.send({ type: 'grant', source: 1, view: key, n })
 
     await control.apply({ ...source, views: { permanent } })
     const ring = await openView(control, 'permanent')
@@ -235,11 +257,14 @@ describe('views of a source', () => {
       await control.apply({ ...source, views })
       for (const key of Object.keys(views)) grant(key, n)
       await control.message('frame', frame => frame.view === 'permanent' && frame.n === n)
-      for (let k = n - 9; k <= n; k++) expect(ring.readStamp(k)).toMatchObject({ pts: (k - 1) * 3000 })
+      for (let k = n - 9; k <= n; k++)
+        expect(ring.readStamp(k)).toMatchObject({ pts: (k - 1) * 3000 })
     }
     ring.close()
     const { path: onlyPath } = await control.message('view', each => each.view === 'permanent')
-    const announced = control.messages.filter(each => each.type === 'view' && each.view === 'permanent')
+    const announced = control.messages.filter(
+      each => each.type === 'view' && each.view === 'permanent',
+    )
     expect(announced.map(each => each.type === 'view' && each.path)).toEqual([onlyPath])
 
     await control.apply({ ...source, pacing: 'realtime' })

@@ -1,8 +1,17 @@
-/** Chooses among interchangeable GStreamer elements. Avoids elements that have failed on this machine. */
+/**
+ * Chooses among interchangeable GStreamer elements. Avoids elements that have failed on this
+ * machine.
+ */
 export interface ElementRanking<Candidate> {
-  /** Returns the first candidate that has not failed. Candidates are ordered best first. Undefined for an empty list. */
+  /**
+   * Returns the first candidate that has not failed. Candidates are ordered best first.
+   * Undefined for an empty list.
+   */
   best(candidates: readonly Candidate[]): Candidate | undefined
-  /** Marks a candidate as failed. Returns whether another one remains; otherwise all of them become eligible again. */
+  /**
+   * Marks a candidate as failed. Returns whether another one remains; otherwise all of them
+   * become eligible again.
+   */
   markFailed(failed: Candidate, candidates: readonly Candidate[]): boolean
 }
 

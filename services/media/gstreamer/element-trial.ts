@@ -1,6 +1,9 @@
 import { Pipeline } from '../node-gst/index.ts'
 
-/** Returns the candidates, such as names of GStreamer elements, that work on this machine, in the same order. */
+/**
+ * Returns the candidates, such as names of GStreamer elements, that work on this
+ * machine, in the same order.
+ */
 export async function filterWorking<Candidate>(
   candidates: readonly Candidate[],
   isWorking: (candidate: Candidate) => Promise<boolean>,
@@ -12,8 +15,8 @@ export async function filterWorking<Candidate>(
 const TIMEOUT_MS = 5_000
 
 /**
- * Whether a pipeline reaches the state PAUSED, in which all its elements are initialized, within five seconds. A sink with
- * `async=true` requires a first buffer for that.
+ * Whether a pipeline reaches the state PAUSED, in which all its elements are initialized, within
+ * five seconds. A sink with `async=true` requires a first buffer for that.
  */
 export async function canReachPaused(launch: string): Promise<boolean> {
   const outcome = Promise.withResolvers<boolean>()

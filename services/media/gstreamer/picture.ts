@@ -1,6 +1,9 @@
 import type { Caps, Fraction, Value } from '../node-gst/index.ts'
 
-/** The picture format of a video stream, from its caps, which is GStreamer's term for the description of a format. */
+/**
+ * The picture format of a video stream, from its caps, which is GStreamer's term for the
+ * description of a format.
+ */
 export interface Picture {
   /** `h264`, `h265`, `jpeg`, `mpeg4`, ... */
   codec: string

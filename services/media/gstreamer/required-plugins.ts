@@ -2,7 +2,13 @@ import { Pipeline } from '../node-gst/index.ts'
 
 /** The GStreamer elements that the media service requires, by Debian package. */
 const ELEMENTS_BY_PACKAGE: Record<string, readonly string[]> = {
-  'gstreamer1.0-plugins-base': ['videotestsrc', 'videoscale', 'videoconvert', 'parsebin', 'decodebin3'],
+  'gstreamer1.0-plugins-base': [
+    'videotestsrc',
+    'videoscale',
+    'videoconvert',
+    'parsebin',
+    'decodebin3',
+  ],
   'gstreamer1.0-plugins-good': [
     'qtdemux',
     'matroskademux',
@@ -38,7 +44,10 @@ export function hasElement(element: string): boolean {
 /** Throws an `Error` that names the missing elements and the packages to install. */
 export function assertPluginsInstalled(): void {
   const incomplete = Object.entries(ELEMENTS_BY_PACKAGE)
-    .map(([name, elements]) => ({ name, missing: elements.filter(element => !hasElement(element)) }))
+    .map(([name, elements]) => ({
+      name,
+      missing: elements.filter(element => !hasElement(element)),
+    }))
     .filter(({ missing }) => missing.length > 0)
   if (incomplete.length === 0) return
 

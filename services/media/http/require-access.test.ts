@@ -19,7 +19,12 @@ describe('access with a configured token', () => {
       { Authorization: 'Bearer wrong' },
       /^the media service does not accept this token: /,
     ],
-    ['a wrong ticket', '/?ticket=wrong', {}, /^this ticket has expired or belongs to another stream: /],
+    [
+      'a wrong ticket',
+      '/?ticket=wrong',
+      {},
+      /^this ticket has expired or belongs to another stream: /,
+    ],
   ])('is denied with the reason for a request with %s', async (_, path, headers, reason) => {
     const app = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
     app.get('/', requireAccess('right'), c => c.text('welcome'))

@@ -14,12 +14,16 @@ const NO_TOKEN_CONFIGURED =
   'access is limited to this machine because no token is configured: set EYRIE_INTERNAL_TOKEN'
 
 /**
- * Returns a middleware that requires a token or a ticket. The token is the internal token, or another one whose digest is in
- * `tokenDigests`. It is sent in the `Authorization` header, or as `access_token` in the query because browsers cannot set headers
- * of WebSockets. A `ticket` in the query gives access to one stream for a limited time. If no internal token is configured,
- * only this machine has access.
+ * Returns a middleware that requires a token or a ticket. The token is the internal token, or
+ * another one whose digest is in `tokenDigests`. It is sent in the `Authorization` header, or as
+ * `access_token` in the query because browsers cannot set headers of WebSockets. A `ticket` in the
+ * query gives access to one stream for a limited time. If no internal token is configured, only
+ * this machine has access.
  */
-export function requireAccess(internalToken: string | undefined, tokenDigests: readonly string[] = []) {
+export function requireAccess(
+  internalToken: string | undefined,
+  tokenDigests: readonly string[] = [],
+) {
   return createMiddleware(async (c, next) => {
     if (!internalToken) {
       if (!getRequestClient(c).isLocal) throw createAuthError(c, NO_TOKEN_CONFIGURED)
@@ -34,13 +38,17 @@ export function requireAccess(internalToken: string | undefined, tokenDigests: r
     }
 
     const sentToken = parseBearerToken(c.req.header('Authorization')) ?? c.req.query('access_token')
-    const isAllowed = isKnownToken(sentToken, [internalToken]) || hasKnownDigest(sentToken, tokenDigests)
+    const isAllowed =
+      isKnownToken(sentToken, [internalToken]) || hasKnownDigest(sentToken, tokenDigests)
     if (!isAllowed) throw createAuthError(c, describeProblem(sentToken, ticket))
     await next()
   })
 }
 
-/** Adds the ticket to the address of a created resource, because the client's requests to it need the ticket as well. */
+/**
+ * Adds the ticket to the address of a created resource, because the client's requests to it
+ * need the ticket as well.
+ */
 function addTicketToLocation(c: Context, ticket: string): void {
   const location = c.res.headers.get('Location')
   if (location) c.header('Location', `${location}?${new URLSearchParams({ ticket })}`)
@@ -57,8 +65,9 @@ function describeProblem(sentToken: string | undefined, ticket: string | undefin
 }
 
 /**
- * Whether a ticket, signed with the internal token, is valid for the requested stream. Requests to an established WHEP session are allowed even after the ticket has
- * expired, because the session ID is secret.
+ * Whether a ticket, signed with the internal token, is valid for the requested stream. Requests
+ * to an established WHEP session are allowed even after the ticket has expired, because the
+ * session ID is secret.
  */
 function isTicketValid(text: string, internalToken: string, c: Context): boolean {
   const ticket = verifyTicket(internalToken, text)

@@ -32,7 +32,9 @@ describe('ticket of a stream', () => {
   it('is included in the Location of a new session', async () => {
     const ticket = signTicket('internal', { stream: '7', expires: soon })
     const { headers } = await request('/streams/7/whep', ticket, 'POST')
-    expect(headers.get('Location')).toBe(`/streams/7/whep/session?${new URLSearchParams({ ticket })}`)
+    expect(headers.get('Location')).toBe(
+      `/streams/7/whep/session?${new URLSearchParams({ ticket })}`,
+    )
   })
 })
 
@@ -40,10 +42,15 @@ it.each([
   ['internal', 200],
   ['engine', 200],
   ['another', 401],
-])('the token %s is answered with status %i where engine tokens are accepted', async (token, status) => {
-  const streams = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
-  streams.use(requireAccess('internal', [digestToken('engine')]))
-  streams.get('/streams', c => c.json([]))
-  const answer = await streams.request('/streams', { headers: { Authorization: `Bearer ${token}` } })
-  expect(answer.status).toBe(status)
-})
+])(
+  'the token %s is answered with status %i where engine tokens are accepted',
+  async (token, status) => {
+    const streams = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
+    streams.use(requireAccess('internal', [digestToken('engine')]))
+    streams.get('/streams', c => c.json([]))
+    const answer = await streams.request('/streams', {
+      headers: { Authorization: `Bearer ${token}` },
+    })
+    expect(answer.status).toBe(status)
+  },
+)

@@ -9,7 +9,10 @@ export function bufferedBytes(socket: WSContext): number {
 /** Room in a close frame after the status code (RFC 6455, section 5.5). */
 const MAX_REASON_BYTES = 123
 
-/** Closes a WebSocket. Truncates the reason to the size of a close frame, because `close` throws if the reason is too long. */
+/**
+ * Closes a WebSocket. Truncates the reason to the size of a close frame, because `close` throws if
+ * the reason is too long.
+ */
 export function closeSocket(socket: WSContext, code: number, reason: string): void {
   const bytes = Buffer.from(reason).subarray(0, MAX_REASON_BYTES)
   // Decoding as a stream omits an incomplete character at the end.

@@ -99,7 +99,9 @@ describe('rate of a source', () => {
     await control.apply(ball)
     const fast = await control.waitForNextMessage('frame', ({ n }) => n > slow.n + 10)
     expect((fast.pts - slow.pts) / (fast.n - slow.n)).toBeLessThan(TICKS_PER_SECOND / 10)
-    const interruptions = control.messages.filter(each => each.type === 'frame' && each.discontinuity)
+    const interruptions = control.messages.filter(
+      each => each.type === 'frame' && each.discontinuity,
+    )
     expect(interruptions).toHaveLength(1)
   })
 })

@@ -10,16 +10,18 @@ import { SourceFault } from './origin/source-fault.ts'
 import { stripCredentials } from './origin/url-credentials.ts'
 
 /**
- * Finds the source that crashes media at every start, so that the other cameras come back. Each attempt to open a source is noted in a
- * file until the source has played for some seconds: the notes that remain after a crash name the suspects. After two crashes,
- * suspects are opened one at a time. The source that is opened alone when media crashes again is put into quarantine.
+ * Finds the source that crashes media at every start, so that the other cameras come back. Each
+ * attempt to open a source is noted in a file until the source has played for some seconds: the
+ * notes that remain after a crash name the suspects. After two crashes, suspects are opened one at
+ * a time. The source that is opened alone when media crashes again is put into quarantine.
  */
 export interface CrashSuspects {
   /** Reads the notes that a crash has left. Must be called before the first attempt. */
   load(): void
   /**
-   * Notes that a source is about to be opened. A suspect waits until it is the only one. Throws a `SourceFault` if the source is in
-   * quarantine, and the signal's reason if the signal is aborted while the source waits.
+   * Notes that a source is about to be opened. A suspect waits until it is the only one. Throws a
+   * `SourceFault` if the source is in quarantine, and the signal's reason if the signal is aborted
+   * while the source waits.
    */
   begin(identity: SourceIdentity, signal: AbortSignal): Promise<OpeningAttempt>
   /** Deletes all notes: after an orderly restart, every source is opened again. */
@@ -28,7 +30,10 @@ export interface CrashSuspects {
 
 /** An attempt to open a source. */
 export interface OpeningAttempt {
-  /** Must be called when the source has played for `OPENING_MS`, or has been closed. Further calls have no effect. */
+  /**
+   * Must be called when the source has played for `OPENING_MS`, or has been closed. Further
+   * calls have no effect.
+   */
   end(): void
 }
 
@@ -50,7 +55,9 @@ const note = z.object({
 
 type Note = z.infer<typeof note>
 
-/** `folder` must survive a crash of the process. The notes are in a folder of their own below it. */
+/**
+ * `folder` must survive a crash of the process. The notes are in a folder of their own below it.
+ */
 export function createCrashSuspects(folder: string, clock: Clock, log: Log): CrashSuspects {
   const notesFolder = join(folder, 'opening')
   const notes = new Map<string, Note>()
@@ -81,7 +88,10 @@ export function createCrashSuspects(folder: string, clock: Clock, log: Log): Cra
       }
       const suspects = [...notes.values()].filter(isSuspect).length
       if (suspects > 0)
-        log.warn({ suspects }, 'media crashed repeatedly: opening the suspected sources one at a time')
+        log.warn(
+          { suspects },
+          'media crashed repeatedly: opening the suspected sources one at a time',
+        )
     },
 
     async begin(identity, signal) {
@@ -108,11 +118,16 @@ export function createCrashSuspects(folder: string, clock: Clock, log: Log): Cra
 
 const isSuspect = ({ crashes }: Note) => crashes >= MIN_CRASHES
 
-/** Returns the note of the last process for this one: the last process has crashed if the source was still being opened. */
+/**
+ * Returns the note of the last process for this one: the last process has crashed if the source
+ * was still being opened.
+ */
 function countCrash({ opening, ...left }: Note, now: number): Note {
   if (opening === undefined) return left
   const crashes = left.crashes + 1
-  return opening === 'alone' ? { crashes, quarantined_until: now + QUARANTINE_MS } : { ...left, crashes }
+  return opening === 'alone'
+    ? { crashes, quarantined_until: now + QUARANTINE_MS }
+    : { ...left, crashes }
 }
 
 /** Returns undefined if the file is incomplete, because the crash interrupted the write. */
@@ -124,7 +139,10 @@ function readNote(path: string): Note | undefined {
   }
 }
 
-/** Names the note after the source and the settings that decide how it is opened: with other settings, it is no suspect. */
+/**
+ * Names the note after the source and the settings that decide how it is opened: with other
+ * settings, it is no suspect.
+ */
 function createNoteName({ id, type, address, decoder }: SourceIdentity): string {
   const settings = JSON.stringify([type, stripCredentials(address.url), decoder])
   return `${id}-${createHash('sha256').update(settings).digest('hex').slice(0, 16)}`
@@ -141,7 +159,10 @@ async function waitForTurn(turn: Mutex, signal: AbortSignal): Promise<() => void
   }
 }
 
-function createFault({ address }: SourceIdentity, { crashes, quarantined_until: until }: Note): SourceFault {
+function createFault(
+  { address }: SourceIdentity,
+  { crashes, quarantined_until: until }: Note,
+): SourceFault {
   const reason =
     `opening it has crashed media ${crashes} times, so it is not opened until ${new Date(until).toISOString()}: ` +
     'update the firmware of the camera, or choose another stream or codec. A changed source is opened immediately'

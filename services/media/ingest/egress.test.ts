@@ -45,7 +45,8 @@ describe('an HTTP camera', () => {
       const other = await startHttpCamera()
       const { url } = await startHttpCamera({
         answers: {
-          '/live.mp4': response => response.writeHead(302, { Location: other.url('/live.mp4') }).end(),
+          '/live.mp4': response =>
+            response.writeHead(302, { Location: other.url('/live.mp4') }).end(),
         },
       })
       const { reason } = await play({ url: url('/live.mp4'), ...credentials })
@@ -57,10 +58,16 @@ describe('an HTTP camera', () => {
   it('that redirects to another of its paths is followed, with its credentials', async () => {
     const { url, requests } = await startHttpCamera({
       token: 'bearer',
-      answers: { '/': response => response.writeHead(302, { Location: '/video.mjpg?size=1' }).end() },
+      answers: {
+        '/': response => response.writeHead(302, { Location: '/video.mjpg?size=1' }).end(),
+      },
     })
     await play({ url: url('/'), token: 'bearer' }, isRunning)
-    expect(requests.map(({ path }) => path)).toEqual(['/', '/video.mjpg?size=1', '/video.mjpg?size=1'])
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/',
+      '/video.mjpg?size=1',
+      '/video.mjpg?size=1',
+    ])
   })
 
   it('receives the host name of its address', async () => {
@@ -110,20 +117,23 @@ ${segment(url)}
 <QualityLevel Index="0" Bitrate="1000" FourCC="H264" MaxWidth="320" MaxHeight="240" CodecPrivateData="000000016742C00D"/>
 <c d="100000000"/></StreamIndex></SmoothStreamingMedia>`,
     ],
-  ])('that sends an %s manifest does not make media request its segments', async (_, type, manifest) => {
-    const other = await listen()
-    const { url, requests } = await startHttpCamera({
-      answers: {
-        '/live': response => {
-          response.setHeader('Content-Type', type).end(manifest(`http://127.0.0.1:${other.port}`))
+  ])(
+    'that sends an %s manifest does not make media request its segments',
+    async (_, type, manifest) => {
+      const other = await listen()
+      const { url, requests } = await startHttpCamera({
+        answers: {
+          '/live': response => {
+            response.setHeader('Content-Type', type).end(manifest(`http://127.0.0.1:${other.port}`))
+          },
         },
-      },
-    })
-    const { reason } = await play({ url: url('/live') })
-    expect(reason).toContain(`sends an HLS, DASH or Smooth Streaming manifest (${type})`)
-    expect(other.received).toEqual([])
-    expect(new Set(requests.map(({ path }) => path))).toEqual(new Set(['/live']))
-  })
+      })
+      const { reason } = await play({ url: url('/live') })
+      expect(reason).toContain(`sends an HLS, DASH or Smooth Streaming manifest (${type})`)
+      expect(other.received).toEqual([])
+      expect(new Set(requests.map(({ path }) => path))).toEqual(new Set(['/live']))
+    },
+  )
 })
 
 describe('an RTSP camera', () => {
@@ -137,7 +147,10 @@ describe('an RTSP camera', () => {
         const location = `Location: rtsp://127.0.0.1:${other.port}/api/v3/configuration`
         return `RTSP/1.0 ${status}\r\nCSeq: ${cseq}\r\nPublic: OPTIONS, DESCRIBE, SETUP, PLAY\r\n${location}\r\n\r\n`
       })
-      const { reason } = await play({ url: `rtsp://127.0.0.1:${camera.port}/live`, transport: 'tcp' })
+      const { reason } = await play({
+        url: `rtsp://127.0.0.1:${camera.port}/live`,
+        transport: 'tcp',
+      })
       expect(reason).toContain('redirects to another host: use the final address instead')
       expect(camera.received[0]).toMatch(/^OPTIONS /)
       expect(other.received).toEqual([])
@@ -171,18 +184,19 @@ describe('sources', () => {
 })
 
 describe('a camera test', () => {
-  it.each(['onvif://127.0.0.1:8100', 'http://127.0.0.1:8080/onvif/device_service', 'rtsp://127.0.0.1:8200/'])(
-    'does not reach the services of the appliance at %s',
-    async url => {
-      const media = await serveMedia()
-      const body = JSON.stringify({ url })
-      const response = await fetch(`${media.url}/cameras/test`, { method: 'POST', body })
-      expect(await response.json()).toMatchObject({
-        code: 'camera',
-        reason: expect.stringContaining('is a service of this appliance'),
-      })
-    },
-  )
+  it.each([
+    'onvif://127.0.0.1:8100',
+    'http://127.0.0.1:8080/onvif/device_service',
+    'rtsp://127.0.0.1:8200/',
+  ])('does not reach the services of the appliance at %s', async url => {
+    const media = await serveMedia()
+    const body = JSON.stringify({ url })
+    const response = await fetch(`${media.url}/cameras/test`, { method: 'POST', body })
+    expect(await response.json()).toMatchObject({
+      code: 'camera',
+      reason: expect.stringContaining('is a service of this appliance'),
+    })
+  })
 
   it('does not probe a denied host for ONVIF', async () => {
     const media = await serveMedia()

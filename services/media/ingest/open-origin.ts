@@ -7,8 +7,8 @@ import { openPattern } from './pattern/pattern-origin.ts'
 import { openRtsp } from './rtsp/rtsp-origin.ts'
 
 /**
- * Opens the camera, file or server from which a source receives its video. Throws a `SourceFault` if the address is invalid or cannot be
- * played.
+ * Opens the camera, file or server from which a source receives its video. Throws a `SourceFault`
+ * if the address is invalid or cannot be played.
  */
 export async function openOrigin(
   { type, address }: Pick<DesiredSource, 'type' | 'address'>,

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createCodecSearch, type PacketCodec } from './packet-codec.ts'
 
-/** Requests one codec after the other, as for an origin that offers none. Returns the requested codecs. */
+/**
+ * Requests one codec after the other, as for an origin that offers none. Returns the requested
+ * codecs.
+ */
 function searchInVain(search: ReturnType<typeof createCodecSearch>): PacketCodec[] {
   const requested = [search.current]
   while (search.next()) requested.push(search.current)

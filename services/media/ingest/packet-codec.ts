@@ -1,24 +1,36 @@
 import { ANY_VIDEO } from '../gstreamer/video-caps.ts'
 import type { Origin } from './origin/origin.ts'
 
-/** The codec that a session accepts: H.264 or H.265, which live views and recordings pass through, or any codec. */
+/**
+ * The codec that a session accepts: H.264 or H.265, which live views and recordings pass
+ * through, or any codec.
+ */
 export type PacketCodec = 'h264' | 'h265' | 'any'
 
 export const toPacketCodec = (codec: string): PacketCodec =>
   codec === 'h264' || codec === 'h265' ? codec : 'any'
 
-/** Finds out the codec of an origin that does not declare it before playback, by requesting one codec after the other. */
+/**
+ * Finds out the codec of an origin that does not declare it before playback, by requesting one
+ * codec after the other.
+ */
 export interface CodecSearch {
   /** The codec to request: first H.264, later the one that the origin has sent last. */
   readonly current: PacketCodec
   /**
-   * Must be called if the origin does not offer the current codec. Selects the next codec. Returns false if the origin offers none,
-   * and starts the search again.
+   * Must be called if the origin does not offer the current codec. Selects the next codec. Returns
+   * false if the origin offers none, and starts the search again.
    */
   next(): boolean
-  /** Selects the codec that the origin has sent in reply to `any`. Returns false if it is current or was requested in vain. */
+  /**
+   * Selects the codec that the origin has sent in reply to `any`. Returns false if it is current or
+   * was requested in vain.
+   */
   select(codec: PacketCodec): boolean
-  /** Must be called when the connection was lost, because another camera may respond when the address can be reached again. */
+  /**
+   * Must be called when the connection was lost, because another camera may respond when the
+   * address can be reached again.
+   */
   restart(): void
 }
 
@@ -53,7 +65,9 @@ export function createCodecSearch(): CodecSearch {
   }
 }
 
-/** Returns the GStreamer launch strings of the elements that receive and parse an origin's packets. */
+/**
+ * Returns the GStreamer launch strings of the elements that receive and parse an origin's packets.
+ */
 export function buildPacketElements(codec: PacketCodec, { elements }: Origin): string[] {
   switch (codec) {
     case 'h264':

@@ -19,7 +19,9 @@ import { createWallClockAnchor } from './timing/wall-clock-anchor.ts'
 /** Name of the pacing element. */
 const PACING = 'pace'
 
-/** Passes each packet when it is due, relative to the first one, so that a file plays in real time. */
+/**
+ * Passes each packet when it is due, relative to the first one, so that a file plays in real time.
+ */
 const PACING_ELEMENT = `clocksync name=${PACING} sync-to-first=true`
 
 /** The reason why a session ended. */
@@ -29,7 +31,10 @@ export type Outcome =
   /** The pacing element would delay the first packet for hours: see `isMispaced`. */
   | { end: 'mispaced' }
   | { end: 'lost'; fault: SourceFault }
-  /** The decoder has failed, not the source. `unshown`: the stream ended before the decoder found a picture. */
+  /**
+   * The decoder has failed, not the source. `unshown`: the stream ended before the
+   * decoder found a picture.
+   */
   | { end: 'undecodable'; reason: string; unshown?: boolean }
   /** The source does not offer video in the requested codec. */
   | { end: 'unlinked' }
@@ -46,20 +51,28 @@ export interface PipelineSessionOptions {
   ptsOffset: number
   clock: Clock
   onSample(sample: Sample): void
-  /** Called when an auxiliary element, such as an encoder, has failed. Packets and decoded frames are not affected. */
+  /**
+   * Called when an auxiliary element, such as an encoder, has failed. Packets and decoded
+   * frames are not affected.
+   */
   onAuxiliaryFailure(error: GstError): void
   /** Called at intervals for live sources with the clock from which capture times are derived. */
   onClock(clock: CameraClock): void
-  /** Called every few seconds, if packets arrive over RTP, with the share of packets lost, 0 to 1. */
+  /**
+   * Called every few seconds, if packets arrive over RTP, with the share of packets lost, 0 to 1.
+   */
   onLoss(share: number): void
 }
 
 /**
- * One connection to a camera, or one playback of a file. The session has its own GStreamer pipeline, which receives the packets
- * of the coded video and passes them to JavaScript.
+ * One connection to a camera, or one playback of a file. The session has its own GStreamer
+ * pipeline, which receives the packets of the coded video and passes them to JavaScript.
  */
 export interface PipelineSession {
-  /** Other parts of the service add branches, such as the decoder. They get the packets from the tee `packets`. */
+  /**
+   * Other parts of the service add branches, such as the decoder. They get the packets
+   * from the tee `packets`.
+   */
   readonly pipeline: Pipeline
   readonly origin: Origin
   /** Aligns sound with video by the camera's sender reports; undefined without RTP. */
@@ -68,17 +81,29 @@ export interface PipelineSession {
   readonly live: boolean
   /** Returns whether playback has ever started: if so, packets may have passed the tee. */
   hasStarted(): boolean
-  /** Plays until the session ends or the signal fires. Afterwards the caller must dispose of the pipeline. */
+  /**
+   * Plays until the session ends or the signal fires. Afterwards the caller must
+   * dispose of the pipeline.
+   */
   play(signal: AbortSignal): Promise<Outcome>
   /** Ends the session with this outcome. */
   end(outcome: Outcome): void
-  /** Returns how stream time relates to clocks; undefined until the pipeline plays and pictures have arrived. */
+  /**
+   * Returns how stream time relates to clocks; undefined until the pipeline plays and
+   * pictures have arrived.
+   */
   timing(): SessionTiming | undefined
-  /** Changes the stream time of later pictures: `ptsOffset` is the stream time at running time 0, in 90 kHz ticks. */
+  /**
+   * Changes the stream time of later pictures: `ptsOffset` is the stream time at running
+   * time 0, in 90 kHz ticks.
+   */
   realign(ptsOffset: number): void
 }
 
-/** Length of the queue to the JavaScript thread. If the queue is full, a live source drops the oldest packet, and a file waits. */
+/**
+ * Length of the queue to the JavaScript thread. If the queue is full, a live source drops the
+ * oldest packet, and a file waits.
+ */
 const MAX_QUEUED_PACKETS = 64
 /** How often the RTP statistics are read. */
 const RECEPTION_INTERVAL_MS = 100
@@ -201,7 +226,8 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
       const runningNs = pipeline.runningTime()
       if (runningNs === null) return undefined
       arrivals = [...arrivals, nowMs * 1000 - runningNs / 1000].slice(-MAX_ARRIVALS)
-      // If the thread is preempted between the two readings, the difference is too small, so the largest is the most accurate.
+      // If the thread is preempted between the two readings, the difference is too small, so the
+      // largest is the most accurate.
       const arrivalUs = Math.max(...arrivals)
       return { ptsOffset, arrivalUs, cameraUs: anchor.cameraAnchorUs(), pictureTicks }
     },
@@ -235,7 +261,9 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 /** Whether packets are delayed until they are due. Live packets arrive when they are due. */
 const isPaced = ({ origin, unpaced }: PipelineSessionOptions) => !origin.live && !unpaced
 
-/** Returns the launch string of the pipeline. Its appsink `live` passes the packets to JavaScript. */
+/**
+ * Returns the launch string of the pipeline. Its appsink `live` passes the packets to JavaScript.
+ */
 function buildLaunch(options: PipelineSessionOptions): string {
   const { origin, codec, unpaced } = options
   const elements = buildPacketElements(codec, origin)
@@ -247,7 +275,10 @@ function buildLaunch(options: PipelineSessionOptions): string {
   return `${elements.join(' ! ')} ${sink} ${sound}`
 }
 
-/** What a silent origin still sends: nothing so far, nothing any more, or packets without a complete picture. */
+/**
+ * What a silent origin still sends: nothing so far, nothing any more, or packets
+ * without a complete picture.
+ */
 type Activity = 'none' | 'stopped' | 'packets'
 
 const SILENCE_REASONS: Record<Activity, (limit: string) => string> = {
@@ -259,7 +290,9 @@ const SILENCE_REASONS: Record<Activity, (limit: string) => string> = {
 }
 
 function createSilenceFault(name: string, activity: Activity, limitMs: number): SourceFault {
-  return new SourceFault(`${name} ${SILENCE_REASONS[activity](`${limitMs / 1000} s`)}`, { transient: true })
+  return new SourceFault(`${name} ${SILENCE_REASONS[activity](`${limitMs / 1000} s`)}`, {
+    transient: true,
+  })
 }
 
 /** Returns the outcome of a session that this message ends; undefined for other messages. */
@@ -275,7 +308,8 @@ function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome>
 function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
   // All GStreamer decoders report this when the stream ends without a picture.
   const unshown = /no valid frames found/.test(error.debug ?? '')
-  if (unshown || error.source === DECODER_NAME) return { end: 'undecodable', reason: error.message, unshown }
+  if (unshown || error.source === DECODER_NAME)
+    return { end: 'undecodable', reason: error.message, unshown }
   if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
   // If a decoder rejects its input, the error may come from the element before the decoder.
   if (isNotNegotiated(error)) return { end: 'undecodable', reason: error.message }
@@ -287,8 +321,9 @@ async function explainLoss(error: GstError, origin: Origin): Promise<Outcome> {
 }
 
 /**
- * Returns whether `clocksync` is going to delay the first packet for hours. On the way to PLAYING, GStreamer sets the clock of an
- * element shortly before its base time. A packet that reaches `clocksync` in between is timed against the absolute clock value.
+ * Returns whether `clocksync` is going to delay the first packet for hours. On the way to PLAYING,
+ * GStreamer sets the clock of an element shortly before its base time. A packet that reaches
+ * `clocksync` in between is timed against the absolute clock value.
  */
 function isMispaced(pipeline: Pipeline): boolean {
   const runningTime = pipeline.runningTime()

@@ -13,8 +13,14 @@ interface Playing {
   late?: boolean
 }
 
-/** Plays a clip of one second with only these decoders available, best first. The clip is looped by default. */
-async function playWith(decoders: string[], { type = 'inf', keyframeInterval, late = false }: Playing = {}) {
+/**
+ * Plays a clip of one second with only these decoders available, best first. The clip
+ * is looped by default.
+ */
+async function playWith(
+  decoders: string[],
+  { type = 'inf', keyframeInterval, late = false }: Playing = {},
+) {
   const url = join(createTemporaryFolder(), 'clip.mp4')
   makeVideo(url, { frames: 30, keyframeInterval })
   const statuses: SourceStatus[] = []
@@ -35,7 +41,8 @@ async function playWith(decoders: string[], { type = 'inf', keyframeInterval, la
       onFrame: () => frame.resolve(),
     },
   })
-  if (late) await vi.waitUntil(() => source.status().state === 'running', { timeout: 60_000, interval: 1 })
+  if (late)
+    await vi.waitUntil(() => source.status().state === 'running', { timeout: 60_000, interval: 1 })
   await source.setViews({ grey: createViewSpec({ format: 'GRAY8' }) }, undefined)
   return { source, statuses, frame: frame.promise, failed: failed.promise }
 }

@@ -8,7 +8,12 @@ import { createElementRanking } from '../gstreamer/element-ranking.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import { createSound } from '../sound/source-sound.ts'
 import type { Source, SourceOptions } from '../sources/source.ts'
-import { INITIAL_STATE, type LifecycleEvent, type PlayMode, transition } from '../sources/source-lifecycle.ts'
+import {
+  INITIAL_STATE,
+  type LifecycleEvent,
+  type PlayMode,
+  transition,
+} from '../sources/source-lifecycle.ts'
 import { createSourceVariants } from '../transcode/source-variants.ts'
 import { type CrashSuspects, OPENING_MS, type OpeningAttempt } from './crash-suspects.ts'
 import { openOrigin } from './open-origin.ts'
@@ -22,7 +27,10 @@ import { createSourcePackets } from './source-packets.ts'
 import { createStreamPosition, type StreamPosition } from './stream-position.ts'
 import type { SessionTiming } from './timing/stream-alignment.ts'
 
-/** Options of a source that GStreamer plays: a camera, a file, a test pattern or the live view of another appliance. */
+/**
+ * Options of a source that GStreamer plays: a camera, a file, a test pattern or the live view
+ * of another appliance.
+ */
 export interface PipelineSourceOptions extends SourceOptions {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]
@@ -30,7 +38,10 @@ export interface PipelineSourceOptions extends SourceOptions {
   egress: Egress
   decoders: Decoders
   suspects: CrashSuspects
-  /** Position in the stream time, for a source that shares it with another one. By default the source has its own. */
+  /**
+   * Position in the stream time, for a source that shares it with another one. By default
+   * the source has its own.
+   */
   position?: StreamPosition
   /** Whether the sound is ignored. */
   isMuted?: boolean
@@ -43,11 +54,17 @@ export interface PipelineSource
   extends Source,
     Pick<Decoding, 'position' | 'continueFrom'>,
     Pick<PipelineSession, 'realign'> {
-  /** Returns how the stream time of the current session relates to clocks; undefined while no pictures arrive. */
+  /**
+   * Returns how the stream time of the current session relates to clocks; undefined
+   * while no pictures arrive.
+   */
   timing(): SessionTiming | undefined
 }
 
-/** The next step after a session: start another session immediately, end the source, or reconnect with back-off. */
+/**
+ * The next step after a session: start another session immediately, end the source, or
+ * reconnect with back-off.
+ */
 type NextStep = { end: 'retry' } | { end: 'eos' } | { end: 'lost'; fault: SourceFault }
 
 const RETRY = { end: 'retry' } as const
@@ -58,8 +75,9 @@ const MIN_REPORTED_LOSS = 0.02
 const MIN_REPORTED_DRIFT_S = 0.1
 
 /**
- * Creates a source that plays in sessions, each with its own GStreamer pipeline. After a failure, the next session starts with
- * back-off, or with another codec or decoder. Decoding, sound and live views continue across sessions.
+ * Creates a source that plays in sessions, each with its own GStreamer pipeline. After a failure,
+ * the next session starts with back-off, or with another codec or decoder. Decoding, sound and live
+ * views continue across sessions.
  */
 export function createPipelineSource(options: PipelineSourceOptions): PipelineSource {
   const { identity, epoch, beginPts, clock, log, decoders, encoders, listener } = options
@@ -69,8 +87,22 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   const name = stripCredentials(identity.address.url)
   // Files and test patterns may be black or still.
   const inspector = mode === 'endless' ? createPictureInspector(clock) : undefined
-  const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener, inspector })
-  const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.addReader })
+  const decoding = createDecoding({
+    source: id,
+    epoch,
+    pacing,
+    rings: options.rings,
+    listener,
+    inspector,
+  })
+  const variants = createSourceVariants({
+    source: id,
+    epoch,
+    clock,
+    log,
+    encoders,
+    read: decoding.addReader,
+  })
   const packets = createSourcePackets(variants.writer, position, {
     onPicture: picture => void updatePicture(picture),
     onPacket,
@@ -96,7 +128,9 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
 
   async function playUntilStopped() {
     while (!stopping.signal.aborted) {
-      const step = await playSession().catch(error => (stopping.signal.aborted ? RETRY : toNextStep(error)))
+      const step = await playSession().catch(error =>
+        stopping.signal.aborted ? RETRY : toNextStep(error),
+      )
       if (step.end === 'retry') continue
       if (step.end === 'eos') {
         dispatch({ type: 'ended' })
@@ -158,7 +192,8 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
       const outcome = await session.play(signal)
       return decideNextStep(outcome, packets.count() > packetsBefore)
     } finally {
-      // Must be cleared first, because packets that are still queued must not attach anything to this pipeline.
+      // Must be cleared first, because packets that are still queued must not attach
+      // anything to this pipeline.
       const { pipeline } = session
       session = undefined
       sound.detach()
@@ -232,7 +267,8 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   async function updatePicture(picture: Picture) {
     const { codec, fps } = picture
     const isSearching = session !== undefined && !session.origin.picture
-    if (isSearching && search.select(toPacketCodec(codec))) return session?.end({ end: 'recognised' })
+    if (isSearching && search.select(toPacketCodec(codec)))
+      return session?.end({ end: 'recognised' })
 
     updateStatus({ ...displaySize(picture), codec, fps })
     variants.setCodec(codec)
@@ -249,10 +285,15 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
 
     updateStatus({ decoder })
     if (session)
-      await decoding.attach(session.pipeline, decoder, session.hasStarted).catch(endUndecodable(session))
+      await decoding
+        .attach(session.pipeline, decoder, session.hasStarted)
+        .catch(endUndecodable(session))
   }
 
-  /** Returns an error handler that ends this session, even if another one has replaced it by the time of the error. */
+  /**
+   * Returns an error handler that ends this session, even if another one has replaced it by
+   * the time of the error.
+   */
   function endUndecodable(failed: PipelineSession | undefined) {
     return ({ message }: Error) => failed?.end({ end: 'undecodable', reason: message })
   }
@@ -290,7 +331,9 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   }
 
   const toWallTime = (monotonicMs: number | undefined) =>
-    monotonicMs === undefined ? undefined : new Date(clock.wall() + monotonicMs - clock.now()).toISOString()
+    monotonicMs === undefined
+      ? undefined
+      : new Date(clock.wall() + monotonicMs - clock.now()).toISOString()
 
   function reportClock(cameraClock: CameraClock) {
     const reported = status.clock
@@ -359,7 +402,8 @@ function toPlayMode(type: PipelineSourceOptions['identity']['type']): PlayMode {
 
 /** Returns the step after an error of a session: reconnect, unless the error is permanent. */
 function toNextStep(error: Error): NextStep {
-  const fault = error instanceof SourceFault ? error : new SourceFault(error.message, { transient: true })
+  const fault =
+    error instanceof SourceFault ? error : new SourceFault(error.message, { transient: true })
   return { end: 'lost', fault }
 }
 

@@ -1,7 +1,13 @@
-/** Tracks whether a source has readers. Some files are played only while they have readers, so that no frame is missed. */
+/**
+ * Tracks whether a source has readers. Some files are played only while they have readers, so
+ * that no frame is missed.
+ */
 export interface ReaderPresence {
   set(hasReaders: boolean): void
-  /** Waits until the source has readers. Resolves to a signal that fires when the last reader has left. */
+  /**
+   * Waits until the source has readers. Resolves to a signal that fires when the
+   * last reader has left.
+   */
   waitForReaders(): Promise<AbortSignal>
 }
 

@@ -9,14 +9,16 @@ const DEFAULT_FPS = 25
 
 /** Receives notifications about the packets of a source. */
 export interface PacketListener {
-  /** Called when the size or format of the picture becomes known in a session, and when it changes. */
+  /**
+   * Called when the size or format of the picture becomes known in a session, and when it changes.
+   */
   onPicture(picture: Picture): void
   onPacket(pts: number): void
 }
 
 /**
- * Passes the packets of a source, which are its coded pictures, to its live view. A source plays in sessions, one per connection. Stream
- * time continues from one session to the next.
+ * Passes the packets of a source, which are its coded pictures, to its live view. A source plays in
+ * sessions, one per connection. Stream time continues from one session to the next.
  */
 export interface SourcePackets {
   /** Must be called for each packet. Does not release it. */
@@ -50,7 +52,14 @@ export function createSourcePackets(
   function writeToStream(sample: Sample, pts: number, duration: number) {
     const { keyframe, data, discont, timeUs } = sample
     if (discont) stream.interrupt()
-    stream.write({ pts, dts: sample.dts ?? pts, duration, keyframe, data, timeUs: timeUs ?? undefined })
+    stream.write({
+      pts,
+      dts: sample.dts ?? pts,
+      duration,
+      keyframe,
+      data,
+      timeUs: timeUs ?? undefined,
+    })
   }
 
   return {
@@ -71,8 +80,8 @@ export function createSourcePackets(
 }
 
 /**
- * Creates the description of the video for the live view. Returns undefined for raw video and for codecs without a software decoder,
- * whose packets are not passed on.
+ * Creates the description of the video for the live view. Returns undefined for raw video and for
+ * codecs without a software decoder, whose packets are not passed on.
  */
 function createTrack(picture: Picture, { fields, text }: Caps): Track | undefined {
   const configuration = fields.codec_data

@@ -34,7 +34,9 @@ export interface LiveStreams {
   annotated: AnnotatedStreams
 }
 
-/** A stream of the API: a source, which has a numeric ID, or an annotated stream, which has a name. */
+/**
+ * A stream of the API: a source, which has a numeric ID, or an annotated stream, which has a name.
+ */
 type LiveStream = Source | AnnotatedStream
 
 const isSource = (live: LiveStream): live is Source => 'variants' in live
@@ -44,10 +46,16 @@ const MAX_BODY_BYTES = 4 << 20
 /** Maximum time for the start of a stream that is produced on demand. */
 const START_TIMEOUT_MS = 10_000
 
-/** An analysed picture of the small stream may be newer than the newest one of the main stream by this much, one second. */
+/**
+ * An analysed picture of the small stream may be newer than the newest one of the main stream by
+ * this much, one second.
+ */
 const MAX_SNAPSHOT_LEAD_TICKS = TICKS_PER_SECOND
 
-/** Snapshots with boxes or hidden faces are requested from the engine, because the media service does not know the objects. */
+/**
+ * Snapshots with boxes or hidden faces are requested from the engine, because the media service
+ * does not know the objects.
+ */
 const snapshotQuery = z.strictObject({
   pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
   width: integerParameter(16, 8192).optional(),
@@ -55,8 +63,8 @@ const snapshotQuery = z.strictObject({
 })
 
 /**
- * Adds the routes that viewers use: live views as fragmented MP4, over HTTP or a WebSocket, and snapshots, which are single
- * pictures.
+ * Adds the routes that viewers use: live views as fragmented MP4, over HTTP or a WebSocket, and
+ * snapshots, which are single pictures.
  */
 export function liveRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
@@ -139,8 +147,8 @@ export function liveRoutes(
 }
 
 /**
- * Opens a stream for WebRTC. With `transcoded`, a source is encoded anew, because WebRTC can carry neither B-frames nor every H.264
- * profile.
+ * Opens a stream for WebRTC. With `transcoded`, a source is encoded anew, because WebRTC can carry
+ * neither B-frames nor every H.264 profile.
  */
 export function openH264Stream(
   id: string,
@@ -157,10 +165,13 @@ export function openH264Stream(
 export const findSound = (id: string, streams: LiveStreams): Sound | undefined =>
   getSound(findLive(id, streams))
 
-/** Throws `EyrieError` if the stream does not exist (`id`) or its source has failed (`unavailable`). */
+/**
+ * Throws `EyrieError` if the stream does not exist (`id`) or its source has failed (`unavailable`).
+ */
 function findLive(id: string, { sources, annotated }: LiveStreams): LiveStream {
   const live = /^\d+$/.test(id) ? sources.get(Number(id)) : annotated.get(id)
-  if (!live) throw new EyrieError('id', `stream ${id} does not exist: GET /streams lists all streams`)
+  if (!live)
+    throw new EyrieError('id', `stream ${id} does not exist: GET /streams lists all streams`)
   if (isSource(live)) assertNotFailed(live)
   return live
 }
@@ -213,7 +224,10 @@ async function selectSnapshotStream(
   return (isMissing && live.smallVariants?.original) || original
 }
 
-/** Waits until a stream that is produced on demand has started. Throws `EyrieError` (`unavailable`) if it cannot be produced. */
+/**
+ * Waits until a stream that is produced on demand has started. Throws `EyrieError` (`unavailable`)
+ * if it cannot be produced.
+ */
 async function startStream<Carried extends Track>(
   live: LiveStream,
   stream: Stream<Carried>,
@@ -225,9 +239,13 @@ async function startStream<Carried extends Track>(
     if (cause instanceof EyrieError) throw cause
 
     const source = isSource(live) ? live : live.source
-    const problem = isSource(live) ? 'no picture could be decoded' : `${live.name} has no analysed frame`
+    const problem = isSource(live)
+      ? 'no picture could be decoded'
+      : `${live.name} has no analysed frame`
     const { state, reason } = source.status()
-    throw new EyrieError('unavailable', `${problem}: ${reason ?? `the source is ${state}`}`, { cause })
+    throw new EyrieError('unavailable', `${problem}: ${reason ?? `the source is ${state}`}`, {
+      cause,
+    })
   }
 }
 

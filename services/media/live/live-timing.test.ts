@@ -2,7 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { countFrames, probePackets, receiveWholeFile } from '../../../test/fixtures/media/live-view.ts'
+import {
+  countFrames,
+  probePackets,
+  receiveWholeFile,
+} from '../../../test/fixtures/media/live-view.ts'
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
 interface Clip {
@@ -69,22 +73,35 @@ const probe = (path: string, entries: string) => {
 
 describe('timing of a live view', () => {
   it.each([0, 2])('preserves every tick at 29.97 fps with %i B-frames', async bFrames => {
-    const { received } = await playClip({ input: 'testsrc=r=30000/1001:d=2', filter: 'null', bFrames })
-    expect(probeTimes(received)).toEqual(Array.from({ length: countFrames(received) }, (_, n) => n * 3003))
+    const { received } = await playClip({
+      input: 'testsrc=r=30000/1001:d=2',
+      filter: 'null',
+      bFrames,
+    })
+    expect(probeTimes(received)).toEqual(
+      Array.from({ length: countFrames(received) }, (_, n) => n * 3003),
+    )
     expect(countFrames(received)).toBe(60)
     expect(probe(received, 'r_frame_rate')).toMatchObject({ r_frame_rate: '30000/1001' })
   })
 
-  it.each([0, 2])('preserves the times of a variable frame rate with %i B-frames', async bFrames => {
-    const uneven = 'settb=1/90000,setpts=PTS+lt(mod(N\\,7)\\,3)*0.02/TB+gt(N\\,20)*0.7/TB'
-    const { origin, received } = await playClip({ input: 'testsrc=r=25:d=2', filter: uneven, bFrames })
-    const times = probeTimes(received)
-    expect(times).toEqual(probeTimes(origin))
-    const gaps = new Set(times.slice(1).map((time, n) => time - times[n]!))
-    expect(gaps.size).toBeGreaterThan(2)
-    const packets = probePackets(received)
-    expect(packets.every(({ dts }, n) => n === 0 || dts > packets[n - 1]!.dts)).toBe(true)
-  })
+  it.each([0, 2])(
+    'preserves the times of a variable frame rate with %i B-frames',
+    async bFrames => {
+      const uneven = 'settb=1/90000,setpts=PTS+lt(mod(N\\,7)\\,3)*0.02/TB+gt(N\\,20)*0.7/TB'
+      const { origin, received } = await playClip({
+        input: 'testsrc=r=25:d=2',
+        filter: uneven,
+        bFrames,
+      })
+      const times = probeTimes(received)
+      expect(times).toEqual(probeTimes(origin))
+      const gaps = new Set(times.slice(1).map((time, n) => time - times[n]!))
+      expect(gaps.size).toBeGreaterThan(2)
+      const packets = probePackets(received)
+      expect(packets.every(({ dts }, n) => n === 0 || dts > packets[n - 1]!.dts)).toBe(true)
+    },
+  )
 
   it('preserves the display aspect ratio of non-square pixels', async () => {
     const clip = { input: 'testsrc=s=704x576:r=25:d=1', filter: 'setsar=12/11', bFrames: 2 }

@@ -40,7 +40,9 @@ async function servePaused(frame: number, video: Video) {
   const control = await opened.media.connectControl()
   const views = { grey: createViewSpec({ format: 'GRAY8' }) }
   const grant = (n: number) => control.send({ type: 'grant', source: 1, view: 'grey', n })
-  await control.apply(createDesiredSource({ id: 1, type: 'file', url: opened.path, pacing: 'all', views }))
+  await control.apply(
+    createDesiredSource({ id: 1, type: 'file', url: opened.path, pacing: 'all', views }),
+  )
   grant(frame)
   await control.message('frame', ({ n }) => n === frame)
   return { ...opened, resume: () => grant(Number.MAX_SAFE_INTEGER) }
@@ -49,23 +51,26 @@ async function servePaused(frame: number, video: Video) {
 const sorted = (packets: Packet[]) => packets.map(({ pts }) => pts).sort((a, b) => a - b)
 
 describe('live view', () => {
-  it.each([0, 2])('plays a file with %i B-frames in FFmpeg with the original pts', async bFrames => {
-    const { media, path, received } = await openVideo({ frames: 60, bFrames })
-    const { info, bytes } = await receiveWholeFile(media, path)
-    writeFileSync(received, bytes)
+  it.each([0, 2])(
+    'plays a file with %i B-frames in FFmpeg with the original pts',
+    async bFrames => {
+      const { media, path, received } = await openVideo({ frames: 60, bFrames })
+      const { info, bytes } = await receiveWholeFile(media, path)
+      writeFileSync(received, bytes)
 
-    expect(info).toMatchObject({
-      width: 320,
-      height: 240,
-      codecs: expect.stringMatching(/^avc1\.[0-9a-f]{6}$/),
-    })
-    const packets = probePackets(received)
-    const origin = probePackets(path)
-    expect(countFrames(received)).toBe(60)
-    expect(sorted(packets)).toEqual(origin.map((_, i) => i * 3000))
-    expect(packets.map(({ flags }) => flags[0])).toEqual(origin.map(({ flags }) => flags[0]))
-    expect(packets.every(({ dts }, i) => i === 0 || dts > packets[i - 1]!.dts)).toBe(true)
-  })
+      expect(info).toMatchObject({
+        width: 320,
+        height: 240,
+        codecs: expect.stringMatching(/^avc1\.[0-9a-f]{6}$/),
+      })
+      const packets = probePackets(received)
+      const origin = probePackets(path)
+      expect(countFrames(received)).toBe(60)
+      expect(sorted(packets)).toEqual(origin.map((_, i) => i * 3000))
+      expect(packets.map(({ flags }) => flags[0])).toEqual(origin.map(({ flags }) => flags[0]))
+      expect(packets.every(({ dts }, i) => i === 0 || dts > packets[i - 1]!.dts)).toBe(true)
+    },
+  )
 
   it('continues without a gap when a file is looped', async () => {
     const { media, received } = await serveVideo({ frames: 20, bFrames: 2 })
@@ -84,7 +89,10 @@ describe('live view', () => {
   })
 
   it('is one endless file over plain HTTP', async () => {
-    const { media, received, resume } = await servePaused(10, { frames: 120, keyframeInterval: 120 })
+    const { media, received, resume } = await servePaused(10, {
+      frames: 120,
+      keyframeInterval: 120,
+    })
     const answer = await fetch(`${media.url}/streams/1`)
     expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\./)
     resume()
@@ -98,7 +106,9 @@ describe('live view', () => {
     const answer = await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
     expect(await media.readMetric('eyrie_media_viewers', '{source="1"}')).toBe(1)
     leaving.abort()
-    await expect.poll(() => media.readMetric('eyrie_media_viewers', '{source="1"}'), PATIENCE).toBe(0)
+    await expect
+      .poll(() => media.readMetric('eyrie_media_viewers', '{source="1"}'), PATIENCE)
+      .toBe(0)
     await expect(answer.arrayBuffer()).rejects.toThrow()
   })
 
@@ -111,7 +121,9 @@ describe('live view', () => {
     ])
     const socket = await fetch(`${media.url}/streams/1/ws`)
     expect([socket.status, await socket.json()]).toMatchObject([400, { code: 'syntax' }])
-    expect(await (await fetch(`${media.url}/streams`)).json()).toMatchObject([{ id: 1, viewers: 0 }])
+    expect(await (await fetch(`${media.url}/streams`)).json()).toMatchObject([
+      { id: 1, viewers: 0 },
+    ])
   })
 
   it('shows test pictures', async () => {
@@ -127,7 +139,8 @@ describe('live view', () => {
 })
 
 describe('snapshot of a live view', () => {
-  const get = (media: ServedMedia, query = '') => fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
+  const get = (media: ServedMedia, query = '') =>
+    fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
 
   it('is a JPEG of the latest keyframe', async () => {
     const { media } = await servePaused(30, { frames: 120, keyframeInterval: 120 })
@@ -142,7 +155,9 @@ describe('snapshot of a live view', () => {
     const { media } = await servePaused(30, { frames: 150, keyframeInterval: 150, bFrames: 2 })
     const answers = await Promise.all([0, 15_000, 43_999].map(pts => get(media, `?pts=${pts}`)))
     expect(answers.map(({ headers }) => headers.get('X-Pts'))).toEqual(['0', '15000', '45000'])
-    const pictures = await Promise.all(answers.map(async answer => Buffer.from(await answer.arrayBuffer())))
+    const pictures = await Promise.all(
+      answers.map(async answer => Buffer.from(await answer.arrayBuffer())),
+    )
     expect(new Set(pictures.map(picture => picture.toString('base64'))).size).toBe(3)
   })
 

@@ -10,11 +10,17 @@ import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/serve
 
 const PATIENCE = { timeout: 60_000, interval: 100 }
 const MIB = 1 << 20
-/** Bytes that Linux holds for a connection whose reader has stopped: what the sender queues, and what the receiver does. */
+/**
+ * Bytes that Linux holds for a connection whose reader has stopped: what the sender queues, and
+ * what the receiver does.
+ */
 const MAX_TCP_BYTES = ['wmem', 'rmem']
   .map(name => Number(readFileSync(`/proc/sys/net/ipv4/tcp_${name}`, 'utf8').split('\t')[2]))
   .reduce((sum, bytes) => sum + bytes)
-/** Backlog of a stalled viewer: four MiB in media, some on the way through this process, the rest in TCP buffers. */
+/**
+ * Backlog of a stalled viewer: four MiB in media, some on the way through this process, the
+ * rest in TCP buffers.
+ */
 const MAX_BACKLOG_BYTES = 8 * MIB + MAX_TCP_BYTES
 const PRODUCED_BYTES = MAX_BACKLOG_BYTES + 32 * MIB
 
@@ -31,7 +37,11 @@ async function watchBySocket({ url }: ServedMedia): Promise<Reader> {
   const parts: Buffer[] = []
   socket.on('message', (data, isBinary) => isBinary && parts.push(data as Buffer))
   await once(socket, 'open')
-  return { pause: () => socket.pause(), resume: () => socket.resume(), bytes: () => Buffer.concat(parts) }
+  return {
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    bytes: () => Buffer.concat(parts),
+  }
 }
 
 async function watchByHttp({ url }: ServedMedia): Promise<Reader> {
@@ -39,7 +49,11 @@ async function watchByHttp({ url }: ServedMedia): Promise<Reader> {
   onTestFinished(() => void answer.destroy())
   const parts: Buffer[] = []
   answer.on('data', part => parts.push(part))
-  return { pause: () => answer.pause(), resume: () => answer.resume(), bytes: () => Buffer.concat(parts) }
+  return {
+    pause: () => answer.pause(),
+    resume: () => answer.resume(),
+    bytes: () => Buffer.concat(parts),
+  }
 }
 
 interface Fragment {
@@ -75,7 +89,19 @@ describe('live view', () => {
       const media = await serveMedia()
       const path = join(media.folder, 'noise.mp4')
       const noise = ['-f', 'lavfi', '-i', "nullsrc=s=640x360:r=25:d=2,geq='random(1)*255':128:128"]
-      const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '8', '-g', '25', '-bf', '0', path]
+      const coded = [
+        '-c:v',
+        'libx264',
+        '-preset',
+        'ultrafast',
+        '-qp',
+        '8',
+        '-g',
+        '25',
+        '-bf',
+        '0',
+        path,
+      ]
       execFileSync('ffmpeg', ['-v', 'error', ...noise, ...coded])
       const control = await media.connectControl()
       await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))

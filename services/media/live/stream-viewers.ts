@@ -6,11 +6,12 @@ import type { PlayableTrack } from '../stream/sample-entry.ts'
 const NORMAL_CLOSURE = 1000
 
 /**
- * Creates a viewer that sends a live stream over a WebSocket: the stream information as a text message, then the init segment and
- * the fragments as binary messages.
+ * Creates a viewer that sends a live stream over a WebSocket: the stream information as a text
+ * message, then the init segment and the fragments as binary messages.
  */
 export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
-  // Hono excludes bytes in shared memory from its type. The bytes of a stream are never in shared memory.
+  // Hono excludes bytes in shared memory from its type. The bytes of a stream are
+  // never in shared memory.
   const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)
   return {
     begin(info, init) {
@@ -24,8 +25,8 @@ export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
 }
 
 /**
- * Returns a live stream as an endless MP4 file, for the body of a response. The file ends when the stream ends, or when a new init
- * segment is necessary, which an MP4 file cannot contain.
+ * Returns a live stream as an endless MP4 file, for the body of a response. The file ends when the
+ * stream ends, or when a new init segment is necessary, which an MP4 file cannot contain.
  */
 export function createChunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
   let stop: (() => void) | undefined
@@ -41,7 +42,10 @@ export function createChunkedBody(stream: Stream<PlayableTrack>): ReadableStream
   )
 }
 
-/** Writes a live stream to a response body. Returns a function that stops writing after the client has disconnected. */
+/**
+ * Writes a live stream to a response body. Returns a function that stops writing after the
+ * client has disconnected.
+ */
 function writeStream(
   stream: Stream<PlayableTrack>,
   controller: ReadableStreamDefaultController<Uint8Array>,
@@ -68,7 +72,8 @@ function writeStream(
       controller.enqueue(init)
     },
     fragment(bytes) {
-      // A stream with sound may end the viewer while it handles a unit, and then still pass on this unit.
+      // A stream with sound may end the viewer while it handles a unit, and then
+      // still pass on this unit.
       if (!hasEnded) controller.enqueue(bytes)
     },
     backlog: () => -(controller.desiredSize ?? 0),

@@ -3,7 +3,10 @@ import type { Message } from './message.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Ring, RingOptions } from './ring.ts'
 
-/** The exports of the native addon, which is written in C++ and gives JavaScript access to GStreamer. */
+/**
+ * The exports of the native addon, which is written in C++ and gives JavaScript
+ * access to GStreamer.
+ */
 interface Addon {
   /** Throws `GstError` if the launch string is invalid. */
   Pipeline: new (
@@ -12,8 +15,9 @@ interface Addon {
   ) => Pipeline
   Ring: new (options: RingOptions) => Ring
   /**
-   * Loads a plugin, which registers its elements again, for plugins whose elements depend on the hardware: the registry contains the
-   * elements of the hardware at the time of the search. Returns whether the plugin is installed.
+   * Loads a plugin, which registers its elements again, for plugins whose elements depend on the
+   * hardware: the registry contains the elements of the hardware at the time of the search. Returns
+   * whether the plugin is installed.
    */
   loadPlugin(name: string): boolean
   /** Version of GStreamer, such as `GStreamer 1.22.0`. */

@@ -18,11 +18,14 @@ function numbersAt(pipeline: Pipeline, sink: string): number[] {
   return numbers
 }
 
-const consecutive = (numbers: number[]) => numbers.every((n, i) => i === 0 || n === numbers[i - 1]! + 1)
+const consecutive = (numbers: number[]) =>
+  numbers.every((n, i) => i === 0 || n === numbers[i - 1]! + 1)
 
 describe('branch', () => {
   it('is added and removed fifty times without affecting frames or caps of another branch', async () => {
-    const { pipeline, messages } = launch(camera('allow-not-linked=true frames. ! queue ! appsink name=main'))
+    const { pipeline, messages } = launch(
+      camera('allow-not-linked=true frames. ! queue ! appsink name=main'),
+    )
     pipeline.number('frames', 'sink')
     const main: number[] = []
     let capsChanges = 0
@@ -147,7 +150,10 @@ describe('branch', () => {
     const { pipeline } = launch(camera())
     const never = pipeline.add(small('never'), 'frames')
     await never.remove()
-    await expect(never.start()).rejects.toMatchObject({ name: 'GstError', message: /has been removed/ })
+    await expect(never.start()).rejects.toMatchObject({
+      name: 'GstError',
+      message: /has been removed/,
+    })
     const still = pipeline.add(small('still'), 'frames')
     await still.start()
     await Promise.all([still.remove(), still.remove()])
@@ -165,12 +171,16 @@ describe('branch', () => {
   it('is rejected if its launch string is invalid', () => {
     const { pipeline } = launch(camera('frames. ! fakesink name=end'))
     expect(() => pipeline.add('queue ! nosuchelement', 'frames')).toThrow(/nosuchelement/)
-    expect(() => pipeline.add('fakesrc ! fakesink', 'frames')).toThrow(/no unlinked sink pad.*fakesrc/)
+    expect(() => pipeline.add('fakesrc ! fakesink', 'frames')).toThrow(
+      /no unlinked sink pad.*fakesrc/,
+    )
     expect(() => pipeline.add('queue ! fakesink', 'tea')).toThrow(/no element "tea"/)
   })
 
   it('fails to start if the element is not a tee', async () => {
     const { pipeline } = launch(camera('frames. ! fakesink name=end'))
-    await expect(pipeline.add('queue ! fakesink', 'end').start()).rejects.toThrow(/end is not a tee/)
+    await expect(pipeline.add('queue ! fakesink', 'end').start()).rejects.toThrow(
+      /end is not a tee/,
+    )
   })
 })

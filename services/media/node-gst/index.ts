@@ -2,8 +2,8 @@ import { addon } from './addon.ts'
 import type { Pipeline as NativePipeline } from './pipeline.ts'
 import type { Ring as NativeRing } from './ring.ts'
 
-// Entry point of the GStreamer binding: runs media pipelines through a native addon. `Pipeline` and `Ring` are the classes of the
-// addon; pipeline.ts and ring.ts describe them as interfaces.
+// Entry point of the GStreamer binding: runs media pipelines through a native addon. `Pipeline` and
+// `Ring` are the classes of the addon; pipeline.ts and ring.ts describe them as interfaces.
 
 export type { GstError, Message } from './message.ts'
 export { isGstError } from './message.ts'

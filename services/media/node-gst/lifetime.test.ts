@@ -8,7 +8,9 @@ const run = promisify(execFile)
 /** Runs in a separate process, so that a crash fails the test and memory is measured separately. */
 async function exercise(name: string, ...args: string[]): Promise<string> {
   const script = join(import.meta.dirname, 'exercise', `${name}.ts`)
-  const { stdout } = await run(process.execPath, ['--expose-gc', script, ...args], { timeout: 60_000 })
+  const { stdout } = await run(process.execPath, ['--expose-gc', script, ...args], {
+    timeout: 60_000,
+  })
   return stdout
 }
 

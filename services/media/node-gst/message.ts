@@ -4,10 +4,16 @@ import type { Value } from './value.ts'
 /** An error of GStreamer. Methods throw it or reject with it, and `error` messages contain it. */
 export interface GstError extends Error {
   name: 'GstError'
-  /** Error domain of GStreamer, such as `gst-resource-error-quark`, which defines the meaning of `code`. */
+  /**
+   * Error domain of GStreamer, such as `gst-resource-error-quark`, which defines the meaning of
+   * `code`.
+   */
   domain: string
   code: number
-  /** Name of the element that failed; null if no element is involved, such as for an invalid launch string. */
+  /**
+   * Name of the element that failed; null if no element is involved, such as for an
+   * invalid launch string.
+   */
   source: string | null
   /** Details for developers: file, line and function in GStreamer. */
   debug: string | null
@@ -17,7 +23,10 @@ export function isGstError(error: unknown): error is GstError {
   return error instanceof Error && error.name === 'GstError'
 }
 
-/** A message from the bus of a pipeline. `source` is the name of the element that has posted the message. */
+/**
+ * A message from the bus of a pipeline. `source` is the name of the element that has posted the
+ * message.
+ */
 export type Message =
   | { type: 'error'; source: string; error: GstError }
   | { type: 'warning'; source: string; error: GstError }

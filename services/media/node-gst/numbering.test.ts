@@ -4,7 +4,10 @@ import { launch } from './launch.fixture.ts'
 
 const SECOND = 1e9
 
-/** Pushes frames with these timestamps through a numbered pad. Returns the number and timestamp of each frame that passes. */
+/**
+ * Pushes frames with these timestamps through a numbered pad. Returns the number and timestamp of
+ * each frame that passes.
+ */
 async function pass(timesNs: number[], options?: NumberOptions, ptsOffset = 0) {
   const { pipeline, message } = launch(
     'appsrc name=source format=time ! identity name=numbered ! appsink name=sink sync=false async=false',
@@ -89,12 +92,15 @@ describe('rate limit', () => {
     [30, 10, [0, 3, 6, 9]],
     [25, 10, [0, 3, 5, 8, 10]],
     [12, 30, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
-  ])('reduces %i frames per second evenly to %i, numbered without gaps', async (fps, rate, indices) => {
-    const times = frames(12, fps)
-    const { passed } = await pass(times, { rate })
-    expect(passed.map(({ ptsNs }) => times.indexOf(ptsNs!))).toEqual(indices)
-    expect(passed.map(({ n }) => n)).toEqual(indices.map((_, i) => i + 1))
-  })
+  ])(
+    'reduces %i frames per second evenly to %i, numbered without gaps',
+    async (fps, rate, indices) => {
+      const times = frames(12, fps)
+      const { passed } = await pass(times, { rate })
+      expect(passed.map(({ ptsNs }) => times.indexOf(ptsNs!))).toEqual(indices)
+      expect(passed.map(({ n }) => n)).toEqual(indices.map((_, i) => i + 1))
+    },
+  )
 
   it.each([24, 25, 30, 50, 60])(
     'of %i frames per second passes every frame of a stream with this rate, despite rounded timestamps',

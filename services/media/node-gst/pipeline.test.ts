@@ -42,7 +42,9 @@ describe('state change', () => {
     await pipeline.setState('paused')
     await pipeline.setState('playing')
     await pipeline.setState('null')
-    const steps = messages.flatMap(message => (message.type === 'state-changed' ? [message.to] : []))
+    const steps = messages.flatMap(message =>
+      message.type === 'state-changed' ? [message.to] : [],
+    )
     expect(steps).toEqual(['ready', 'paused', 'playing', 'paused', 'ready'])
   })
 
@@ -60,14 +62,20 @@ describe('state change', () => {
       source: 'file',
       debug: expect.stringContaining('/nowhere/at/all'),
     })
-    expect(await message('error')).toMatchObject({ source: 'file', error: { name: 'GstError', code: 3 } })
+    expect(await message('error')).toMatchObject({
+      source: 'file',
+      error: { name: 'GstError', code: 3 },
+    })
   })
 
   it('rejects if the error occurs after the first steps', async () => {
     const file = join(createTemporaryFolder(), 'no.mp4')
     writeFileSync(file, 'this is no video')
     const { pipeline } = launch(`filesrc location=${file} ! qtdemux ! fakesink`)
-    await expect(pipeline.setState('paused')).rejects.toMatchObject({ name: 'GstError', source: 'qtdemux0' })
+    await expect(pipeline.setState('paused')).rejects.toMatchObject({
+      name: 'GstError',
+      source: 'qtdemux0',
+    })
   })
 
   it('is superseded by the next state change', async () => {
@@ -97,7 +105,9 @@ describe('state change', () => {
 
 describe('properties', () => {
   it('are read and set according to their types', () => {
-    const { pipeline } = launch('videotestsrc name=source ! capsfilter name=shape ! fakesink name=end')
+    const { pipeline } = launch(
+      'videotestsrc name=source ! capsfilter name=shape ! fakesink name=end',
+    )
     pipeline.set('source', 'pattern', 'ball')
     pipeline.set('source', 'num-buffers', 5)
     pipeline.set('end', 'sync', true)
@@ -116,7 +126,11 @@ describe('properties', () => {
       p => p.set('source', 'num-buffers', 'many'),
       /"num-buffers".*cannot be "many"/,
     ],
-    ['a value out of range', p => p.set('source', 'num-buffers', -7), /"num-buffers".*-7.*out of range/],
+    [
+      'a value out of range',
+      p => p.set('source', 'num-buffers', -7),
+      /"num-buffers".*-7.*out of range/,
+    ],
     ['a read-only property', p => p.set('end', 'stats', 'x'), /"stats".*cannot be set/],
     ['an unknown pad', p => p.caps('source', 'sink'), /"source" has no pad "sink"/],
   ])('reject %s with a message that names it', (_, action, message) => {
@@ -138,7 +152,12 @@ describe('queries', () => {
     expect(pipeline.latency()).toEqual({ live: false, minNs: 0, maxNs: null })
     expect(pipeline.caps('end', 'sink')).toMatchObject({
       name: 'video/x-raw',
-      fields: { format: 'I420', width: 32, height: 16, framerate: { numerator: 30, denominator: 1 } },
+      fields: {
+        format: 'I420',
+        width: 32,
+        height: 16,
+        framerate: { numerator: 30, denominator: 1 },
+      },
     })
   })
 
@@ -163,7 +182,10 @@ describe('events', () => {
     await pipeline.seek({ toNs: 2e9, flush: true })
     await until(() => pipeline.position() === 2e9, 'the position is 2 s')
     const { pipeline: deaf } = launch('appsrc ! fakesink')
-    await expect(deaf.seek({ toNs: 1e9 })).rejects.toMatchObject({ name: 'GstError', message: /seek/ })
+    await expect(deaf.seek({ toNs: 1e9 })).rejects.toMatchObject({
+      name: 'GstError',
+      message: /seek/,
+    })
   })
 
   it('request a keyframe from an encoder', async () => {
@@ -177,7 +199,8 @@ describe('events', () => {
       sample.release()
     })
     const picture = new Uint8Array(64 * 64 * 1.5)
-    const push = (frame: number) => pipeline.push('source', picture, { ptsNs: frame * 1e8, durationNs: 1e8 })
+    const push = (frame: number) =>
+      pipeline.push('source', picture, { ptsNs: frame * 1e8, durationNs: 1e8 })
     const playing = pipeline.setState('playing')
     for (let frame = 0; frame < 5; frame++) push(frame)
     await playing
@@ -206,7 +229,9 @@ describe('messages', () => {
 
   it('of type eos arrive after the last sample', async () => {
     let order = ''
-    const { pipeline, message } = launch('videotestsrc num-buffers=50 ! appsink name=sink sync=false')
+    const { pipeline, message } = launch(
+      'videotestsrc num-buffers=50 ! appsink name=sink sync=false',
+    )
     pipeline.samples('sink', { queue: 100, full: 'block' }, sample => {
       order += 's'
       sample.release()
@@ -222,7 +247,9 @@ describe('messages', () => {
 
 describe('appsrc', () => {
   it('receives data and timestamps from JavaScript', async () => {
-    const { pipeline, message } = launch('appsrc name=source format=time ! appsink name=sink sync=false')
+    const { pipeline, message } = launch(
+      'appsrc name=source format=time ! appsink name=sink sync=false',
+    )
     const got: unknown[] = []
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
       got.push([[...sample.data], sample.bufferPtsNs, sample.dts, sample.duration])
@@ -241,7 +268,9 @@ describe('appsrc', () => {
       [[1, 2, 3], 1e9, 45_000, 9000],
       [[4], null, null, null],
     ])
-    expect(() => pipeline.push('source', Uint8Array.of(5))).toThrow(/"source" accepts no more data: eos/)
+    expect(() => pipeline.push('source', Uint8Array.of(5))).toThrow(
+      /"source" accepts no more data: eos/,
+    )
     expect(() => pipeline.push('sink', Uint8Array.of(5))).toThrow(/"sink" is not an appsrc/)
   })
 })

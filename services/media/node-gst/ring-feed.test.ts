@@ -8,7 +8,12 @@ const picture = (format: string, width: number, height: number) =>
   `video/x-raw,format=${format},width=${width},height=${height},framerate=30/1`
 
 /** Plays numbered frames of a test pattern into the ring. */
-function feed(ring: Ring, frames: number, caps: string, onFrame: (frame: RingFrame) => void = () => {}) {
+function feed(
+  ring: Ring,
+  frames: number,
+  caps: string,
+  onFrame: (frame: RingFrame) => void = () => {},
+) {
   const launched = launch(
     `videotestsrc pattern=snow num-buffers=${frames} ! ${caps} ! identity name=numbered ! appsink name=sink sync=false`,
   )
@@ -17,7 +22,9 @@ function feed(ring: Ring, frames: number, caps: string, onFrame: (frame: RingFra
   return launched
 }
 
-/** Bytes per row of GStreamer's buffer and of the picture; rows of the picture and of the buffer. */
+/**
+ * Bytes per row of GStreamer's buffer and of the picture; rows of the picture and of the buffer.
+ */
 const plane = (stride: number, bytes: number, rows: number, allocated = rows) => ({
   stride,
   bytes,
@@ -58,7 +65,11 @@ describe('frame in a ring', () => {
       const samples = new Map<number, { data: Buffer; pts: number; timeUs: number }>()
       pipeline.samples('sink', { queue: 2, full: 'block' }, sample => {
         const { pts, timeUs } = sample
-        samples.set(sample.offset!, { data: packed(sample.data, planes), pts: pts!, timeUs: timeUs! })
+        samples.set(sample.offset!, {
+          data: packed(sample.data, planes),
+          pts: pts!,
+          timeUs: timeUs!,
+        })
         sample.release()
       })
       pipeline.toRing('ring', ring, () => {})
@@ -92,7 +103,13 @@ describe('frame in a ring', () => {
     await launched.pipeline.setState('playing')
     await launched.message('eos')
 
-    const filled = (width: number, height: number, outside: number, inside: number, shift: number) =>
+    const filled = (
+      width: number,
+      height: number,
+      outside: number,
+      inside: number,
+      shift: number,
+    ) =>
       Array.from({ length: width * height }, (_, i) => {
         const [x, y] = [(i % width) << shift, Math.floor(i / width) << shift]
         return x >= 4 && x < 4 + 9 && y >= 2 && y < 2 + 8 ? inside : outside
@@ -117,7 +134,9 @@ describe('frame in a ring', () => {
     await pipeline.setState('playing')
     await message('eos')
 
-    const written = Array.from({ length: 40 }, (_, i) => i + 1).filter(n => view.sequence(n) === 2 * n)
+    const written = Array.from({ length: 40 }, (_, i) => i + 1).filter(
+      n => view.sequence(n) === 2 * n,
+    )
     expect(written.length).toBeLessThan(40)
     expect(written.filter(n => view.stamp(n).flags !== 0 && n !== 1)).toEqual([])
   })
@@ -160,11 +179,15 @@ describe('ring notification', () => {
   it('reports the newest frame, at the latest at the end of the stream', async () => {
     const { ring } = createRing()
     const notified: RingFrame[] = []
-    const { pipeline, message } = feed(ring, 30, picture('I420', 64, 48), frame => notified.push(frame))
+    const { pipeline, message } = feed(ring, 30, picture('I420', 64, 48), frame =>
+      notified.push(frame),
+    )
     await pipeline.setState('playing')
     await message('eos')
     expect(notified.at(-1)).toEqual({ n: 30, pts: 29 * 3000, timeUs: 966_666 })
-    expect(notified.map(({ n }) => n)).toEqual([...new Set(notified.map(({ n }) => n))].sort((a, b) => a - b))
+    expect(notified.map(({ n }) => n)).toEqual(
+      [...new Set(notified.map(({ n }) => n))].sort((a, b) => a - b),
+    )
   })
 
   it('ends when the feed is closed, while the ring continues with the next feed', async () => {
@@ -251,7 +274,9 @@ describe('concurrent ring reader', () => {
     await pipeline.setState('playing')
 
     const counts = { whole: 0, overtaken: 0, wrong: 0 }
-    const reader = new Worker(new URL('ring-reader.fixture.ts', import.meta.url), { workerData: ring.path })
+    const reader = new Worker(new URL('ring-reader.fixture.ts', import.meta.url), {
+      workerData: ring.path,
+    })
     onTestFinished(async () => void (await reader.terminate()))
     reader.on('message', (outcome: keyof typeof counts) => counts[outcome]++)
 

@@ -6,7 +6,14 @@ const caps = 'video/x-raw,format=I420,width=64,height=48,framerate=30/1'
 
 describe('JPEG frame in a ring', () => {
   it('has its number and length', async () => {
-    const shape = { format: 'JPEG', width: 64, height: 48, fill: [], slots: 8, payloadLimit: 64 * 48 * 2 }
+    const shape = {
+      format: 'JPEG',
+      width: 64,
+      height: 48,
+      fill: [],
+      slots: 8,
+      payloadLimit: 64 * 48 * 2,
+    }
     const { ring, view } = createRing(shape)
     const { pipeline, message } = launch(
       `videotestsrc pattern=snow num-buffers=6 ! ${caps} ! tee name=frames ` +

@@ -82,7 +82,11 @@ describe('ring', () => {
     ],
     ['an unknown format', { format: 'I421' }, /"I421" is not supported/],
     ['a format that is not 8-bit', { format: 'I420_10LE' }, /"I420_10LE" is not supported/],
-    ['content beyond the edge', { content: { x: 2, y: 0, width: 64, height: 48 } }, /inside width x height/],
+    [
+      'content beyond the edge',
+      { content: { x: 2, y: 0, width: 64, height: 48 } },
+      /inside width x height/,
+    ],
     [
       'content between chroma samples',
       { content: { x: 1, y: 0, width: 60, height: 40 } },

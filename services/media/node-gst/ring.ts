@@ -1,20 +1,28 @@
 /**
- * A ring buffer of decoded frames in a file, ideally on tmpfs, through which the media service passes pictures to other processes.
- * Readers access it without locks: sequence numbers reveal frames that were overwritten while they were read.
- * `sdk/contract/ring.ts` defines the layout. `Pipeline.toRing` writes into a ring; only one pipeline may do so at a time, and
- * another pipeline may continue.
+ * A ring buffer of decoded frames in a file, ideally on tmpfs, through which the media service
+ * passes pictures to other processes. Readers access it without locks: sequence numbers reveal
+ * frames that were overwritten while they were read. `sdk/contract/ring.ts` defines the layout.
+ * `Pipeline.toRing` writes into a ring; only one pipeline may do so at a time, and another
+ * pipeline may continue.
  *
- * The constructor throws if an option is out of range or the file cannot be created. No file remains in this case.
+ * The constructor throws if an option is out of range or the file cannot be created. No file
+ * remains in this case.
  */
 export interface Ring {
   readonly path: string
   /** Size of the file in bytes. */
   readonly bytes: number
-  /** With pacing `all`, allows the writer to write the frames up to number `n`. A lower `n` than before has no effect. */
+  /**
+   * With pacing `all`, allows the writer to write the frames up to number `n`. A lower `n` than
+   * before has no effect.
+   */
   grant(n: number): void
   setPacing(pacing: Pacing): void
   stats(): RingStats
-  /** Removes the file. A waiting writer continues, and further frames are dropped. May be called repeatedly. */
+  /**
+   * Removes the file. A waiting writer continues, and further frames are dropped. May
+   * be called repeatedly.
+   */
   close(): void
 }
 
@@ -26,18 +34,26 @@ export interface RingOptions {
   /** Size in pixels of the view, which is the scaled picture with its padding. */
   width: number
   height: number
-  /** 8-bit pixel format, by its name in GStreamer: `I420`, `NV12`, `GRAY8`, `RGB`, `BGR`, `RGBP`, `BGRP`, …; or `JPEG`. */
+  /**
+   * 8-bit pixel format, by its name in GStreamer: `I420`, `NV12`, `GRAY8`, `RGB`, `BGR`, `RGBP`,
+   * `BGRP`, …; or `JPEG`.
+   */
   format: string
-  /** The rectangle of the view that the scaled picture covers. `x` and `y` must be multiples of the format's chroma subsampling. */
+  /**
+   * The rectangle of the view that the scaled picture covers. `x` and `y` must be multiples of the
+   * format's chroma subsampling.
+   */
   content: { x: number; y: number; width: number; height: number }
   /**
-   * Colour around the content: one value per component in the order of the format (Y, U, V or R, G, B), or one value for all
-   * components. Unused for JPEG, which has no padding.
+   * Colour around the content: one value per component in the order of the format (Y, U, V or R, G,
+   * B), or one value for all components. Unused for JPEG, which has no padding.
    */
   fill: readonly number[]
   /** Distinguishes this ring from earlier ones at the same path. */
   generation: number
-  /** Start of the service that writes the ring. Stream times of different epochs are not comparable. */
+  /**
+   * Start of the service that writes the ring. Stream times of different epochs are not comparable.
+   */
   epoch: number
   /** Size of the decoded picture from which the view is scaled. */
   sourceWidth: number
@@ -50,12 +66,18 @@ export interface RingOptions {
   pacing?: Pacing
 }
 
-/** With `newest`, the writer never waits. With `all`, it waits until each frame is granted, so that readers miss no frame. */
+/**
+ * With `newest`, the writer never waits. With `all`, it waits until each frame is granted, so that
+ * readers miss no frame.
+ */
 export type Pacing = 'newest' | 'all'
 
 export interface RingStats {
   written: number
-  /** Frames with a wrong size, format or number, and frames that waited for a grant when the ring was closed. */
+  /**
+   * Frames with a wrong size, format or number, and frames that waited for a grant when
+   * the ring was closed.
+   */
   dropped: number
   /** Total time that the writer has waited for grants, in ns. */
   waitedNs: number

@@ -15,7 +15,9 @@ const DEPAYLOADER = 'rtppcmadepay name=depay ! appsink name=sink sync=false asyn
 const CAPS = 'application/x-rtp,media=audio,clock-rate=8000,encoding-name=PCMA,payload=8'
 
 it('the newest packet of a depayloader has both its timestamp and its running time', async () => {
-  const { pipeline, message } = launch(`appsrc name=source format=time caps=${CAPS} ! ${DEPAYLOADER}`)
+  const { pipeline, message } = launch(
+    `appsrc name=source format=time caps=${CAPS} ! ${DEPAYLOADER}`,
+  )
   expect(pipeline.newestRtpPacket('depay')).toBeNull()
   let packets = 0
   pipeline.samples('sink', { queue: 8, full: 'block' }, sample => {
@@ -29,11 +31,17 @@ it('the newest packet of a depayloader has both its timestamp and its running ti
   pipeline.endOfStream('source')
   await message('eos')
   expect(packets).toBe(2)
-  expect(pipeline.newestRtpPacket('depay')).toEqual({ timestamp: 64, runningTicks: 1800, clockRate: 8000 })
+  expect(pipeline.newestRtpPacket('depay')).toEqual({
+    timestamp: 64,
+    runningTicks: 1800,
+    clockRate: 8000,
+  })
 })
 
 it('there is no newest packet of an element that is missing or receives other data', async () => {
-  const { pipeline, message } = launch('videotestsrc num-buffers=2 ! identity name=depay ! fakesink')
+  const { pipeline, message } = launch(
+    'videotestsrc num-buffers=2 ! identity name=depay ! fakesink',
+  )
   await pipeline.setState('playing')
   await message('eos')
   expect(pipeline.newestRtpPacket('depay')).toBeNull()
@@ -51,5 +59,9 @@ it('a depayloader in a branch has a newest packet', async () => {
   pipeline.push('source', createPacket(1, 500), { ptsNs: 0 })
   pipeline.endOfStream('source')
   await message('eos')
-  expect(pipeline.newestRtpPacket('depay')).toEqual({ timestamp: 500, runningTicks: 0, clockRate: 8000 })
+  expect(pipeline.newestRtpPacket('depay')).toEqual({
+    timestamp: 500,
+    runningTicks: 0,
+    clockRate: 8000,
+  })
 })

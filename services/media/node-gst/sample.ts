@@ -1,12 +1,20 @@
 import type { Caps } from './value.ts'
 
-/** A picture, sound packet or other buffer that a pipeline passes to JavaScript through an appsink. */
+/**
+ * A picture, sound packet or other buffer that a pipeline passes to JavaScript through an appsink.
+ */
 export interface Sample {
   /** Memory of the buffer, not a copy. Empty after `release()`. */
   readonly data: Uint8Array
-  /** Presentation time in 90 kHz ticks of stream time (see `Timeline`); null if the buffer has no timestamp. */
+  /**
+   * Presentation time in 90 kHz ticks of stream time (see `Timeline`); null if the
+   * buffer has no timestamp.
+   */
   readonly pts: number | null
-  /** Decode time in 90 kHz ticks of stream time. May be before the start of the timeline if the stream has B-frames. */
+  /**
+   * Decode time in 90 kHz ticks of stream time. May be before the start of the timeline if the
+   * stream has B-frames.
+   */
   readonly dts: number | null
   /** In 90 kHz ticks. */
   readonly duration: number | null
@@ -24,18 +32,23 @@ export interface Sample {
   readonly discont: boolean
   /** Whether the sample is a stream header instead of a picture. */
   readonly header: boolean
-  /** Caps of the first sample, and of a sample whose caps differ from those of the previous one; null otherwise. */
+  /**
+   * Caps of the first sample, and of a sample whose caps differ from those of the previous
+   * one; null otherwise.
+   */
   readonly caps: Caps | null
   /**
-   * Returns the buffer to GStreamer and detaches `data`. May be called repeatedly. A sample that is not released occupies the queue
-   * until it is garbage-collected.
+   * Returns the buffer to GStreamer and detaches `data`. May be called repeatedly. A sample that is
+   * not released occupies the queue until it is garbage-collected.
    */
   release(): void
 }
 
 /** Delivers the samples of an appsink to JavaScript. */
 export interface SampleStream {
-  /** Returns the number of samples delivered to JavaScript, and dropped because the queue was full. */
+  /**
+   * Returns the number of samples delivered to JavaScript, and dropped because the queue was full.
+   */
   stats(): { delivered: number; dropped: number }
   /** Stops delivery. Delivered samples remain valid, and the appsink discards new samples. */
   close(): void
@@ -45,11 +58,14 @@ export interface SampleStream {
 export type WhenFull = 'drop-oldest' | 'drop-newest' | 'block'
 
 export interface SampleOptions {
-  /** Maximum number of samples that wait for JavaScript, or were delivered and not yet released. At least 1. */
+  /**
+   * Maximum number of samples that wait for JavaScript, or were delivered and not yet
+   * released. At least 1.
+   */
   queue: number
   /**
-   * `block` blocks the streaming thread until a sample is released, or the pipeline is stopped or flushed. `drop-oldest` drops the
-   * oldest waiting sample, or the new one if no sample is waiting.
+   * `block` blocks the streaming thread until a sample is released, or the pipeline is stopped or
+   * flushed. `drop-oldest` drops the oldest waiting sample, or the new one if no sample is waiting.
    */
   full: WhenFull
 }

@@ -9,7 +9,9 @@ const encoded =
 
 /** All bytes of frame i have the value i. */
 function numbered(frames: number, options: SampleOptions, onSample: (sample: Sample) => void) {
-  const launched = launch('appsrc name=source format=time ! appsink name=sink sync=false async=false')
+  const launched = launch(
+    'appsrc name=source format=time ! appsink name=sink sync=false async=false',
+  )
   const stream = launched.pipeline.samples('sink', options, onSample)
   const played = launched.pipeline.setState('playing').then(() => {
     for (let i = 0; i < frames; i++)
@@ -24,10 +26,14 @@ describe('samples of an encoded stream', () => {
     const packets = await collect(encoded, ({ pts, dts, duration }) => ({ pts, dts, duration }))
     expect(packets).toHaveLength(30)
     expect(packets.every(({ duration }) => duration === 3000)).toBe(true)
-    expect(packets.map(({ dts }) => dts)).toEqual(packets.map((_, i) => packets[0]!.dts! + i * 3000))
+    expect(packets.map(({ dts }) => dts)).toEqual(
+      packets.map((_, i) => packets[0]!.dts! + i * 3000),
+    )
     expect(packets.every(({ pts, dts }) => pts! >= dts!)).toBe(true)
     expect(packets.some(({ pts }, i) => i > 0 && pts! < packets[i - 1]!.pts!)).toBe(true)
-    expect(packets.map(({ pts }) => pts!).sort((a, b) => a - b)).toEqual(packets.map((_, i) => i * 3000))
+    expect(packets.map(({ pts }) => pts!).sort((a, b) => a - b)).toEqual(
+      packets.map((_, i) => i * 3000),
+    )
   })
 
   it('mark keyframes', async () => {
@@ -46,7 +52,9 @@ describe('samples of an encoded stream', () => {
     expect(avcC.length).toBeGreaterThan(10)
     expect(caps.slice(1).every(later => later === null)).toBe(true)
 
-    const { pipeline } = launch('appsrc name=source format=time ! appsink name=sink sync=false async=false')
+    const { pipeline } = launch(
+      'appsrc name=source format=time ! appsink name=sink sync=false async=false',
+    )
     const received: unknown[] = []
     pipeline.samples('sink', { queue: 1, full: 'block' }, sample => {
       received.push(sample.caps?.text ?? null)
@@ -63,7 +71,8 @@ describe('samples of an encoded stream', () => {
 })
 
 describe('timeline', () => {
-  const times = 'videotestsrc num-buffers=4 ! video/x-raw,framerate=30000/1001 ! appsink name=sink sync=false'
+  const times =
+    'videotestsrc num-buffers=4 ! video/x-raw,framerate=30000/1001 ! appsink name=sink sync=false'
 
   it('converts times to stream time with one rounding', async () => {
     const { pipeline, message } = launch(times)
@@ -71,7 +80,11 @@ describe('timeline', () => {
     pipeline.setTimeline({ ptsOffset, timeAnchorUs: 1_700_000_000_000_000 })
     const received: (number | null)[][] = []
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
-      received.push([sample.bufferPtsNs, sample.pts! - ptsOffset, sample.timeUs! - 1_700_000_000_000_000])
+      received.push([
+        sample.bufferPtsNs,
+        sample.pts! - ptsOffset,
+        sample.timeUs! - 1_700_000_000_000_000,
+      ])
       sample.release()
     })
     await pipeline.setState('playing')
@@ -113,7 +126,8 @@ describe('timeline', () => {
     }
     await pipeline.setState('playing')
     const push = (count: number, from: number) => {
-      for (let n = from; n < from + count; n++) pipeline.push('source', Uint8Array.of(0), { ptsNs: n * 1e9 })
+      for (let n = from; n < from + count; n++)
+        pipeline.push('source', Uint8Array.of(0), { ptsNs: n * 1e9 })
     }
     push(5, 0)
     await until(() => times.get('early')!.length === 5, 'the first buffers have arrived')
@@ -207,7 +221,9 @@ describe('sample', () => {
 
   it('remains valid after its stream is closed and its pipeline disposed of', async () => {
     const held: Sample[] = []
-    const { played, stream, pipeline } = numbered(3, { queue: 3, full: 'block' }, sample => held.push(sample))
+    const { played, stream, pipeline } = numbered(3, { queue: 3, full: 'block' }, sample =>
+      held.push(sample),
+    )
     await played
     await until(() => held.length === 3, 'three samples are held')
     stream.close()
@@ -246,8 +262,12 @@ describe('sample stream', () => {
     const readSamples = (sink: string, options: object) => () =>
       pipeline.samples(sink, options as SampleOptions, () => {})
     expect(readSamples('end', { queue: 1, full: 'block' })).toThrow(/"end" is not an appsink/)
-    expect(readSamples('sink', { queue: 0, full: 'block' })).toThrow(/queue must be a whole number from 1/)
-    expect(readSamples('sink', { queue: 1, full: 'explode' })).toThrow(/drop-oldest, drop-newest or block/)
+    expect(readSamples('sink', { queue: 0, full: 'block' })).toThrow(
+      /queue must be a whole number from 1/,
+    )
+    expect(readSamples('sink', { queue: 1, full: 'explode' })).toThrow(
+      /drop-oldest, drop-newest or block/,
+    )
   })
 
   it('reports exceptions of its callback as uncaught', async () => {

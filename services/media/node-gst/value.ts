@@ -1,6 +1,6 @@
 /**
- * A GStreamer value in JavaScript. 64-bit integers become numbers (exact up to 2⁵³), enums become nicknames, and buffers are
- * copied. Other types become strings, as GStreamer serializes them.
+ * A GStreamer value in JavaScript. 64-bit integers become numbers (exact up to 2⁵³), enums become
+ * nicknames, and buffers are copied. Other types become strings, as GStreamer serializes them.
  */
 export type Value = string | number | boolean | null | Fraction | Uint8Array | Value[]
 
@@ -10,7 +10,10 @@ export interface Fraction {
   denominator: number
 }
 
-/** The caps (capabilities: the media format) of a stream, with fields such as `width` and `codec_data`. */
+/**
+ * The caps (capabilities: the media format) of a stream, with fields such as `width` and
+ * `codec_data`.
+ */
 export interface Caps {
   /** Media type, such as `video/x-raw` or `video/x-h264`. */
   name: string

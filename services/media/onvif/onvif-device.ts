@@ -2,12 +2,18 @@ import type { Clock } from '../runtime/clock.ts'
 import { callSoap, SoapFault, type SoapPeer } from './soap.ts'
 import { escapeXml, findAll, findFirst, findNumber, findText, type Xml } from './xml.ts'
 
-/** The description of an ONVIF camera or recorder, as it reports it over SOAP. `queryDevice` obtains it. */
+/**
+ * The description of an ONVIF camera or recorder, as it reports it over SOAP.
+ * `queryDevice` obtains it.
+ */
 export interface OnvifDevice {
   manufacturer: string | undefined
   model: string | undefined
   firmware: string | undefined
-  /** How far the clock of the device is ahead of this machine's, in ms; undefined if the device does not report its time. */
+  /**
+   * How far the clock of the device is ahead of this machine's, in ms; undefined if the device does
+   * not report its time.
+   */
   skewMs: number | undefined
   profiles: OnvifProfile[]
 }
@@ -42,7 +48,10 @@ const MAX_PROFILES = 32
 /** Devices report whole seconds, which is half a second too early on average. */
 const MEAN_TRUNCATION_MS = 500
 
-/** Queries the description, time and streams of a device. Throws `SoapFault`, or the error of the connection. */
+/**
+ * Queries the description, time and streams of a device. Throws `SoapFault`, or the
+ * error of the connection.
+ */
 export async function queryDevice(
   url: URL,
   peer: UntimedPeer,
@@ -65,8 +74,8 @@ export async function queryDevice(
 }
 
 /**
- * Returns how far the clock of the device is ahead, in ms. The request is sent without a login, because a login must contain
- * the time of the device.
+ * Returns how far the clock of the device is ahead, in ms. The request is sent without a login,
+ * because a login must contain the time of the device.
  */
 async function measureSkew(
   url: URL,
@@ -98,7 +107,8 @@ function parseTime(xml: Xml | undefined): number | undefined {
   const hour = findNumber(xml, 'Time', 'Hour')
   const minute = findNumber(xml, 'Time', 'Minute')
   const second = findNumber(xml, 'Time', 'Second')
-  if (year === undefined || month === undefined || day === undefined || hour === undefined) return undefined
+  if (year === undefined || month === undefined || day === undefined || hour === undefined)
+    return undefined
   const time = Date.UTC(year, month - 1, day, hour, minute ?? 0, second ?? 0)
   return Number.isFinite(time) ? time : undefined
 }
@@ -108,7 +118,10 @@ interface MediaServices {
   media2: URL | undefined
 }
 
-/** Returns the URLs of the media services. Old devices do not support GetServices, and have no Media2. */
+/**
+ * Returns the URLs of the media services. Old devices do not support GetServices, and have no
+ * Media2.
+ */
 async function queryServices(url: URL, peer: SoapPeer): Promise<MediaServices> {
   try {
     const request = `<GetServices xmlns="${DEVICE}"><IncludeCapability>false</IncludeCapability></GetServices>`
@@ -134,8 +147,8 @@ async function queryOldMediaService(url: URL, peer: SoapPeer): Promise<URL | und
 }
 
 /**
- * Replaces the host of an address with the queried one, because credentials must not be sent to other hosts, and because a
- * device behind a router does not know its public address.
+ * Replaces the host of an address with the queried one, because credentials must not be sent to
+ * other hosts, and because a device behind a router does not know its public address.
  */
 function toQueriedHost(address: string | undefined, queried: URL): URL | undefined {
   const url = address === undefined ? null : URL.parse(address)
@@ -185,7 +198,10 @@ const MEDIA_REQUESTS: MediaRequests = {
 }
 
 /** Returns the profiles of Media2, followed by the profiles of Media that have other streams. */
-async function queryProfiles({ media, media2 }: MediaServices, peer: SoapPeer): Promise<OnvifProfile[]> {
+async function queryProfiles(
+  { media, media2 }: MediaServices,
+  peer: SoapPeer,
+): Promise<OnvifProfile[]> {
   const profilesT = media2 ? await queryStreams(media2, MEDIA2_REQUESTS, peer) : []
   const profilesS = media ? await queryStreams(media, MEDIA_REQUESTS, peer) : []
   const urls = new Set(profilesT.map(({ url }) => url))
@@ -193,7 +209,11 @@ async function queryProfiles({ media, media2 }: MediaServices, peer: SoapPeer): 
 }
 
 /** Returns the profiles that have a video encoder and a stream. */
-async function queryStreams(service: URL, requests: MediaRequests, peer: SoapPeer): Promise<OnvifProfile[]> {
+async function queryStreams(
+  service: URL,
+  requests: MediaRequests,
+  peer: SoapPeer,
+): Promise<OnvifProfile[]> {
   const response = await callSoap(service, requests.listProfiles, peer)
   const described = findAll(response, 'GetProfilesResponse', 'Profiles')
   const profiles: OnvifProfile[] = []
@@ -223,7 +243,10 @@ async function queryStreams(service: URL, requests: MediaRequests, peer: SoapPee
   return profiles
 }
 
-/** Returns the URL at `path` in the response to a request; undefined if the device does not support the request. */
+/**
+ * Returns the URL at `path` in the response to a request; undefined if the device does not
+ * support the request.
+ */
 async function queryUrl(
   service: URL,
   request: string,

@@ -7,7 +7,10 @@ import { type Egress, EgressDeniedError } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import { findAll, findText, parseXml, type Xml } from './xml.ts'
 
-/** An ONVIF camera or recorder on the local network that has answered a probe. `discover` searches for such devices. */
+/**
+ * An ONVIF camera or recorder on the local network that has answered a probe. `discover`
+ * searches for such devices.
+ */
 export interface DiscoveredDevice {
   /** URL of its device service. */
   url: string
@@ -34,8 +37,9 @@ export const DISCOVERY_PORT = 3702
 const MAX_DEVICES = 256
 
 /**
- * Discovers devices by WS-Discovery 1.1 (OASIS): sends a Probe over UDP, which devices answer with ProbeMatches. Throws
- * `EgressDeniedError` if the host may not be probed. An unknown or unreachable host yields no devices.
+ * Discovers devices by WS-Discovery 1.1 (OASIS): sends a Probe over UDP, which devices answer with
+ * ProbeMatches. Throws `EgressDeniedError` if the host may not be probed. An unknown or unreachable
+ * host yields no devices.
  */
 export async function discover(options: DiscoveryOptions): Promise<DiscoveredDevice[]> {
   const { host, durationMs, clock, egress, signal } = options
@@ -80,7 +84,10 @@ export async function discover(options: DiscoveryOptions): Promise<DiscoveredDev
 /** An unreachable network yields no answers. The other networks are still probed. */
 const ignoreNetworkError = () => {}
 
-/** Returns the IPv4 address of a host; undefined if it has none. Throws `EgressDeniedError` for a host that is denied. */
+/**
+ * Returns the IPv4 address of a host; undefined if it has none. Throws `EgressDeniedError` for a
+ * host that is denied.
+ */
 async function resolveHost(
   { address, port }: { address: string; port: number },
   egress: Egress,
@@ -141,7 +148,8 @@ function parseScopes(scopes: string[]): Omit<DiscoveredDevice, 'url'> {
     })
 
   // Devices declare profile S by its name.
-  const toProfile = (name: string) => (name.toLowerCase() === 'streaming' ? 'S' : name.toUpperCase())
+  const toProfile = (name: string) =>
+    name.toLowerCase() === 'streaming' ? 'S' : name.toUpperCase()
   const profiles = getValues('profile').map(toProfile)
 
   return {
@@ -160,7 +168,10 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Builds a Probe for video devices, with the WS-Discovery namespace of April 2005 that ONVIF prescribes. */
+/**
+ * Builds a Probe for video devices, with the WS-Discovery namespace of April 2005
+ * that ONVIF prescribes.
+ */
 const buildProbe = (messageId: string) => `<?xml version="1.0" encoding="UTF-8"?>
 <e:Envelope
   xmlns:e="http://www.w3.org/2003/05/soap-envelope"

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/cameras/onvif-device.ts'
+import {
+  type OnvifDeviceOptions,
+  startOnvifDevice,
+} from '../../../test/fixtures/cameras/onvif-device.ts'
 import { createAdjustableClock } from '../../../test/fixtures/manual-clock.ts'
 import { cameraEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -123,10 +126,15 @@ describe('WS-Discovery', () => {
   })
 
   it('finds devices by multicast', async () => {
-    const devices = [await startOnvifDevice({ multicast: true }), await startOnvifDevice({ multicast: true })]
+    const devices = [
+      await startOnvifDevice({ multicast: true }),
+      await startOnvifDevice({ multicast: true }),
+    ]
     expect(devices[0]!.discoveryPort).toBe(DISCOVERY_PORT)
     const found = await discover(options())
-    expect(found.map(({ url }) => url)).toEqual(expect.arrayContaining(devices.map(({ url }) => url)))
+    expect(found.map(({ url }) => url)).toEqual(
+      expect.arrayContaining(devices.map(({ url }) => url)),
+    )
   })
 
   it('finds nothing at an unused address, and can be cancelled', async () => {

@@ -28,8 +28,9 @@ const MAX_RESPONSE_BYTES = 1 << 20
 const ENVELOPE = 'http://www.w3.org/2003/05/soap-envelope'
 
 /**
- * Calls an operation and returns the SOAP body of the response. The login is sent with WS-Security, and with HTTP Digest if
- * the device requires it. Throws `SoapFault`, or the error of the connection.
+ * Calls an operation and returns the SOAP body of the response. The login is sent with
+ * WS-Security, and with HTTP Digest if the device requires it. Throws `SoapFault`, or the
+ * error of the connection.
  */
 export async function callSoap(url: URL, body: string, peer: SoapPeer): Promise<Xml> {
   const { login } = peer
@@ -59,11 +60,17 @@ interface HttpResponse {
 /** Splits the challenges of several authentication schemes, which have been joined by commas. */
 const splitChallenges = (header: string) => header.split(/,\s*(?=(?:Basic|Digest) )/i)
 
-/** Returns the Authorization header for an HTTP Digest challenge; undefined without a supported one. */
+/**
+ * Returns the Authorization header for an HTTP Digest challenge; undefined without a supported one.
+ */
 function answerChallenge({ challenges }: HttpResponse, url: URL, login: Login): string | undefined {
   const challenge = challenges.find(header => /^Digest /i.test(header))
   if (!challenge) return undefined
-  return createDigestAuthorization(challenge, { method: 'POST', path: url.pathname + url.search }, login)
+  return createDigestAuthorization(
+    challenge,
+    { method: 'POST', path: url.pathname + url.search },
+    login,
+  )
 }
 
 async function post(
@@ -117,13 +124,18 @@ function parseBody({ status, text }: HttpResponse): Xml {
 
   const body = findFirst(xml, 'Envelope', 'Body')
   if (!body)
-    throw new SoapFault('not-onvif', 'does not provide ONVIF at this address: its response is not SOAP')
+    throw new SoapFault(
+      'not-onvif',
+      'does not provide ONVIF at this address: its response is not SOAP',
+    )
   const fault = findFirst(body, 'Fault')
   if (!fault) return body
 
   const codes = JSON.stringify(findAll(fault, 'Code'))
-  if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes)) throw createLoginFault()
-  const reason = findText(fault, 'Reason', 'Text') ?? findText(fault, 'faultstring') ?? 'no reason given'
+  if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes))
+    throw createLoginFault()
+  const reason =
+    findText(fault, 'Reason', 'Text') ?? findText(fault, 'faultstring') ?? 'no reason given'
   throw new SoapFault('unsupported', `rejects an ONVIF request: ${reason}`)
 }
 

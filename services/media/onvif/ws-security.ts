@@ -15,8 +15,9 @@ const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss'
 const DIGEST = `${WSS}-username-token-profile-1.0#PasswordDigest`
 
 /**
- * Returns a WS-Security header with a UsernameToken that contains a digest of the password (OASIS Username Token Profile 1.1,
- * section 3.1). `now` is the time of the device, in ms since 1970; devices reject tokens with another time.
+ * Returns a WS-Security header with a UsernameToken that contains a digest of the password (OASIS
+ * Username Token Profile 1.1, section 3.1). `now` is the time of the device, in ms since 1970;
+ * devices reject tokens with another time.
  */
 export function createUsernameToken({ username, password }: Login, now: number): string {
   const nonce = randomBytes(16)
@@ -32,7 +33,10 @@ export function createUsernameToken({ username, password }: Login, now: number):
   ].join('')
 }
 
-/** Returns the Authorization header for an HTTP Digest challenge (RFC 7616); undefined if it is not supported. */
+/**
+ * Returns the Authorization header for an HTTP Digest challenge (RFC 7616); undefined if
+ * it is not supported.
+ */
 export function createDigestAuthorization(
   challenge: string,
   request: { method: string; path: string },

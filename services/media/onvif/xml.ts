@@ -1,6 +1,9 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 
-/** An element of a parsed XML document: its text, or its children by local name. The names of attributes begin with `@`. */
+/**
+ * An element of a parsed XML document: its text, or its children by local name. The names of
+ * attributes begin with `@`.
+ */
 export type Xml = string | { [name: string]: Xml | Xml[] }
 
 const parser = new XMLParser({
@@ -13,13 +16,15 @@ const parser = new XMLParser({
 })
 
 /**
- * Parses an XML document from the network. Throws an `Error` with the reason if it is invalid. Document type declarations,
- * which SOAP forbids, are rejected before any entity is expanded.
+ * Parses an XML document from the network. Throws an `Error` with the reason if it is invalid.
+ * Document type declarations, which SOAP forbids, are rejected before any entity is expanded.
  */
 export function parseXml(text: string): Xml {
-  if (/<!(DOCTYPE|ENTITY)/i.test(text)) throw new Error('it declares a document type, which SOAP forbids')
+  if (/<!(DOCTYPE|ENTITY)/i.test(text))
+    throw new Error('it declares a document type, which SOAP forbids')
   const valid = XMLValidator.validate(text)
-  if (valid !== true) throw new Error(`it is not valid XML: ${valid.err.msg} in line ${valid.err.line}`)
+  if (valid !== true)
+    throw new Error(`it is not valid XML: ${valid.err.msg} in line ${valid.err.line}`)
   return parser.parse(text) as Xml
 }
 
@@ -58,4 +63,5 @@ function getChildren(xml: Xml, name: string): Xml[] {
 const ESCAPES: Record<string, string> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' }
 
 /** Escapes text for use in an element or attribute. */
-export const escapeXml = (text: string): string => text.replace(/[<>&"]/g, character => ESCAPES[character]!)
+export const escapeXml = (text: string): string =>
+  text.replace(/[<>&"]/g, character => ESCAPES[character]!)

@@ -6,15 +6,19 @@ import { createArchive } from './archive/recording-archive.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 
-// A script that records until the disk is full, then on a disk that another file fills, then after that file was deleted. Prints a
-// summary of each phase as JSON. The argument is a folder on a small disk.
+// A script that records until the disk is full, then on a disk that another file fills, then
+// after that file was deleted. Prints a summary of each phase as JSON. The argument is a
+// folder on a small disk.
 
 const PICTURES_PER_SECOND = 5
 const PICTURE_TICKS = TICKS_PER_SECOND / PICTURES_PER_SECOND
 const PICTURE_BYTES = 20_000
 
 const folder = process.argv[2]!
-const archive = createArchive({ folder: join(folder, 'recordings'), reserve: { bytes: 2 << 20, percent: 0 } })
+const archive = createArchive({
+  folder: join(folder, 'recordings'),
+  reserve: { bytes: 2 << 20, percent: 0 },
+})
 const queue = createDiskQueue(8 << 20)
 const track = {
   width: 320,

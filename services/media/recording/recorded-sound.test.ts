@@ -8,8 +8,15 @@ import { openBrowser } from '../../../test/fixtures/browser/browser.ts'
 import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
 import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
 import { probePackets } from '../../../test/fixtures/media/live-view.ts'
-import { continuousRecording, listRecordings } from '../../../test/fixtures/media/recorded-stream.ts'
-import { openMedia, type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import {
+  continuousRecording,
+  listRecordings,
+} from '../../../test/fixtures/media/recorded-stream.ts'
+import {
+  openMedia,
+  type ServedMedia,
+  serveMedia,
+} from '../../../test/fixtures/media/served-media.ts'
 import { shared } from '../../../test/fixtures/setup/shared.ts'
 
 const PATIENCE = { timeout: 120_000, interval: 100 }
@@ -47,7 +54,8 @@ async function waitForRange(media: ServedMedia, seconds: number, codecs: RegExp,
     const found = streams
       .find(({ stream }) => stream === source)
       ?.ranges.find(
-        each => codecs.test(each.codecs) && Date.parse(each.to) - Date.parse(each.from) > seconds * 1000,
+        each =>
+          codecs.test(each.codecs) && Date.parse(each.to) - Date.parse(each.from) > seconds * 1000,
       )
     expect(found, JSON.stringify(streams)).toBeDefined()
     return found!
@@ -69,11 +77,18 @@ const run = promisify(execFile)
 async function findTicks(path: string): Promise<number[]> {
   const rate = 48_000
   const args = ['-v', 'error', '-i', path, '-map', '0:a', '-af', 'aresample=async=1:first_pts=0']
-  const { stdout: pcm } = await run('ffmpeg', [...args, '-ac', '1', '-ar', `${rate}`, '-f', 's16le', '-'], {
-    encoding: 'buffer',
-    maxBuffer: 1 << 28,
-  })
-  const loud = Array.from({ length: pcm.length / 2 }, (_, i) => Math.abs(pcm.readInt16LE(i * 2)) > 3000)
+  const { stdout: pcm } = await run(
+    'ffmpeg',
+    [...args, '-ac', '1', '-ar', `${rate}`, '-f', 's16le', '-'],
+    {
+      encoding: 'buffer',
+      maxBuffer: 1 << 28,
+    },
+  )
+  const loud = Array.from(
+    { length: pcm.length / 2 },
+    (_, i) => Math.abs(pcm.readInt16LE(i * 2)) > 3000,
+  )
   return loud.flatMap((is, i) =>
     is && !loud.slice(Math.max(0, i - rate / 10), i).includes(true) ? [i / rate] : [],
   )
@@ -90,7 +105,12 @@ describe('recorded sound', () => {
     ['mulaw', 2],
   ] as const)('records %s without gaps between segments', TIMEOUT, async (_, source) => {
     const { media } = recorded
-    const { from: begin, to } = await waitForRange(media, 12, /^avc1\.[0-9a-f]{6},mp4a\.40\.2$/, source)
+    const { from: begin, to } = await waitForRange(
+      media,
+      12,
+      /^avc1\.[0-9a-f]{6},mp4a\.40\.2$/,
+      source,
+    )
     // The first pictures are recorded before the sound is detected.
     const from = new Date(Date.parse(begin) + 2000).toISOString()
     const saved = await save(media, `?from=${from}&to=${to}`, source)
@@ -112,7 +132,15 @@ describe('recorded sound', () => {
     const begin = Date.parse(from) + 2500
     const [first, last] = [begin, begin + 4000].map(ms => new Date(ms).toISOString())
     const saved = await save(media, `/clip.mp4?from=${first}&to=${last}`)
-    const entries = ['-v', 'error', '-show_entries', 'stream=codec_type,duration', '-of', 'csv=p=0', saved]
+    const entries = [
+      '-v',
+      'error',
+      '-show_entries',
+      'stream=codec_type,duration',
+      '-of',
+      'csv=p=0',
+      saved,
+    ]
     const durations = (await run('ffprobe', entries)).stdout.trim().split('\n')
     expect(durations.map(line => line.split(',')[0])).toEqual(['video', 'audio'])
     for (const line of durations) expect(Number(line.split(',')[1])).toBeCloseTo(4, 0)
@@ -125,7 +153,10 @@ describe('recorded sound', () => {
     expect(later.filter(Boolean).length).toBeGreaterThanOrEqual(2)
   })
 
-  /** Script for a page: plays an address directly or through Media Source Extensions and counts decoded bytes. */
+  /**
+   * Script for a page: plays an address directly or through Media Source Extensions and
+   * counts decoded bytes.
+   */
   const playing = (url: string, way: 'file' | 'source') => `(async () => {
     const video = document.createElement('video')
     video.muted = true
@@ -174,7 +205,12 @@ describe('recorded sound', () => {
   })
 
   it('records sound from before an event', TIMEOUT, async () => {
-    const aroundEvents: Recording = { ...continuousRecording, mode: 'event', before_s: 2, after_s: 3 }
+    const aroundEvents: Recording = {
+      ...continuousRecording,
+      mode: 'event',
+      before_s: 2,
+      after_s: 3,
+    }
     const { media, control } = await record(await serveMedia({ settings }), aroundEvents, 'aac')
     const packets = () => media.readMetric('eyrie_media_packets_total', '{source="1"}')
     await vi.waitFor(async () => expect(await packets()).toBeGreaterThan(5 * FPS), PATIENCE)
@@ -202,7 +238,12 @@ describe('recorded sound', () => {
     const media = await serveMedia()
     const control = await media.connectControl()
     await control.apply(
-      createDesiredSource({ id: 1, type: 'video', url: camera.url, recording: continuousRecording }),
+      createDesiredSource({
+        id: 1,
+        type: 'video',
+        url: camera.url,
+        recording: continuousRecording,
+      }),
     )
     const { from, to } = await waitForRange(media, 5, /mp4a/)
     const saved = await save(media, `?from=${from}&to=${to}`)

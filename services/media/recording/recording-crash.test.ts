@@ -56,18 +56,21 @@ it('recovers a recording up to its last complete fragment after the media servic
   expect(Number(String(probe.stdout).trim())).toBeGreaterThanOrEqual(25)
 
   const again = await start()
-  const list = async () => recordingList.parse(await (await fetch(`${again.url}/recordings`)).json())
+  const list = async () =>
+    recordingList.parse(await (await fetch(`${again.url}/recordings`)).json())
   const { streams } = await vi.waitFor(async () => {
     const listed = await list()
     expect(listed.rebuilding).toBe(false)
     expect(listed.streams).toHaveLength(1)
     return listed
   }, PATIENCE)
-  expect(streams).toMatchObject([{ stream: 1, state: 'off', ranges: [{ width: 640, height: 360 }] }])
+  expect(streams).toMatchObject([
+    { stream: 1, state: 'off', ranges: [{ width: 640, height: 360 }] },
+  ])
   // The incomplete fragment is truncated: FFmpeg reports no error.
-  expect(execFileSync('ffmpeg', ['-v', 'error', '-i', file, '-f', 'null', '-'], { encoding: 'utf8' })).toBe(
-    '',
-  )
+  expect(
+    execFileSync('ffmpeg', ['-v', 'error', '-i', file, '-f', 'null', '-'], { encoding: 'utf8' }),
+  ).toBe('')
 
   await (await connectControl(again.url)).apply(source)
   await vi.waitFor(async () => expect((await list()).streams[0]?.ranges.length).toBe(2), PATIENCE)

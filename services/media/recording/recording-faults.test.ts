@@ -21,10 +21,14 @@ it('deletes the oldest recordings on a full disk, and drops new packets when oth
 }, async () => {
   const folder = createTemporaryFolder()
   const small = `mount -t tmpfs -o size=6m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
-  const { stdout } = await promisify(execFile)('unshare', ['--map-root-user', '--mount', 'sh', '-c', small], {
-    maxBuffer: 16 << 20,
-    timeout: 120_000,
-  })
+  const { stdout } = await promisify(execFile)(
+    'unshare',
+    ['--map-root-user', '--mount', 'sh', '-c', small],
+    {
+      maxBuffer: 16 << 20,
+      timeout: 120_000,
+    },
+  )
   const { kept, filled, freed } = JSON.parse(stdout)
   expect(kept).toMatchObject({ dropped: 0, failure: null })
   expect(kept.written).toBeGreaterThan(3 * kept.bytes)
@@ -75,7 +79,9 @@ it('lists separate ranges for a camera that reconnects and changes its picture s
 const sourceCount = process.env.EYRIE_LONG === '1' ? 32 : 12
 
 it(`records ${sourceCount} sources with bounded memory`, { timeout: 180_000 }, async () => {
-  const media = await serveMedia({ settings: { media: { recording: { segment_s: 2 }, snapshot_s: 0 } } })
+  const media = await serveMedia({
+    settings: { media: { recording: { segment_s: 2 }, snapshot_s: 0 } },
+  })
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { frames: 60, fps: 15, keyframeInterval: 15 })
   const sources = Array.from({ length: sourceCount }, (_, i) =>
@@ -83,7 +89,8 @@ it(`records ${sourceCount} sources with bounded memory`, { timeout: 180_000 }, a
   )
   const control = await media.connectControl()
   await control.apply(...sources)
-  const list = async () => recordingList.parse(await (await fetch(`${media.url}/recordings`)).json())
+  const list = async () =>
+    recordingList.parse(await (await fetch(`${media.url}/recordings`)).json())
   const recorded = (minSeconds: number) =>
     vi.waitFor(async () => {
       const { streams } = await list()

@@ -32,17 +32,23 @@ const MAX_TIME_US = 8e15
 type RecordingContext = Context<{ Bindings: HttpBindings }>
 
 /**
- * HTTP routes of recordings: lists, playback, clips, segment files, events, metadata, deletion. A recording consists of segments,
- * which are MP4 files of a few minutes. The API calls a source (a camera or file) a stream; both have the same ID.
+ * HTTP routes of recordings: lists, playback, clips, segment files, events, metadata, deletion. A
+ * recording consists of segments, which are MP4 files of a few minutes. The API calls a source (a
+ * camera or file) a stream; both have the same ID.
  */
-export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recordings: Recordings): void {
+export function recordingRoutes(
+  app: Hono<{ Bindings: HttpBindings }>,
+  recordings: Recordings,
+): void {
   const getClip = createClipCache(() => recordings.archive)
 
   app.get('/recordings', c => listRecordings(c, recordings))
   app.get('/recordings/:id', c => sendRecording(c, recordings.archive))
   app.get('/recordings/:id/clip.mp4', c => sendClip(c, recordings.archive, getClip))
   app.get('/recordings/:id/segments', c => listSegments(c, recordings.archive))
-  app.get('/recordings/:id/segments/:name', c => sendSegmentFile(c, recordings.archive, c.req.param('name')))
+  app.get('/recordings/:id/segments/:name', c =>
+    sendSegmentFile(c, recordings.archive, c.req.param('name')),
+  )
   app.get('/recordings/:id/events', c => listEvents(c, recordings.archive))
   app.get('/recordings/:id/metadata', c => sendMetadata(c, recordings.archive))
   app.delete('/recordings/:id', c => deleteRecordings(c, recordings))
@@ -55,7 +61,10 @@ async function listRecordings(c: RecordingContext, recordings: Recordings): Prom
   return c.json(await recordings.list(stream, fromUs, toUs))
 }
 
-/** Sends the first recordings of the time range that share a format. A `Link` header refers to the next ones. */
+/**
+ * Sends the first recordings of the time range that share a format. A `Link` header
+ * refers to the next ones.
+ */
 async function sendRecording(c: RecordingContext, archive: RemoteArchive): Promise<Response> {
   const range = parseTimeRange(c)
   const segments = await findSegments(c, archive, range)
@@ -80,7 +89,9 @@ function formatNextLink(c: RecordingContext, fromUs: number): string {
   return `<?${query}>; rel="next"`
 }
 
-/** Returns the first full millisecond after the end of `last` in which `next` is recorded, in µs. */
+/**
+ * Returns the first full millisecond after the end of `last` in which `next` is recorded, in µs.
+ */
 function findTimeAfter(last: RecordedSegment, next: RecordedSegment): number {
   return Math.ceil(Math.max(last.endUs, next.beginUs) / 1000) * 1000
 }
@@ -132,7 +143,11 @@ async function listSegments(c: RecordingContext, archive: RemoteArchive): Promis
   return c.json({ segments } satisfies RecordedSegmentList)
 }
 
-async function sendSegmentFile(c: RecordingContext, archive: RemoteArchive, name: string): Promise<Response> {
+async function sendSegmentFile(
+  c: RecordingContext,
+  archive: RemoteArchive,
+  name: string,
+): Promise<Response> {
   const source = parseSource(c)
   const path = await archive.findPath(source, name)
   if (path === undefined) throw createNoFileError(source)
@@ -156,10 +171,14 @@ async function listEvents(c: RecordingContext, archive: RemoteArchive): Promise<
 async function sendMetadata(c: RecordingContext, archive: RemoteArchive): Promise<Response> {
   const range = parseTimeRange(c)
   const segments = takeSameFormat(await findSegments(c, archive, range))
-  return c.body(ReadableStream.from(readMetadata(archive, segments, range, parseChannels(c))), 200, {
-    'Content-Type': 'application/x-ndjson',
-    'Cache-Control': 'no-store',
-  })
+  return c.body(
+    ReadableStream.from(readMetadata(archive, segments, range, parseChannels(c))),
+    200,
+    {
+      'Content-Type': 'application/x-ndjson',
+      'Cache-Control': 'no-store',
+    },
+  )
 }
 
 async function deleteRecordings(c: RecordingContext, recordings: Recordings): Promise<Response> {

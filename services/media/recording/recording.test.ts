@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type RecordedStream, recordedEventList, recordedFrame, recordedSegmentList } from '@eyrie/contract'
+import {
+  type RecordedStream,
+  recordedEventList,
+  recordedFrame,
+  recordedSegmentList,
+} from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { numberedShape, readNumbers, readPlayedNumbers } from '../../../test/fixtures/media/numbered-video.ts'
+import {
+  numberedShape,
+  readNumbers,
+  readPlayedNumbers,
+} from '../../../test/fixtures/media/numbered-video.ts'
 import {
   continuousRecording,
   listRecordings,
@@ -91,13 +100,18 @@ describe('continuous recording', { timeout: 180_000 }, () => {
   it('is exported as a clip with exactly the requested pictures', async () => {
     const { media } = recorded
     const begin = await waitForBegin(7)
-    const [first] = await readNumbers((await download(media, `/1?to=${timeText(begin + 1000)}`)).path)
+    const [first] = await readNumbers(
+      (await download(media, `/1?to=${timeText(begin + 1000)}`)).path,
+    )
     const answered = await fetch(`${media.url}/recordings/1/segments`)
     const { segments } = recordedSegmentList.parse(await answered.json())
     const second = segments[1]!
-    const [firstOfSecond] = await readNumbers((await download(media, `/1/segments/${second.name}`)).path)
+    const [firstOfSecond] = await readNumbers(
+      (await download(media, `/1/segments/${second.name}`)).path,
+    )
     const frame = 1000 / numberedShape.fps
-    // Midway between two pictures. The estimate of capture times can shift a little between two segments.
+    // Midway between two pictures. The estimate of capture times can shift a little
+    // between two segments.
     const from = timeText(begin + 39.5 * frame)
     const to = timeText(Date.parse(second.from) + (first! + 140.5 - firstOfSecond!) * frame)
     const { path, answer } = await download(media, `/1/clip.mp4?from=${from}&to=${to}`)
@@ -168,9 +182,13 @@ describe('recorded source', { timeout: 180_000 }, () => {
     const { media } = await serveNumberedRecording()
     const { to } = (await waitForRecordedSeconds(media, 6)).ranges.at(-1)!
     const answer = await fetch(`${media.url}/recordings/1`, { method: 'DELETE' })
-    expect(await answer.json()).toMatchObject({ files: expect.any(Number), bytes: expect.any(Number) })
+    expect(await answer.json()).toMatchObject({
+      files: expect.any(Number),
+      bytes: expect.any(Number),
+    })
     const [stream] = await listRecordings(media)
-    for (const { from } of stream!.ranges) expect(Date.parse(from)).toBeGreaterThanOrEqual(Date.parse(to))
+    for (const { from } of stream!.ranges)
+      expect(Date.parse(from)).toBeGreaterThanOrEqual(Date.parse(to))
     await waitForRecordedSeconds(media, 2)
   })
 })
@@ -193,7 +211,10 @@ describe('recording around events', { timeout: 180_000 }, () => {
       sentEvents.push(...rung)
       return rung
     }
-    /** Pictures from the keyframe before the first event's lead to the one after the last event's trail. */
+    /**
+     * Pictures from the keyframe before the first event's lead to the one after the last event's
+     * trail.
+     */
     const around = (rung: number[]) => {
       const first = Math.floor(rung[0]! / SECOND - 2) * fps
       const end = Math.floor(rung.at(-1)! / SECOND + 2 + 1) * fps

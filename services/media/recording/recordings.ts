@@ -22,7 +22,10 @@ import {
   type RecordingInput,
 } from './writing/source-recorder.ts'
 
-/** Records sources (cameras and files) to disk, applies retention, and provides access to the recordings. */
+/**
+ * Records sources (cameras and files) to disk, applies retention, and provides
+ * access to the recordings.
+ */
 export interface Recordings {
   readonly archive: RemoteArchive
   start(): Promise<void>
@@ -30,9 +33,15 @@ export interface Recordings {
   apply(sources: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
   addEvent(event: EventToRecord): void
   addResult(result: ResultToRecord): void
-  /** Lists one stream or all streams. Throws `EyrieError` (`id`) if the stream has no recordings and is not recorded. */
+  /**
+   * Lists one stream or all streams. Throws `EyrieError` (`id`) if the stream has no recordings
+   * and is not recorded.
+   */
   list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
-  /** Deletes recordings. Throws `EyrieError` (`id`) if the stream has no recordings and is not recorded. */
+  /**
+   * Deletes recordings. Throws `EyrieError` (`id`) if the stream has no recordings
+   * and is not recorded.
+   */
   remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
   statuses(): { source: number; status: RecorderStatus }[]
   /** Returns the state of each recorded source. While the disk is full, all of them have failed. */
@@ -106,7 +115,11 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return disk.full ? describeFullDisk(disk) : undefined
   }
 
-  function startRecorder(source: number, packets: RecordingInput, recording: RecordingConfiguration) {
+  function startRecorder(
+    source: number,
+    packets: RecordingInput,
+    recording: RecordingConfiguration,
+  ) {
     const segmenter = createSegmenter({
       source,
       epoch,
@@ -129,8 +142,15 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return new Set([...(await archive.listSources()), ...recorders.keys()])
   }
 
-  async function describeStream(source: number, fromUs: number, toUs: number): Promise<RecordedStream> {
-    const { state, reason, dropped } = recorders.get(source)?.status() ?? { state: 'off', dropped: 0 }
+  async function describeStream(
+    source: number,
+    fromUs: number,
+    toUs: number,
+  ): Promise<RecordedStream> {
+    const { state, reason, dropped } = recorders.get(source)?.status() ?? {
+      state: 'off',
+      dropped: 0,
+    }
     const ranges = await archive.listRanges(source, fromUs, toUs)
     const extent = await archive.findExtent(source)
     return { stream: source, state, ...(reason && { reason }), dropped, ...extent, ranges }
@@ -200,13 +220,17 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       return archive.deleteSegments(source, fromUs, toUs)
     },
 
-    statuses: () => [...recorders].map(([source, recorder]) => ({ source, status: recorder.status() })),
+    statuses: () =>
+      [...recorders].map(([source, recorder]) => ({ source, status: recorder.status() })),
     states() {
       const obstacle = findObstacle()
       const states = [...recorders].map(([source, recorder]) => {
         const { state, reason } = recorder.status()
         const failure = reason ?? obstacle
-        return [source, failure ? { state: 'failed' as const, reason: failure } : { state }] as const
+        return [
+          source,
+          failure ? { state: 'failed' as const, reason: failure } : { state },
+        ] as const
       })
       return new Map(states)
     },

@@ -21,7 +21,9 @@ async function record(url: string) {
   const media = await serveMedia({ clock })
   const control = await media.connectControl()
   const address = { url, transport: 'tcp' } as const
-  await control.apply(createDesiredSource({ id: 1, type: 'video', address, recording: continuousRecording }))
+  await control.apply(
+    createDesiredSource({ id: 1, type: 'video', address, recording: continuousRecording }),
+  )
   return { clock, media, control }
 }
 
@@ -32,7 +34,11 @@ describe('recording of a camera', { timeout: 180_000 }, () => {
     const { media } = await record(url)
     const { state, ranges } = await waitForRecordedSeconds(media, 3)
     expect(state).toBe('recording')
-    expect(ranges.at(-1)).toMatchObject({ codecs: expect.stringMatching(/^avc1/), width: 320, height: 240 })
+    expect(ranges.at(-1)).toMatchObject({
+      codecs: expect.stringMatching(/^avc1/),
+      width: 320,
+      height: 240,
+    })
     expect(Date.parse(ranges[0]!.from)).toBeGreaterThan(startedAt)
     const recordedMs = Date.parse(ranges.at(-1)!.to) - Date.parse(ranges[0]!.from)
     expect(recordedMs).toBeLessThan(Date.now() - startedAt)
@@ -40,8 +46,16 @@ describe('recording of a camera', { timeout: 180_000 }, () => {
     const file = join(media.folder, 'download.mp4')
     const answer = await fetch(`${media.url}/recordings/1`)
     writeFileSync(file, Buffer.from(await answer.arrayBuffer()))
-    const decode = ['-v', 'error', '-count_frames', '-show_entries', 'stream=codec_name,nb_read_frames']
-    const output = execFileSync('ffprobe', [...decode, '-of', 'csv=p=0', file], { encoding: 'utf8' })
+    const decode = [
+      '-v',
+      'error',
+      '-count_frames',
+      '-show_entries',
+      'stream=codec_name,nb_read_frames',
+    ]
+    const output = execFileSync('ffprobe', [...decode, '-of', 'csv=p=0', file], {
+      encoding: 'utf8',
+    })
     const [name, frames] = output.trim().split(',')
     expect(name).toBe('h264')
     expect(Number(frames)).toBeGreaterThan(10)

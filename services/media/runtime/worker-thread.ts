@@ -1,8 +1,8 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
 /**
- * The methods of an object in a worker thread, as another thread calls them: each one returns a promise. `serveThread` offers the
- * object in the worker thread, and `startThread` calls it.
+ * The methods of an object in a worker thread, as another thread calls them: each one returns a
+ * promise. `serveThread` offers the object in the worker thread, and `startThread` calls it.
  */
 export type Remote<Methods> = {
   [Name in keyof Methods]: Methods[Name] extends (...args: infer Args) => infer Result
@@ -24,8 +24,8 @@ interface Response {
 }
 
 /**
- * Starts a thread. Its module must call `serveThread`, whose methods can then be called on `remote`. Calls are rejected once the
- * thread has ended.
+ * Starts a thread. Its module must call `serveThread`, whose methods can then be called on
+ * `remote`. Calls are rejected once the thread has ended.
  */
 export function startThread<Methods>(
   url: URL,

@@ -11,7 +11,10 @@ const PICTURES = 250
 const MILLISECOND = 90
 const END = 10_000 * MILLISECOND
 
-/** Blocks this thread, in which media runs, for longer than the queues of sound and pictures can hold. */
+/**
+ * Blocks this thread, in which media runs, for longer than the queues of sound and pictures can
+ * hold.
+ */
 const blockThread = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000)
 
 function listen(source: Source) {
@@ -24,10 +27,16 @@ function listen(source: Source) {
   const leaveAll = () => {
     for (const each of leave) each()
   }
-  return { aac, opus, leave: leaveAll, begun: () => vi.waitUntil(() => aac[20] && opus[20], PATIENCE) }
+  return {
+    aac,
+    opus,
+    leave: leaveAll,
+    begun: () => vi.waitUntil(() => aac[20] && opus[20], PATIENCE),
+  }
 }
 
-const waitUntilEnded = (source: Source) => vi.waitUntil(() => source.status().state === 'ended', PATIENCE)
+const waitUntilEnded = (source: Source) =>
+  vi.waitUntil(() => source.status().state === 'ended', PATIENCE)
 
 /** Gaps between consecutive units. The first and the last unit may have a wrong duration. */
 function findGaps(units: SoundUnit[]): number[] {

@@ -26,7 +26,10 @@ async function playClip(sound?: 'aac' | 'mulaw' | 'opus') {
 async function collectUnits(sound: Sound, count: number) {
   const tracks: OpusTrack[] = []
   const units: SoundUnit[] = []
-  const stop = sound.listenToOpus({ begin: track => tracks.push(track), unit: unit => units.push(unit) })
+  const stop = sound.listenToOpus({
+    begin: track => tracks.push(track),
+    unit: unit => units.push(unit),
+  })
   await vi.waitUntil(() => units.length >= count, PATIENCE)
   stop()
   return { tracks, units }
@@ -62,17 +65,21 @@ async function findTicks(units: readonly SoundUnit[]): Promise<number[]> {
 const offFullSecond = (pts: number) => Math.abs(pts - Math.round(pts / SECOND) * SECOND)
 
 describe('sound as Opus', () => {
-  it.each(['aac', 'mulaw', 'opus'] as const)('provides %s as Opus with the original times', async coder => {
-    const { sound } = await playClip(coder)
-    expect(await sound.isPresent()).toBe(true)
-    const { tracks, units } = await collectUnits(sound, 200)
-    expect(tracks.length).toBe(1)
-    const ticks = await findTicks(units)
-    expect(ticks.length).toBeGreaterThan(1)
-    // The encoders of the test clip have a delay.
-    const delay = { aac: (1024 * SECOND) / 44_100, mulaw: 0, opus: 6.5 * MILLISECOND }[coder]
-    for (const pts of ticks.slice(1)) expect(offFullSecond(pts - delay)).toBeLessThan(8 * MILLISECOND)
-  })
+  it.each(['aac', 'mulaw', 'opus'] as const)(
+    'provides %s as Opus with the original times',
+    async coder => {
+      const { sound } = await playClip(coder)
+      expect(await sound.isPresent()).toBe(true)
+      const { tracks, units } = await collectUnits(sound, 200)
+      expect(tracks.length).toBe(1)
+      const ticks = await findTicks(units)
+      expect(ticks.length).toBeGreaterThan(1)
+      // The encoders of the test clip have a delay.
+      const delay = { aac: (1024 * SECOND) / 44_100, mulaw: 0, opus: 6.5 * MILLISECOND }[coder]
+      for (const pts of ticks.slice(1))
+        expect(offFullSecond(pts - delay)).toBeLessThan(8 * MILLISECOND)
+    },
+  )
 
   it('passes Opus through unchanged', async () => {
     const { path, sound } = await playClip('opus')
@@ -92,7 +99,9 @@ describe('sound as Opus', () => {
     expect(await sound.isPresent()).toBe(true)
     expect(sound.codec()).toBe(codec)
     const { units } = await collectUnits(sound, 50)
-    expect(new Set(units.slice(1).map(({ data }) => countOpusSamples(data)))).toEqual(new Set([960]))
+    expect(new Set(units.slice(1).map(({ data }) => countOpusSamples(data)))).toEqual(
+      new Set([960]),
+    )
   })
 
   it('detects that a file has no sound', async () => {

@@ -1,10 +1,12 @@
-// Samples at 48 kHz per frame in each mode, by the lowest bits of the configuration (RFC 6716, table 2).
+// Samples at 48 kHz per frame in each mode, by the lowest bits of the configuration
+// (RFC 6716, table 2).
 const SILK_FRAME_SAMPLES = [480, 960, 1920, 2880]
 const HYBRID_FRAME_SAMPLES = [480, 960]
 const CELT_FRAME_SAMPLES = [120, 240, 480, 960]
 
 /**
- * Returns the duration of an Opus packet as a number of samples at 48 kHz; 0 for an empty packet. It follows from the first bytes.
+ * Returns the duration of an Opus packet as a number of samples at 48 kHz; 0 for an empty packet.
+ * It follows from the first bytes.
  */
 export function countOpusSamples(packet: Uint8Array): number {
   const [toc] = packet
@@ -13,7 +15,10 @@ export function countOpusSamples(packet: Uint8Array): number {
   return countFrames(packet) * getFrameSamples(configuration)
 }
 
-/** Returns the number of frames in a packet, from the lowest bits of its TOC byte (RFC 6716, sections 3.1 and 3.2). */
+/**
+ * Returns the number of frames in a packet, from the lowest bits of its TOC byte (RFC 6716,
+ * sections 3.1 and 3.2).
+ */
 function countFrames([toc = 0, frameCountByte = 0]: Uint8Array): number {
   const code = toc & 3
   switch (code) {
@@ -27,7 +32,10 @@ function countFrames([toc = 0, frameCountByte = 0]: Uint8Array): number {
   }
 }
 
-/** Returns the number of samples in a frame. The configuration has the mode, the audio bandwidth and the length of a frame. */
+/**
+ * Returns the number of samples in a frame. The configuration has the mode, the audio bandwidth and
+ * the length of a frame.
+ */
 function getFrameSamples(configuration: number): number {
   if (configuration < 12) return SILK_FRAME_SAMPLES[configuration & 3]!
   if (configuration < 16) return HYBRID_FRAME_SAMPLES[configuration & 1]!

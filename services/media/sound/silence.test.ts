@@ -10,7 +10,10 @@ const FRAME_TICKS = 1920
 const track = (channels: number, type = 2) => ({
   rate: RATE,
   channels,
-  configuration: Buffer.of((type << 3) | (RATE_INDEX >> 1), ((RATE_INDEX & 1) << 7) | (channels << 3)),
+  configuration: Buffer.of(
+    (type << 3) | (RATE_INDEX >> 1),
+    ((RATE_INDEX & 1) << 7) | (channels << 3),
+  ),
 })
 
 /** Adds an ADTS header (ISO/IEC 14496-3, 1.A.3.2). */
@@ -18,7 +21,12 @@ function toAdts(data: Uint8Array, channels: number): Buffer {
   const length = data.length + 7
   const lowComplexity = 1
   const unknownFullness = 0x7ff
-  const head = [0xff, 0xf1, (lowComplexity << 6) | (RATE_INDEX << 2), (channels << 6) | (length >> 11)]
+  const head = [
+    0xff,
+    0xf1,
+    (lowComplexity << 6) | (RATE_INDEX << 2),
+    (channels << 6) | (length >> 11),
+  ]
   const tail = [
     (length >> 3) & 0xff,
     ((length & 7) << 5) | (unknownFullness >> 6),

@@ -17,7 +17,10 @@ const SILENT_FRAMES: Record<number, Uint8Array> = {
   2: Buffer.from('210049900219002380', 'hex'),
 }
 
-/** Creates silence that begins at `startPts`. Returns undefined unless the track is AAC-LC with one or two channels. */
+/**
+ * Creates silence that begins at `startPts`. Returns undefined unless the track is AAC-LC with
+ * one or two channels.
+ */
 export function createSilence(
   { rate, channels, configuration }: SoundTrack,
   startPts: number,
@@ -28,7 +31,8 @@ export function createSilence(
 
   let frameCount = 0
   // Computed from the number of frames, so that rounding errors do not accumulate.
-  const getNextPts = () => startPts + Math.round((frameCount * FRAME_SAMPLES * TICKS_PER_SECOND) / rate)
+  const getNextPts = () =>
+    startPts + Math.round((frameCount * FRAME_SAMPLES * TICKS_PER_SECOND) / rate)
 
   return {
     fillTo(pts) {

@@ -4,8 +4,8 @@ import { countOpusSamples } from './opus-duration.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
 /**
- * A codec in which listeners can request the sound of a source: AAC or Opus. Sound in this codec is passed through; other sound is
- * transcoded to it.
+ * A codec in which listeners can request the sound of a source: AAC or Opus. Sound in this codec is
+ * passed through; other sound is transcoded to it.
  */
 export interface SoundCodec<Track> {
   readonly name: string
@@ -15,7 +15,10 @@ export interface SoundCodec<Track> {
   readonly encoder: readonly [element: string, ...more: string[]]
   /** Parses the format of the sound. Returns undefined if the caps are incomplete. */
   parseTrack(caps: Caps): Track | undefined
-  /** Returns the stream time of a sample in 90 kHz ticks. `isTranscoded` is true if `encoder` has produced the sample. */
+  /**
+   * Returns the stream time of a sample in 90 kHz ticks. `isTranscoded` is true if `encoder` has
+   * produced the sample.
+   */
   toStreamTime(sample: Sample, isTranscoded: boolean): number | undefined
 }
 
@@ -43,13 +46,17 @@ export const aac: SoundCodec<SoundTrack> = {
 /** Opus as a single stream with one or two channels, the only form that RTP supports (RFC 7587). */
 export const opus: SoundCodec<OpusTrack> = {
   name: 'opus',
-  matches: ({ name, fields }) => name === 'audio/x-opus' && (fields['channel-mapping-family'] ?? 0) === 0,
+  matches: ({ name, fields }) =>
+    name === 'audio/x-opus' && (fields['channel-mapping-family'] ?? 0) === 0,
   encoder: ['opusenc'],
-  parseTrack: ({ fields: { channels } }) => ({ channels: typeof channels === 'number' ? channels : 2 }),
+  parseTrack: ({ fields: { channels } }) => ({
+    channels: typeof channels === 'number' ? channels : 2,
+  }),
   toStreamTime({ pts, duration, data }) {
     if (pts === null) return undefined
     if (duration === null) return pts
-    // The encoder subtracts its delay from the duration of the first packet, but receivers play this packet in full.
+    // The encoder subtracts its delay from the duration of the first packet, but receivers play
+    // this packet in full.
     return Math.round(pts + duration - countOpusSamples(data) * TICKS_PER_SAMPLE)
   },
 }

@@ -36,20 +36,30 @@ const PREFIX = `${AUXILIARY}sound`
 const toTeeName = (branch: number) => `${PREFIX}-${branch}`
 const toElementName = (branch: number, suffix: string | number) => `${toTeeName(branch)}-${suffix}`
 
-/** Returns the launch string of an element with a name. Caps, such as `audio/mpeg`, cannot have a name. */
+/**
+ * Returns the launch string of an element with a name. Caps, such as `audio/mpeg`, cannot have a
+ * name.
+ */
 export const nameElement = (element: string, name: string): string =>
   element.includes('/') ? element : `${element} name=${name}`
 
 /**
- * Returns the GStreamer elements (as a launch string) that receive the sound of an RTSP camera. They have one branch for every
- * known RTP format from the element `origin`. Unused branches cost nothing.
+ * Returns the GStreamer elements (as a launch string) that receive the sound of an RTSP
+ * camera. They have one branch for every known RTP format from the element `origin`. Unused
+ * branches cost nothing.
  */
 export const createRtpSoundElements = (origin: string) => createBranches(origin, RTP_FORMATS)
 
-/** Like `createRtpSoundElements`, for the sound that a demuxer or parser named `origin` has found in a file or HTTP stream. */
+/**
+ * Like `createRtpSoundElements`, for the sound that a demuxer or parser named `origin` has found in
+ * a file or HTTP stream.
+ */
 export const createParsedSoundElements = (origin: string) => createBranches(origin, PARSED_FORMATS)
 
-/** Each branch ends in a tee. Unlike a sink, a tee does not make the pipeline wait for formats that never arrive. */
+/**
+ * Each branch ends in a tee. Unlike a sink, a tee does not make the pipeline wait for
+ * formats that never arrive.
+ */
 function createBranches(origin: string, formats: readonly Format[]): string {
   const branches = formats.map(({ caps, elements }, branch) => {
     const toName = (suffix: string | number) => toElementName(branch, suffix)
@@ -64,8 +74,13 @@ function createBranches(origin: string, formats: readonly Format[]): string {
   return branches.join(' ')
 }
 
-/** Finds the branch that receives sound: its tee, its caps and its first element, which is the depayloader for RTP. */
-export function findSound(pipeline: Pipeline): { tee: string; caps: Caps; depayloader: string } | undefined {
+/**
+ * Finds the branch that receives sound: its tee, its caps and its first element, which is the
+ * depayloader for RTP.
+ */
+export function findSound(
+  pipeline: Pipeline,
+): { tee: string; caps: Caps; depayloader: string } | undefined {
   const maxBranches = Math.max(RTP_FORMATS.length, PARSED_FORMATS.length)
   for (let branch = 0; branch < maxBranches; branch++) {
     const tee = toTeeName(branch)
@@ -88,5 +103,8 @@ export function toCodecName({ name, fields }: Caps): string {
   return CODEC_NAMES[name] ?? name
 }
 
-/** Whether a warning comes from an unused branch, because the source does not have sound in this format. */
+/**
+ * Whether a warning comes from an unused branch, because the source does not have
+ * sound in this format.
+ */
 export const isMissingSoundWarning = (warning: GstError) => (warning.debug ?? '').includes(PREFIX)

@@ -1,10 +1,17 @@
 import type { GstError } from '../node-gst/index.ts'
 import type { SoundCodec } from './sound-codecs.ts'
-import { openTap, type SoundListener, type SoundOrigin, type SoundTap, toElementPrefix } from './sound-tap.ts'
+import {
+  openTap,
+  type SoundListener,
+  type SoundOrigin,
+  type SoundTap,
+  toElementPrefix,
+} from './sound-tap.ts'
 
 /**
- * The sound of a source in one codec. While it has listeners, a branch of the source's pipeline (the tap) produces the sound. The
- * listeners remain when the source is reconnected with a new pipeline.
+ * The sound of a source in one codec. While it has listeners, a branch of the source's
+ * pipeline (the tap) produces the sound. The listeners remain when the source is reconnected
+ * with a new pipeline.
  */
 export interface SoundOutlet<Track> {
   /** Adds a listener. Returns a function that removes it. */

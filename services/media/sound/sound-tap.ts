@@ -16,7 +16,10 @@ export interface SoundListener<Track> {
 export interface LipSync {
   /** Must be called for each sound packet. `pts` is its stream time. */
   recordArrival(depayloader: string, pts: number): void
-  /** Returns the correction to add to the stream time of sound, in 90 kHz ticks. It may change at any time. */
+  /**
+   * Returns the correction to add to the stream time of sound, in 90 kHz ticks. It
+   * may change at any time.
+   */
   offsetTicks(): number
 }
 
@@ -51,8 +54,8 @@ const DECODERS: Record<string, string> = {
 
 const LIVE_SAMPLES: SampleOptions = { queue: 64, full: 'drop-oldest' }
 /**
- * The queue of a file is short, so that its pictures wait together with its sound. If the pictures were far ahead, consumers
- * of both would conclude that the sound has ended.
+ * The queue of a file is short, so that its pictures wait together with its sound. If the pictures
+ * were far ahead, consumers of both would conclude that the sound has ended.
  */
 const FILE_SAMPLES: SampleOptions = { queue: 8, full: 'block' }
 /** Maximum duration of the sound that waits for the decoder and encoder. */
@@ -61,7 +64,8 @@ const MAX_QUEUE_NS = 1_000_000_000
 const findDecoder = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
 
 /** Returns the common name prefix of the elements that produce a codec. */
-export const toElementPrefix = ({ name }: Pick<SoundCodec<unknown>, 'name'>) => `${AUXILIARY}sound-${name}`
+export const toElementPrefix = ({ name }: Pick<SoundCodec<unknown>, 'name'>) =>
+  `${AUXILIARY}sound-${name}`
 
 /** Adds a tap to a pipeline. Returns undefined if there is no decoder for the sound. */
 export function openTap<Track>(
@@ -120,8 +124,8 @@ export function openTap<Track>(
 }
 
 /**
- * Returns the launch string of the branch. The branch transcodes if `decoder` is defined. For lip sync, a second sink receives the
- * packets as they arrive.
+ * Returns the launch string of the branch. The branch transcodes if `decoder` is defined. For lip
+ * sync, a second sink receives the packets as they arrive.
  */
 function createLaunch<Track>(
   { lipSync, live }: SoundOrigin,
@@ -138,7 +142,10 @@ function createLaunch<Track>(
 
   if (lipSync) {
     const tee = `${prefix}-tee`
-    elements.push(`tee name=${tee}`, `appsink name=${prefix}-arrivals sync=false async=false ${tee}.`)
+    elements.push(
+      `tee name=${tee}`,
+      `appsink name=${prefix}-arrivals sync=false async=false ${tee}.`,
+    )
   }
 
   if (decoder) {

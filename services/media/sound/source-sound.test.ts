@@ -58,10 +58,27 @@ async function play(
 /** Times of the ticks in the decoded sound, in 90 kHz ticks of stream time. */
 function findTicks(path: string): number[] {
   const rate = 48_000
-  const args = ['-v', 'error', '-i', path, '-map', '0:a', '-ac', '1', '-ar', `${rate}`, '-f', 's16le', '-']
+  const args = [
+    '-v',
+    'error',
+    '-i',
+    path,
+    '-map',
+    '0:a',
+    '-ac',
+    '1',
+    '-ar',
+    `${rate}`,
+    '-f',
+    's16le',
+    '-',
+  ]
   const pcm = execFileSync('ffmpeg', args, { maxBuffer: 1 << 28 })
   const begin = probePackets(path, 'a')[0]!.pts
-  const loud = Array.from({ length: pcm.length / 2 }, (_, i) => Math.abs(pcm.readInt16LE(i * 2)) > 3000)
+  const loud = Array.from(
+    { length: pcm.length / 2 },
+    (_, i) => Math.abs(pcm.readInt16LE(i * 2)) > 3000,
+  )
   const onsets = loud.flatMap((is, i) =>
     is && !loud.slice(Math.max(0, i - rate / 10), i).includes(true) ? [i] : [],
   )
@@ -80,7 +97,14 @@ describe('sound of a live view', () => {
     expect(info.codecs).toMatch(/^avc1\.[0-9a-f]{6},mp4a\.40\.2$/)
     expect(countFrames(received)).toBeGreaterThan(30)
     const hashes = (file: string): string[] => {
-      const entries = ['-select_streams', 'a', '-show_data_hash', 'md5', '-show_entries', 'packet=data_hash']
+      const entries = [
+        '-select_streams',
+        'a',
+        '-show_data_hash',
+        'md5',
+        '-show_entries',
+        'packet=data_hash',
+      ]
       return execFileSync('ffprobe', ['-v', 'error', ...entries, '-of', 'csv=p=0', file], {
         encoding: 'utf8',
       })
@@ -104,7 +128,8 @@ describe('sound of a live view', () => {
     expect(ticks.length).toBeGreaterThan(1)
     // The encoder of the test clip has a delay.
     const encoderDelay = sound === 'aac' ? (1024 * SECOND) / 44_100 : 0
-    for (const pts of ticks.slice(1)) expect(offFullSecond(pts - encoderDelay)).toBeLessThan(8 * MILLISECOND)
+    for (const pts of ticks.slice(1))
+      expect(offFullSecond(pts - encoderDelay)).toBeLessThan(8 * MILLISECOND)
   })
 
   it.each(['aac', 'pcma'] as const)('provides the sound of a camera that sends %s', async audio => {

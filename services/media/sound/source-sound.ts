@@ -6,15 +6,24 @@ import { createOutlet, type SoundOutlet } from './sound-outlet.ts'
 import type { LipSync, SoundListener } from './sound-tap.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
-/** The sound of a source (a camera or file) for its listeners. It is decoded and encoded only while there are any. */
+/**
+ * The sound of a source (a camera or file) for its listeners. It is decoded and encoded only
+ * while there are any.
+ */
 export interface Sound {
-  /** Returns the codec of the source, such as `aac` or `pcm_alaw`; undefined until sound is detected. */
+  /**
+   * Returns the codec of the source, such as `aac` or `pcm_alaw`; undefined until sound is
+   * detected.
+   */
   codec(): string | undefined
   /** Resolves soon after the first pictures. Returns whether the source has sound. */
   isPresent(): Promise<boolean>
   /** Adds a listener for sound in AAC. Returns a function that removes it. */
   listenToAac(listener: SoundListener<SoundTrack>): () => void
-  /** Adds a listener for sound in Opus, with one or two channels at 48 kHz. Returns a function that removes it. */
+  /**
+   * Adds a listener for sound in Opus, with one or two channels at 48 kHz. Returns a
+   * function that removes it.
+   */
   listenToOpus(listener: SoundListener<OpusTrack>): () => void
 }
 
@@ -32,14 +41,18 @@ export interface SourceSound extends Sound {
   attach(session: SoundSession | undefined): void
   /** Must be called before the pipeline is disposed of. */
   detach(): void
-  /** Must be called with the pts of every video packet. Searches the pipeline for sound at intervals. */
+  /**
+   * Must be called with the pts of every video packet. Searches the pipeline for sound at
+   * intervals.
+   */
   searchIfDue(pts: number): void
   /** Must be called when any auxiliary element has failed. */
   onAuxiliaryFailure(error: GstError): void
 }
 
-// A new pipeline is searched for sound ten times a second at first, and once a second later. The intervals are in stream time and
-// not in wall-clock time, because even on a slow machine sound arrives together with its pictures.
+// A new pipeline is searched for sound ten times a second at first, and once a second later. The
+// intervals are in stream time and not in wall-clock time, because even on a slow machine sound
+// arrives together with its pictures.
 const INITIAL_PHASE_TICKS = 1.5 * TICKS_PER_SECOND
 const INITIAL_INTERVAL_TICKS = 0.1 * TICKS_PER_SECOND
 const LATER_INTERVAL_TICKS = TICKS_PER_SECOND
@@ -99,7 +112,8 @@ export function createSound(): SourceSound {
 
       const isInitial = pts - search.startPts < INITIAL_PHASE_TICKS
       search.nextPts = pts + (isInitial ? INITIAL_INTERVAL_TICKS : LATER_INTERVAL_TICKS)
-      // The source counts as silent after the initial phase, even though sound may still be found later.
+      // The source counts as silent after the initial phase, even though sound may
+      // still be found later.
       if (!isInitial) identify(undefined)
     },
     onAuxiliaryFailure(error) {

@@ -23,8 +23,8 @@ interface PacketCounts {
 }
 
 /**
- * Reports the condition of each source every five seconds: frame rate, recording and picture statistics. From these, management
- * recognizes a source that has failed although it is connected.
+ * Reports the condition of each source every five seconds: frame rate, recording and picture
+ * statistics. From these, management recognizes a source that has failed although it is connected.
  */
 export function createConditionReporter(options: ConditionReporterOptions): { stop(): void } {
   const { sources, recordings, clock, onCondition } = options
@@ -66,7 +66,10 @@ export function createConditionReporter(options: ConditionReporterOptions): { st
   return { stop: () => stopping.abort() }
 }
 
-/** Returns the frames that a source has received per second between two readings, rounded to tenths; 0 for a new source. */
+/**
+ * Returns the frames that a source has received per second between two readings, rounded to
+ * tenths; 0 for a new source.
+ */
 function calculateFps(source: number, before: PacketCounts, now: PacketCounts): number {
   const packets = now.bySource.get(source) ?? 0
   const received = packets - (before.bySource.get(source) ?? packets)

@@ -15,7 +15,11 @@ describe('cost meter', () => {
       views: { small: createViewSpec({ format: 'BGRP', width: 416, multiple_of: 32 }) },
     })
     const cost = await control.message('cost')
-    expect(cost).toMatchObject({ source: 4, decode_ms: expect.any(Number), scale_ms: expect.any(Number) })
+    expect(cost).toMatchObject({
+      source: 4,
+      decode_ms: expect.any(Number),
+      scale_ms: expect.any(Number),
+    })
     expect(cost.decode_ms).toBeGreaterThan(0)
     expect(cost.scale_ms).toBeGreaterThan(0)
     expect(cost.fps).toBeGreaterThan(5)
@@ -25,13 +29,23 @@ describe('cost meter', () => {
 })
 
 describe('cost of a source', () => {
-  const counts = { hasReaders: true, decoding: true, views: 1, written: 100, dropped: 0, packets: 200 }
+  const counts = {
+    hasReaders: true,
+    decoding: true,
+    views: 1,
+    written: 100,
+    dropped: 0,
+    packets: 200,
+  }
   const time = { decodeMs: 500, scaleMs: 60 }
 
   it('divides decoding time by packets received and scaling time by frames written', () => {
     const now = { ...counts, written: 130, packets: 300 }
     expect(calculateCost(counts, now, time, 5000)).toEqual({ fps: 20, decode_ms: 5, scale_ms: 2 })
-    expect(calculateCost(counts, { ...now, written: 100 }, time, 5000)).toEqual({ fps: 20, decode_ms: 5 })
+    expect(calculateCost(counts, { ...now, written: 100 }, time, 5000)).toEqual({
+      fps: 20,
+      decode_ms: 5,
+    })
   })
 
   it('is reported for a source that is reconnecting at a reading', () => {

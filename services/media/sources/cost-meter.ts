@@ -1,6 +1,11 @@
 import type { MessageFromMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
-import { attributeTimes, readThreads, type SourceTime, type ThreadTime } from '../decode/thread-times.ts'
+import {
+  attributeTimes,
+  readThreads,
+  type SourceTime,
+  type ThreadTime,
+} from '../decode/thread-times.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Source } from './source.ts'
 
@@ -26,10 +31,12 @@ interface Reading {
 const INTERVAL_MS = 5000
 
 /**
- * Measures every five seconds how much CPU time the decoding and scaling of a frame costs, for each source. Sources that were not
- * decoded throughout the interval are not reported.
+ * Measures every five seconds how much CPU time the decoding and scaling of a frame costs, for each
+ * source. Sources that were not decoded throughout the interval are not reported.
  */
-export function createCostMeter({ sources, clock, onCost, log }: CostMeterOptions): { stop(): void } {
+export function createCostMeter({ sources, clock, onCost, log }: CostMeterOptions): {
+  stop(): void
+} {
   const stopping = new AbortController()
 
   async function read(): Promise<Reading> {
@@ -55,14 +62,17 @@ export function createCostMeter({ sources, clock, onCost, log }: CostMeterOption
     }
   }
 
-  // A failed reading stops the meter for good. Sources do not depend on it: only their costs are no longer reported.
+  // A failed reading stops the meter for good. Sources do not depend on it: only their costs
+  // are no longer reported.
   measureUntilStopped().catch(error => {
     if (!stopping.signal.aborted) log.warn({ err: error }, 'failed to measure cost of sources')
   })
   return { stop: () => stopping.abort() }
 }
 
-/** Returns the cost per frame, or undefined if the source was not decoded throughout the interval. */
+/**
+ * Returns the cost per frame, or undefined if the source was not decoded throughout the interval.
+ */
 export function calculateCost(
   before: SourceCounts | undefined,
   after: SourceCounts,

@@ -26,11 +26,18 @@ const event: fc.Arbitrary<LifecycleEvent> = fc.oneof(
     { type: 'data' },
     { type: 'ended' },
   ),
-  fc.record({ type: fc.constant('degraded' as const), reason: fc.option(fc.string(), { nil: undefined }) }),
+  fc.record({
+    type: fc.constant('degraded' as const),
+    reason: fc.option(fc.string(), { nil: undefined }),
+  }),
   fc.record({ type: fc.constant('lost' as const), reason: fc.string(), transient: fc.boolean() }),
 )
 const steps = fc.array(
-  fc.record({ event, afterMs: fc.nat(60_000), chance: fc.double({ min: 0, max: 0.999, noNaN: true }) }),
+  fc.record({
+    event,
+    afterMs: fc.nat(60_000),
+    chance: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  }),
 )
 const modes = fc.constantFrom<PlayMode>('endless', 'looped', 'once')
 
@@ -74,7 +81,8 @@ describe('source lifecycle, for any sequence of events', () => {
   it('never leaves a final state', () => {
     fc.assert(
       fc.property(modes, steps, (mode, events) => {
-        for (const { before, after } of replay(mode, events)) if (before.isFinal) expect(after).toBe(before)
+        for (const { before, after } of replay(mode, events))
+          if (before.isFinal) expect(after).toBe(before)
       }),
     )
   })
@@ -87,7 +95,8 @@ describe('source lifecycle, for any sequence of events', () => {
           if (isLost) expect(after.reason).toBeDefined()
           else expect(after.nextAttemptAt).toBeUndefined()
           expect(after.runningSince !== undefined).toBe(after.state === 'running')
-          if (after.state === 'connecting' || after.state === 'ended') expect(after.reason).toBeUndefined()
+          if (after.state === 'connecting' || after.state === 'ended')
+            expect(after.reason).toBeUndefined()
         }
       }),
     )
@@ -134,5 +143,7 @@ it.each([
   ['looped', broken, { state: 'failed', isFinal: false }],
   ['endless', broken, { state: 'reconnecting', isFinal: false }],
 ] as const)('a source played %s goes after %o to %o', (mode, event, expected) => {
-  expect(transition(INITIAL_STATE, event, { mode, now: 0, random: () => 0.5 })).toMatchObject(expected)
+  expect(transition(INITIAL_STATE, event, { mode, now: 0, random: () => 0.5 })).toMatchObject(
+    expected,
+  )
 })

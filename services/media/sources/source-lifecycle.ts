@@ -2,17 +2,23 @@ import type { SourceState } from '@eyrie/contract'
 import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /**
- * How a source plays: a camera is `endless`, and a file is either `looped` or played `once`. The mode decides what follows the loss
- * of the connection.
+ * How a source plays: a camera is `endless`, and a file is either `looped` or played `once`. The
+ * mode decides what follows the loss of the connection.
  */
 export type PlayMode = 'endless' | 'looped' | 'once'
 
 /** The state of a source's connection. Times are monotonic, in ms. */
 export interface Lifecycle {
   readonly state: SourceState
-  /** What is wrong and what to do; undefined if the source works. A running source has a reason while it is degraded. */
+  /**
+   * What is wrong and what to do; undefined if the source works. A running source has a reason
+   * while it is degraded.
+   */
   readonly reason: string | undefined
-  /** Number of consecutive failures. The count restarts after a steady run and when the host returns. */
+  /**
+   * Number of consecutive failures. The count restarts after a steady run and when the host
+   * returns.
+   */
   readonly failures: number
   /** Time of the next attempt to connect; undefined unless the source waits for it. */
   readonly nextAttemptAt: number | undefined
@@ -42,7 +48,9 @@ export interface LifecycleRules {
 }
 
 export const BACKOFF: Backoff = { initialMs: 500, maxMs: 15_000 }
-/** A source that has run for longer than this counts as recovered, and its back-off starts again. */
+/**
+ * A source that has run for longer than this counts as recovered, and its back-off starts again.
+ */
 export const STEADY_MS = 10_000
 
 export const INITIAL_STATE: Lifecycle = {
@@ -55,7 +63,11 @@ export const INITIAL_STATE: Lifecycle = {
 }
 
 /** Returns the state after an event, without side effects. A final state never changes. */
-export function transition(current: Lifecycle, event: LifecycleEvent, rules: LifecycleRules): Lifecycle {
+export function transition(
+  current: Lifecycle,
+  event: LifecycleEvent,
+  rules: LifecycleRules,
+): Lifecycle {
   if (current.isFinal) return current
   switch (event.type) {
     case 'attempt':

@@ -74,13 +74,20 @@ const sourceMetrics: readonly SourceMetric[] = [
   },
 ]
 
-/** Registers the Prometheus metrics of all sources (cameras and files). They are read when Prometheus collects them. */
-export function registerSourceMetrics(registry: Registry, listSources: () => readonly Source[]): void {
+/**
+ * Registers the Prometheus metrics of all sources (cameras and files). They are read when
+ * Prometheus collects them.
+ */
+export function registerSourceMetrics(
+  registry: Registry,
+  listSources: () => readonly Source[],
+): void {
   addGauge(registry, {
     name: 'eyrie_media_sources',
     help: 'Number of sources by state.',
     labelNames: ['state'],
-    read: () => Object.entries(countByState(listSources())).map(([state, count]) => [{ state }, count]),
+    read: () =>
+      Object.entries(countByState(listSources())).map(([state, count]) => [{ state }, count]),
   })
 
   for (const { add, name, help, getValue } of sourceMetrics) {

@@ -3,29 +3,35 @@ import type { DesiredSource } from '@eyrie/contract'
 import type { Source, SourceIdentity } from './source.ts'
 
 /**
- * Creates, configures and stops sources (cameras and files) as the engine requests. A source is replaced only when its identity
- * changes: the settings, such as the address, that cannot change while it runs.
+ * Creates, configures and stops sources (cameras and files) as the engine requests. A source is
+ * replaced only when its identity changes: the settings, such as the address, that cannot
+ * change while it runs.
  */
 export interface SourceRegistry {
   /** Makes the sources equal to the configured ones. */
   apply(configured: readonly DesiredSource[]): Promise<void>
   get(id: number): Source | undefined
   list(): Source[]
-  /** Removes the decoded views of every source, for example when the engine has disconnected. Live views continue. */
+  /**
+   * Removes the decoded views of every source, for example when the engine has disconnected.
+   * Live views continue.
+   */
   removeViews(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * `create` creates a source. Its stream time begins at `beginPts`, in 90 kHz ticks. `onFailure` is called for a source that cannot
- * be created or configured; other sources are not affected.
+ * `create` creates a source. Its stream time begins at `beginPts`, in 90 kHz ticks. `onFailure` is
+ * called for a source that cannot be created or configured; other sources are not affected.
  */
 export function createSourceRegistry(
   create: (identity: SourceIdentity, beginPts: number) => Source,
   onFailure: (source: number, error: Error) => void,
 ): SourceRegistry {
   const entries = new Map<number, { identity: SourceIdentity; source: Source }>()
-  /** Stream time at which each removed source ended. A source with the same ID continues from there. */
+  /**
+   * Stream time at which each removed source ended. A source with the same ID continues from there.
+   */
   const endPts = new Map<number, number>()
 
   async function remove(id: number) {
@@ -36,7 +42,8 @@ export function createSourceRegistry(
   }
 
   async function applySource(configured: DesiredSource) {
-    // `recording` is not part of the identity, so a change of the recording does not restart the source.
+    // `recording` is not part of the identity, so a change of the recording does not restart the
+    // source.
     const { rate, views, recording: _, ...identity } = configured
     const { id } = identity
 

@@ -15,25 +15,32 @@ import type { Encoders } from '../transcode/encoders.ts'
 import type { Variants } from '../transcode/source-variants.ts'
 
 /**
- * A source of pictures: a camera, a file or a sender of messages. It offers encoded packets to viewers (streams) and decoded frames
- * to analysis (views, which other processes read from ring files). A source reconnects, and repeats its file, until it is stopped.
+ * A source of pictures: a camera, a file or a sender of messages. It offers encoded packets to
+ * viewers (streams) and decoded frames to analysis (views, which other processes read from ring
+ * files). A source reconnects, and repeats its file, until it is stopped.
  */
 export interface Source {
   /** The live view in H.264, transcoded if the source sends another codec. */
   readonly stream: Stream
   /** The encodings in which the source can be watched. */
   readonly variants: Variants
-  /** The encodings of a smaller stream of the same camera; undefined if the source has only one stream. */
+  /**
+   * The encodings of a smaller stream of the same camera; undefined if the source
+   * has only one stream.
+   */
   readonly smallVariants?: Variants
   /** Undefined for a source that never has sound. */
   readonly sound: Sound | undefined
   status(): SourceStatus
   /**
-   * Sets the decoded views, by keys that the readers choose, and the maximum frame rate in frames per second. Without a rate, every
-   * frame is passed on.
+   * Sets the decoded views, by keys that the readers choose, and the maximum frame rate in frames
+   * per second. Without a rate, every frame is passed on.
    */
   setViews(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
-  /** Allows the frames of a view up to this number to be written, for readers that must not miss a frame. */
+  /**
+   * Allows the frames of a view up to this number to be written, for readers that
+   * must not miss a frame.
+   */
   grant: Decoding['grant']
   /** The ring files from which the views are read. */
   rings: Decoding['rings']
@@ -57,7 +64,9 @@ export interface SourceListener extends ViewListener {
 /** Also receives the analysis results of a source that sends messages. */
 export interface MessageListener extends SourceListener {
   /** Called with the objects and events that the sender has detected in a frame. */
-  onFindings(findings: Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>): void
+  onFindings(
+    findings: Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>,
+  ): void
 }
 
 /** Options common to all kinds of sources. */

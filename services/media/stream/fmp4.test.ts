@@ -41,7 +41,11 @@ describe('init segment', () => {
 
   it('consists of ftyp and moov with complete children', () => {
     expect(parseBoxes(init).map(({ type }) => type)).toEqual(['ftyp', 'moov'])
-    expect(parseBoxes(findBody(init, 'moov')).map(({ type }) => type)).toEqual(['mvhd', 'trak', 'mvex'])
+    expect(parseBoxes(findBody(init, 'moov')).map(({ type }) => type)).toEqual([
+      'mvhd',
+      'trak',
+      'mvex',
+    ])
     expect(
       parseBoxes(findBody(init, 'moov', 'trak', 'mdia', 'minf', 'stbl')).map(({ type }) => type),
     ).toEqual(['stsd', 'stts', 'stsc', 'stsz', 'stco'])
@@ -54,7 +58,10 @@ describe('init segment', () => {
   it('has the coded and the display size', () => {
     const tkhd = findBody(init, 'moov', 'trak', 'tkhd')
     expect([tkhd.readUInt32BE(76) / 65536, tkhd.readUInt32BE(80) / 65536]).toEqual([768, 576])
-    const avc1 = findBody(findBody(init, 'moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd').subarray(8), 'avc1')
+    const avc1 = findBody(
+      findBody(init, 'moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd').subarray(8),
+      'avc1',
+    )
     expect([avc1.readUInt16BE(24), avc1.readUInt16BE(26)]).toEqual([704, 576])
     expect(findBody(avc1.subarray(78), 'avcC')).toEqual(Buffer.from(track.avcC))
   })
@@ -98,7 +105,9 @@ describe('fragment', () => {
 
   it('flags non-keyframes as non-sync samples', () => {
     const flags = (keyframe: boolean) =>
-      findBody(createVideoFragment(1, { ...unit, keyframe }), 'moof', 'traf', 'trun').readUInt32BE(20)
+      findBody(createVideoFragment(1, { ...unit, keyframe }), 'moof', 'traf', 'trun').readUInt32BE(
+        20,
+      )
     const isNonSync = 0x10000
     expect([flags(true) & isNonSync, flags(false) & isNonSync]).toEqual([0, isNonSync])
   })

@@ -15,15 +15,18 @@ import { createSoundSampleEntry, type SoundTrack, type SoundUnit } from '../soun
 import { createVideoSampleEntry, type PlayableTrack } from './sample-entry.ts'
 
 /**
- * A coded picture or sound unit, in decoding order, for packaging as fragmented MP4 (ISO/IEC 14496-12). Times are in 90 kHz ticks
- * of stream time.
+ * A coded picture or sound unit, in decoding order, for packaging as fragmented MP4 (ISO/IEC
+ * 14496-12). Times are in 90 kHz ticks of stream time.
  */
 export interface AccessUnit {
   pts: number
   dts: number
   duration: number
   keyframe: boolean
-  /** H.264 and H.265: NAL units, each after its length. The size of the length field is in the track's configuration. */
+  /**
+   * H.264 and H.265: NAL units, each after its length. The size of the length field is in the
+   * track's configuration.
+   */
   data: Uint8Array
 }
 
@@ -33,17 +36,25 @@ const SOUND_TRACK_ID = 2
 const FIXED_POINT_ONE = 0x10000
 /** Full volume as an 8.8 fixed-point number. */
 const FULL_VOLUME = 0x100
-/** Flags of a `trun` box with a data offset, and duration, size, flags and composition offset of each sample. */
+/**
+ * Flags of a `trun` box with a data offset, and duration, size, flags and composition
+ * offset of each sample.
+ */
 const TRUN_ALL_FIELDS = 0xf01
 /** Sample flags (ISO/IEC 14496-12, 8.8.3.1). */
 const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
 
-/** Creates the ftyp and moov boxes of a fragmented file with a video track and, optionally, a sound track. */
+/**
+ * Creates the ftyp and moov boxes of a fragmented file with a video track and,
+ * optionally, a sound track.
+ */
 export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
   const tracks = [createVideoTrack(track)]
   if (sound) tracks.push(createSoundTrack(sound))
-  const trexBoxes = tracks.map((_, index) => fullBox('trex', 0, 0, u32(VIDEO_TRACK_ID + index, 1, 0, 0, 0)))
+  const trexBoxes = tracks.map((_, index) =>
+    fullBox('trex', 0, 0, u32(VIDEO_TRACK_ID + index, 1, 0, 0, 0)),
+  )
 
   return Buffer.concat([
     box('ftyp', Buffer.from('iso5'), u32(512), Buffer.from('iso5iso6mp41')),
@@ -52,8 +63,8 @@ export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buf
 }
 
 /**
- * Creates the moof and mdat boxes of consecutive pictures. Composition offsets are signed (version 1 of `trun`), so that a picture
- * can be sent before the next one is known.
+ * Creates the moof and mdat boxes of consecutive pictures. Composition offsets are signed (version
+ * 1 of `trun`), so that a picture can be sent before the next one is known.
  */
 export function createVideoFragment(sequence: number, ...units: AccessUnit[]): Buffer {
   return createFragment(sequence, [{ track: VIDEO_TRACK_ID, units }])
@@ -64,13 +75,16 @@ export function createSoundFragment(sequence: number, unit: SoundUnit): Buffer {
   return createFragment(sequence, [{ track: SOUND_TRACK_ID, units: [toAccessUnit(unit)] }])
 }
 
-/** Creates a fragment with pictures and optional sound. The sound follows the pictures in the mdat. */
+/**
+ * Creates a fragment with pictures and optional sound. The sound follows the pictures in the mdat.
+ */
 export function createInterleavedFragment(
   sequence: number,
   units: readonly AccessUnit[],
   sounds: readonly SoundUnit[],
 ): Buffer {
-  const sound = sounds.length > 0 ? [{ track: SOUND_TRACK_ID, units: sounds.map(toAccessUnit) }] : []
+  const sound =
+    sounds.length > 0 ? [{ track: SOUND_TRACK_ID, units: sounds.map(toAccessUnit) }] : []
   return createFragment(sequence, [{ track: VIDEO_TRACK_ID, units }, ...sound])
 }
 
@@ -88,13 +102,17 @@ function createFragment(sequence: number, runs: readonly TrackRun[]): Buffer {
   const data = runs.flatMap(({ units }) => units.map(unit => unit.data))
   const mdatBytes = data.reduce((sum, { length }) => sum + length, BOX_HEADER_BYTES)
 
-  // The moof contains the offset of the data, which depends on the length of the moof. The length does not depend on the offset.
+  // The moof contains the offset of the data, which depends on the length of the moof. The length
+  // does not depend on the offset.
   const moofBytes = createMoof(sequence, runs, 0).length
   const moof = createMoof(sequence, runs, moofBytes + BOX_HEADER_BYTES)
   return Buffer.concat([moof, u32(mdatBytes), Buffer.from('mdat'), ...data])
 }
 
-/** Creates the `moof` box, the index of a fragment. `dataOffset` is the offset of the first unit from the beginning of the box. */
+/**
+ * Creates the `moof` box, the index of a fragment. `dataOffset` is the offset of the first unit
+ * from the beginning of the box.
+ */
 function createMoof(sequence: number, runs: readonly TrackRun[], dataOffset: number): Buffer {
   let offset = dataOffset
   const trafs = runs.map(run => {

@@ -10,7 +10,13 @@ const track = {
 }
 
 function unit(index: number, keyframe = index % 5 === 0) {
-  return { pts: index * 3000, dts: index * 3000, duration: 3000, keyframe, data: Buffer.from([index]) }
+  return {
+    pts: index * 3000,
+    dts: index * 3000,
+    duration: 3000,
+    keyframe,
+    data: Buffer.from([index]),
+  }
 }
 
 /** Records `begin`, the last byte of each fragment, and the reason of the end. */
@@ -87,7 +93,10 @@ describe('live stream', () => {
   it('sends a large GOP completely, at the pace of its viewer', () => {
     const stream = createStream(EPOCH)
     stream.begin(track)
-    const large = (index: number) => ({ ...unit(index, index === 0), data: Buffer.alloc(2 << 20, index) })
+    const large = (index: number) => ({
+      ...unit(index, index === 0),
+      data: Buffer.alloc(2 << 20, index),
+    })
     for (let i = 0; i < 6; i++) stream.write(large(i))
     const viewer = createViewer()
     viewer.fragment = bytes => {

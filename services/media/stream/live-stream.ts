@@ -3,9 +3,15 @@ import { displaySize } from '../gstreamer/picture.ts'
 import { type AccessUnit, createInitSegment, createVideoFragment } from './fmp4.ts'
 import { isPlayable, type PlayableTrack, toCodecString, type VideoTrack } from './sample-entry.ts'
 
-/** A client that plays a stream, the live view of a source. It receives fragmented MP4: an init segment, followed by fragments. */
+/**
+ * A client that plays a stream, the live view of a source. It receives fragmented MP4: an init
+ * segment, followed by fragments.
+ */
 export interface Viewer<Playable extends PlayableTrack = VideoTrack> {
-  /** Called before the first fragment, and whenever the track changes. The following fragments belong to this init segment. */
+  /**
+   * Called before the first fragment, and whenever the track changes. The following fragments
+   * belong to this init segment.
+   */
   begin(info: StreamInfo, init: Uint8Array, track: Playable): void
   /** Called for each access unit. `bytes` is the unit packaged as a fragment. */
   fragment(bytes: Uint8Array, unit: StreamUnit): void
@@ -44,7 +50,10 @@ export type Track = PlayableTrack | UnplayableTrack
 
 /** A live view: sends packets as fragmented MP4 to any number of viewers, in H.264 by default. */
 export interface Stream<Carried extends Track = VideoTrack> {
-  /** Returns codecs and size; undefined before the first packet, and for video that players cannot decode. */
+  /**
+   * Returns codecs and size; undefined before the first packet, and for video that
+   * players cannot decode.
+   */
   info(): StreamInfo | undefined
   track(): Carried | undefined
   /** Returns the current group of pictures, beginning with its keyframe, in decoding order. */
@@ -53,11 +62,15 @@ export interface Stream<Carried extends Track = VideoTrack> {
   newestPts(): number
   viewerCount(): number
   /**
-   * Waits for the first fragment of a stream that is produced on demand; other streams do not have this method. The caller counts
-   * as a viewer meanwhile. Rejects with `EyrieError` (`unavailable`) if the stream ends first, or with the signal's reason.
+   * Waits for the first fragment of a stream that is produced on demand; other streams do not have
+   * this method. The caller counts as a viewer meanwhile. Rejects with `EyrieError` (`unavailable`)
+   * if the stream ends first, or with the signal's reason.
    */
   waitUntilStarted?(signal: AbortSignal): Promise<void>
-  /** Adds a viewer, which receives the current group of pictures at once. Returns a function that removes the viewer. */
+  /**
+   * Adds a viewer, which receives the current group of pictures at once. Returns a function
+   * that removes the viewer.
+   */
   watch(viewer: Viewer<Extract<Carried, PlayableTrack>>): () => void
   /** Adds a reader. Returns a function that removes the reader. */
   follow(reader: PacketReader<Carried>): () => void
@@ -75,7 +88,8 @@ export interface StreamWriter<Carried extends Track = VideoTrack> {
   end(reason: string): void
 }
 
-export type WritableStream<Carried extends Track = VideoTrack> = Stream<Carried> & StreamWriter<Carried>
+export type WritableStream<Carried extends Track = VideoTrack> = Stream<Carried> &
+  StreamWriter<Carried>
 
 /** A viewer with more unsent bytes than this receives nothing until its connection has drained. */
 const BACKLOG_LIMIT_BYTES = 4 << 20
@@ -87,7 +101,9 @@ interface Position {
   /** Sequence number of the unit to send next, or `AWAITS_KEYFRAME`. */
   next: number
 }
-/** Position of a viewer that receives nothing until the next keyframe. Sequence numbers begin at 1. */
+/**
+ * Position of a viewer that receives nothing until the next keyframe. Sequence numbers begin at 1.
+ */
 const AWAITS_KEYFRAME = 0
 
 /** A track that players can decode, with the init segment that describes it. */
@@ -97,7 +113,9 @@ interface Packaging<Playable extends PlayableTrack> {
   init: Buffer
 }
 
-export function createStream<Carried extends Track = VideoTrack>(epoch: number): WritableStream<Carried> {
+export function createStream<Carried extends Track = VideoTrack>(
+  epoch: number,
+): WritableStream<Carried> {
   type Playable = Extract<Carried, PlayableTrack>
   const viewers = new Map<Viewer<Playable>, Position>()
   const readers = new Set<PacketReader<Carried>>()
@@ -122,7 +140,10 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
     group = { units: [], bytes: 0 }
   }
 
-  /** Sends as many units as the viewer has room for. A slow viewer catches up from the cached group of pictures. */
+  /**
+   * Sends as many units as the viewer has room for. A slow viewer catches up from the
+   * cached group of pictures.
+   */
   function send(viewer: Viewer<Playable>, position: Position) {
     let unit = findUnit(position.next)
     while (unit && viewer.backlog() <= BACKLOG_LIMIT_BYTES) {
@@ -176,7 +197,8 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
     },
 
     write(unit) {
-      // Decode times in MP4 are not negative and must increase, so earlier units get consecutive ticks.
+      // Decode times in MP4 are not negative and must increase, so earlier units get consecutive
+      // ticks.
       const dts = Math.max(unit.dts, lastDts + 1)
       lastDts = dts
       newestPts = Math.max(newestPts, unit.pts)
@@ -230,8 +252,8 @@ function getConfiguration(track: Track): Uint8Array {
 }
 
 /**
- * Returns a unit as a fragment. It is packaged once for all viewers. Afterwards `data` refers to the bytes in the fragment, to save
- * memory.
+ * Returns a unit as a fragment. It is packaged once for all viewers. Afterwards `data` refers to
+ * the bytes in the fragment, to save memory.
  */
 function toFragment(unit: StreamUnit): Buffer {
   const { data } = unit

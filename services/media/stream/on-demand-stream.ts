@@ -2,7 +2,10 @@ import { EyrieError } from '@eyrie/contract'
 import type { Clock } from '../runtime/clock.ts'
 import { createStream, type Stream, type StreamWriter } from './live-stream.ts'
 
-/** A live view that is produced only while it has viewers or readers, such as one that must be transcoded. */
+/**
+ * A live view that is produced only while it has viewers or readers, such as one
+ * that must be transcoded.
+ */
 export interface OnDemandStream extends Stream {
   /** Returns whether the stream is being produced. */
   isRunning(): boolean
@@ -22,7 +25,10 @@ export interface OnDemandStreamOptions {
   onViewerJoined?(): void
 }
 
-/** Time for which production continues without viewers, for clients that return to poll for pictures. */
+/**
+ * Time for which production continues without viewers, for clients that return to poll for
+ * pictures.
+ */
 const LINGER_MS = 3_000
 
 export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandStream {

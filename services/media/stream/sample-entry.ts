@@ -3,7 +3,10 @@ import type { Picture } from '../gstreamer/picture.ts'
 
 type PictureShape = Pick<Picture, 'width' | 'height' | 'pixelAspect'>
 
-/** The format of H.264 video: everything that a decoder needs before the first picture, and the picture's shape. */
+/**
+ * The format of H.264 video: everything that a decoder needs before the first picture, and
+ * the picture's shape.
+ */
 export interface VideoTrack extends PictureShape {
   /** AVCDecoderConfigurationRecord, which contains the parameter sets (ISO/IEC 14496-15). */
   avcC: Uint8Array
@@ -24,9 +27,13 @@ const RESOLUTION_72_DPI = 0x480000
 const PROFILE_SPACES = ['', 'A', 'B', 'C']
 
 /** Whether players can decode the track without transcoding. */
-export const isPlayable = (track: object): track is PlayableTrack => 'avcC' in track || 'hvcC' in track
+export const isPlayable = (track: object): track is PlayableTrack =>
+  'avcC' in track || 'hvcC' in track
 
-/** Returns the codec for Media Source Extensions (RFC 6381), such as `avc1.64001f` or `hvc1.1.6.L93.B0`. */
+/**
+ * Returns the codec for Media Source Extensions (RFC 6381), such as `avc1.64001f` or
+ * `hvc1.1.6.L93.B0`.
+ */
 export function toCodecString(track: PlayableTrack): string {
   return 'avcC' in track ? toAvcCodecString(track.avcC) : toHevcCodecString(track.hvcC)
 }

@@ -4,7 +4,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
 import { startTamperingProxy, type Tamper } from '../../../test/fixtures/cameras/tampering-proxy.ts'
 import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
-import { findFlashesAndBeeps, measureBeepDelays } from '../../../test/fixtures/media/flash-and-beep.ts'
+import {
+  findFlashesAndBeeps,
+  measureBeepDelays,
+} from '../../../test/fixtures/media/flash-and-beep.ts'
 import { countFrames, probePackets, receiveStream } from '../../../test/fixtures/media/live-view.ts'
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { createChunkedBody } from '../live/stream-viewers.ts'
@@ -60,7 +63,10 @@ describe('stream with sound', () => {
       flash => !detected.beeps.some(beep => Math.abs(beep - flash) < SECOND / 4),
     )
     expect(mute.length).toBeGreaterThan(3)
-    const late = measureBeepDelays({ ...detected, beeps: detected.beeps.filter(beep => beep > mute.at(-1)!) })
+    const late = measureBeepDelays({
+      ...detected,
+      beeps: detected.beeps.filter(beep => beep > mute.at(-1)!),
+    })
     expect(late.length).toBeGreaterThan(2)
     // Sender reports of a camera on a busy machine are inexact too.
     expect(Math.abs(late.toSorted((a, b) => a - b)[late.length >> 1]!)).toBeLessThan(100)

@@ -8,7 +8,10 @@ import type { PlayableTrack } from './sample-entry.ts'
 
 /** Maximum time to wait for the first sound of a source. */
 const START_TIMEOUT_MS = 1_500
-/** If the sound lags behind the picture by more than this, it has stopped. Silence replaces it, because players would stall. */
+/**
+ * If the sound lags behind the picture by more than this, it has stopped. Silence replaces it,
+ * because players would stall.
+ */
 const STOPPED_TICKS = 2 * TICKS_PER_SECOND
 /** A larger gap is a jump in stream time and is not filled with silence. */
 const JUMP_TICKS = 10 * TICKS_PER_SECOND
@@ -16,10 +19,14 @@ const JUMP_TICKS = 10 * TICKS_PER_SECOND
 const BACKLOG_LIMIT_BYTES = 4 << 20
 
 /**
- * Returns a stream with the sound of its source, for one viewer, or the original stream if no sound arrives in time. The result
- * must be watched immediately, because the sound is already being produced.
+ * Returns a stream with the sound of its source, for one viewer, or the original stream if
+ * no sound arrives in time. The result must be watched immediately, because the sound is
+ * already being produced.
  */
-export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
+export async function addSound(
+  stream: Stream<PlayableTrack>,
+  sound: Sound,
+): Promise<Stream<PlayableTrack>> {
   /** Resolves to undefined if the source has no sound, or none arrives in time. */
   const firstTrack = Promise.withResolvers<SoundTrack | undefined>()
   let viewer: SoundViewer | undefined
@@ -87,7 +94,10 @@ function createSoundViewer(
   /** End of the last silence. Sound from before this time is dropped, because it would overlap. */
   let silenceEnd = 0
 
-  /** Skips a number at the start of each track: VLC reads the start time of a track only after a gap in the sequence numbers. */
+  /**
+   * Skips a number at the start of each track: VLC reads the start time of a track only after a gap
+   * in the sequence numbers.
+   */
   function nextSequence(kind: 'video' | 'sound'): number {
     if (!startedTracks.has(kind)) sequence++
     startedTracks.add(kind)
@@ -120,7 +130,11 @@ function createSoundViewer(
   return {
     begin(info, _init, video) {
       hasBegun = true
-      client.begin({ ...info, codecs: appendCodec(info.codecs) }, createInitSegment(video, track), video)
+      client.begin(
+        { ...info, codecs: appendCodec(info.codecs) },
+        createInitSegment(video, track),
+        video,
+      )
     },
     fragment(_bytes, unit) {
       fillWithSilence(unit.pts)

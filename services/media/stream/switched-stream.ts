@@ -2,17 +2,20 @@ import type { PacketReader, Stream, Viewer } from './live-stream.ts'
 import type { PlayableTrack, VideoTrack } from './sample-entry.ts'
 
 /**
- * A live view that can switch from one stream to another without disconnecting its viewers: from the packets of a camera to a
- * transcoded stream, for example.
+ * A live view that can switch from one stream to another without disconnecting its viewers: from
+ * the packets of a camera to a transcoded stream, for example.
  */
-export interface SwitchedStream<Carried extends PlayableTrack = VideoTrack> extends Stream<Carried> {
+export interface SwitchedStream<Carried extends PlayableTrack = VideoTrack>
+  extends Stream<Carried> {
   /** Continues with the packets of this stream; without packets if undefined. */
   switchTo(stream: Stream<Carried> | undefined): void
   /** Disconnects all viewers. */
   end(reason: string): void
 }
 
-export function createSwitchedStream<Carried extends PlayableTrack = VideoTrack>(): SwitchedStream<Carried> {
+export function createSwitchedStream<
+  Carried extends PlayableTrack = VideoTrack,
+>(): SwitchedStream<Carried> {
   // Each viewer and reader has the function that removes it from the current stream.
   const viewers = new Map<Viewer<Carried>, () => void>()
   const readers = new Map<PacketReader<Carried>, () => void>()

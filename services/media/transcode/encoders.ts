@@ -4,7 +4,10 @@ import type { Sample } from '../node-gst/index.ts'
 import type { AccessUnit } from '../stream/fmp4.ts'
 import type { VideoTrack } from '../stream/sample-entry.ts'
 
-/** A GStreamer element that encodes H.264, in hardware or software, without B-frames: WebRTC cannot carry them. */
+/**
+ * A GStreamer element that encodes H.264, in hardware or software, without B-frames:
+ * WebRTC cannot carry them.
+ */
 export interface Encoder {
   name: string
   /** Returns the launch string, for at least one keyframe in `keyframeInterval` pictures. */
@@ -46,7 +49,10 @@ const ENCODERS: readonly Encoder[] = [
   },
 ]
 
-/** The returned function tests each candidate at its first call. It repeats the test only if no candidate works. */
+/**
+ * The returned function tests each candidate at its first call. It repeats the test only
+ * if no candidate works.
+ */
 export function createEncoders(candidates: readonly Encoder[] = ENCODERS): Encoders {
   let testing: Promise<readonly Encoder[]> | undefined
 
@@ -60,7 +66,10 @@ export function createEncoders(candidates: readonly Encoder[] = ENCODERS): Encod
   }
 }
 
-/** Whether an encoder can encode a picture. A driver without its device fails only when it receives one. */
+/**
+ * Whether an encoder can encode a picture. A driver without its device fails only
+ * when it receives one.
+ */
 function isWorking({ launch }: Encoder): Promise<boolean> {
   const pictureCaps = 'video/x-raw,format=I420,width=320,height=240,framerate=25/1'
   const keyframeInterval = 25
@@ -75,8 +84,15 @@ export interface EncoderListener {
   onUnit(unit: AccessUnit): void
 }
 
-/** Passes a sample of an encoder to the listener. `frameTicks` is the duration of a picture in 90 kHz ticks. */
-export function forwardEncoded(sample: Sample, frameTicks: number, listener: EncoderListener): void {
+/**
+ * Passes a sample of an encoder to the listener. `frameTicks` is the duration of a
+ * picture in 90 kHz ticks.
+ */
+export function forwardEncoded(
+  sample: Sample,
+  frameTicks: number,
+  listener: EncoderListener,
+): void {
   const picture = sample.caps && parsePicture(sample.caps)
   const avcC = sample.caps?.fields.codec_data
   if (picture && avcC instanceof Uint8Array) listener.onTrack({ ...picture, avcC })

@@ -4,8 +4,8 @@ import { createSwitchedStream } from '../stream/switched-stream.ts'
 import { createTranscodedStream, type TranscodedStreamOptions } from './transcoded-stream.ts'
 
 /**
- * The variants of a source: the encodings in which it can be watched. A variant passes on the packets of the source if their codec
- * suits, and otherwise transcodes while it has viewers.
+ * The variants of a source: the encodings in which it can be watched. A variant passes on the
+ * packets of the source if their codec suits, and otherwise transcodes while it has viewers.
  */
 export interface Variants {
   /** The packets of the source in any codec; empty for raw pictures. */
@@ -13,13 +13,16 @@ export interface Variants {
   /** H.264: the original packets if the source sends H.264, else transcoded. */
   readonly h264: Stream
   /**
-   * For players that can decode H.265 and H.264: the original packets if the source sends either, else transcoded to H.264. This
-   * variant is recorded.
+   * For players that can decode H.265 and H.264: the original packets if the source sends either,
+   * else transcoded to H.264. This variant is recorded.
    */
   readonly h265: Stream<PlayableTrack>
   /** Always transcoded: H.264 without B-frames, in 4:2:0 and square pixels. */
   readonly transcoded: Stream
-  /** Number of viewers of the variants `h264`, `h265` and `transcoded`. The original is read by them, not by viewers. */
+  /**
+   * Number of viewers of the variants `h264`, `h265` and `transcoded`. The original is read by
+   * them, not by viewers.
+   */
   viewerCount(): number
   /** Whether an encoder is running. */
   isTranscoding(): boolean
@@ -30,8 +33,8 @@ export interface SourceVariants extends Variants {
   /** Receives the packets of the source. */
   readonly writer: StreamWriter<Track>
   /**
-   * Must be called before the first packet, and when the codec of the source changes. Before the first call, the variants `h264`
-   * and `h265` send nothing.
+   * Must be called before the first packet, and when the codec of the source changes. Before the
+   * first call, the variants `h264` and `h265` send nothing.
    */
   setCodec(codec: string): void
   /** Ends all variants for their current viewers. */
@@ -57,8 +60,9 @@ export function createSourceVariants(options: TranscodedStreamOptions): SourceVa
     writer: original,
     viewerCount: () => watchable.reduce((sum, stream) => sum + stream.viewerCount(), 0),
     setCodec(codec) {
-      // The type of a stream states the codecs of its tracks, and `codec` states it at run time. The cast is safe, because each
-      // variant receives the original only if `codec` is one of its own.
+      // The type of a stream states the codecs of its tracks, and `codec` states it at
+      // run time. The cast is safe, because each variant receives the original only if
+      // `codec` is one of its own.
       const passthrough = original as Stream<Track> as Stream<never>
       const isH264 = codec === 'h264'
       const isH265 = codec === 'h265'

@@ -2,7 +2,10 @@ import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { createSwitchedStream } from '../stream/switched-stream.ts'
 import type { Variants } from './source-variants.ts'
 
-/** The variants of one of several streams, which can switch to another stream without disconnecting viewers. */
+/**
+ * The variants of one of several streams, which can switch to another stream without
+ * disconnecting viewers.
+ */
 export interface SwitchedVariants extends Variants {
   switchTo(variants: Variants): void
 }
@@ -28,7 +31,8 @@ export function createSwitchedVariants(initial: Variants): SwitchedVariants {
     h264,
     h265,
     transcoded,
-    viewerCount: () => [h264, h265, transcoded].reduce((sum, stream) => sum + stream.viewerCount(), 0),
+    viewerCount: () =>
+      [h264, h265, transcoded].reduce((sum, stream) => sum + stream.viewerCount(), 0),
     isTranscoding: () => current.isTranscoding(),
     switchTo,
   }

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createDesiredSource, createViewSpec } from '../../../test/fixtures/media/control-client.ts'
-import { failingEncoder, unavailableEncoder, workingEncoder } from '../../../test/fixtures/media/encoders.ts'
+import {
+  failingEncoder,
+  unavailableEncoder,
+  workingEncoder,
+} from '../../../test/fixtures/media/encoders.ts'
 import { countFrames } from '../../../test/fixtures/media/live-view.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { launch } from '../node-gst/launch.fixture.ts'
@@ -17,8 +21,11 @@ const picture = {
 }
 
 it('reports the failure of an encoder without losing pictures for other readers', async () => {
-  const source = 'videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=100/1'
-  const { pipeline, message } = launch(`${source} ! tee name=pictures pictures. ! queue ! appsink name=main`)
+  const source =
+    'videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=100/1'
+  const { pipeline, message } = launch(
+    `${source} ! tee name=pictures pictures. ! queue ! appsink name=main`,
+  )
   pipeline.number('pictures', 'sink')
   const numbers: number[] = []
   pipeline.samples('main', { queue: 64, full: 'block' }, sample => {
@@ -49,7 +56,9 @@ it('reports the failure of an encoder without losing pictures for other readers'
 
 it('excludes encoders whose device is missing', async () => {
   expect(await createEncoders([unavailableEncoder, workingEncoder])()).toEqual([workingEncoder])
-  await expect(createEncoders([unavailableEncoder])()).rejects.toThrow(/no H.264 encoder works: run apt-get/)
+  await expect(createEncoders([unavailableEncoder])()).rejects.toThrow(
+    /no H.264 encoder works: run apt-get/,
+  )
 })
 
 const TICKS = 3_000
@@ -65,13 +74,21 @@ describe('ranked encoders', { timeout: 180_000 }, () => {
     execFileSync('gst-launch-1.0', ['-q', ...clip.split(' ')])
     const control = await media.connectControl()
     const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
-    await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst', views }))
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst', views }),
+    )
     await control.waitForNextMessage('frame')
     return { media, control, received: join(media.folder, 'received.mp4') }
   }
 
-  /** Watches until the stream ends or a run has this many fragments. A run begins with an init segment. */
-  function watchRuns(media: ServedMedia, fragments: number): Promise<{ runs: Buffer[][]; reason: string }> {
+  /**
+   * Watches until the stream ends or a run has this many fragments. A run begins
+   * with an init segment.
+   */
+  function watchRuns(
+    media: ServedMedia,
+    fragments: number,
+  ): Promise<{ runs: Buffer[][]; reason: string }> {
     const runs: Buffer[][] = []
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
     socket.on('message', (data: Buffer, isBinary) => {
@@ -85,7 +102,11 @@ describe('ranked encoders', { timeout: 180_000 }, () => {
   }
 
   it('are replaced by the next best when they fail, without disconnecting viewers', async () => {
-    const { media, control, received } = await serve([unavailableEncoder, failingEncoder, workingEncoder])
+    const { media, control, received } = await serve([
+      unavailableEncoder,
+      failingEncoder,
+      workingEncoder,
+    ])
     const { runs } = await watchRuns(media, 40)
     expect(runs).toHaveLength(2)
     for (const run of runs) {

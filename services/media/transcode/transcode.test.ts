@@ -66,7 +66,8 @@ async function serve(codec: Codec, { decoder = 'gst' }: { decoder?: Decoder } = 
 /** Threads of running transcoders. */
 const findEncoderThreads = () => findElementThreads('aux-transcode')
 
-const waitUntilIdle = () => vi.waitUntil(async () => (await findEncoderThreads()).length === 0, PATIENCE)
+const waitUntilIdle = () =>
+  vi.waitUntil(async () => (await findEncoderThreads()).length === 0, PATIENCE)
 
 describe('H.265', { timeout: 180_000 }, () => {
   it('is passed through to clients that play it', async () => {
@@ -87,7 +88,8 @@ describe('H.265', { timeout: 180_000 }, () => {
   it('is declared in the Content-Type over plain HTTP', async () => {
     const { media } = await serve('h265')
     const leaving = new AbortController()
-    const ask = (query: string) => fetch(`${media.url}/streams/1${query}`, { signal: leaving.signal })
+    const ask = (query: string) =>
+      fetch(`${media.url}/streams/1${query}`, { signal: leaving.signal })
     const type = async (query: string) => (await ask(query)).headers.get('Content-Type')
     expect(await type('?codecs=h264,h265')).toBe('video/mp4; codecs="hvc1.1.6.L63.90"')
     expect(await type('')).toMatch(/^video\/mp4; codecs="avc1\./)
@@ -112,7 +114,11 @@ describe('codecs that browsers cannot play', { timeout: 180_000 }, () => {
       const { media, received } = await serve(codec)
       const { info, bytes } = await receiveStream(media, 75)
       writeFileSync(received, bytes)
-      expect(info).toMatchObject({ codecs: expect.stringMatching(/^avc1\./), width: 320, height: 240 })
+      expect(info).toMatchObject({
+        codecs: expect.stringMatching(/^avc1\./),
+        width: 320,
+        height: 240,
+      })
       expect(countFrames(received)).toBe(75)
       const packets = probePackets(received)
       // Matroska rounds to milliseconds, so rounding errors add up over loops.
@@ -123,11 +129,14 @@ describe('codecs that browsers cannot play', { timeout: 180_000 }, () => {
       expect(Math.max(...off)).toBeLessThanOrEqual(isRounded ? 90 : 0)
       // There are no B-frames.
       expect(packets.every(({ pts, dts }) => pts === dts)).toBe(true)
-      // Two seconds. The encoder counts frames: on a busy machine, which drops some, the keyframes are farther apart in time.
+      // Two seconds. The encoder counts frames: on a busy machine, which drops some, the keyframes
+      // are farther apart in time.
       const keyframes = packets.flatMap(({ flags }, i) => (flags.startsWith('K') ? [i] : []))
       expect(keyframes[0]).toBe(0)
       expect(keyframes.length).toBeGreaterThan(1)
-      expect(Math.max(...keyframes.slice(1).map((index, i) => index - keyframes[i]!))).toBeLessThanOrEqual(66)
+      expect(
+        Math.max(...keyframes.slice(1).map((index, i) => index - keyframes[i]!)),
+      ).toBeLessThanOrEqual(66)
     },
   )
 
@@ -136,7 +145,9 @@ describe('codecs that browsers cannot play', { timeout: 180_000 }, () => {
     const get = (query = '') => fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
     const pts = await vi.waitUntil(async () => {
       const answer = await get()
-      return answer.ok && Number(answer.headers.get('X-Pts')) > 0 && Number(answer.headers.get('X-Pts'))
+      return (
+        answer.ok && Number(answer.headers.get('X-Pts')) > 0 && Number(answer.headers.get('X-Pts'))
+      )
     }, PATIENCE)
     const exact = await get(`?pts=${pts + TICKS}`)
     expect(Math.abs(Number(exact.headers.get('X-Pts')) - pts)).toBeLessThanOrEqual(15 * TICKS)
@@ -156,7 +167,9 @@ it.each(['h265', 'jpeg'] as const)('transcodes %s of an RTSP camera', async code
   const camera = await startRtspCamera({ codec })
   const media = await serveMedia()
   const control = await media.connectControl()
-  await control.apply(createDesiredSource({ id: 1, type: 'video', url: camera.url, decoder: 'gst' }))
+  await control.apply(
+    createDesiredSource({ id: 1, type: 'video', url: camera.url, decoder: 'gst' }),
+  )
   await control.waitForStatus(1, ({ state }) => state === 'running')
   const { info, bytes } = await receiveStream(media, 30)
   const received = join(media.folder, 'received.mp4')
@@ -194,9 +207,10 @@ describe('encoder', () => {
     const leaving = new AbortController()
     await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
     await vi.waitUntil(async () => (await findEncoderThreads()).length > 0, PATIENCE)
-    expect([await transcoding(), await media.readMetric('eyrie_media_viewers', '{source="1"}')]).toEqual([
-      1, 1,
-    ])
+    expect([
+      await transcoding(),
+      await media.readMetric('eyrie_media_viewers', '{source="1"}'),
+    ]).toEqual([1, 1])
     leaving.abort()
     await waitUntilIdle()
     await vi.waitUntil(
@@ -231,7 +245,9 @@ describe('encoder', () => {
     }
     await control.waitForNextMessage('frame')
     const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))
-    const late = frames.filter(({ n, pts }) => Math.abs(pts - first.pts - (n - first.n) * 9000) > TICKS)
+    const late = frames.filter(
+      ({ n, pts }) => Math.abs(pts - first.pts - (n - first.n) * 9000) > TICKS,
+    )
     expect(late).toEqual([])
   }, 180_000)
 

@@ -28,13 +28,16 @@ interface Run {
   hasFailed: boolean
   /** The transcoder in use; undefined until the first encoder is chosen. */
   transcoder?: Transcoder
-  /** Removes the transcoder from the readers of the source; undefined until the first encoder is chosen. */
+  /**
+   * Removes the transcoder from the readers of the source; undefined until the first encoder is
+   * chosen.
+   */
   leaveSource?(): Promise<void>
 }
 
 /**
- * Creates a stream of a source transcoded to H.264 without B-frames, which every player supports. Pictures are transcoded
- * only while the stream has viewers.
+ * Creates a stream of a source transcoded to H.264 without B-frames, which every player supports.
+ * Pictures are transcoded only while the stream has viewers.
  */
 export function createTranscodedStream(options: TranscodedStreamOptions): OnDemandStream {
   const { source, epoch, clock, encoders, read } = options
@@ -57,8 +60,8 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
   }
 
   /**
-   * Transcodes until the run is stopped. When an encoder fails, the next best encoder continues: viewers stay connected and
-   * resume at its first keyframe. Rejects when every encoder has failed.
+   * Transcodes until the run is stopped. When an encoder fails, the next best encoder continues:
+   * viewers stay connected and resume at its first keyframe. Rejects when every encoder has failed.
    */
   async function transcode(run: Run) {
     const { signal } = run.stopping
@@ -79,7 +82,10 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
     }
   }
 
-  /** Encodes the pictures of the source. Resolves to the reason when the encoder fails; remains pending while it works. */
+  /**
+   * Encodes the pictures of the source. Resolves to the reason when the encoder fails; remains
+   * pending while it works.
+   */
   function encodeUntilFailure(run: Run, encoder: Encoder): Promise<string> {
     const failure = Promise.withResolvers<string>()
     const { begin, write, interrupt } = run.writer

@@ -6,7 +6,10 @@ import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import type { TimedUnit } from '../stream/live-stream.ts'
 import { type Encoder, type EncoderListener, forwardEncoded } from './encoders.ts'
 
-/** Reads the decoded pictures of a source and encodes them as H.264, in a branch of the source's GStreamer pipeline. */
+/**
+ * Reads the decoded pictures of a source and encodes them as H.264, in a branch of the
+ * source's GStreamer pipeline.
+ */
 export interface Transcoder extends FrameReader {
   forceKeyframe(): void
 }
@@ -19,7 +22,10 @@ export interface TranscoderListener extends EncoderListener {
   onFailure(reason: string): void
 }
 
-/** Time between keyframes. The transcoder requests them, because the encoder often does not know the frame rate. */
+/**
+ * Time between keyframes. The transcoder requests them, because the encoder often does not
+ * know the frame rate.
+ */
 const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
 /** Maximum number of pictures between keyframes that the encoder itself inserts. */
 const MAX_KEYFRAME_INTERVAL = 250
@@ -31,7 +37,10 @@ let transcoderCount = 0
 
 export function createTranscoder(encoder: Encoder, listener: TranscoderListener): Transcoder {
   transcoderCount++
-  /** Unique, so that a late error of another transcoder's element is not attributed to this transcoder. */
+  /**
+   * Unique, so that a late error of another transcoder's element is not attributed to this
+   * transcoder.
+   */
   const branchName = `transcode-${transcoderCount}`
   const prefix = `${AUXILIARY}${branchName}`
   let frameTicks = 0
@@ -71,7 +80,8 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
 
   return {
     tee: 'pictures',
-    attach: (...origin) => branch.attach(...origin).catch(error => listener.onFailure(error.message)),
+    attach: (...origin) =>
+      branch.attach(...origin).catch(error => listener.onFailure(error.message)),
     detach: branch.detach,
     close: branch.remove,
     onAuxiliaryFailure(error) {
@@ -81,15 +91,25 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   }
 }
 
-/** Returns the size of the encoded picture: square pixels, which every player supports, and even, for chroma subsampling. */
-function fitPicture(picture: Picture, maxSize: Encoder['maxSize']): { width: number; height: number } {
+/**
+ * Returns the size of the encoded picture: square pixels, which every player supports, and even,
+ * for chroma subsampling.
+ */
+function fitPicture(
+  picture: Picture,
+  maxSize: Encoder['maxSize'],
+): { width: number; height: number } {
   const display = displaySize(picture)
   const scale = Math.min(1, maxSize.width / display.width, maxSize.height / display.height)
   const toEven = (pixels: number) => Math.max(2, Math.round((pixels * scale) / 2) * 2)
   return { width: toEven(display.width), height: toEven(display.height) }
 }
 
-function createLaunch(branchName: string, encoder: Encoder, size: { width: number; height: number }): string {
+function createLaunch(
+  branchName: string,
+  encoder: Encoder,
+  size: { width: number; height: number },
+): string {
   const prefix = `${AUXILIARY}${branchName}`
   return [
     errorGuard(branchName),

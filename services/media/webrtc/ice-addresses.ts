@@ -6,7 +6,8 @@ import type { types } from 'mediasoup'
 const WILDCARDS = ['0.0.0.0', '::']
 
 /**
- * Returns the addresses on which the WebRTC worker listens for viewers: the configured ones, else the address of the HTTP server.
+ * Returns the addresses on which the WebRTC worker listens for viewers: the configured ones, else
+ * the address of the HTTP server.
  */
 export function resolveListenAddresses(
   configured: readonly string[] | undefined,
@@ -17,8 +18,9 @@ export function resolveListenAddresses(
 }
 
 /**
- * Replaces the addresses in the worker's ICE candidates with the announced addresses, which are those by which viewers reach this
- * machine. Without announced addresses, a wildcard is replaced with the machine's current addresses.
+ * Replaces the addresses in the worker's ICE candidates with the announced addresses, which are
+ * those by which viewers reach this machine. Without announced addresses, a wildcard is replaced
+ * with the machine's current addresses.
  */
 export function toReachableCandidates(
   candidates: readonly types.IceCandidate[],
@@ -26,7 +28,8 @@ export function toReachableCandidates(
 ): types.IceCandidate[] {
   return candidates.flatMap(candidate => {
     const addresses = announced.length > 0 ? announced : expandWildcard(candidate.address)
-    // Candidates with different addresses need different foundations (RFC 8445, 5.1.1.3) and priorities.
+    // Candidates with different addresses need different foundations (RFC 8445,
+    // 5.1.1.3) and priorities.
     return addresses.map((address, index) => {
       const suffix = index === 0 ? '' : String(index)
       return {
@@ -40,7 +43,10 @@ export function toReachableCandidates(
   })
 }
 
-/** Returns the machine's addresses for a wildcard. Loopback addresses are included only if the machine has no other addresses. */
+/**
+ * Returns the machine's addresses for a wildcard. Loopback addresses are included only if the
+ * machine has no other addresses.
+ */
 function expandWildcard(address: string): string[] {
   if (!WILDCARDS.includes(address)) return [address]
 

@@ -5,7 +5,10 @@ import { openWhepPage } from '../../../test/fixtures/browser/whep-page.ts'
 import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
-import { startTurnServer, turnServerRequirement } from '../../../test/fixtures/network/turn-server.ts'
+import {
+  startTurnServer,
+  turnServerRequirement,
+} from '../../../test/fixtures/network/turn-server.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import { webrtcWorkerRequirement } from '../../../test/fixtures/requirements/webrtc-worker.ts'
 
@@ -26,8 +29,12 @@ describe('WebRTC through TURN', needs(webrtcWorkerRequirement, turnServerRequire
     const viewer = await openWhepPage(browser, media.url, '/streams/1/whep', {
       configuration: { iceServers: [turn], iceTransportPolicy: 'relay' },
     })
-    expect(viewer.answer.link).toContain(`<${turn.urls[0]}>; rel="ice-server"; username="${turn.username}"`)
-    await expect.poll(async () => (await viewer.getShownFrames()).length, PATIENCE).toBeGreaterThan(50)
+    expect(viewer.answer.link).toContain(
+      `<${turn.urls[0]}>; rel="ice-server"; username="${turn.username}"`,
+    )
+    await expect
+      .poll(async () => (await viewer.getShownFrames()).length, PATIENCE)
+      .toBeGreaterThan(50)
     expect(await viewer.getCandidateTypes()).toEqual(['relay', 'host'])
   }, 180_000)
 })

@@ -4,7 +4,10 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser/browser.ts'
 import { openWhepPage, type WhepPage } from '../../../test/fixtures/browser/whep-page.ts'
-import { type RtspCameraOptions, startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
+import {
+  type RtspCameraOptions,
+  startRtspCamera,
+} from '../../../test/fixtures/cameras/rtsp-camera.ts'
 import { createAdjustableClock } from '../../../test/fixtures/manual-clock.ts'
 import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
 import { findElementThreads } from '../../../test/fixtures/media/media-threads.ts'
@@ -49,7 +52,9 @@ async function expectSound(viewer: WhepPage, seconds = 1) {
   const before = await countReal()
   const { energy } = await viewer.getSoundStatistics()
   await expect.poll(countReal, PATIENCE).toBeGreaterThan(before + seconds * SECOND_OF_SAMPLES)
-  await expect.poll(async () => (await viewer.getSoundStatistics()).energy, PATIENCE).toBeGreaterThan(energy)
+  await expect
+    .poll(async () => (await viewer.getSoundStatistics()).energy, PATIENCE)
+    .toBeGreaterThan(energy)
 }
 
 async function expectMoreFrames(viewer: WhepPage, count: number) {
@@ -73,7 +78,8 @@ async function getSoundCodec(media: ServedMedia): Promise<string | undefined> {
   return stream!.sound
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+const median = (values: number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
 describe('sound over WebRTC', needs(webrtcWorkerRequirement), () => {
   it.each(['aac', 'pcma', 'opus'] as const)(

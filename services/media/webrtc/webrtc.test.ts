@@ -94,9 +94,9 @@ describe('live view over WebRTC', needs(webrtcWorkerRequirement), () => {
         expect(deleted.status).toBe(200)
       }
       expect([(await getWebRtcHealth(media)).viewers, await countFeeds(media)]).toEqual([0, 0])
-      expect((await fetch(`${media.url}${viewers[0]!.answer.location}`, { method: 'DELETE' })).status).toBe(
-        404,
-      )
+      expect(
+        (await fetch(`${media.url}${viewers[0]!.answer.location}`, { method: 'DELETE' })).status,
+      ).toBe(404)
     },
     LONG,
   )
@@ -167,7 +167,10 @@ describe('live view over WebRTC', needs(webrtcWorkerRequirement), () => {
       await expectFrames(viewer, 10)
       process.kill(findChildPid(process.pid, 'mediasoup-worker'), 'SIGKILL')
       await expect
-        .poll(async () => [(await getWebRtcHealth(media)).viewers, await countFeeds(media)], PATIENCE)
+        .poll(
+          async () => [(await getWebRtcHealth(media)).viewers, await countFeeds(media)],
+          PATIENCE,
+        )
         .toEqual([0, 0])
       await expect.poll(async () => (await getWebRtcHealth(media)).state, PATIENCE).toBe('running')
 

@@ -8,21 +8,28 @@ import { createBFrameDetector } from './feeds/b-frame-detector.ts'
 import { createSharedFeeds } from './feeds/shared-feeds.ts'
 import type { SoundLease } from './feeds/sound-feed.ts'
 import { resolveListenAddresses } from './ice-addresses.ts'
-import { type Offer, type OfferedFormat, type OfferedH264, parseOffer, selectH264 } from './sdp/sdp-offer.ts'
+import {
+  type Offer,
+  type OfferedFormat,
+  type OfferedH264,
+  parseOffer,
+  selectH264,
+} from './sdp/sdp-offer.ts'
 import { openWhepSession, type WhepSession } from './whep-session.ts'
 import { createWorkerSupervisor, type PayloadTypes } from './worker/mediasoup-worker.ts'
 
 /**
- * Live views over WebRTC. The media service packetizes a stream as RTP; a mediasoup worker process forwards the packets to viewers.
- * A stream is sent to the worker only while it has WebRTC viewers.
+ * Live views over WebRTC. The media service packetizes a stream as RTP; a mediasoup worker process
+ * forwards the packets to viewers. A stream is sent to the worker only while it has WebRTC viewers.
  */
 export interface WebRtc {
   readonly settings: WebRtcSettings
   /** Returns whether WebRTC can carry the stream: false if it has B-frames. */
   canCarry(stream: Stream): boolean
   /**
-   * Connects a viewer to a stream, and to its sound if the viewer accepts audio. `sdp` is the viewer's offer. Throws `EyrieError`:
-   * `syntax` or `type` for an unsuitable offer, `type` for a stream with B-frames, `unavailable` without a worker or a picture.
+   * Connects a viewer to a stream, and to its sound if the viewer accepts audio. `sdp` is the
+   * viewer's offer. Throws `EyrieError`: `syntax` or `type` for an unsuitable offer, `type` for a
+   * stream with B-frames, `unavailable` without a worker or a picture.
    */
   openSession(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
   /** Returns the session with this id. Throws `EyrieError` (`id`) if it has ended. */
@@ -57,7 +64,10 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
   const bFrames = createBFrameDetector()
   const feeds = createSharedFeeds(bFrames.markReordered)
 
-  /** Selects the format in which the viewer receives the stream. Throws `EyrieError` if WebRTC cannot carry the stream. */
+  /**
+   * Selects the format in which the viewer receives the stream. Throws `EyrieError` if WebRTC
+   * cannot carry the stream.
+   */
   function selectFormat(offer: Offer, stream: Stream): OfferedH264 {
     const track = stream.track()
     if (!track) throw new EyrieError('unavailable', 'the stream has no picture yet')
@@ -116,7 +126,10 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
     getSession(id) {
       const session = sessions.get(id)
       if (!session)
-        throw new EyrieError('id', 'this WebRTC session does not exist or has ended: POST a new offer')
+        throw new EyrieError(
+          'id',
+          'this WebRTC session does not exist or has ended: POST a new offer',
+        )
       return session
     },
 
@@ -129,7 +142,10 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
   }
 }
 
-/** The payload type that browsers use for Opus. With the same number, viewers with and without sound can share a feed. */
+/**
+ * The payload type that browsers use for Opus. With the same number, viewers with and without
+ * sound can share a feed.
+ */
 const DEFAULT_OPUS_PAYLOAD_TYPE = 111
 
 /** Chooses different payload types for H.264 and Opus, as offered if possible. */

@@ -66,7 +66,9 @@ describe('WHEP', needs(webrtcWorkerRequirement), () => {
     expect(answer.headers.get('content-type')).toBe('application/sdp')
     expect(answer.headers.get('location')).toMatch(/^\/streams\/1\/whep\/[0-9a-f-]{36}$/)
     const sdp = await answer.text()
-    expect(sdp).toMatch(/m=audio 0 .*\r\na=mid:0\r\na=inactive\r\nm=video 9 UDP\/TLS\/RTP\/SAVPF 109\r\n/)
+    expect(sdp).toMatch(
+      /m=audio 0 .*\r\na=mid:0\r\na=inactive\r\nm=video 9 UDP\/TLS\/RTP\/SAVPF 109\r\n/,
+    )
     expect(sdp).toMatch(/a=candidate:\S+ 1 udp \d+ 127\.0\.0\.1 \d+ typ host\r\n/)
     expect(sdp).toMatch(/a=candidate:\S+ 1 tcp \d+ 127\.0\.0\.1 \d+ typ host tcptype passive\r\n/)
   })
@@ -102,7 +104,11 @@ describe('WHEP', needs(webrtcWorkerRequirement), () => {
     ['an offer with another content type', 415, { type: 'text/plain' }],
     ['a body that is not SDP', 400, { body: 'hello' }],
     ['an offer without video', 400, { body: createOffer(audio) }],
-    ['an offer to send', 400, { body: createOffer(video.map(line => line.replace('recvonly', 'sendonly'))) }],
+    [
+      'an offer to send',
+      400,
+      { body: createOffer(video.map(line => line.replace('recvonly', 'sendonly'))) },
+    ],
     ['an offer without a fingerprint', 400, { body: offer.replace(/a=fingerprint.*\r\n/, '') }],
     ['an invalid fingerprint', 400, { body: offer.replace(/AB:/g, 'XY:') }],
     ['an unknown hash function', 400, { body: offer.replace('sha-256', 'crc-32') }],
@@ -163,12 +169,15 @@ describe('WHEP', needs(webrtcWorkerRequirement), () => {
     clock.advance(10_000)
     expect((await getWebRtcHealth(media)).viewers).toBe(1)
     clock.advance(10_000)
-    await expect.poll(async () => (await getWebRtcHealth(media)).viewers, { timeout: 60_000 }).toBe(0)
+    await expect
+      .poll(async () => (await getWebRtcHealth(media)).viewers, { timeout: 60_000 })
+      .toBe(0)
   })
 
   it('requires the token', async () => {
     const media = await serveMedia({ token: 'secret' })
-    for (const method of ['OPTIONS', 'POST']) expect((await send(media, { method })).status).toBe(401)
+    for (const method of ['OPTIONS', 'POST'])
+      expect((await send(media, { method })).status).toBe(401)
   })
 })
 

@@ -14,12 +14,13 @@ const ICE_FRAGMENT = 'application/trickle-ice-sdpfrag'
 const MAX_SDP_BYTES = 64 << 10
 
 /**
- * Serves live views over WHEP (draft-ietf-wish-whep, which builds on RFC 9725), the HTTP protocol for the setup of a WebRTC
- * connection: a viewer posts an SDP offer and receives an answer.
+ * Serves live views over WHEP (draft-ietf-wish-whep, which builds on RFC 9725), the HTTP protocol
+ * for the setup of a WebRTC connection: a viewer posts an SDP offer and receives an answer.
  *
- * The response headers `X-Epoch` and `X-Pts` are the stream time at which the viewer joins. The RTP timestamp of video is the
- * `pts` of the frame modulo 2³², and that of audio is the same time counted at 48 kHz. Streams with B-frames are transcoded, or
- * rejected with 406 if the request has `?transcode=false`.
+ * The response headers `X-Epoch` and `X-Pts` are the stream time at which the viewer joins. The
+ * RTP timestamp of video is the `pts` of the frame modulo 2³², and that of audio is the same time
+ * counted at 48 kHz. Streams with B-frames are transcoded, or rejected with 406 if the request
+ * has `?transcode=false`.
  */
 export function whepRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
@@ -30,7 +31,11 @@ export function whepRoutes(
   const limit = limitBodySize(MAX_SDP_BYTES, 'SDP')
 
   /** Opens the stream in a form that WebRTC can carry, if the viewer allows transcoding. */
-  async function openCarriedStream(id: string, size: StreamSize, mayTranscode: boolean): Promise<Stream> {
+  async function openCarriedStream(
+    id: string,
+    size: StreamSize,
+    mayTranscode: boolean,
+  ): Promise<Stream> {
     const original = await openStream(id, { size })
     if (!mayTranscode || webrtc.canCarry(original)) return original
     return openStream(id, { size, transcoded: true })
@@ -48,7 +53,8 @@ export function whepRoutes(
     const stream = await openCarriedStream(id, parseStreamSize(c), mayTranscode)
     const session = await webrtc.openSession(stream, findSound(id), await c.req.text())
 
-    // If the viewer has disconnected meanwhile, it does not know the Location and could never end the session.
+    // If the viewer has disconnected meanwhile, it does not know the Location and could
+    // never end the session.
     if (c.req.raw.signal.aborted) session.close()
 
     const { epoch } = stream.info()!
@@ -72,7 +78,8 @@ export function whepRoutes(
     const isRestart = session.isRestart(iceUsername)
     assertEntityTag(c, session, isRestart)
 
-    // The fragment has the viewer's ICE candidates. They are not needed: an ICE-lite server learns them from incoming packets.
+    // The fragment has the viewer's ICE candidates. They are not needed: an ICE-lite server learns
+    // them from incoming packets.
     if (!isRestart) return c.body(null, 204)
 
     const fragment = await session.restartIce(iceUsername)
@@ -91,7 +98,8 @@ function addIceServerLinks(c: Context, servers: readonly IceServer[]) {
     const parameters = ['rel="ice-server"']
     if (username) parameters.push(`username=${quote(username)}`)
     if (credential) parameters.push(`credential=${quote(credential)}`, 'credential-type="password"')
-    for (const url of urls) c.header('Link', [`<${url}>`, ...parameters].join('; '), { append: true })
+    for (const url of urls)
+      c.header('Link', [`<${url}>`, ...parameters].join('; '), { append: true })
   }
 }
 
@@ -102,7 +110,9 @@ function assertContentType(c: Context, expected: string) {
   if (type !== expected) throw createMediaTypeError(type, [expected])
 }
 
-/** Checks that the viewer knows the current state of the session. For an ICE restart, `*` suffices. */
+/**
+ * Checks that the viewer knows the current state of the session. For an ICE restart, `*` suffices.
+ */
 function assertEntityTag(c: Context, session: WhepSession, isRestart: boolean) {
   const expected = c.req.header('If-Match')
   if (!expected) {

@@ -6,7 +6,12 @@ import type { StreamFeed } from './feeds/stream-feed.ts'
 import { toReachableCandidates } from './ice-addresses.ts'
 import { type SentStreams, writeAnswer, writeIceFragment } from './sdp/sdp-answer.ts'
 import type { Offer, OfferedFormat, OfferedH264 } from './sdp/sdp-offer.ts'
-import { H264_CODEC, OPUS_CODEC, type PayloadTypes, type WebRtcWorker } from './worker/mediasoup-worker.ts'
+import {
+  H264_CODEC,
+  OPUS_CODEC,
+  type PayloadTypes,
+  type WebRtcWorker,
+} from './worker/mediasoup-worker.ts'
 
 /** The WebRTC connection of one viewer, which was set up over HTTP (WHEP). */
 export interface WhepSession {
@@ -15,7 +20,10 @@ export interface WhepSession {
   readonly answer: string
   /** Entity tag of the session, which changes with every ICE restart. */
   etag(): string
-  /** Returns whether this ICE username differs from the viewer's current one: if so, the viewer requests an ICE restart. */
+  /**
+   * Returns whether this ICE username differs from the viewer's current one: if so, the viewer
+   * requests an ICE restart.
+   */
   isRestart(iceUsername: string): boolean
   /** Creates new ICE credentials for the server and returns them as an SDP fragment. */
   restartIce(iceUsername: string): Promise<string>
@@ -42,7 +50,10 @@ const CONNECT_TIMEOUT_MS = 20_000
 /** Time without ICE consent (RFC 7675) after which a viewer counts as disconnected. */
 const CONSENT_TIMEOUT_S = 15
 
-/** Creates a transport that sends the feed to the viewer. Rejects if the worker or the feed ends meanwhile. */
+/**
+ * Creates a transport that sends the feed to the viewer. Rejects if the worker or the
+ * feed ends meanwhile.
+ */
 export async function openWhepSession(options: WhepSessionOptions): Promise<WhepSession> {
   const { worker, feed, offer, format, sound } = options
   const transport = await feed.router.createWebRtcTransport({
@@ -52,11 +63,14 @@ export async function openWhepSession(options: WhepSessionOptions): Promise<Whep
   })
 
   try {
-    await transport.connect({ dtlsParameters: { role: 'client', fingerprints: [offer.fingerprint] } })
+    await transport.connect({
+      dtlsParameters: { role: 'client', fingerprints: [offer.fingerprint] },
+    })
 
     const rtpCapabilities = createRtpCapabilities(options.payloadTypes)
     const video = await transport.consume({ producerId: feed.producerId, rtpCapabilities })
-    const audio = sound && (await transport.consume({ producerId: sound.lease.producerId, rtpCapabilities }))
+    const audio =
+      sound && (await transport.consume({ producerId: sound.lease.producerId, rtpCapabilities }))
     if (transport.closed) throw new Error('the stream has ended')
 
     return createSession(transport, options, {

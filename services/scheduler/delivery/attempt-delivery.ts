@@ -26,7 +26,8 @@ export async function attemptDelivery(
     delivery,
     settings,
     signal,
-    readPicture: async () => (picture === null ? undefined : management.readPicture(picture, signal)),
+    readPicture: async () =>
+      picture === null ? undefined : management.readPicture(picture, signal),
     readReport: async () => report && management.readReport(report.report_id, signal),
   }
 
@@ -40,13 +41,19 @@ export async function attemptDelivery(
   }
 }
 
-/** Returns the reason of an error. If a host has several addresses and none accepts a connection, `errors` contains the reasons. */
+/**
+ * Returns the reason of an error. If a host has several addresses and none accepts a connection,
+ * `errors` contains the reasons.
+ */
 function describeError(error: Error | AggregateError): string {
   if (error.message || !('errors' in error)) return error.message
   return error.errors.map((cause: Error) => cause.message).join('; ')
 }
 
-/** Returns the result of an attempt for management. `random` returns a number from 0 to 1, for the delay of the next attempt. */
+/**
+ * Returns the result of an attempt for management. `random` returns a number from 0 to 1, for the
+ * delay of the next attempt.
+ */
 export function toResult(
   { delivery_id: deliveryId, attempt, is_test: isTest }: ClaimedDelivery,
   outcome: Outcome,

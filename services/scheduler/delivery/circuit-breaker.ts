@@ -5,11 +5,14 @@ const FAILURE_THRESHOLD = 5
 const PAUSE = { initialMs: 5_000, maxMs: 300_000 }
 
 /**
- * Decides whether messages are sent to a target. After consecutive failures, the breaker opens. It then permits one attempt after
- * each pause, until an attempt succeeds.
+ * Decides whether messages are sent to a target. After consecutive failures, the breaker opens. It
+ * then permits one attempt after each pause, until an attempt succeeds.
  */
 export interface CircuitBreaker {
-  /** `closed`: messages are sent. `open`: no message is sent. `half-open`: one message is sent, to probe the target. */
+  /**
+   * `closed`: messages are sent. `open`: no message is sent. `half-open`: one message is sent,
+   * to probe the target.
+   */
   state(): 'closed' | 'open' | 'half-open'
   /** Time at which an open breaker becomes half-open, in ms since 1970. */
   readonly openUntil: number

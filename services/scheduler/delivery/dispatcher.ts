@@ -9,7 +9,10 @@ import { createTargets, TARGET_CONCURRENCY } from './targets.ts'
 
 /** Maximum number of messages that are sent at the same time. */
 const CONCURRENCY = 256
-/** Time after the limit of an attempt in which its result can still be reported. The lease of the delivery ends afterwards. */
+/**
+ * Time after the limit of an attempt in which its result can still be reported. The lease of the
+ * delivery ends afterwards.
+ */
 const REPORT_MARGIN_MS = 5_000
 /** Maximum time between two claims. */
 const MAX_IDLE_MS = 30_000
@@ -56,7 +59,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
     const isNewlyDown = targets.finish(target, outcome)
     const { reason } = outcome
-    if (isNewlyDown) log.warn({ type, delivery_id, reason }, 'failed to reach target; pausing its deliveries')
+    if (isNewlyDown)
+      log.warn({ type, delivery_id, reason }, 'failed to reach target; pausing its deliveries')
     onOutcome?.(delivery, outcome)
   }
 

@@ -6,7 +6,9 @@ import type { ManagementClient } from '../management-client/management-client.ts
 const MAX_BATCH = 500
 const RETRY_BACKOFF = { initialMs: 200, maxMs: 5_000 }
 
-/** Reports results to management in batches, and repeats a report until management has stored it. */
+/**
+ * Reports results to management in batches, and repeats a report until management has stored it.
+ */
 export interface ResultReporter {
   report(result: DeliveryResult): void
   /** Resolves when all results are stored. */

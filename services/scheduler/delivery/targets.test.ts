@@ -39,7 +39,14 @@ describe('targets', () => {
 
   it('take no message after five consecutive failures, while others do', () => {
     const { targets, attempt } = createScene()
-    expect([1, 2, 3, 4, 5, 6].map(() => attempt(failure))).toEqual([false, false, false, false, true, false])
+    expect([1, 2, 3, 4, 5, 6].map(() => attempt(failure))).toEqual([
+      false,
+      false,
+      false,
+      false,
+      true,
+      false,
+    ])
     attempt(failure, 'b')
     expect(targets.getLimits()).toEqual({ a: 0, b: TARGET_CONCURRENCY })
     expect(targets.countDown()).toBe(1)

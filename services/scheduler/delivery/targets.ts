@@ -6,15 +6,27 @@ export const TARGET_CONCURRENCY = 16
 /** Time after which a target without messages is removed. */
 const IDLE_MS = 3_600_000
 
-/** Limits the messages to each target, such as a server, so that a slow or unreachable target does not delay other targets. */
+/**
+ * Limits the messages to each target, such as a server, so that a slow or unreachable target does
+ * not delay other targets.
+ */
 export interface Targets {
   /** Must be called when an attempt begins. */
   begin(target: string): void
-  /** Must be called with the outcome of the attempt. Returns whether this outcome has changed the target from up to down. */
+  /**
+   * Must be called with the outcome of the attempt. Returns whether this outcome has changed the
+   * target from up to down.
+   */
   finish(target: string, outcome: Outcome): boolean
-  /** Returns how many more messages may be sent to each target. For targets that are not listed, it is `TARGET_CONCURRENCY`. */
+  /**
+   * Returns how many more messages may be sent to each target. For targets that are not listed, it
+   * is `TARGET_CONCURRENCY`.
+   */
   getLimits(): Record<string, number>
-  /** Returns the time in ms until a target that is down may be tried again. Undefined if none is down. */
+  /**
+   * Returns the time in ms until a target that is down may be tried again. Undefined if none is
+   * down.
+   */
   getNextProbeMs(): number | undefined
   /** Returns the number of targets that are down. */
   countDown(): number
@@ -92,6 +104,7 @@ export function createTargets(now: () => number, random?: () => number): Targets
       return Math.min(...open.map(({ breaker }) => breaker.openUntil)) - now()
     },
 
-    countDown: () => [...targets.values()].filter(({ breaker }) => breaker.state() !== 'closed').length,
+    countDown: () =>
+      [...targets.values()].filter(({ breaker }) => breaker.state() !== 'closed').length,
   }
 }

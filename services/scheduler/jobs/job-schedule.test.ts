@@ -24,7 +24,12 @@ describe('the next run of a job', () => {
       '23:00',
       '02:07',
     ],
-    ['is earlier than planned if the schedule was edited', { next_run_at: iso('20:00') }, '01:00', '02:05'],
+    [
+      'is earlier than planned if the schedule was edited',
+      { next_run_at: iso('20:00') },
+      '01:00',
+      '02:05',
+    ],
     [
       'is now if the last run was interrupted',
       { job_state: 'failed', started_at: iso('02:00') },
@@ -38,11 +43,15 @@ describe('the next run of a job', () => {
 
   it('is tomorrow after the run of today', () => {
     const job = { ...never, ...finished('02:07'), next_run_at: iso('02:07') }
-    expect(findNextRun(nightly, job, at('02:08'), () => 0)).toBe(new Date('2026-03-05T02:00:00').getTime())
+    expect(findNextRun(nightly, job, at('02:08'), () => 0)).toBe(
+      new Date('2026-03-05T02:00:00').getTime(),
+    )
   })
 
   it('does not exist for a job that is off, even if one was missed', () => {
     const off = { schedule: 'off', jitter_s: 0 }
-    expect(findNextRun(off, { ...never, next_run_at: iso('02:00') }, at('09:00'), () => 0)).toBeUndefined()
+    expect(
+      findNextRun(off, { ...never, next_run_at: iso('02:00') }, at('09:00'), () => 0),
+    ).toBeUndefined()
   })
 })

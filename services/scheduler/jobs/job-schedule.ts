@@ -12,8 +12,9 @@ export interface JobSchedule {
 export type KnownJob = Pick<Job, 'job_state' | 'started_at' | 'finished_at' | 'next_run_at'>
 
 /**
- * Returns when a job runs next, in ms since 1970. Undefined if it is off. If a planned time has passed without a run, returns that
- * time. The job is then due at once. It runs only once, even if several runs were missed.
+ * Returns when a job runs next, in ms since 1970. Undefined if it is off. If a planned time has
+ * passed without a run, returns that time. The job is then due at once. It runs only once, even if
+ * several runs were missed.
  *
  * `random` returns a number from 0 to 1, for the random delay of the next run.
  */
@@ -36,9 +37,10 @@ export function findNextRun(
   const wasRun = plannedMs === undefined || (startedMs !== undefined && startedMs >= plannedMs)
   if (wasRun) return delayedMs
 
-  // The planned time is retained, so that a restart neither changes the random delay nor omits a run. If the schedule was edited, the
-  // next run may be due earlier.
-  const isDueEarlier = scheduledMs !== undefined && scheduledMs + jitterMs < plannedMs && plannedMs > now
+  // The planned time is retained, so that a restart neither changes the random delay nor omits a
+  // run. If the schedule was edited, the next run may be due earlier.
+  const isDueEarlier =
+    scheduledMs !== undefined && scheduledMs + jitterMs < plannedMs && plannedMs > now
   return isDueEarlier ? delayedMs : plannedMs
 }
 

@@ -8,14 +8,22 @@ import { findNextRun } from './job-schedule.ts'
 import { holdRun, THREAD_LIMITS } from './job-thread.ts'
 import { type RequestRun, runJob } from './run-job.ts'
 
-/** Time between two readings of the jobs. They change without this process too: management runs a job when a user asks for it. */
+/**
+ * Time between two readings of the jobs. They change without this process too: management runs a
+ * job when a user asks for it.
+ */
 const SYNC_INTERVAL_MS = 60_000
 /** Delay before a job is started again if its last run ended without a result. */
 const RETRY_MS = 60_000
 const UNAVAILABLE_BACKOFF = { initialMs: 500, maxMs: 30_000 }
-/** Time between the starts of overdue jobs, so that their threads do not all exist at the same time. */
+/**
+ * Time between the starts of overdue jobs, so that their threads do not all exist at the same time.
+ */
 const OVERDUE_INTERVAL_MS = 1_000
-/** Start times are at least this far in the future, because bree ignores a start time that has passed. */
+/**
+ * Start times are at least this far in the future, because bree ignores a start time that has
+ * passed.
+ */
 const MIN_DELAY_MS = 20
 /** Time after the limit of a run in which its result can still arrive. */
 const REPORT_MARGIN_S = 120
@@ -31,8 +39,9 @@ export interface JobsOptions {
 }
 
 /**
- * Starts the jobs of the appliance, such as backups, at their times. Management does the work. The library bree sets the timers, and
- * starts a thread for each run. The thread itself does nothing: it exists until the run in management has ended.
+ * Starts the jobs of the appliance, such as backups, at their times. Management does the work. The
+ * library bree sets the timers, and starts a thread for each run. The thread itself does nothing:
+ * it exists until the run in management has ended.
  */
 export interface Jobs {
   start(): void
@@ -61,7 +70,8 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
     const changed: PlannedJob[] = []
     for (const job of jobs) {
       const { job_name: jobName } = job
-      // The next run of a running job is planned when this run has ended. A job may start while the others are planned.
+      // The next run of a running job is planned when this run has ended. A job may start while
+      // the others are planned.
       if (runs.has(jobName) || job.job_state === 'running') continue
       const dueAt = findNextRun(settings[jobName], job, now, Math.random)
       const startAt = dueAt && Math.max(dueAt, retryAt.get(jobName) ?? 0, earliestStart)
@@ -156,7 +166,8 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
         // A single failure is normal: management may have closed an idle connection.
         if (failures === 2 && !signal.aborted) log.warn({ err: error }, 'failed to plan jobs')
       }
-      const delayMs = failures > 0 ? backoffDelayMs(failures, UNAVAILABLE_BACKOFF) : SYNC_INTERVAL_MS
+      const delayMs =
+        failures > 0 ? backoffDelayMs(failures, UNAVAILABLE_BACKOFF) : SYNC_INTERVAL_MS
       await sleep(delayMs, AbortSignal.any([signal, wakeUp.signal]))
     }
   }
@@ -169,7 +180,8 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
       stopping.abort()
       await loop
       for (const name of JOB_NAMES) bree?.removeSafeTimer('timeouts', name)
-      // Runs that have begun continue in management, which stores their results without this process.
+      // Runs that have begun continue in management, which stores their results
+      // without this process.
       await Promise.all(Array.from(bree?.workers.values() ?? [], worker => worker.terminate()))
     },
   }

@@ -3,18 +3,28 @@ import type { Job } from '@eyrie/contract/management/job'
 import { sleep } from '@eyrie/kit'
 
 /** Starts a run, or waits further for its result. */
-export type RequestRun = (name: JobName, runId: string, limitS: number, signal: AbortSignal) => Promise<Job>
+export type RequestRun = (
+  name: JobName,
+  runId: string,
+  limitS: number,
+  signal: AbortSignal,
+) => Promise<Job>
 
 const RETRY_MS = 2_000
 
 /**
- * Runs a job in management, and waits for the result until `signal` is aborted. If the connection is lost, the request is repeated with
- * the same `run_id`, so that the job runs only once. Throws the last error if no result has arrived.
+ * Runs a job in management, and waits for the result until `signal` is aborted. If the connection
+ * is lost, the request is repeated with the same `run_id`, so that the job runs only once. Throws
+ * the last error if no result has arrived.
  */
 export async function runJob(
   request: RequestRun,
   name: JobName,
-  { run_id: runId, limit_s: limitS, signal }: { run_id: string; limit_s: number; signal: AbortSignal },
+  {
+    run_id: runId,
+    limit_s: limitS,
+    signal,
+  }: { run_id: string; limit_s: number; signal: AbortSignal },
 ): Promise<void> {
   let problem = new Error('management has not reported a result in time')
   while (!signal.aborted) {

@@ -20,23 +20,32 @@ import {
 import { parseAs } from '@eyrie/contract/parse'
 import { type EgressRequest, fetchService } from '@eyrie/kit'
 
-/** A client of management's internal API for the scheduler. Calls reject while management is unreachable. */
+/**
+ * A client of management's internal API for the scheduler. Calls reject while
+ * management is unreachable.
+ */
 export interface ManagementClient {
   /** Claims due deliveries. */
   claim(claim: DeliveryClaim): Promise<ClaimedBatch>
   storeResults(results: readonly DeliveryResult[]): Promise<void>
-  /** Waits until the version of the deliveries differs from `version`, or for some seconds. Returns the current version. */
+  /**
+   * Waits until the version of the deliveries differs from `version`, or for some seconds. Returns
+   * the current version.
+   */
   waitForChange(version: number, signal: AbortSignal): Promise<number>
   /** Reads the active schedules of all alerts. */
   readSchedules(): Promise<ScheduleRules>
   storeArmedStates(states: readonly ArmedAlertState[]): Promise<void>
-  /** Waits until the version of the schedules differs from `version`, or for some seconds. Returns the current version. */
+  /**
+   * Waits until the version of the schedules differs from `version`, or for some seconds. Returns
+   * the current version.
+   */
   waitForScheduleChange(version: number, signal: AbortSignal): Promise<number>
   /** Stores when jobs are due. Returns all jobs. */
   planJobs(jobs: readonly PlannedJob[]): Promise<Job[]>
   /**
-   * Starts a run of a job, or waits further for a run that has already started. Returns the job when the run has ended, or after
-   * some seconds. `limit_s` is the maximum duration of the run.
+   * Starts a run of a job, or waits further for a run that has already started. Returns the job
+   * when the run has ended, or after some seconds. `limit_s` is the maximum duration of the run.
    */
   runJob(name: string, runId: string, limitS: number, signal: AbortSignal): Promise<Job>
   /** Returns a picture as JPEG. Undefined if it is not stored. */
@@ -77,7 +86,9 @@ export function createManagementClient(url: string, token: string): ManagementCl
     version: number,
     signal: AbortSignal,
   ): Promise<number> {
-    const response = await send(`${route.path}?version=${version}`, { signal: limitLongRequest(signal) })
+    const response = await send(`${route.path}?version=${version}`, {
+      signal: limitLongRequest(signal),
+    })
     return parseAs(route.response, await readJson(response)).version
   }
 
@@ -102,7 +113,9 @@ export function createManagementClient(url: string, token: string): ManagementCl
     waitForChange: (version, signal) => waitForVersion(deliveryChanges, version, signal),
 
     async readSchedules() {
-      const response = await send(scheduleRules.path, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+      const response = await send(scheduleRules.path, {
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      })
       return parseAs(scheduleRules.response, await readJson(response))
     },
 

@@ -22,7 +22,10 @@ export interface LastWill {
 export interface BrokerConnection {
   /** Resolves when the broker has confirmed the message. */
   publish(topic: string, payload: string | Buffer, options: { retain: boolean }): Promise<void>
-  /** Subscribes to topics. `onMessage` is called for each of their messages. Resolves when the broker has confirmed. */
+  /**
+   * Subscribes to topics. `onMessage` is called for each of their messages. Resolves when the
+   * broker has confirmed.
+   */
   subscribe(topics: string[], onMessage: (topic: string, payload: Buffer) => void): Promise<void>
   /** Aborted with the error when the connection is lost. */
   readonly lost: AbortSignal
@@ -30,7 +33,10 @@ export interface BrokerConnection {
   close(): Promise<void>
 }
 
-/** Connects to the broker of the settings. Rejects with `EgressDeniedError`, or with the error of the connection. */
+/**
+ * Connects to the broker of the settings. Rejects with `EgressDeniedError`, or with the
+ * error of the connection.
+ */
 export async function connectToBroker(
   egress: Egress,
   settings: MqttSettings,
@@ -93,7 +99,8 @@ async function openWebSocketStream(egress: Egress, url: URL, signal: AbortSignal
     await once(socket, 'open', { signal })
     return createWebSocketStream(socket)
   } catch (error) {
-    // Terminating a socket that is still connecting emits an error, which would end the process without a listener.
+    // Terminating a socket that is still connecting emits an error, which would end the
+    // process without a listener.
     socket.on('error', () => {})
     socket.terminate()
     throw error

@@ -25,10 +25,14 @@ export interface SessionOptions {
 }
 
 /**
- * Publishes on a connection until `signal` is aborted. First publishes that the appliance is online, and all states. Then publishes
- * messages as they are queued. Rejects when the connection is lost.
+ * Publishes on a connection until `signal` is aborted. First publishes that the
+ * appliance is online, and all states. Then publishes messages as they are queued.
+ * Rejects when the connection is lost.
  */
-export async function runBrokerSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
+export async function runBrokerSession(
+  options: SessionOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { connection, settings, queue } = options
   queue.republish()
   await publishOnline(options)
@@ -42,7 +46,10 @@ export async function runBrokerSession(options: SessionOptions, signal: AbortSig
   }
 }
 
-/** Removes all states from the broker, because new settings may publish them elsewhere or not at all. */
+/**
+ * Removes all states from the broker, because new settings may publish them
+ * elsewhere or not at all.
+ */
 export async function withdrawStates({ connection, topics, queue }: SessionOptions): Promise<void> {
   const timeout = AbortSignal.timeout(WITHDRAW_TIMEOUT_MS)
   for (const topic of [...queue.listStates(), topics.status]) {
@@ -55,7 +62,10 @@ function publishOnline({ connection, topics }: SessionOptions): Promise<void> {
   return connection.publish(topics.status, 'online', { retain: true })
 }
 
-/** Publishes all states again when Home Assistant has started, and removes retained messages of records that no longer exist. */
+/**
+ * Publishes all states again when Home Assistant has started, and removes retained messages of
+ * records that no longer exist.
+ */
 async function followHomeAssistant(options: SessionOptions): Promise<void> {
   const { connection, topics, queue, records } = options
 
@@ -75,7 +85,10 @@ async function followHomeAssistant(options: SessionOptions): Promise<void> {
   await connection.subscribe([topics.birth, topics.discoveryFilter], onMessage)
 }
 
-/** Publishes the next messages of the queue. Messages that could not be published return to the queue. */
+/**
+ * Publishes the next messages of the queue. Messages that could not be published
+ * return to the queue.
+ */
 async function publishNext({ connection, queue, readPicture, log }: SessionOptions): Promise<void> {
   async function tryToPublish(publication: Publication) {
     try {

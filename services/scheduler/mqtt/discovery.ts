@@ -11,8 +11,9 @@ export interface DiscoveryConfig {
 const DURATION_KEYS = ['dwell_time']
 
 /**
- * Describes a channel for Home Assistant (MQTT discovery): a device with sensors for its statistics, its alerts, its newest
- * picture and its connectivity. Entity ids are derived from record ids, so that entities keep their names and history.
+ * Describes a channel for Home Assistant (MQTT discovery): a device with sensors for its
+ * statistics, its alerts, its newest picture and its connectivity. Entity ids are derived from
+ * record ids, so that entities keep their names and history.
  */
 export function createDiscoveryConfigs(
   channel: PublishedChannel,
@@ -30,7 +31,10 @@ export function createDiscoveryConfigs(
   }
   const configs: DiscoveryConfig[] = []
 
-  /** Adds an entity. `component` is its type in Home Assistant, and `entity` its name, which is unique within the channel. */
+  /**
+   * Adds an entity. `component` is its type in Home Assistant, and `entity` its name, which is
+   * unique within the channel.
+   */
   function add(component: string, entity: string, fields: object): void {
     const config = {
       unique_id: `eyrie_${channelId}_${entity}`,

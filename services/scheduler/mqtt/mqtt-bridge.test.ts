@@ -20,7 +20,10 @@ import {
 } from '../../../test/fixtures/network/mosquitto.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import { startSchedulerProcess } from '../../../test/fixtures/scheduler/run-scheduler.ts'
-import { SCHEDULER_TOKEN, serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-api.ts'
+import {
+  SCHEDULER_TOKEN,
+  serveSchedulerApi,
+} from '../../../test/fixtures/scheduler/scheduler-api.ts'
 import { alertSubscriber } from '../../management/alerts/evaluate-messages.ts'
 import {
   alert,
@@ -83,7 +86,12 @@ const configure = (settings: Partial<MqttSettings>) =>
 
 /** Starts a bridge that publishes what this management reports. */
 async function startBridge(broker: Mosquitto, settings: Partial<MqttSettings> = {}) {
-  await configure({ ...broker.settings, mqtt_is_discovery: true, mqtt_is_picture: true, ...settings })
+  await configure({
+    ...broker.settings,
+    mqtt_is_discovery: true,
+    mqtt_is_picture: true,
+    ...settings,
+  })
   onTestFinished(async () => void (await configure({ mqtt_is_enabled: false })))
   const url = await serve()
   const client = createManagementClient(url, SCHEDULER_TOKEN)
@@ -106,7 +114,10 @@ async function ingestCrossings(count: number): Promise<void> {
   const { hello, crossing } = crossings()
   const ingest = createIngest({ database, subscribers: [alertSubscriber], log })
   const now = Date.now()
-  await ingest.consume(engineId, [hello(), ...Array.from({ length: count }, (_, i) => crossing(1, now + i))])
+  await ingest.consume(engineId, [
+    hello(),
+    ...Array.from({ length: count }, (_, i) => crossing(1, now + i)),
+  ])
   await publishLiveCounts(database, now + count)
 }
 
@@ -116,7 +127,9 @@ async function insertPictureNotification(jpeg: Buffer): Promise<void> {
   await createPictureStore(resolve(management.data, 'management/pictures')).write(sha256, jpeg)
   await management.database.system('test', async tx => {
     const time = new Date()
-    await tx.insert(picture).values({ sha256, engine_id: engineId, time, is_stored: true, fetched_at: time })
+    await tx
+      .insert(picture)
+      .values({ sha256, engine_id: engineId, time, is_stored: true, fetched_at: time })
     await tx.insert(notification).values({
       channel_id: channelId,
       alert_id: alertId,
@@ -155,10 +168,12 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
         | Record<string, unknown>
         | undefined
     await vi.waitUntil(
-      () => find('binary_sensor', 'connectivity') && home.readText('eyrie/test/status') === 'online',
+      () =>
+        find('binary_sensor', 'connectivity') && home.readText('eyrie/test/status') === 'online',
     )
     await vi.waitUntil(
-      () => home.readText(`${prefix()}/counts`) && home.readText(`eyrie/test/alert/${alertId}/state`),
+      () =>
+        home.readText(`${prefix()}/counts`) && home.readText(`eyrie/test/alert/${alertId}/state`),
     )
     expect(find('sensor', 'up')).toEqual({
       unique_id: `eyrie_${channelId}_up`,
@@ -222,7 +237,9 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     await vi.waitUntil(() => home.retained.get(`${prefix()}/picture`)?.equals(jpeg))
 
     await management.database.system('test', async tx => {
-      await tx.insert(channelState).values({ channel_id: channelId, status: 'running', is_heard: true })
+      await tx
+        .insert(channelState)
+        .values({ channel_id: channelId, status: 'running', is_heard: true })
       await tx.update(alertState).set({ holds: false }).where(eq(alertState.alert_id, alertId))
     })
     await vi.waitUntil(() => home.readText(`eyrie/test/alert/${alertId}/state`) === 'OFF')
@@ -250,7 +267,9 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
         { kind: 'incident', channel_id: channelId, data: {} },
         { kind: 'system_alert', engine_id: engineId, data: {} },
       ])
-      await tx.insert(channelState).values({ channel_id: channelId, status: 'running', is_heard: true })
+      await tx
+        .insert(channelState)
+        .values({ channel_id: channelId, status: 'running', is_heard: true })
     })
     await vi.waitUntil(() => home.messages.some(({ topic }) => topic.includes('/source/')))
     await vi.waitUntil(() => home.readText(`${prefix()}/picture`))
@@ -280,8 +299,12 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     await ingestCrossings(2)
     await broker.start()
     const after = await broker.subscribe('#')
-    await vi.waitUntil(() => (after.readJson(`${prefix()}/counts`) as { up: number } | undefined)?.up === 4)
-    await vi.waitUntil(() => after.readText(`homeassistant/sensor/eyrie_test/${channelId}_up/config`))
+    await vi.waitUntil(
+      () => (after.readJson(`${prefix()}/counts`) as { up: number } | undefined)?.up === 4,
+    )
+    await vi.waitUntil(() =>
+      after.readText(`homeassistant/sensor/eyrie_test/${channelId}_up/config`),
+    )
     expect(after.readText('eyrie/test/status')).toBe('online')
     expect(bridge.status()).toMatchObject({ isConnected: true, reason: '', droppedEvents: 0 })
   })

@@ -21,7 +21,10 @@ export interface MqttBridgeStatus extends PublisherStatus {
   isEnabled: boolean
 }
 
-/** Follows the live feed of management and publishes it to an MQTT broker, while the settings enable this. */
+/**
+ * Follows the live feed of management and publishes it to an MQTT broker, while the
+ * settings enable this.
+ */
 export interface MqttBridge {
   start(): void
   stop(): Promise<void>
@@ -37,11 +40,17 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
   let following: Promise<void> | undefined
   /** Number of events that earlier publishers have dropped. */
   let droppedBefore = 0
-  /** Position in the feed after which messages must be read. Undefined until the inventory has been read. */
+  /**
+   * Position in the feed after which messages must be read. Undefined until the
+   * inventory has been read.
+   */
   let position: number | undefined
   let isInventoryOutdated = true
 
-  /** Starts, replaces or stops the publisher as the settings require. Then publishes the records of the inventory. */
+  /**
+   * Starts, replaces or stops the publisher as the settings require. Then publishes the
+   * records of the inventory.
+   */
   async function applyInventory(inventory: SchedulerInventory): Promise<void> {
     const { settings } = inventory
     if (publisher && !isDeepStrictEqual(publisher.settings, settings)) {
@@ -59,7 +68,8 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
   async function followFeed(): Promise<void> {
     if (isInventoryOutdated) {
       const inventory = await management.readInventory(signal)
-      // A known position remains: there may be events between it and the inventory, which must not be skipped.
+      // A known position remains: there may be events between it and the inventory, which
+      // must not be skipped.
       position ??= inventory.position
       await applyInventory(inventory)
       isInventoryOutdated = false

@@ -11,7 +11,11 @@ describe('what waits for the MQTT broker', () => {
     queue.setState('door', 'ON')
     queue.addEvent('alerts', '1')
     queue.addEvent('alerts', '2')
-    expect(queue.take(3)).toEqual([event('alerts', '1'), event('alerts', '2'), state('count', '9999')])
+    expect(queue.take(3)).toEqual([
+      event('alerts', '1'),
+      event('alerts', '2'),
+      state('count', '9999'),
+    ])
     expect(queue.take(3)).toEqual([state('door', 'ON')])
     expect(queue.take(3)).toEqual([])
   })

@@ -1,21 +1,27 @@
 import { unlessAborted } from '@eyrie/kit'
 
-/** The content of a state: text, or the SHA-256 of a picture, which is read only when it is published. */
+/**
+ * The content of a state: text, or the SHA-256 of a picture, which is read only when it is
+ * published.
+ */
 export type StatePayload = string | { picture: string }
 
 /** A message to publish. */
 export interface Publication {
   topic: string
   payload: StatePayload
-  /** The broker retains the newest state of a topic for later subscribers. It does not retain events. */
+  /**
+   * The broker retains the newest state of a topic for later subscribers. It does not retain
+   * events.
+   */
   kind: 'state' | 'event'
 }
 
 const MAX_WAITING_EVENTS = 1000
 
 /**
- * The messages that wait to be published. While the broker is unreachable, the queue retains only the newest state of each topic
- * and a limited number of events, so its size is bounded.
+ * The messages that wait to be published. While the broker is unreachable, the queue retains only
+ * the newest state of each topic and a limited number of events, so its size is bounded.
  */
 export interface PublishQueue {
   /** Sets the state of a topic. An equal state is not published again. */
@@ -31,7 +37,10 @@ export interface PublishQueue {
   republish(): void
   /** Removes and returns up to `limit` messages: events first, in order. */
   take(limit: number): Publication[]
-  /** Adds messages again that could not be published. If a state has changed since then, the newer one is published. */
+  /**
+   * Adds messages again that could not be published. If a state has changed since then, the
+   * newer one is published.
+   */
   putBack(publications: readonly Publication[]): void
   /** Resolves when the queue contains a message, or when `signal` is aborted. */
   waitForPublications(signal: AbortSignal): Promise<void>
@@ -42,7 +51,9 @@ export interface PublishQueue {
 
 export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue {
   const states = new Map<string, StatePayload>()
-  /** Topics whose state must be published, or removed from the broker if it is missing in `states`. */
+  /**
+   * Topics whose state must be published, or removed from the broker if it is missing in `states`.
+   */
   const waitingTopics = new Set<string>()
   const events: Publication[] = []
   let dropped = 0

@@ -8,14 +8,19 @@ import { createDiscoveryConfigs, type DiscoveryConfig } from './discovery.ts'
 import type { PublishQueue } from './publish-queue.ts'
 import { parseDiscoveryTopic, type Topics } from './topics.ts'
 
-/** Converts the records and messages of management to MQTT messages, and adds them to the publish queue. */
+/**
+ * Converts the records and messages of management to MQTT messages, and adds them to the publish
+ * queue.
+ */
 export interface PublishedRecords {
-  /** Publishes the states of all records, and removes the states of records that no longer exist. */
+  /**
+   * Publishes the states of all records, and removes the states of records that no longer exist.
+   */
   applyInventory(inventory: SchedulerInventory): void
   applyMessage(message: SchedulerFeedMessage): void
   /**
-   * Removes a retained message that an earlier process has published for a record that no longer exists. `topic` is a discovery
-   * topic on the broker.
+   * Removes a retained message that an earlier process has published for a record that no longer
+   * exists. `topic` is a discovery topic on the broker.
    */
   removeStale(topic: string): void
 }
@@ -30,7 +35,10 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
   const setState = (topic: string, value: object) => queue.setState(topic, JSON.stringify(value))
   const addEvent = (topic: string, value: object) => queue.addEvent(topic, JSON.stringify(value))
 
-  /** Returns whether a message is newer than the inventory, which already contains the state in an older one. */
+  /**
+   * Returns whether a message is newer than the inventory, which already contains the
+   * state in an older one.
+   */
   const isNewerThanInventory = ({ position }: SchedulerFeedMessage) => position > inventoryPosition
 
   function publishCounts(channel: PublishedChannel) {
@@ -49,7 +57,10 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
     queue.setState(topics.alertState(alertId), isFiring ? 'ON' : 'OFF')
   }
 
-  /** Adds counts to a channel. A count of a new statistic is published once the next inventory lists the statistic. */
+  /**
+   * Adds counts to a channel. A count of a new statistic is published once the next inventory
+   * lists the statistic.
+   */
   function applyCounts(channel: PublishedChannel, counts: FeedCounts) {
     channel.counts = { ...channel.counts, ...counts }
     publishCounts(channel)
@@ -72,13 +83,15 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       case 'incident':
         return addEvent(topics.incident(channelId), toChannelEvent(channel, message))
       case 'picture':
-        if (hasPictures) queue.setState(topics.picture(channelId), { picture: String(data.attachment) })
+        if (hasPictures)
+          queue.setState(topics.picture(channelId), { picture: String(data.attachment) })
         return
       case 'count':
         if (isNewerThanInventory(message)) applyCounts(channel, feedCounts.parse(data.counts))
         return
       case 'alert_state':
-        if (isNewerThanInventory(message)) publishAlert(String(data.alert_id), data.is_firing === true)
+        if (isNewerThanInventory(message))
+          publishAlert(String(data.alert_id), data.is_firing === true)
         return
       case 'channel_state':
         if (isNewerThanInventory(message)) applyChannelState(channel, data)
@@ -96,12 +109,14 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
 
   /** Returns the topics that the records of an inventory may have, without discovery topics. */
   function listTopics(inventory: SchedulerInventory): string[] {
-    const channelTopics = inventory.channels.flatMap(({ channel_id: channelId, source_id: sourceId }) => [
-      topics.counts(channelId),
-      topics.channelState(channelId),
-      topics.sourceState(sourceId),
-      ...(hasPictures ? [topics.picture(channelId)] : []),
-    ])
+    const channelTopics = inventory.channels.flatMap(
+      ({ channel_id: channelId, source_id: sourceId }) => [
+        topics.counts(channelId),
+        topics.channelState(channelId),
+        topics.sourceState(sourceId),
+        ...(hasPictures ? [topics.picture(channelId)] : []),
+      ],
+    )
     const alertTopics = inventory.alerts.map(({ alert_id }) => topics.alertState(alert_id))
     const engineTopics = inventory.engines.map(({ engine_id }) => topics.engineState(engine_id))
     return [...channelTopics, ...alertTopics, ...engineTopics]
@@ -121,17 +136,31 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       }
       const discoveryConfigs = createAllDiscoveryConfigs(inventory)
       for (const { topic, config } of discoveryConfigs) setState(topic, config)
-      for (const { alert_id: alertId, is_firing: isFiring } of alerts) publishAlert(alertId, isFiring)
-      for (const { engine_id: engineId, engine_status: engineStatus, engine_reason: engineReason } of engines)
+      for (const { alert_id: alertId, is_firing: isFiring } of alerts)
+        publishAlert(alertId, isFiring)
+      for (const {
+        engine_id: engineId,
+        engine_status: engineStatus,
+        engine_reason: engineReason,
+      } of engines)
         publishEngine(engineId, { engine_status: engineStatus, engine_reason: engineReason })
 
-      const currentTopics = new Set([...listTopics(inventory), ...discoveryConfigs.map(({ topic }) => topic)])
+      const currentTopics = new Set([
+        ...listTopics(inventory),
+        ...discoveryConfigs.map(({ topic }) => topic),
+      ])
       const staleTopics = queue.listStates().filter(topic => !currentTopics.has(topic))
       for (const topic of staleTopics) queue.removeState(topic)
     },
 
     applyMessage(message) {
-      const { kind, channel_id: channelId, source_id: sourceId, engine_id: engineId, data } = message
+      const {
+        kind,
+        channel_id: channelId,
+        source_id: sourceId,
+        engine_id: engineId,
+        data,
+      } = message
       const channel = channels.get(channelId ?? '')
       if (channel) applyChannelMessage(channel, message)
       if (kind === 'system_alert') addEvent(topics.systemAlert, toSystemAlert(message))
@@ -170,7 +199,13 @@ function toChannelState({
   is_current: isCurrent,
 }: PublishedChannel) {
   const isConnected = isCurrent && status !== 'lost' && isActive
-  return { channel_name: channelName, status, reason, is_active: isActive, is_connected: isConnected }
+  return {
+    channel_name: channelName,
+    status,
+    reason,
+    is_active: isActive,
+    is_connected: isConnected,
+  }
 }
 
 function toChannelEvent(

@@ -19,13 +19,19 @@ const settings = {
 describe('topics of MQTT', () => {
   it('contain the host name without characters that have a meaning in topics, unless the settings name the appliance', () => {
     expect(createTopics(settings, 'camera.box+1').status).toBe('site/eyrie/camera_box_1/status')
-    expect(createTopics({ ...settings, mqtt_box: 'office' }, 'host').status).toBe('site/eyrie/office/status')
+    expect(createTopics({ ...settings, mqtt_box: 'office' }, 'host').status).toBe(
+      'site/eyrie/office/status',
+    )
   })
 
   it('of discovery name their channel and alert', () => {
     const topics = createTopics(settings, 'host')
-    expect(parseDiscoveryTopic(topics.discovery('sensor', CHANNEL, 'up'))).toEqual({ channel_id: CHANNEL })
-    expect(parseDiscoveryTopic(topics.discovery('binary_sensor', CHANNEL, `alert_${ALERT}`))).toEqual({
+    expect(parseDiscoveryTopic(topics.discovery('sensor', CHANNEL, 'up'))).toEqual({
+      channel_id: CHANNEL,
+    })
+    expect(
+      parseDiscoveryTopic(topics.discovery('binary_sensor', CHANNEL, `alert_${ALERT}`)),
+    ).toEqual({
       channel_id: CHANNEL,
       alert_id: ALERT,
     })
@@ -34,17 +40,27 @@ describe('topics of MQTT', () => {
 })
 
 describe('settings of MQTT', () => {
-  it.each(['mqtt://broker', 'mqtts://broker:8884', 'ws://10.0.0.7:9001/mqtt', 'wss://broker/mqtt', ''])(
-    'accept the address %j',
-    mqttUrl => expect(mqttSettings.safeParse({ ...settings, mqtt_url: mqttUrl }).success).toBe(true),
+  it.each([
+    'mqtt://broker',
+    'mqtts://broker:8884',
+    'ws://10.0.0.7:9001/mqtt',
+    'wss://broker/mqtt',
+    '',
+  ])('accept the address %j', mqttUrl =>
+    expect(mqttSettings.safeParse({ ...settings, mqtt_url: mqttUrl }).success).toBe(true),
   )
 
   it.each(['http://broker', 'broker', 'mqtt://user:password@broker', 'mqtt://'])(
     'reject the address %j',
-    mqttUrl => expect(mqttSettings.safeParse({ ...settings, mqtt_url: mqttUrl }).success).toBe(false),
+    mqttUrl =>
+      expect(mqttSettings.safeParse({ ...settings, mqtt_url: mqttUrl }).success).toBe(false),
   )
 
-  it.each(['', 'a//b', '/a', 'a/', 'a b', 'a/#', '+', '$SYS'])('reject the prefix %j', mqttTopicPrefix =>
-    expect(mqttSettings.safeParse({ ...settings, mqtt_topic_prefix: mqttTopicPrefix }).success).toBe(false),
+  it.each(['', 'a//b', '/a', 'a/', 'a b', 'a/#', '+', '$SYS'])(
+    'reject the prefix %j',
+    mqttTopicPrefix =>
+      expect(
+        mqttSettings.safeParse({ ...settings, mqtt_topic_prefix: mqttTopicPrefix }).success,
+      ).toBe(false),
   )
 })

@@ -16,7 +16,10 @@ export interface Topics {
   sourceState(sourceId: string): string
   engineState(engineId: string): string
   systemAlert: string
-  /** Returns the topic by which Home Assistant adds an entity. `entity` is unique within the channel. */
+  /**
+   * Returns the topic by which Home Assistant adds an entity. `entity` is unique within the
+   * channel.
+   */
   discovery(component: string, channelId: string, entity: string): string
   /** A filter that matches all topics of `discovery`. */
   discoveryFilter: string
@@ -53,10 +56,14 @@ export function createTopics(settings: MqttSettings, host: string = hostname()):
 }
 
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
-const DISCOVERY_TOPIC = new RegExp(`/(?<channel_id>${UUID})_(?:alert_(?<alert_id>${UUID})|[^/]+)/config$`)
+const DISCOVERY_TOPIC = new RegExp(
+  `/(?<channel_id>${UUID})_(?:alert_(?<alert_id>${UUID})|[^/]+)/config$`,
+)
 
 /** Returns the records of a discovery topic. Undefined for the topic of another program. */
-export function parseDiscoveryTopic(topic: string): { channel_id: string; alert_id?: string } | undefined {
+export function parseDiscoveryTopic(
+  topic: string,
+): { channel_id: string; alert_id?: string } | undefined {
   const { channel_id: channelId, alert_id: alertId } = DISCOVERY_TOPIC.exec(topic)?.groups ?? {}
   return channelId === undefined
     ? undefined

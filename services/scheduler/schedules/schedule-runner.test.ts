@@ -94,11 +94,16 @@ describe('the scheduler', () => {
     }
     await ingest.consume(engine.engine_id, [hello()])
     const from = Date.now() + 5_000
-    const scheduleId = getCreatedId(await management.call(schedule.create, createWindow(from, from + hourMs)))
+    const scheduleId = getCreatedId(
+      await management.call(schedule.create, createWindow(from, from + hourMs)),
+    )
     await cross()
     await start()
     const armed = await waitForArmed(true)
-    expect(armed).toMatchObject({ schedule_ids: [scheduleId], next_change_at: new Date(from + hourMs) })
+    expect(armed).toMatchObject({
+      schedule_ids: [scheduleId],
+      next_change_at: new Date(from + hourMs),
+    })
     expect(armed.valid_from.getTime()).toBeGreaterThanOrEqual(from)
     const inside = await cross()
     expect(await readFired()).toEqual([inside])

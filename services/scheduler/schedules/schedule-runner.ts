@@ -3,9 +3,15 @@ import { type Log, repeat, sleep } from '@eyrie/kit'
 import { computeArmedStates } from '@eyrie/kit/schedules/armed-states'
 import type { ManagementClient } from '../management-client/management-client.ts'
 
-/** Maximum time between two reports. States remain valid for longer, so that they do not expire before the next report. */
+/**
+ * Maximum time between two reports. States remain valid for longer, so that they do not expire
+ * before the next report.
+ */
 const MAX_IDLE_MS = 3_600_000
-/** Maximum time between two readings of the clock, because the clock may be set while the process sleeps. */
+/**
+ * Maximum time between two readings of the clock, because the clock may be set while the process
+ * sleeps.
+ */
 const MAX_SLEEP_MS = 30_000
 /** Maximum number of states in a request. */
 const BATCH_SIZE = 1_000
@@ -21,15 +27,20 @@ export interface ScheduleRunnerOptions {
 }
 
 /**
- * Arms and disarms alerts by their schedules. It computes which alerts are armed, and reports this to management at each change. After
- * downtime, it reports only the current states, not the changes that were missed.
+ * Arms and disarms alerts by their schedules. It computes which alerts are armed, and reports this
+ * to management at each change. After downtime, it reports only the current states, not the
+ * changes that were missed.
  */
 export interface ScheduleRunner {
   start(): void
   stop(): Promise<void>
 }
 
-export function createScheduleRunner({ management, now, log }: ScheduleRunnerOptions): ScheduleRunner {
+export function createScheduleRunner({
+  management,
+  now,
+  log,
+}: ScheduleRunnerOptions): ScheduleRunner {
   const stopping = new AbortController()
   const { signal } = stopping
   /** Aborted when the schedules have changed since the last report. */

@@ -19,8 +19,8 @@ export function createEmailHeaders(
 }
 
 /**
- * Messages of one thread refer to the same message, which does not exist: mail programs group them by it (RFC 5322, section
- * 3.6.4), in any order of arrival.
+ * Messages of one thread refer to the same message, which does not exist: mail programs group them
+ * by it (RFC 5322, section 3.6.4), in any order of arrival.
  */
 function createThreadHeaders(threadKey: string) {
   const digest = createHash('sha256').update(threadKey).digest('hex').slice(0, 32)
@@ -28,8 +28,14 @@ function createThreadHeaders(threadKey: string) {
   return { inReplyTo: root, references: root }
 }
 
-/** Unsubscribing with one click needs TLS (RFC 8058, section 3.1). Without it, the link opens a page that asks. */
-function createUnsubscribeHeaders(token: string, publicUrl: string | undefined): Record<string, string> {
+/**
+ * Unsubscribing with one click needs TLS (RFC 8058, section 3.1). Without it, the link
+ * opens a page that asks.
+ */
+function createUnsubscribeHeaders(
+  token: string,
+  publicUrl: string | undefined,
+): Record<string, string> {
   const link = createUnsubscribeLink(token, publicUrl)
   if (link === undefined) return {}
   return {
@@ -38,6 +44,12 @@ function createUnsubscribeHeaders(token: string, publicUrl: string | undefined):
   }
 }
 
-/** Returns the address at which a receiver unsubscribes from digests. Undefined if people cannot reach the appliance. */
-export const createUnsubscribeLink = (token: string, publicUrl: string | undefined): string | undefined =>
+/**
+ * Returns the address at which a receiver unsubscribes from digests. Undefined if people cannot
+ * reach the appliance.
+ */
+export const createUnsubscribeLink = (
+  token: string,
+  publicUrl: string | undefined,
+): string | undefined =>
   publicUrl && `${publicUrl.replace(/\/+$/, '')}/unsubscribe?${new URLSearchParams({ token })}`

@@ -27,7 +27,10 @@ export interface EmailFiles {
 const PICTURE_ID = 'picture@eyrie'
 const UNSUBSCRIBE_TITLE = 'Stop these summaries'
 
-/** `publicUrl` is the address at which people reach the console. Without it, the e-mail has no links to the appliance. */
+/**
+ * `publicUrl` is the address at which people reach the console. Without it, the e-mail has no
+ * links to the appliance.
+ */
 export function createEmailMessage(
   { request, unsubscribe_token: unsubscribeToken }: ClaimedDelivery,
   files: EmailFiles,
@@ -59,7 +62,11 @@ interface EmailContent {
   unsubscribeLink: string | undefined
 }
 
-function listFacts({ details, system_alerts: systemAlerts, report }: ClaimedDelivery['request']): string[] {
+function listFacts({
+  details,
+  system_alerts: systemAlerts,
+  report,
+}: ClaimedDelivery['request']): string[] {
   // The messages of system alerts and reports already contain their facts.
   if (systemAlerts || report) return []
   return [
@@ -112,10 +119,15 @@ function listAttachments(
   return attachments
 }
 
-/** Renders a link as a paragraph. A link with another scheme than HTTP, such as `javascript:`, becomes text. */
+/**
+ * Renders a link as a paragraph. A link with another scheme than HTTP, such as
+ * `javascript:`, becomes text.
+ */
 function renderLink(link: string, title: string): string {
   const isHttp = /^https?:\/\//i.test(link)
-  const content = isHttp ? `<a href="${escapeHtml(link)}">${escapeHtml(title)}</a>` : escapeHtml(title)
+  const content = isHttp
+    ? `<a href="${escapeHtml(link)}">${escapeHtml(title)}</a>`
+    : escapeHtml(title)
   return `<p>${content}</p>`
 }
 

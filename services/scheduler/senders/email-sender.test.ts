@@ -32,7 +32,11 @@ describe('an e-mail', () => {
     const outcome = await sendWith(createSmtpSettings(server.port))
     expect(outcome).toMatchObject({ state: 'sent', reason: expect.stringContaining('250') })
     const [email] = server.emails
-    expect(email).toMatchObject({ from: 'eyrie@example.com', to: ['guard@example.com'], isSecure: false })
+    expect(email).toMatchObject({
+      from: 'eyrie@example.com',
+      to: ['guard@example.com'],
+      isSecure: false,
+    })
     expect(email!.content).toContain('Subject: Crowd <b>')
     expect(email!.content).toContain('total is 2 & more')
     expect(email!.content).toContain('<h2>Crowd &lt;b&gt;</h2>')
@@ -87,7 +91,9 @@ describe('an e-mail', () => {
 
   it('does not send a password without TLS', async () => {
     const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
-    expect(await sendWith(createSmtpSettings(server.port, credentials))).toMatchObject({ state: 'failed' })
+    expect(await sendWith(createSmtpSettings(server.port, credentials))).toMatchObject({
+      state: 'failed',
+    })
     expect(server.emails).toEqual([])
   })
 })
@@ -95,12 +101,17 @@ describe('an e-mail', () => {
 describe('an e-mail to the port of implicit TLS', () => {
   const smtp = createSmtpSettings(465, credentials)
 
-  /** A sender whose connections to port 465, which only root can open, lead to the port of the server. */
+  /**
+   * A sender whose connections to port 465, which only root can open, lead to the port of the
+   * server.
+   */
   const sendTo = (port: number, more: Partial<SmtpSettings> = {}) => {
     const connect: Egress['connect'] = (_, options) =>
       mailEgress.connect({ host: '127.0.0.1', port }, options)
     const implicit = createEmailSender({ ...mailEgress, connect }, undefined)
-    return implicit(createAttempt(delivery, { settings: { ...noSettings, smtp: { ...smtp, ...more } } }))
+    return implicit(
+      createAttempt(delivery, { settings: { ...noSettings, smtp: { ...smtp, ...more } } }),
+    )
   }
 
   it('uses TLS from its beginning, with a verified certificate', async () => {
@@ -269,7 +280,9 @@ describe('the outcome of an e-mail', () => {
       disabledCommands: ['STARTTLS'],
       onMailFrom: () => attempt.abort(),
     })
-    expect(await sendWith(createSmtpSettings(silent.port), { signal: attempt.signal })).toMatchObject({
+    expect(
+      await sendWith(createSmtpSettings(silent.port), { signal: attempt.signal }),
+    ).toMatchObject({
       state: 'failed',
       isTargetDown: true,
     })
@@ -278,7 +291,10 @@ describe('the outcome of an e-mail', () => {
   it.each([
     [{ smtp_host: '' }, { state: 'failed', reason: expect.stringContaining('smtp_host') }],
     [{ smtp_from: '' }, { state: 'failed', reason: expect.stringContaining('smtp_from') }],
-    [{ smtp_host: '169.254.169.254' }, { state: 'dead', reason: expect.stringContaining('metadata') }],
+    [
+      { smtp_host: '169.254.169.254' },
+      { state: 'dead', reason: expect.stringContaining('metadata') },
+    ],
   ])('says what is missing in the settings %j', async (settings, expected) => {
     expect(await sendWith(createSmtpSettings(25, settings))).toMatchObject(expected)
   })

@@ -5,15 +5,21 @@ import { createEmailMessage } from './email-message.ts'
 import type { MailTransport, MailTransports } from './mail-transports.ts'
 import { type Attempt, createNotConfigured, type Outcome, quote, type Sender } from './sender.ts'
 
-const NO_SERVER = 'no mail server is configured: ask a superadmin to set smtp_host (/config/smtp/update)'
-const NO_SENDER = 'the e-mail has no sender: ask a superadmin to set smtp_from (/config/smtp/update)'
-const NO_RECEIVER = 'the e-mail has no receiver: set action_to of the alert, or smtp_to of the settings'
+const NO_SERVER =
+  'no mail server is configured: ask a superadmin to set smtp_host (/config/smtp/update)'
+const NO_SENDER =
+  'the e-mail has no sender: ask a superadmin to set smtp_from (/config/smtp/update)'
+const NO_RECEIVER =
+  'the e-mail has no receiver: set action_to of the alert, or smtp_to of the settings'
 const UNSUBSCRIBED =
   'the receiver has unsubscribed from digests: a superadmin can list such addresses (/delivery/unsubscribed/list)'
 const NO_REPORT = 'the file of the report was deleted'
 const TOO_SLOW = 'the mail server did not answer in time'
 
-/** Creates a sender of e-mails through the mail server of the settings. `publicUrl` is the address of the console for links. */
+/**
+ * Creates a sender of e-mails through the mail server of the settings. `publicUrl` is the address
+ * of the console for links.
+ */
 export function createEmailSender(egress: Egress, publicUrl: string | undefined): Sender {
   let transports: MailTransports | undefined
   return async attempt => {
@@ -76,7 +82,10 @@ interface SmtpError extends Error {
   responseCode?: number
 }
 
-/** Converts an error to an outcome. It is final if the server permanently refuses the receivers or the content. */
+/**
+ * Converts an error to an outcome. It is final if the server permanently refuses the
+ * receivers or the content.
+ */
 function explainFailure({ code, message, response, responseCode = 0 }: SmtpError): Outcome {
   const reason = quote(response ?? message)
   // Other errors, of the connection or the login, concern every message.

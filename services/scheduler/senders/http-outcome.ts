@@ -7,7 +7,8 @@ const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_ANSWER_BYTES = 2000
 
 /** Whether other messages to the server would fail with this status as well. */
-export const isServerDown = (status: number): boolean => status >= 500 || status === TOO_MANY_REQUESTS
+export const isServerDown = (status: number): boolean =>
+  status >= 500 || status === TOO_MANY_REQUESTS
 
 /** Returns the pause that a receiver requests, as a field of the outcome. */
 export function readRetryAfter(headers: Headers): { retryAfterMs?: number } {
@@ -22,8 +23,14 @@ function parseRetryAfter(value: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
-/** Returns the beginning of the answer as text. The rest is not read, so that an endless answer does no harm. */
-export async function readBeginning({ body }: Response, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
+/**
+ * Returns the beginning of the answer as text. The rest is not read, so that an endless
+ * answer does no harm.
+ */
+export async function readBeginning(
+  { body }: Response,
+  maxBytes = MAX_ANSWER_BYTES,
+): Promise<string> {
   if (!body) return ''
   const chunks: Uint8Array[] = []
   let bytes = 0

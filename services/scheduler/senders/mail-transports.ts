@@ -4,16 +4,25 @@ import type { SmtpSettings } from '@eyrie/contract/management/delivery-settings'
 import type { Egress } from '@eyrie/kit'
 import { createTransport } from 'nodemailer'
 
-/** The port of SMTP inside TLS (RFC 8314). On other ports, a connection begins without TLS and changes to it (STARTTLS). */
+/**
+ * The port of SMTP inside TLS (RFC 8314). On other ports, a connection begins without TLS and
+ * changes to it (STARTTLS).
+ */
 const IMPLICIT_TLS_PORT = 465
 /** Maximum number of connections to the mail server. Servers limit them. */
 const MAX_CONNECTIONS = 4
-/** Number of messages after which a connection is replaced, because servers limit this number as well. */
+/**
+ * Number of messages after which a connection is replaced, because servers limit
+ * this number as well.
+ */
 const MAX_MESSAGES_PER_CONNECTION = 100
 /** Time after which an unused connection is closed, before the server closes it. */
 const IDLE_MS = 20_000
 const CONNECT_TIMEOUT_MS = 20_000
-/** The server may have closed an idle connection without notice. The message is then sent on another one. */
+/**
+ * The server may have closed an idle connection without notice. The message is then
+ * sent on another one.
+ */
 const MAX_REQUEUES = 1
 
 /** A pool of connections to one mail server. */
@@ -23,7 +32,10 @@ type ConnectionSettings = Omit<SmtpSettings, 'smtp_from' | 'smtp_to' | 'smtp_att
 
 /** Keeps connections to the mail server open for several e-mails. */
 export interface MailTransports {
-  /** Returns the connections for these settings. The connections of earlier settings are closed once they are idle. */
+  /**
+   * Returns the connections for these settings. The connections of earlier settings are
+   * closed once they are idle.
+   */
   get(settings: ConnectionSettings): MailTransport
 }
 
@@ -31,7 +43,8 @@ export function createMailTransports(egress: Egress): MailTransports {
   let current: { settings: ConnectionSettings; transport: MailTransport } | undefined
   return {
     get({ smtp_host, smtp_port, smtp_auth, smtp_username, smtp_password }) {
-      // Settings that do not concern the connection, such as the sender, are left out of the comparison.
+      // Settings that do not concern the connection, such as the sender, are left
+      // out of the comparison.
       const settings = { smtp_host, smtp_port, smtp_auth, smtp_username, smtp_password }
       if (current && isDeepStrictEqual(current.settings, settings)) return current.transport
 
@@ -66,7 +79,10 @@ function createPool(settings: ConnectionSettings, egress: Egress) {
     ...(smtpAuth && { auth: { user: smtpUsername, pass: smtpPassword } }),
     disableFileAccess: true,
     disableUrlAccess: true,
-    getSocket(_options: object, callback: (error: Error | null, options?: { connection: Socket }) => void) {
+    getSocket(
+      _options: object,
+      callback: (error: Error | null, options?: { connection: Socket }) => void,
+    ) {
       egress.connect({ host, port }, { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).then(
         connection => callback(null, { connection }),
         (error: Error) => callback(error),

@@ -6,7 +6,10 @@ import { localWebhookEgress } from '../../../test/fixtures/network/local-egress.
 import { mosquittoRequirement } from '../../../test/fixtures/network/mosquitto.ts'
 import { trustCertificate } from '../../../test/fixtures/network/trust-certificate.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
-import { createAttempt, createClaimedDelivery } from '../../../test/fixtures/scheduler/claimed-delivery.ts'
+import {
+  createAttempt,
+  createClaimedDelivery,
+} from '../../../test/fixtures/scheduler/claimed-delivery.ts'
 import { startMqttBroker } from '../../../test/fixtures/scheduler/mqtt-broker.ts'
 import { createMqttSender } from './mqtt-sender.ts'
 import type { Attempt } from './sender.ts'
@@ -18,7 +21,9 @@ const createMessage = (actionUrl: string, action: object = {}, more: Partial<Att
 
 const account = { action_access_id: 'box', action_access_token: 'right' }
 
-/** Starts a server that handles a connection in a way of its own. Returns the address of a topic. */
+/**
+ * Starts a server that handles a connection in a way of its own. Returns the address of a topic.
+ */
 async function startBadBroker(handle: (socket: Socket) => void): Promise<string> {
   const server = createServer(socket => {
     socket.on('error', () => {})
@@ -44,7 +49,10 @@ describe('an MQTT message to mosquitto', needs(mosquittoRequirement), () => {
     expect(packet).toMatchObject({
       qos: 1,
       retain: false,
-      properties: { contentType: 'application/cloudevents+json', userProperties: { id: deliveryId } },
+      properties: {
+        contentType: 'application/cloudevents+json',
+        userProperties: { id: deliveryId },
+      },
     })
   })
 
@@ -58,7 +66,9 @@ describe('an MQTT message to mosquitto', needs(mosquittoRequirement), () => {
   it('uses TLS, user and password', async () => {
     const broker = await startMqttBroker()
     trustCertificate(broker.certificate)
-    const outcome = await send(createMessage(`mqtts://127.0.0.1:${broker.tlsPort}/site/door`, account))
+    const outcome = await send(
+      createMessage(`mqtts://127.0.0.1:${broker.tlsPort}/site/door`, account),
+    )
     // The subscriber is connected to the other port, and reads everything.
     expect(outcome).toEqual({ state: 'sent', reason: 'confirmed by the broker' })
     await vi.waitUntil(() => broker.messages.length > 0)
@@ -82,7 +92,9 @@ describe('an MQTT message to mosquitto', needs(mosquittoRequirement), () => {
   ])('fails without pausing the broker for %s', async (_, topic, action, reason) => {
     const broker = await startMqttBroker()
     trustCertificate(broker.certificate)
-    expect(await send(createMessage(`mqtts://127.0.0.1:${broker.tlsPort}/${topic}`, action))).toEqual({
+    expect(
+      await send(createMessage(`mqtts://127.0.0.1:${broker.tlsPort}/${topic}`, action)),
+    ).toEqual({
       state: 'failed',
       reason: expect.stringMatching(reason),
       isTargetDown: false,
@@ -105,13 +117,18 @@ describe('the outcome of an MQTT message', () => {
         // A topic of one character: its length, then the identifier.
         if (type === 3)
           socket.write(
-            Buffer.concat([Buffer.from('4002', 'hex'), packet.subarray(-2 - payloadBytes).subarray(0, 2)]),
+            Buffer.concat([
+              Buffer.from('4002', 'hex'),
+              packet.subarray(-2 - payloadBytes).subarray(0, 2),
+            ]),
           )
       })
     })
     const payload = 'on'
     const payloadBytes = payload.length
-    expect(await send(createMessage(url, { action_payload: payload }))).toMatchObject({ state: 'sent' })
+    expect(await send(createMessage(url, { action_payload: payload }))).toMatchObject({
+      state: 'sent',
+    })
     expect(versions).toEqual([5, 4])
   })
 
@@ -138,7 +155,9 @@ describe('the outcome of an MQTT message', () => {
         else late.abort(new Error('too late'))
       })
     })
-    await expect(send(createMessage(stuck, {}, { signal: late.signal }))).rejects.toThrow('too late')
+    await expect(send(createMessage(stuck, {}, { signal: late.signal }))).rejects.toThrow(
+      'too late',
+    )
   })
 
   it('is a failure of the whole broker if it is overloaded', async () => {

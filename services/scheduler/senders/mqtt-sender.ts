@@ -8,24 +8,34 @@ import { type Attempt, type Outcome, quote, type Sender } from './sender.ts'
 // Codes of a broker's answer (MQTT 5.0, section 2.4; MQTT 3.1.1, section 3.2.2.3).
 const UNSUPPORTED_VERSION = [1, 132]
 const NO_MATCHING_SUBSCRIBERS = 16
-/** Unavailable, busy, shutting down, too many messages or connections. All other codes concern the user or this message. */
+/**
+ * Unavailable, busy, shutting down, too many messages or connections. All other codes concern the
+ * user or this message.
+ */
 const OVERLOADED = [3, 136, 137, 139, 150, 151, 159]
 
 /** Versions of MQTT, as the protocol numbers them. */
 const MQTT_5 = 5
 const MQTT_3_1_1 = 4
 
-/** The signal of an attempt limits its time, so the timeout of the library is set to the maximum of a timer. */
+/**
+ * The signal of an attempt limits its time, so the timeout of the library is set to
+ * the maximum of a timer.
+ */
 const NO_TIMEOUT_MS = 2 ** 31 - 1
 
-/** An error of the MQTT library. `code` is a number if the broker has refused the connection or the message, otherwise a text. */
+/**
+ * An error of the MQTT library. `code` is a number if the broker has refused the connection or the
+ * message, otherwise a text.
+ */
 interface MqttError extends Error {
   code?: number | string
 }
 
 /**
- * Creates a sender that publishes messages to the MQTT broker of an action, with QoS 1: the broker confirms each message. Uses MQTT 5,
- * in which a message has its id as a property, or MQTT 3.1.1 for a broker without MQTT 5.
+ * Creates a sender that publishes messages to the MQTT broker of an action, with QoS 1: the broker
+ * confirms each message. Uses MQTT 5, in which a message has its id as a property, or MQTT 3.1.1
+ * for a broker without MQTT 5.
  */
 export function createMqttSender(egress: Egress, publicUrl: string | undefined): Sender {
   return async attempt => {
@@ -45,12 +55,18 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
 
       const { code, message } = error as MqttError
       if (typeof code !== 'number') throw error
-      return { state: 'failed', reason: quote(`${code} ${message}`), isTargetDown: OVERLOADED.includes(code) }
+      return {
+        state: 'failed',
+        reason: quote(`${code} ${message}`),
+        isTargetDown: OVERLOADED.includes(code),
+      }
     }
   }
 }
 
-/** Publishes with one version of the protocol. Resolves when the broker has confirmed the message. */
+/**
+ * Publishes with one version of the protocol. Resolves when the broker has confirmed the message.
+ */
 async function publish(
   { delivery, signal }: Attempt,
   { host, port, isSecure, username, password, topic }: MqttAddress,
@@ -60,7 +76,10 @@ async function publish(
 ): Promise<Outcome> {
   const tls = isSecure ? { tls: { rejectUnauthorized: true } } : {}
   const openStream = () => egress.connect({ host, port }, { signal, ...tls })
-  const login = { ...(username !== undefined && { username }), ...(password !== undefined && { password }) }
+  const login = {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  }
   const options = { ...login, protocolVersion, connectTimeout: NO_TIMEOUT_MS }
   const { client, lost } = await openMqttClient(openStream, options, signal)
 

@@ -26,7 +26,8 @@ describe('a message for a browser', () => {
     // The keys of the example in RFC 8291, section 5.
     const receiver = {
       endpoint: 'https://push.example/',
-      p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+      p256dh:
+        'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
       auth: 'BTBZMqHH6r4Tts7J_aSIgg',
     }
     const encrypted = encryptForBrowser(receiver, 'When I grow up, I want to be a watermelon')

@@ -8,7 +8,9 @@ import {
   sign,
 } from 'node:crypto'
 
-/** A browser that receives messages. Its keys are in base64url (W3C Push API, `PushSubscription`). */
+/**
+ * A browser that receives messages. Its keys are in base64url (W3C Push API, `PushSubscription`).
+ */
 export interface PushReceiver {
   /** URL of the push service. */
   endpoint: string
@@ -30,8 +32,9 @@ const SALT_BYTES = 16
 const TOKEN_LIFETIME_S = 12 * 3600
 
 /**
- * Encrypts a message so that only the browser can read it, not the push service (RFC 8291, content encoding aes128gcm). The result
- * consists of a header with the salt and the sender's public key, and one record.
+ * Encrypts a message so that only the browser can read it, not the push service (RFC 8291,
+ * content encoding aes128gcm). The result consists of a header with the salt and the sender's
+ * public key, and one record.
  */
 export function encryptForBrowser({ p256dh, auth }: PushReceiver, message: string): Buffer {
   const browserKey = Buffer.from(p256dh, 'base64url')
@@ -60,8 +63,8 @@ function deriveKey(inputKey: Buffer, salt: Buffer, info: string | Buffer, bytes:
 }
 
 /**
- * Creates the `Authorization` header by which a push service recognizes this appliance (VAPID, RFC 8292): a signed token, and the
- * public key to verify it.
+ * Creates the `Authorization` header by which a push service recognizes this appliance (VAPID, RFC
+ * 8292): a signed token, and the public key to verify it.
  */
 export function createVapidAuthorization(
   endpoint: URL,
@@ -78,11 +81,17 @@ export function createVapidAuthorization(
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = `${encode({ typ: 'JWT', alg: 'ES256' })}.${encode(claims)}`
   const privateKey = createPrivateKey({ key, format: 'jwk' })
-  const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+  const signature = sign('sha256', Buffer.from(signed), {
+    key: privateKey,
+    dsaEncoding: 'ieee-p1363',
+  })
   return `vapid t=${signed}.${signature.toString('base64url')}, k=${toPublicKey(key)}`
 }
 
-/** Returns the public key as browsers expect it: an uncompressed point, which begins with 4, in base64url. */
+/**
+ * Returns the public key as browsers expect it: an uncompressed point, which begins
+ * with 4, in base64url.
+ */
 function toPublicKey({ x = '', y = '' }: JsonWebKey): string {
   const point = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
   return Buffer.concat(point).toString('base64url')

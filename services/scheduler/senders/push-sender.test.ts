@@ -28,7 +28,10 @@ const createPush = (
 ) => {
   const delivery = createClaimedDelivery({}, { type: 'push', push: subscription })
   const settings = { ...noSettings, vapid_key: senderKey }
-  return createAttempt({ ...delivery, request: { ...delivery.request, ...request } }, { settings, ...more })
+  return createAttempt(
+    { ...delivery, request: { ...delivery.request, ...request } },
+    { settings, ...more },
+  )
 }
 
 /** Starts a service whose certificate is trusted. */
@@ -52,8 +55,13 @@ describe('a push message', () => {
       link: '/',
     })
     expect(received!.claims.sub).toBe('https://eyrie.example.com')
-    expect(Buffer.from(received!.key, 'base64url').subarray(1, 33).toString('base64url')).toBe(senderKey.x)
-    expect(received!.headers).toMatchObject({ urgency: 'normal', topic: deliveryId.replaceAll('-', '') })
+    expect(Buffer.from(received!.key, 'base64url').subarray(1, 33).toString('base64url')).toBe(
+      senderKey.x,
+    )
+    expect(received!.headers).toMatchObject({
+      urgency: 'normal',
+      topic: deliveryId.replaceAll('-', ''),
+    })
   })
 
   it('fits into the 4096 bytes of push services, however long its texts are', async () => {
@@ -95,7 +103,11 @@ describe('a push message', () => {
 
 describe('the outcome of a push message', () => {
   const answered = async (status: number, headers: Record<string, string> = {}) =>
-    send(createPush(await startTrusted(response => response.writeHead(status, headers).end('no\n way'))))
+    send(
+      createPush(
+        await startTrusted(response => response.writeHead(status, headers).end('no\n way')),
+      ),
+    )
 
   it.each([
     [404, { state: 'dead', isReceiverGone: true }],
@@ -115,7 +127,10 @@ describe('the outcome of a push message', () => {
     const none = createAttempt(createClaimedDelivery({}, { type: 'push' }), {
       settings: { ...noSettings, vapid_key: senderKey },
     })
-    expect(await send(none)).toEqual({ state: 'dead', reason: expect.stringContaining('no browser') })
+    expect(await send(none)).toEqual({
+      state: 'dead',
+      reason: expect.stringContaining('no browser'),
+    })
     const service = await startTrusted()
     const restricted = createPushSender(createEgress('webhook', readEnvironment({})), undefined)
     expect(await restricted(createPush(service))).toEqual({
@@ -127,10 +142,15 @@ describe('the outcome of a push message', () => {
 
   it('is an error for a service that refuses, is not trusted, redirects, closes early or does not answer', async () => {
     const refusing = {
-      subscription: { ...(await startPushService()).subscription, endpoint: 'https://127.0.0.1:9/' },
+      subscription: {
+        ...(await startPushService()).subscription,
+        endpoint: 'https://127.0.0.1:9/',
+      },
     }
     await expect(send(createPush(refusing))).rejects.toThrow('ECONNREFUSED')
-    await expect(send(createPush(await startPushService()))).rejects.toThrow('self-signed certificate')
+    await expect(send(createPush(await startPushService()))).rejects.toThrow(
+      'self-signed certificate',
+    )
     await expect(answered(302, { Location: 'http://127.0.0.1:9/' })).rejects.toThrow('redirects')
     const closing = await startTrusted(response => {
       response.writeHead(201, { 'Content-Length': '100' })

@@ -6,20 +6,23 @@ import { type Outcome, quote, type Sender } from './sender.ts'
 
 const NO_RECEIVER =
   'no browser receives this message: a user with access to the channel must enable messages on the page Account of the console'
-/** The browser has unsubscribed, or the subscription has expired (RFC 8030, sections 7.3 and 8.1). */
+/**
+ * The browser has unsubscribed, or the subscription has expired (RFC 8030, sections 7.3 and 8.1).
+ */
 const EXPIRED = [404, 410]
 const TOO_LARGE = 413
 /** Time for which a push service stores a message for a telephone that is switched off. */
 const TTL_S = 86_400
 
-// A push message has at most 4096 bytes. A character of the title or body takes up to six bytes, if it is escaped.
+// A push message has at most 4096 bytes. A character of the title or body takes up to six
+// bytes, if it is escaped.
 const MAX_TITLE_LENGTH = 80
 const MAX_BODY_LENGTH = 300
 const MAX_LINK_LENGTH = 1000
 
 /**
- * Creates a sender that sends messages to browsers by their push services (RFC 8030). `publicUrl` is the address of the console. It
- * tells a push service whom to contact about the messages.
+ * Creates a sender that sends messages to browsers by their push services (RFC 8030). `publicUrl`
+ * is the address of the console. It tells a push service whom to contact about the messages.
  */
 export function createPushSender(egress: Egress, publicUrl: string | undefined): Sender {
   return async ({ delivery, settings, signal }) => {
@@ -30,7 +33,12 @@ export function createPushSender(egress: Egress, publicUrl: string | undefined):
     const request = {
       method: 'POST',
       headers: {
-        authorization: createVapidAuthorization(endpoint, settings.vapid_key, publicUrl, new Date()),
+        authorization: createVapidAuthorization(
+          endpoint,
+          settings.vapid_key,
+          publicUrl,
+          new Date(),
+        ),
         'content-encoding': 'aes128gcm',
         'content-type': 'application/octet-stream',
         ttl: String(TTL_S),
@@ -52,9 +60,13 @@ export function createPushSender(egress: Egress, publicUrl: string | undefined):
   }
 }
 
-const isUrgent = ({ request }: ClaimedDelivery) => /^(high|critical)$/.test(request.details.alert_priority)
+const isUrgent = ({ request }: ClaimedDelivery) =>
+  /^(high|critical)$/.test(request.details.alert_priority)
 
-/** Creates the message that the console's service worker shows. A click on it opens `link`, by default the console. */
+/**
+ * Creates the message that the console's service worker shows. A click on it opens `link`, by
+ * default the console.
+ */
 function createMessage({ delivery_id: deliveryId, request }: ClaimedDelivery) {
   const { subject, message, action } = request
   const link = action.action_external_link ?? ''

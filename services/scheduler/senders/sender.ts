@@ -1,6 +1,9 @@
 import type { ClaimedBatch, ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 
-/** The result of one attempt to send a message. `reason` is what the receiver answered, or why the attempt failed. */
+/**
+ * The result of one attempt to send a message. `reason` is what the receiver answered, or
+ * why the attempt failed.
+ */
 export type Outcome =
   /** Accepted by a server that passes it on (`sent`), or by the receiver itself (`delivered`). */
   | { state: 'sent' | 'delivered'; reason: string }
@@ -36,10 +39,16 @@ export interface Attempt {
   readReport(): Promise<Buffer | undefined>
 }
 
-/** Sends messages of one type. May reject: every error counts as an attempt that failed because the target is down. */
+/**
+ * Sends messages of one type. May reject: every error counts as an attempt that failed
+ * because the target is down.
+ */
 export type Sender = (attempt: Attempt) => Promise<Outcome>
 
-/** Returns the outcome for missing or invalid settings. The target counts as down, because every message would fail. */
+/**
+ * Returns the outcome for missing or invalid settings. The target counts as down, because
+ * every message would fail.
+ */
 export const createNotConfigured = (reason: string): Outcome => ({
   state: 'failed',
   reason,
@@ -47,4 +56,5 @@ export const createNotConfigured = (reason: string): Outcome => ({
 })
 
 /** Returns text that a receiver has sent in one line, and short enough to be stored. */
-export const quote = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300).toWellFormed()
+export const quote = (text: string): string =>
+  text.replace(/\s+/g, ' ').trim().slice(0, 300).toWellFormed()

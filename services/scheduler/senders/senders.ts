@@ -14,8 +14,8 @@ export interface SendersOptions {
 }
 
 /**
- * Creates all senders. A sender loads its library with its first message, because an appliance uses few of the libraries, and they
- * need much memory.
+ * Creates all senders. A sender loads its library with its first message, because an appliance uses
+ * few of the libraries, and they need much memory.
  */
 export function createSenders(environment: Environment, options: SendersOptions): Senders {
   const { publicUrl, maxSmsSegments } = options

@@ -13,7 +13,10 @@ export interface Sms {
 
 /** A client of the API of Twilio, for one attempt to send a message. */
 export interface ProviderClient {
-  /** Returns the id that the provider assigns. Undefined if its answer has none. Rejects with `ProviderError` if it refuses. */
+  /**
+   * Returns the id that the provider assigns. Undefined if its answer has none. Rejects with
+   * `ProviderError` if it refuses.
+   */
   send(sms: Sms): Promise<string | undefined>
   /** Returns the pause that the last answer has requested, as a field of the outcome. */
   getRetryAfter(): { retryAfterMs?: number }
@@ -30,7 +33,10 @@ export interface ProviderError extends Error {
 /** Limit of an answer, which is usually a small object. */
 const MAX_ANSWER_BYTES = 64 << 10
 
-/** Creates a client whose requests go through the egress to `baseUrl`, which has the interface of Twilio. */
+/**
+ * Creates a client whose requests go through the egress to `baseUrl`, which has the
+ * interface of Twilio.
+ */
 export function createProviderClient(
   egress: Egress,
   baseUrl: URL,
@@ -87,7 +93,10 @@ interface HttpRequest {
   data?: Record<string, string>
 }
 
-/** Parses an answer. The library expects an object. A text, such as the error page of a proxy, becomes the `message` of an object. */
+/**
+ * Parses an answer. The library expects an object. A text, such as the error page of a proxy,
+ * becomes the `message` of an object.
+ */
 function parseAnswer(text: string, status: number): object {
   try {
     const answer: unknown = JSON.parse(text)

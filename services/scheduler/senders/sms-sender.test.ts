@@ -26,7 +26,13 @@ function createSms(
 ) {
   const delivery = createClaimedDelivery({ action_to: to }, { type: 'sms' })
   const request = { ...delivery.request, ...(message !== undefined && { message }) }
-  const sms = { sms_provider: url, ...SMS_ACCOUNT, sms_from: '+41780000000', sms_to: '', ...settings }
+  const sms = {
+    sms_provider: url,
+    ...SMS_ACCOUNT,
+    sms_from: '+41780000000',
+    sms_to: '',
+    ...settings,
+  }
   return createAttempt({ ...delivery, request }, { settings: { ...noSettings, sms }, ...more })
 }
 
@@ -81,7 +87,9 @@ describe('an SMS', () => {
 
 describe('the outcome of an SMS', () => {
   const answered = async (status: number, body: string, headers = {}) => {
-    const { url } = await startSmsReceiver(response => response.writeHead(status, headers).end(body))
+    const { url } = await startSmsReceiver(response =>
+      response.writeHead(status, headers).end(body),
+    )
     return send(createSms(url))
   }
 
@@ -108,7 +116,11 @@ describe('the outcome of an SMS', () => {
       '{"code": 20500, "message": "Internal Server Error", "status": 500}',
       '500 20500: Internal Server Error',
     ],
-    [429, '{"code": 20429, "message": "Too Many Requests", "status": 429}', '429 20429: Too Many Requests'],
+    [
+      429,
+      '{"code": 20429, "message": "Too Many Requests", "status": 429}',
+      '429 20429: Too Many Requests',
+    ],
     [502, '<html>Bad Gateway</html>', '502 <html>Bad Gateway</html>'],
   ])(
     'is a failure after status %d, with the pause that the provider asks for',
@@ -131,7 +143,9 @@ describe('the outcome of an SMS', () => {
 
   it('is an error for a provider that refuses connections, redirects, closes early or does not answer', async () => {
     await expect(send(createSms('http://127.0.0.1:9'))).rejects.toThrow('ECONNREFUSED')
-    await expect(answered(302, '', { Location: 'http://127.0.0.1:9/' })).rejects.toThrow('redirects')
+    await expect(answered(302, '', { Location: 'http://127.0.0.1:9/' })).rejects.toThrow(
+      'redirects',
+    )
     const closing = await startSmsReceiver(response => {
       response.writeHead(201, { 'Content-Length': '100' })
       response.write('{"sid"')
@@ -140,7 +154,9 @@ describe('the outcome of an SMS', () => {
     await expect(send(createSms(closing.url))).rejects.toThrow()
     const timeout = new AbortController()
     const silent = await startSmsReceiver(() => timeout.abort(new Error('enough')))
-    await expect(send(createSms(silent.url, {}, { signal: timeout.signal }))).rejects.toThrow('enough')
+    await expect(send(createSms(silent.url, {}, { signal: timeout.signal }))).rejects.toThrow(
+      'enough',
+    )
   })
 
   it('is final for a provider at an address that the rules deny', async () => {
@@ -148,7 +164,10 @@ describe('the outcome of an SMS', () => {
       state: 'dead',
       reason: expect.stringContaining('metadata'),
     })
-    const own = createSmsSender(createEgress('sms', readEnvironment({ EYRIE_ENGINE_PORT: '8000' })), 2)
+    const own = createSmsSender(
+      createEgress('sms', readEnvironment({ EYRIE_ENGINE_PORT: '8000' })),
+      2,
+    )
     expect(await own(createSms('http://127.0.0.1:8000'))).toMatchObject({ state: 'dead' })
   })
 

@@ -19,15 +19,16 @@ const INVALID_KEY = 'sms_auth_key must be an Account SID, which begins with AC'
 const NO_MESSAGE_ID = 'the SMS provider has answered without the id of a message'
 
 /**
- * Creates a sender of SMS by Twilio, or by a server with the same interface. A text that needs more than `maxSegments` messages is
- * shortened.
+ * Creates a sender of SMS by Twilio, or by a server with the same interface. A text that needs more
+ * than `maxSegments` messages is shortened.
  */
 export function createSmsSender(egress: Egress, maxSegments: number): Sender {
   return async attempt => {
     const { delivery, settings } = attempt
     const { sms } = settings
 
-    if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '') return createNotConfigured(NO_PROVIDER)
+    if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '')
+      return createNotConfigured(NO_PROVIDER)
     if (sms.sms_from === '') return createNotConfigured(NO_SENDER)
     const providerUrl = parseProviderUrl(sms.sms_provider)
     if (!providerUrl) return createNotConfigured(INVALID_PROVIDER)
@@ -61,7 +62,10 @@ async function send(client: ProviderClient, sms: Sms): Promise<Outcome> {
   }
 }
 
-/** Converts the provider's answer to an outcome. Throws an error that is not an answer, such as that of the connection. */
+/**
+ * Converts the provider's answer to an outcome. Throws an error that is not an answer, such as
+ * that of the connection.
+ */
 function explainRefusal(error: ProviderError, client: ProviderClient): Outcome {
   const { status, code, message } = error
   if (status === undefined) throw error

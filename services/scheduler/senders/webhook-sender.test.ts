@@ -4,14 +4,20 @@ import { createEgress, readEnvironment } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
 import { firingDetails } from '../../../test/fixtures/management/records.ts'
 import { localWebhookEgress } from '../../../test/fixtures/network/local-egress.ts'
-import { createAttempt, createClaimedDelivery } from '../../../test/fixtures/scheduler/claimed-delivery.ts'
+import {
+  createAttempt,
+  createClaimedDelivery,
+} from '../../../test/fixtures/scheduler/claimed-delivery.ts'
 import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
 import { createWebhookSender } from './webhook-sender.ts'
 
 const send = createWebhookSender(localWebhookEgress, 'https://eyrie.example.com/')
 
 /** Calls a receiver by an action. Returns the outcome, and what the receiver got. */
-async function callReceiver(action: AlertAction, more: Parameters<typeof createClaimedDelivery>[1] = {}) {
+async function callReceiver(
+  action: AlertAction,
+  more: Parameters<typeof createClaimedDelivery>[1] = {},
+) {
   const receiver = await startWebhookReceiver()
   const delivery = createClaimedDelivery({ action_url: receiver.url, ...action }, more)
   const picture = Buffer.from('jpeg')
@@ -80,7 +86,10 @@ describe('a webhook', () => {
   })
 
   it('sends the standard payload instead of its own if the action says so', async () => {
-    const { call } = await callReceiver({ action_payload: '{"own":1}', action_is_auto_payload: true })
+    const { call } = await callReceiver({
+      action_payload: '{"own":1}',
+      action_is_auto_payload: true,
+    })
     expect(JSON.parse(call.body)).toMatchObject({ specversion: '1.0' })
   })
 
@@ -97,8 +106,14 @@ describe('a webhook', () => {
     const key = randomBytes(24)
     const secret = `whsec_${key.toString('base64')}`
     const { call } = await callReceiver({ action_access_token: secret })
-    const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = call.headers
-    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${call.body}`).digest('base64')
+    const {
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+    } = call.headers
+    const expected = createHmac('sha256', key)
+      .update(`${id}.${timestamp}.${call.body}`)
+      .digest('base64')
     expect(signature).toBe(`v1,${expected}`)
     expect(Math.abs(Number(timestamp) * 1000 - Date.now())).toBeLessThan(60_000)
     expect(JSON.stringify(call)).not.toContain(secret)
@@ -111,7 +126,10 @@ describe('a webhook', () => {
 })
 
 describe('the outcome of a webhook', () => {
-  const answered = async (answer: Parameters<typeof startWebhookReceiver>[0], signal?: AbortSignal) => {
+  const answered = async (
+    answer: Parameters<typeof startWebhookReceiver>[0],
+    signal?: AbortSignal,
+  ) => {
     const { url } = await startWebhookReceiver(answer)
     return send(createAttempt(createClaimedDelivery({ action_url: url }), signal && { signal }))
   }
@@ -127,7 +145,10 @@ describe('the outcome of a webhook', () => {
     const outcome = await answered(response =>
       response.writeHead(status).end(status === 204 ? '' : 'no\n way'),
     )
-    expect(outcome).toMatchObject({ ...expected, reason: status === 204 ? '204' : `${status} no way` })
+    expect(outcome).toMatchObject({
+      ...expected,
+      reason: status === 204 ? '204' : `${status} no way`,
+    })
   })
 
   it('has the pause that the receiver asks for, up to an hour', async () => {
@@ -162,7 +183,9 @@ describe('the outcome of a webhook', () => {
   it('is an error for a receiver that refuses connections, redirects or does not answer in time', async () => {
     const refused = createAttempt(createClaimedDelivery({ action_url: 'http://127.0.0.1:9/' }))
     await expect(send(refused)).rejects.toThrow('ECONNREFUSED')
-    const redirects = answered(response => response.writeHead(302, { Location: 'http://127.0.0.1:9/' }).end())
+    const redirects = answered(response =>
+      response.writeHead(302, { Location: 'http://127.0.0.1:9/' }).end(),
+    )
     await expect(redirects).rejects.toThrow('redirects to another address')
     const silent = new AbortController()
     const unanswered = answered(() => silent.abort(new Error('enough')), silent.signal)
@@ -172,7 +195,9 @@ describe('the outcome of a webhook', () => {
   it('is final for an address that the rules for outgoing connections deny', async () => {
     const receiver = await startWebhookReceiver()
     const restricted = createWebhookSender(createEgress('webhook', readEnvironment({})), undefined)
-    const denied = await restricted(createAttempt(createClaimedDelivery({ action_url: receiver.url })))
+    const denied = await restricted(
+      createAttempt(createClaimedDelivery({ action_url: receiver.url })),
+    )
     expect(denied).toEqual({ state: 'dead', reason: expect.stringContaining('EYRIE_EGRESS_ALLOW') })
     const inside = createAttempt(createClaimedDelivery({ action_url: 'http://192.168.1.1/' }))
     expect(await restricted(inside)).toMatchObject({

@@ -13,7 +13,11 @@ export function createWebhookSender(egress: Egress, publicUrl: string | undefine
     try {
       const hasInlinePicture = delivery.request.action.action_picture === 'inline'
       const picture = hasInlinePicture ? await readPicture() : undefined
-      const { url, ...request } = createWebhookRequest(delivery, { publicUrl, picture, now: new Date() })
+      const { url, ...request } = createWebhookRequest(delivery, {
+        publicUrl,
+        picture,
+        now: new Date(),
+      })
       const response = await fetchFrom(egress, url, { ...request, signal })
       return toOutcome(response, await readBeginning(response))
     } catch (error) {
@@ -28,6 +32,7 @@ function toOutcome({ ok, status, headers }: Response, answer: string): Outcome {
   const reason = quote(`${status} ${answer}`)
   if (ok) return { state: 'delivered', reason }
   if (status === GONE) return { state: 'dead', reason }
-  // Other client errors are about this message, or about a configuration that somebody may be correcting.
+  // Other client errors are about this message, or about a configuration that
+  // somebody may be correcting.
   return { state: 'failed', reason, isTargetDown: isServerDown(status), ...readRetryAfter(headers) }
 }

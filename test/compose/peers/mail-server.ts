@@ -27,7 +27,13 @@ export async function startMailServer(stack: Stack): Promise<MailServer> {
   })
   return {
     settings: {
-      ...{ smtp_host: NAME, smtp_port: PORT, smtp_auth: false, smtp_username: '', smtp_password: '' },
+      ...{
+        smtp_host: NAME,
+        smtp_port: PORT,
+        smtp_auth: false,
+        smtp_username: '',
+        smtp_password: '',
+      },
       ...{ smtp_from: 'Eyrie <eyrie@example.com>', smtp_attachment: true },
     },
     accepted,

@@ -2,9 +2,13 @@ import { resolve } from 'node:path'
 import { GenericContainer, type StartedTestContainer } from 'testcontainers'
 import { PEER_LABEL, type Stack } from '../stack.ts'
 
-/** The servers that the appliance talks to are containers of testcontainers in the network of the services. */
+/**
+ * The servers that the appliance talks to are containers of testcontainers in the
+ * network of the services.
+ */
 
-// The reaper of testcontainers is an image that not every machine can pull. Stack.removePeers() replaces it.
+// The reaper of testcontainers is an image that not every machine can pull.
+// Stack.removePeers() replaces it.
 process.env.TESTCONTAINERS_RYUK_DISABLED = 'true'
 
 const IMAGE = 'eyrie/test-peers'
@@ -39,7 +43,9 @@ export function startPeer(
   stack: Stack,
   { name, port, command, file }: PeerOptions,
 ): Promise<StartedTestContainer> {
-  const files = file ? [{ source: resolve(import.meta.dirname, file), target: `/peer/${file}` }] : []
+  const files = file
+    ? [{ source: resolve(import.meta.dirname, file), target: `/peer/${file}` }]
+    : []
   return joinServices(new GenericContainer(IMAGE), stack, name)
     .withBindMounts([{ source: PACKAGES, target: '/peer/node_modules', mode: 'ro' }])
     .withCopyFilesToContainer(files)

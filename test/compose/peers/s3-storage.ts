@@ -36,7 +36,11 @@ export async function startS3Storage(stack: Stack): Promise<S3Storage> {
 
   return {
     settings: {
-      ...{ backup_target: 's3', backup_s3_endpoint: `http://${NAME}:${PORT}`, backup_s3_bucket: BUCKET },
+      ...{
+        backup_target: 's3',
+        backup_s3_endpoint: `http://${NAME}:${PORT}`,
+        backup_s3_bucket: BUCKET,
+      },
       ...{ backup_s3_access_key: KEY, backup_s3_secret_key: KEY },
     },
     async listObjects(startBytes) {

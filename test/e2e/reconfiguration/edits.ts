@@ -11,10 +11,16 @@ export interface EditTarget {
   otherSource: Pick<Source, 'id'>
 }
 
-/** The observable effect of an edit: frames carry its number, or the sink writes frames, or it does not. */
+/**
+ * The observable effect of an edit: frames carry its number, or the sink writes
+ * frames, or it does not.
+ */
 export type EditEffect = 'marked' | 'sink writes' | 'sink idle'
 
-/** Applies the edit with this number, from 1. Each differs from the previous one and from the last one of its kind. */
+/**
+ * Applies the edit with this number, from 1. Each differs from the previous one and from the
+ * last one of its kind.
+ */
 export async function applyEdit(target: EditTarget, number: number): Promise<EditEffect> {
   const apply = kinds[number % kinds.length] as EditKind
   return apply(target, number)
@@ -47,7 +53,10 @@ const kinds: EditKind[] = [
     await api.connectSinks(pipeline.id, [sink.id])
     return 'sink writes'
   },
-  replaceElements(number => [resize({ scale: (10 + (number % 7)) / 100 }), infer({ score_threshold: 0.5 })]),
+  replaceElements(number => [
+    resize({ scale: (10 + (number % 7)) / 100 }),
+    infer({ score_threshold: 0.5 }),
+  ]),
   // The same view with other arguments and a configuration.
   replaceElements((number, { source }) => [
     resize({ scale: (10 + ((number - 1) % 7)) / 100 }),

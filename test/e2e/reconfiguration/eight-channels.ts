@@ -10,8 +10,8 @@ import { type EngineProcess, startEngineProcess } from '../../fixtures/processes
 import { type MediaProcess, startMediaProcess } from '../../fixtures/processes/media-process.ts'
 
 /**
- * One channel to edit, four others on its source and three on another source. Media and engine run as processes until
- * the test ends.
+ * One channel to edit, four others on its source and three on another source. Media and engine run
+ * as processes until the test ends.
  */
 export interface EightChannels {
   media: MediaProcess
@@ -100,7 +100,8 @@ export async function startEightChannels({
   ])
   const { channels = [] } = await engine.api.getExports()
   const [pipeline, ...rest] = pipelines
-  const channelOf = ({ id }: Pipeline) => channels.find(channel => channel.pipeline === id) as Channel
+  const channelOf = ({ id }: Pipeline) =>
+    channels.find(channel => channel.pipeline === id) as Channel
   const others = rest.map(channelOf)
 
   return {

@@ -5,7 +5,11 @@ import type { Pacing } from '@eyrie/contract/media'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SinkRecord } from '../../../services/engine/sinks/sink.ts'
 import { type FrameGate, startFrameGate } from '../../fixtures/engine/turnstile.ts'
-import { getNumberBox, numberedShape, writeNumberedVideo } from '../../fixtures/media/numbered-video.ts'
+import {
+  getNumberBox,
+  numberedShape,
+  writeNumberedVideo,
+} from '../../fixtures/media/numbered-video.ts'
 import { createTemporaryFolder } from '../../fixtures/temporary-folder.ts'
 import { applyEdit, EDIT_KINDS } from './edits.ts'
 import { type EightChannels, startEightChannels } from './eight-channels.ts'
@@ -41,15 +45,20 @@ test(
 
     turnstile.open(Number.POSITIVE_INFINITY)
     const every = Array.from({ length: frames }, (_, i) => i + 1)
-    await vi.waitUntil(() => eight.others.every(channel => eight.readRecords(channel).at(-1)?.n === frames), {
-      timeout: limitMs,
-      interval: 500,
-    })
+    await vi.waitUntil(
+      () => eight.others.every(channel => eight.readRecords(channel).at(-1)?.n === frames),
+      {
+        timeout: limitMs,
+        interval: 500,
+      },
+    )
     for (const channel of eight.others) {
       const records = eight.readRecords(channel)
       expect(records.map(({ n }) => n)).toEqual(every)
       expect(records.map(({ counters }) => counters.seen?.frames)).toEqual(every)
-      expect(records.at(-1)?.counters.seen?.interruptions).toBe(records[0]?.counters.seen?.interruptions)
+      expect(records.at(-1)?.counters.seen?.interruptions).toBe(
+        records[0]?.counters.seen?.interruptions,
+      )
     }
     for (const channel of [eight.others[0], eight.others[4]]) {
       const boxes = eight.readRecords(channel!).map(({ objects }) => objects[0]?.bbox)
@@ -77,7 +86,9 @@ test(
       // A drop is counted before the next frame is published.
       expect(missing).toBeLessThanOrEqual(readDropped(metrics, id, 'lacking'))
       expect(readDropped(metrics, id, 'failed')).toBe(0)
-      expect(records.map(({ counters }) => counters.seen?.frames)).toEqual(records.map((_, i) => i + 1))
+      expect(records.map(({ counters }) => counters.seen?.frames)).toEqual(
+        records.map((_, i) => i + 1),
+      )
       expect(findInterruptions(records).filter(isUnexplained)).toEqual([])
     }
   },
@@ -96,7 +107,10 @@ function findInterruptions(records: SinkRecord[]): Interruption[] {
   const countInterruptions = ({ counters }: SinkRecord) => counters.seen?.interruptions
   return records
     .map((record, i) => ({ record, previous: records[i - 1] }))
-    .filter(({ record, previous }) => previous && countInterruptions(record) !== countInterruptions(previous))
+    .filter(
+      ({ record, previous }) =>
+        previous && countInterruptions(record) !== countInterruptions(previous),
+    )
     .map(({ record, previous }) => ({
       n: record.n,
       previous: previous!.n,
@@ -139,12 +153,15 @@ async function applyAllEdits(): Promise<void> {
     turnstile.open(6)
     const effect = await applyEdit(target, number)
     const isObserved = () =>
-      effect === 'sink idle' || (effect === 'marked' ? marked === number : sinkBytes() > bytesBefore)
+      effect === 'sink idle' ||
+      (effect === 'marked' ? marked === number : sinkBytes() > bytesBefore)
     const waitForEffect = async () => {
       if (isObserved()) return
       turnstile.open(1)
       const { status, reason } = await api.pipelineStatistics(pipeline.id)
-      throw new Error(`edit ${number} has no effect (${effect}): the pipeline is ${status}, ${reason}`)
+      throw new Error(
+        `edit ${number} has no effect (${effect}): the pipeline is ${status}, ${reason}`,
+      )
     }
     await vi.waitFor(waitForEffect, { timeout: 60_000, interval: 100 })
   }

@@ -47,7 +47,8 @@ const handlers = {
     else hideError()
     addEntry(time, ENTRY_KINDS[state] ?? 'state', isProblem ? `${state}: ${reason}` : state)
   },
-  event: ({ time, data: { type, ...fields } }) => addEntry(time, 'event', `${type} ${formatFields(fields)}`),
+  event: ({ time, data: { type, ...fields } }) =>
+    addEntry(time, 'event', `${type} ${formatFields(fields)}`),
   count: ({ data }) => showCounters(data),
   log: ({ time, level, text }) => addEntry(time, level, text),
   reload: ({ time, problem, ms, excerpt }) => {

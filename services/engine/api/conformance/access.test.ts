@@ -35,7 +35,9 @@ test('the internal token of the services is not accepted', async () => {
   const host = await served({ EYRIE_INTERNAL_TOKEN: 'internal' })
   const headers = { Authorization: 'Bearer internal' }
   for (const revision of allRevisions) {
-    expect((await fetch(`http://${host}/api/${revision}/configuration`, { headers })).status).toBe(401)
+    expect((await fetch(`http://${host}/api/${revision}/configuration`, { headers })).status).toBe(
+      401,
+    )
   }
 })
 
@@ -73,7 +75,10 @@ test('only tokens for plugins change plugins if there are any', async () => {
 test('the tokens of the engine change plugins if there are none for plugins', async () => {
   const host = await served()
   const headers = { Authorization: 'Bearer first' }
-  const response = await fetch(`http://${host}/api/v3/plugins/motion/9.9.9`, { method: 'DELETE', headers })
+  const response = await fetch(`http://${host}/api/v3/plugins/motion/9.9.9`, {
+    method: 'DELETE',
+    headers,
+  })
   expect(response.status).toBe(404)
 })
 
@@ -95,7 +100,11 @@ test('only a WebSocket may send its token in the query', async () => {
 
 test('health, the OpenAPI documents and the documentation page require no token', async () => {
   const host = await served()
-  for (const path of ['/health', '/docs', ...allRevisions.map(revision => `/api/${revision}/openapi.json`)])
+  for (const path of [
+    '/health',
+    '/docs',
+    ...allRevisions.map(revision => `/api/${revision}/openapi.json`),
+  ])
     expect([path, (await fetch(`http://${host}${path}`)).status]).not.toEqual([path, 401])
   expect((await fetch(`http://${host}/metrics`)).status).toBe(401)
 })

@@ -49,8 +49,14 @@ const requests: Statement[] = [
     'a body that is not JSON is 415',
     allRevisions,
     async ({ call }) => {
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/merge-patch+json'])
-        expect(await call('POST', '/sources', 'type=video', { 'Content-Type': type })).toMatchObject({
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/merge-patch+json',
+      ])
+        expect(
+          await call('POST', '/sources', 'type=video', { 'Content-Type': type }),
+        ).toMatchObject({
           status: 415,
           body: { code: 'type' },
         })
@@ -68,7 +74,10 @@ const requests: Statement[] = [
     'a body over 4 MiB is 413',
     allRevisions,
     async ({ call }) => {
-      const answer = await call('POST', '/sources', { ...cameraSource, address: 'a'.repeat(4 << 20) })
+      const answer = await call('POST', '/sources', {
+        ...cameraSource,
+        address: 'a'.repeat(4 << 20),
+      })
       expect([answer.status, answer.body.code]).toEqual([413, 'size'])
     },
   ],
@@ -78,7 +87,10 @@ const requests: Statement[] = [
     async ({ call }) => {
       const { body } = await call('POST', '/sources', {})
       expect(body).toEqual({ code: 'syntax', reason: expect.any(String) })
-      const unknown = await call('POST', '/pipelines', { elements: countingElements, sources: [4711] })
+      const unknown = await call('POST', '/pipelines', {
+        elements: countingElements,
+        sources: [4711],
+      })
       expect(unknown).toMatchObject({
         status: 404,
         body: { code: 'id', reason: expect.any(String), value: { sources: [4711] } },
@@ -90,7 +102,11 @@ const requests: Statement[] = [
     allRevisions,
     async ({ call, revision }) => {
       const { status, body } = await call('GET', '/openapi.json')
-      expect([status, body.openapi, body.servers]).toEqual([200, '3.1.0', [{ url: `/api/${revision}` }]])
+      expect([status, body.openapi, body.servers]).toEqual([
+        200,
+        '3.1.0',
+        [{ url: `/api/${revision}` }],
+      ])
     },
   ],
   [
@@ -98,7 +114,14 @@ const requests: Statement[] = [
     allRevisions,
     async ({ call, revision }) => {
       const one = revision === 'v3' ? [`/pictures/${'0'.repeat(64)}`] : []
-      for (const path of ['/configuration', '/exports', '/statistics', '/output', '/openapi.json', ...one]) {
+      for (const path of [
+        '/configuration',
+        '/exports',
+        '/statistics',
+        '/output',
+        '/openapi.json',
+        ...one,
+      ]) {
         const answer = await call('DELETE', path)
         expect([path, answer.status, answer.body.code]).toEqual([path, 405, 'method'])
         expect(answer.headers.get('Allow')).toMatch(/^GET, HEAD/)
@@ -129,7 +152,14 @@ const statistics: Statement[] = [
     async ({ call }) => {
       const { components } = (await call('GET', '/openapi.json')).body
       const { properties, required } = components.schemas.PipelineStatistics
-      expect(properties.status.enum).toEqual(['idle', 'starting', 'running', 'degraded', 'failed', 'stopped'])
+      expect(properties.status.enum).toEqual([
+        'idle',
+        'starting',
+        'running',
+        'degraded',
+        'failed',
+        'stopped',
+      ])
       expect(required).toEqual(['status', 'fps', 'latency'])
     },
   ],

@@ -6,7 +6,10 @@ import {
   v1AndV2,
   v3Only,
 } from '../../../../test/fixtures/engine/conformance.ts'
-import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
+import {
+  sharedEngine,
+  sharedStatefulEngine,
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** The catalog of elements, models and devices. */
 
@@ -17,7 +20,13 @@ const elementOf = async (name: string) =>
   (await call('GET', '/catalog?filter=elements')).body.elements.find(
     (element: { name: string }) => element.name === name,
   )
-const present = ['infer', 'object-tracking', 'line-crossing', 'detect-zone-intersection', 'social-distancing']
+const present = [
+  'infer',
+  'object-tracking',
+  'line-crossing',
+  'detect-zone-intersection',
+  'social-distancing',
+]
 
 const catalogLines: Statement[] = [
   [
@@ -46,9 +55,14 @@ const catalogLines: Statement[] = [
       for (const name of ['social-distancing', 'object-tracking-OH']) {
         const { input_schema: inputSchema, output_schema: outputSchema } = await elementOf(name)
         for (const schema of [inputSchema, outputSchema])
-          expect(schema).toMatchObject({ type: 'object', properties: { objects: { type: 'array' } } })
+          expect(schema).toMatchObject({
+            type: 'object',
+            properties: { objects: { type: 'array' } },
+          })
       }
-      expect((await elementOf('social-distancing')).config_schema.properties).toHaveProperty('calibration')
+      expect((await elementOf('social-distancing')).config_schema.properties).toHaveProperty(
+        'calibration',
+      )
     },
   ],
   [
@@ -143,7 +157,9 @@ const catalogLines: Statement[] = [
         'models',
       ])
       for (const part of ['elements', 'models'])
-        expect(Object.keys((await call('GET', `/pipelines/elements?filter=${part}`)).body)).toEqual([part])
+        expect(Object.keys((await call('GET', `/pipelines/elements?filter=${part}`)).body)).toEqual(
+          [part],
+        )
     },
   ],
   [

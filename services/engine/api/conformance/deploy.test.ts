@@ -76,7 +76,11 @@ const deployment: Statement[] = [
       const { body } = await deploy(
         api,
         { sources: [cameraSource], sinks: [discardSink] },
-        { sources: [cameraSource, other], sinks: [discardSink], elements: countingElements.slice(0, 1) },
+        {
+          sources: [cameraSource, other],
+          sinks: [discardSink],
+          elements: countingElements.slice(0, 1),
+        },
       )
       expect([body.sources.length, body.sinks.length]).toEqual([2, 1])
       expect(body.pipelines[1].sources).toEqual(body.sources.map(({ id }: { id: number }) => id))
@@ -98,10 +102,14 @@ const deployment: Statement[] = [
     async api => {
       for (const key of ['1', '', ' ', 'door', '0,', '-1']) {
         const crossing = { name: 'line-crossing', config: { [key]: door } }
-        const { status, body } = await deploy(api, { sources: [cameraSource], elements: [crossing] })
+        const { status, body } = await deploy(api, {
+          sources: [cameraSource],
+          elements: [crossing],
+        })
         expect([status, body.code]).toEqual([400, 'syntax'])
         const place = `/0/${api.key}/0/config/${key}: `
-        const problem = key === '1' ? 'source 1 does not exist: ' : `"${key}" does not name a source: `
+        const problem =
+          key === '1' ? 'source 1 does not exist: ' : `"${key}" does not name a source: `
         expect(body.reason.startsWith(place + problem), body.reason).toBe(true)
       }
     },
@@ -112,7 +120,9 @@ const deployment: Statement[] = [
     async api => {
       const { body: source } = await api.call('POST', '/sources', cameraSource)
       const elementsOf = (key: string) => [{ name: 'line-crossing', config: { [key]: door } }]
-      const created = await api.call('POST', '/pipelines', { elements: elementsOf(String(source.id)) })
+      const created = await api.call('POST', '/pipelines', {
+        elements: elementsOf(String(source.id)),
+      })
       expect(created.status).toBe(201)
       for (const key of ['', 'door', `${source.id},`, '99999']) {
         const body = { elements: elementsOf(key) }
@@ -136,7 +146,10 @@ const deployment: Statement[] = [
     async api => {
       await deploy(api, { sources: [cameraSource], sinks: [discardSink] })
       const empty = { sources: [], sinks: [], pipelines: [] }
-      expect(await api.call('POST', '/configuration', [])).toMatchObject({ status: 200, body: empty })
+      expect(await api.call('POST', '/configuration', [])).toMatchObject({
+        status: 200,
+        body: empty,
+      })
     },
   ],
   [
@@ -188,14 +201,20 @@ const deployment: Statement[] = [
     async api => {
       const many = Array.from({ length: 101 }, () => countingElements[0])
       const answer = await deploy(api, { sources: [cameraSource], elements: many })
-      expect([answer.status, answer.body.reason]).toEqual([400, expect.stringMatching(`^/0/${api.key}: `)])
+      expect([answer.status, answer.body.reason]).toEqual([
+        400,
+        expect.stringMatching(`^/0/${api.key}: `),
+      ])
     },
   ],
   [
     'sinks have no id',
     allRevisions,
     async api => {
-      const { body } = await deploy(api, { sources: [cameraSource], sinks: [{ ...discardSink, id: 1 }] })
+      const { body } = await deploy(api, {
+        sources: [cameraSource],
+        sinks: [{ ...discardSink, id: 1 }],
+      })
       expect(body.reason).toMatch(/^\/0\/sinks\/0\/id: /)
     },
   ],
@@ -203,7 +222,10 @@ const deployment: Statement[] = [
     'a source of a deployment may have a decoder and a pipeline a priority',
     v3Only,
     async api => {
-      const { body } = await deploy(api, { sources: [{ ...cameraSource, decoder: 'ffmpeg' }], priority: 9 })
+      const { body } = await deploy(api, {
+        sources: [{ ...cameraSource, decoder: 'ffmpeg' }],
+        priority: 9,
+      })
       expect([body.sources[0].decoder, body.pipelines[0].priority]).toEqual(['ffmpeg', 9])
     },
   ],
@@ -243,7 +265,10 @@ const storedFields: Statement[] = [
       const tag = (await call('GET', one)).headers.get('ETag')
       const back = await call('PUT', one, { ...cameraSource, address: hidden })
       expect([back.status, back.headers.get('ETag')]).toEqual([200, tag])
-      const changed = await call('PUT', one, { ...cameraSource, address: { ...hidden, password: 'other' } })
+      const changed = await call('PUT', one, {
+        ...cameraSource,
+        address: { ...hidden, password: 'other' },
+      })
       expect(changed.headers.get('ETag')).not.toBe(tag)
     },
   ],
@@ -251,10 +276,13 @@ const storedFields: Statement[] = [
     'a priority is 0 to 9 and defaults to 5',
     v3Only,
     async ({ call }) => {
-      const create = (more: object) => call('POST', '/pipelines', { elements: countingElements, ...more })
+      const create = (more: object) =>
+        call('POST', '/pipelines', { elements: countingElements, ...more })
       expect((await create({})).body.priority).toBe(5)
-      for (const priority of [0, 9]) expect((await create({ priority })).body.priority).toBe(priority)
-      for (const priority of [-1, 10, 1.5]) expect((await create({ priority })).body.code).toBe('syntax')
+      for (const priority of [0, 9])
+        expect((await create({ priority })).body.priority).toBe(priority)
+      for (const priority of [-1, 10, 1.5])
+        expect((await create({ priority })).body.code).toBe('syntax')
     },
   ],
 ]

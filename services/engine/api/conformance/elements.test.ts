@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/engine/conformance.ts'
-import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
+import {
+  allRevisions,
+  type Statement,
+  testStatements,
+} from '../../../../test/fixtures/engine/conformance.ts'
+import {
+  sharedEngine,
+  sharedStatefulEngine,
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** Arguments and configs of elements. */
 
@@ -66,7 +73,10 @@ describe('table of elements', () => {
 
   test('requires only the model of infer; all other arguments have defaults', async () => {
     for (const name of new Set(args.map(([element]) => element)))
-      expect([name, (await paramsOf(name)).required ?? []]).toEqual([name, name === 'infer' ? ['model'] : []])
+      expect([name, (await paramsOf(name)).required ?? []]).toEqual([
+        name,
+        name === 'infer' ? ['model'] : [],
+      ])
   })
 })
 
@@ -82,14 +92,21 @@ const crossing = (args: object) => ({ name: 'line-crossing', args })
 
 type ElementLine = [sentence: string, element: object, place?: string]
 
-/** If `place` is set, the element is rejected there. `$source` in a config is replaced by the id of a source. */
+/**
+ * If `place` is set, the element is rejected there. `$source` in a config is replaced
+ * by the id of a source.
+ */
 const elementLines: ElementLine[] = [
   ['no element without a name', { args: {} }, '/name'],
   ['no name that is not a string', { name: 7 }, '/name'],
   ['no args that are not an object', { name: 'object-tracking', args: [1] }, '/args'],
   ['no config that is not an object', { name: 'line-crossing', config: 'door' }, '/config'],
   ['no unknown fields', { name: 'line-crossing', hw: 'cpu' }, '/hw'],
-  ['no config for an element without one', { name: 'object-tracking', config: { a: 1 } }, '/config'],
+  [
+    'no config for an element without one',
+    { name: 'object-tracking', config: { a: 1 } },
+    '/config',
+  ],
   ['infer with only a model', infer({})],
   ['a score_threshold of 0', infer({ score_threshold: 0 })],
   ['a score_threshold of 1', infer({ score_threshold: 1 })],
@@ -117,11 +134,23 @@ const elementLines: ElementLine[] = [
   ['a ratio of 1', crossing({ ratio: 1 })],
   ['no ratio of 0', crossing({ ratio: 0 }), '/args/ratio'],
   ['lines keyed by the id of a source', lines(line('door'))],
-  ['no lines keyed by a word', { name: 'line-crossing', config: { door: { lines: [] } } }, '/config'],
+  [
+    'no lines keyed by a word',
+    { name: 'line-crossing', config: { door: { lines: [] } } },
+    '/config',
+  ],
   ['no line of one point', lines(line('door', [box])), '/config/$source/lines/0/coords'],
   ['no two lines with the same name', lines(line('door'), line('door')), '/config/$source/lines'],
-  ['no point beyond 1', lines(line('door', [box, { x: 1.1, y: 0 }])), '/config/$source/lines/0/coords/1/x'],
-  ['no point below 0', lines(line('door', [{ x: 0, y: -0.1 }, box])), '/config/$source/lines/0/coords/0/y'],
+  [
+    'no point beyond 1',
+    lines(line('door', [box, { x: 1.1, y: 0 }])),
+    '/config/$source/lines/0/coords/1/x',
+  ],
+  [
+    'no point below 0',
+    lines(line('door', [{ x: 0, y: -0.1 }, box])),
+    '/config/$source/lines/0/coords/0/y',
+  ],
   ['no line without a name', lines({ coords }), '/config/$source/lines/0/name'],
   ['zones', zones({ name: 'hall', coords })],
   [
@@ -152,7 +181,10 @@ describe('pipelines accept', () => {
         sentence,
         allRevisions,
         async ({ call, create }) => {
-          const source = await create('/sources', { type: 'video', address: 'rtsp://camera/stream' })
+          const source = await create('/sources', {
+            type: 'video',
+            address: 'rtsp://camera/stream',
+          })
           const insertSource = (value: string) => value.replaceAll('$source', String(source))
           const answer = await call('POST', '/pipelines', {
             elements: [JSON.parse(insertSource(JSON.stringify(element)))],

@@ -80,7 +80,10 @@ const lines: Statement[] = [
       allRevisions,
       async api => {
         const [id] = await channels(api)
-        const { body } = await api.call('GET', `/exports/channels/properties?ids=${id}&props=${property}`)
+        const { body } = await api.call(
+          'GET',
+          `/exports/channels/properties?ids=${id}&props=${property}`,
+        )
         expect(Object.keys(body[id])).toEqual([property])
       },
     ],
@@ -91,7 +94,10 @@ const lines: Statement[] = [
     async api => {
       const [one, other] = await channels(api)
       for (const query of [`ids=${one},${other}`, `ids=${one}&ids=${other}`]) {
-        const { body } = await api.call('GET', `/exports/channels/properties?${query}&props=usecase`)
+        const { body } = await api.call(
+          'GET',
+          `/exports/channels/properties?${query}&props=usecase`,
+        )
         expect(body).toEqual({ [one]: { usecase: 'counting' }, [other]: { usecase: 'counting' } })
       }
     },
@@ -112,7 +118,10 @@ const lines: Statement[] = [
         ],
       })
       const id = (await api.call('GET', '/exports')).body.channels[0].id
-      const shown = { 'line-crossing': { lines: [line] }, 'detect-zone-intersection': { zones: [zone] } }
+      const shown = {
+        'line-crossing': { lines: [line] },
+        'detect-zone-intersection': { zones: [zone] },
+      }
       expect((await api.call('GET', `/exports/channels/${id}/static`)).body).toEqual(shown)
       const { body } = await api.call('GET', `/exports/channels/properties?ids=${id}&props=static`)
       expect(body).toEqual({ [id]: { static: shown } })
@@ -160,7 +169,9 @@ const lines: Statement[] = [
       const [source] = body.pipelines[0].sources
       await api.call('POST', `${pipeline}/disconnect-sources`, [source])
       await api.call('POST', `${pipeline}/connect-sources`, [source])
-      const after = (await api.call('GET', '/exports')).body.channels.map(({ id }: { id: number }) => id)
+      const after = (await api.call('GET', '/exports')).body.channels.map(
+        ({ id }: { id: number }) => id,
+      )
       expect(after.sort()).toEqual(before.toSorted())
     },
   ],

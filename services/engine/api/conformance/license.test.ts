@@ -18,7 +18,10 @@ test.each(v2AndV3)(
     const file = join(folder, 'pool.json')
     writeFileSync(file, signPool([entry], issuer.privateKey))
     const licensePool = { file, public_key: issuer.publicKey }
-    writeFileSync(join(folder, 'eyrie.json'), JSON.stringify({ engine: { license_pool: licensePool } }))
+    writeFileSync(
+      join(folder, 'eyrie.json'),
+      JSON.stringify({ engine: { license_pool: licensePool } }),
+    )
     const { engine, getRevision } = await startEngine(folder)
     onTestFinished(() => engine.stop())
     const call = getRevision(revision)

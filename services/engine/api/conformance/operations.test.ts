@@ -19,7 +19,8 @@ const kinds = [
 describe.each(all)('%s', revision => {
   const call: ReturnType<typeof callOf> = (...request) => callOf(revision)(...request)
   const shownWithId = revision !== 'v1'
-  const create = async (path: string, body: object) => (await call('POST', path, body)).body.id as number
+  const create = async (path: string, body: object) =>
+    (await call('POST', path, body)).body.id as number
 
   describe.each(kinds)('$path', ({ path, input, patch }) => {
     test('get and update return the id, except in v1', async () => {
@@ -69,7 +70,8 @@ describe.each(all)('%s', revision => {
       const whole = { code: 'reference', reason: expect.any(String), value }
       expect([answer.status, answer.body]).toEqual([409, revision === 'v1' ? value : whole])
     }
-    for (const [path] of conflicts) expect((await call('DELETE', `${path}?force=true`)).status).toBe(204)
+    for (const [path] of conflicts)
+      expect((await call('DELETE', `${path}?force=true`)).status).toBe(204)
   })
 
   test.each(['sources', 'sinks'])('%s are connected and disconnected', async kind => {
@@ -87,7 +89,12 @@ describe.each(all)('%s', revision => {
 
   test('deploy replaces the whole configuration', async () => {
     await create('/sources', { ...cameraSource, rate: 1 })
-    const object = { sources: [cameraSource], sinks: [discardSink], [key]: countingElements, usecase: null }
+    const object = {
+      sources: [cameraSource],
+      sinks: [discardSink],
+      [key]: countingElements,
+      usecase: null,
+    }
     const deployed = await call('POST', '/configuration', [object])
     expect(deployed).toMatchObject({
       status: 200,
@@ -105,7 +112,11 @@ describe.each(all)('%s', revision => {
     ['sources are not empty', { sources: [], [key]: countingElements }, '/0/sources'],
     ['elements are required', { sources: [cameraSource] }, `/0/${key}`],
     ['elements are not empty', { sources: [cameraSource], [key]: [] }, `/0/${key}`],
-    ['elements are checked', { sources: [cameraSource], [key]: [{ name: 'nothing' }] }, `/0/${key}/0/name`],
+    [
+      'elements are checked',
+      { sources: [cameraSource], [key]: [{ name: 'nothing' }] },
+      `/0/${key}/0/name`,
+    ],
     [
       'sources carry no id',
       { sources: [{ ...cameraSource, id: 1 }], [key]: countingElements },
@@ -135,7 +146,9 @@ describe.each(all)('%s', revision => {
     )
     expect(properties.body).toEqual({ [id]: { usecase: 'counting', stream: null, latency: 0 } })
     for (const format of ['pass', 'formatter_a', 'formatter_b'])
-      expect((await call('GET', `/exports/channels/${id}/static?format=${format}`)).status).toBe(200)
+      expect((await call('GET', `/exports/channels/${id}/static?format=${format}`)).status).toBe(
+        200,
+      )
   })
 
   test('statistics and about describe the system', async () => {
@@ -148,7 +161,8 @@ describe('one configuration', () => {
   test('is the same in all revisions, and an edit retains the fields that the revision lacks', async () => {
     const [v1, v2, v3] = all.map(revision => callOf(revision)) as [Call, Call, Call]
     const source = (await v3('POST', '/sources', { ...cameraSource, decoder: 'ffmpeg' })).body.id
-    const pipeline = (await v3('POST', '/pipelines', { elements: countingElements, priority: 9 })).body.id
+    const pipeline = (await v3('POST', '/pipelines', { elements: countingElements, priority: 9 }))
+      .body.id
     expect((await v1('GET', `/sources/${source}`)).body).toEqual(cameraSource)
     await v1('PUT', `/sources/${source}`, { ...cameraSource, rate: 3 })
     await v2('PUT', `/pipelines/${pipeline}`, { elements: ['object-tracking:7'] })

@@ -1,5 +1,9 @@
 import { describe, expect } from 'vitest'
-import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/engine/conformance.ts'
+import {
+  allRevisions,
+  type Statement,
+  testStatements,
+} from '../../../../test/fixtures/engine/conformance.ts'
 import {
   cameraSource,
   countingElements,
@@ -12,8 +16,20 @@ import {
 const callOf = sharedEngine()
 
 const kinds = [
-  { path: '/sources', input: cameraSource, patch: { rate: 5 }, reset: { rate: null }, without: 'rate' },
-  { path: '/sinks', input: discardSink, patch: { filter: [3] }, reset: { filter: null }, without: 'filter' },
+  {
+    path: '/sources',
+    input: cameraSource,
+    patch: { rate: 5 },
+    reset: { rate: null },
+    without: 'rate',
+  },
+  {
+    path: '/sinks',
+    input: discardSink,
+    patch: { filter: [3] },
+    reset: { filter: null },
+    without: 'filter',
+  },
   {
     path: '/pipelines',
     input: { elements: countingElements },
@@ -48,7 +64,10 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, { ...input, ...patch })}`
-      expect(await call('PATCH', one, {})).toMatchObject({ status: 200, body: { ...input, ...patch } })
+      expect(await call('PATCH', one, {})).toMatchObject({
+        status: 200,
+        body: { ...input, ...patch },
+      })
     },
   ],
   [
@@ -176,7 +195,10 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     allRevisions,
     async ({ call }) => {
       for (const id of ['-1', '2147483648', '1.5', 'one', '4711'])
-        expect(await call('GET', `${path}/${id}`)).toMatchObject({ status: 404, body: { code: 'id' } })
+        expect(await call('GET', `${path}/${id}`)).toMatchObject({
+          status: 404,
+          body: { code: 'id' },
+        })
     },
   ],
   [

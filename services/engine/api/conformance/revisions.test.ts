@@ -42,7 +42,8 @@ describe('operations of each revision', () => {
     ['v2', true],
     ['v3', true],
   ])('%s has statistics of a pipeline: %s', async (revision, isServed) => {
-    const { id } = (await callOf(revision)('POST', '/pipelines', { elements: countingElements })).body
+    const { id } = (await callOf(revision)('POST', '/pipelines', { elements: countingElements }))
+      .body
     const answer = await callOf(revision)('GET', `/pipelines/${id}/statistics`)
     expect(answer.status).toBe(isServed ? 200 : 404)
     if (isServed) expect(answer.body).toMatchObject({ status: 'idle', fps: 0, latency: 0 })
@@ -67,7 +68,10 @@ describe('elements and models of each revision', () => {
   test.each(['v1', 'v2'] as const)('have paramsSchema and platforms in %s', async revision => {
     const { elements, models } = (await callOf(revision)('GET', '/pipelines/elements')).body
     const latest = (await callOf('v3')('GET', '/pipelines/elements')).body
-    for (const [index, { name, params_schema: paramsSchema, passthrough }] of latest.elements.entries())
+    for (const [
+      index,
+      { name, params_schema: paramsSchema, passthrough },
+    ] of latest.elements.entries())
       expect(elements[index]).toEqual({ name, paramsSchema: paramsSchema, passthrough })
     expect(models).toContainEqual({ name: latest.models[0].name, platform: 'CPU' })
   })

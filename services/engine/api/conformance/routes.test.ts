@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { allRevisions, v1AndV2, v2AndV3, v3Only } from '../../../../test/fixtures/engine/conformance.ts'
+import {
+  allRevisions,
+  v1AndV2,
+  v2AndV3,
+  v3Only,
+} from '../../../../test/fixtures/engine/conformance.ts'
 import type { ApiRevision } from '../../../../test/fixtures/engine/engine.ts'
 import { sharedEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
 
-/** The table of operations: each one is served at its path in exactly the revisions that have it. */
+/**
+ * The table of operations: each one is served at its path in exactly the revisions that have it.
+ */
 
 const callOf = sharedEngine()
 
@@ -65,7 +72,9 @@ interface Described {
   parameters?: Parameter[]
 }
 
-async function documentOf(revision: ApiRevision): Promise<Record<string, Record<string, Described>>> {
+async function documentOf(
+  revision: ApiRevision,
+): Promise<Record<string, Record<string, Described>>> {
   return (await callOf(revision)('GET', '/openapi.json')).body.paths
 }
 
@@ -105,6 +114,8 @@ describe.each(queries)('the query of %s', (route, revisions, names) => {
   const [method, path] = route.split(' ') as [string, string]
   test.each(revisions)(`in %s has ${names.join(', ') || 'nothing'}`, async revision => {
     const { parameters = [] } = (await documentOf(revision))[path]![method]!
-    expect(parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)).toEqual(names)
+    expect(parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)).toEqual(
+      names,
+    )
   })
 })

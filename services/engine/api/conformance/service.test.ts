@@ -23,7 +23,11 @@ const service: Statement[] = [
     'behaviour is controlled by one configuration: a collection of sources, sinks and pipelines',
     allRevisions,
     async ({ call }) =>
-      expect((await call('GET', '/configuration')).body).toEqual({ sources: [], sinks: [], pipelines: [] }),
+      expect((await call('GET', '/configuration')).body).toEqual({
+        sources: [],
+        sinks: [],
+        pipelines: [],
+      }),
   ],
   [
     'each pipeline has an ordered list of processing elements',
@@ -40,7 +44,14 @@ const service: Statement[] = [
     'the interface has activation, catalog, configuration, exports, statistics and about',
     v3Only,
     async ({ call }) => {
-      for (const path of ['/activation', '/catalog', '/configuration', '/exports', '/statistics', '/about'])
+      for (const path of [
+        '/activation',
+        '/catalog',
+        '/configuration',
+        '/exports',
+        '/statistics',
+        '/about',
+      ])
         expect([path, (await call('GET', path)).status]).toEqual([path, 200])
     },
   ],
@@ -64,7 +75,10 @@ const service: Statement[] = [
         await create('/sources', { ...cameraSource, rate: 1 }),
       ]
       const one = await create('/pipelines', { elements: countingElements, sources })
-      const other = await create('/pipelines', { elements: countingElements, sources: sources.slice(0, 1) })
+      const other = await create('/pipelines', {
+        elements: countingElements,
+        sources: sources.slice(0, 1),
+      })
       const { channels } = (await call('GET', '/exports?filter=channels')).body
       const pairs = channels.map((channel: { source: number; pipeline: number }) => [
         channel.source,
@@ -143,7 +157,9 @@ const refusedLicense =
   async ({ call }) => {
     const answer = await call('POST', '/activation', { ...COMMUNITY_LICENSE, ...change })
     expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
-    expect(answer.body.reason.startsWith(`/${Object.keys(change)[0]}: `), answer.body.reason).toBe(true)
+    expect(answer.body.reason.startsWith(`/${Object.keys(change)[0]}: `), answer.body.reason).toBe(
+      true,
+    )
   }
 
 const license: Statement[] = [
@@ -161,7 +177,10 @@ const license: Statement[] = [
     'a license that is not in the pool is invalid',
     v2AndV3,
     async ({ call }) => {
-      const answer = await call('POST', '/activation?force=true', { ...COMMUNITY_LICENSE, customer: 'acme' })
+      const answer = await call('POST', '/activation?force=true', {
+        ...COMMUNITY_LICENSE,
+        customer: 'acme',
+      })
       expect([answer.status, answer.body.code]).toEqual([400, 'license'])
     },
   ],
@@ -171,7 +190,10 @@ const license: Statement[] = [
     async ({ call }) => {
       const answer = await call('POST', '/activation', COMMUNITY_LICENSE)
       const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
-      expect(answer).toMatchObject({ status: 200, body: { activated: true, license: COMMUNITY_LICENSE } })
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { activated: true, license: COMMUNITY_LICENSE },
+      })
       expect(answer.body).toEqual({ activated: true, activated_at: at, license: COMMUNITY_LICENSE })
       expect((await call('GET', '/activation')).body).toEqual(answer.body)
     },
@@ -240,9 +262,15 @@ const connections: Statement[] = (['sources', 'sinks'] as const).flatMap((kind):
         const one = `/pipelines/${pipeline}`
         const refusal = (ids: number[]) => ({
           status: 400,
-          body: { code: 'id', reason: expect.any(String), value: { id: String(pipeline), [kind]: ids } },
+          body: {
+            code: 'id',
+            reason: expect.any(String),
+            value: { id: String(pipeline), [kind]: ids },
+          },
         })
-        expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(refusal([4711]))
+        expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(
+          refusal([4711]),
+        )
         expect(await call('POST', `${one}/disconnect-${kind}`, [id])).toMatchObject(refusal([id]))
         await call('POST', `${one}/connect-${kind}`, [id])
         expect(await call('POST', `${one}/connect-${kind}`, [id])).toMatchObject(refusal([id]))

@@ -32,7 +32,10 @@ test('a running channel has a stream, a frame rate and static metadata in the re
   })
   onTestFinished(() => engine.stop())
   const crossing = { name: 'line-crossing', config: { '0': { lines: [door] } } }
-  const distancing = { name: 'social-distancing', config: { calibration: { image: floor, world: floor } } }
+  const distancing = {
+    name: 'social-distancing',
+    config: { calibration: { image: floor, world: floor } },
+  }
   const deployed = await call('POST', '/configuration', [
     {
       sources: [{ type: 'inf', address: SMALL_PICTURE }],
@@ -56,7 +59,11 @@ test('a running channel has a stream, a frame rate and static metadata in the re
     expect(streams).toEqual([{ id: source, sources: [source] }])
     const { id, stream, ...channel } = channels[0]
     expect(channel).toEqual({ source, pipeline })
-    const served = { id: source, hostname: expect.any(String), port: Number(new URL(media.url).port) }
+    const served = {
+      id: source,
+      hostname: expect.any(String),
+      port: Number(new URL(media.url).port),
+    }
     expect(stream).toEqual(revision === 'v3' ? served : source)
 
     const { [id]: entry } = await get('/exports/channels/properties')
@@ -72,13 +79,17 @@ test('a running channel has a stream, a frame rate and static metadata in the re
     const drawn = (format: string) => get(`/exports/channels/${id}/static${format}`)
     expect(await drawn('')).toEqual(entry.static)
     expect(await drawn('?format=pass')).toEqual(entry.static)
-    expect(await drawn('?format=formatter_a')).toMatchObject({ 'line-crossing.lines.0.name': 'door' })
+    expect(await drawn('?format=formatter_a')).toMatchObject({
+      'line-crossing.lines.0.name': 'door',
+    })
     const shapes = [
       { name: 'door', type: 'line', points: door.coords },
       { name: 'calibration', type: 'calibration', points: floor },
     ]
     expect(await drawn('?format=formatter_b')).toEqual(shapes)
-    const formatted = await get(`/exports/channels/properties?ids=${id}&props=static&format=formatter_b`)
+    const formatted = await get(
+      `/exports/channels/properties?ids=${id}&props=static&format=formatter_b`,
+    )
     expect(formatted).toEqual({ [id]: { static: shapes } })
   }
 }, 180_000)

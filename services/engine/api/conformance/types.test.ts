@@ -9,7 +9,11 @@ import {
   v3Only,
 } from '../../../../test/fixtures/engine/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine/engine.ts'
-import { cameraSource, discardSink, sharedEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
+import {
+  cameraSource,
+  discardSink,
+  sharedEngine,
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 /** The types of sources and sinks with their addresses. */
@@ -29,7 +33,11 @@ const refused =
     expect(answer.body.reason.startsWith('/address: '), answer.body.reason).toBe(true)
   }
 
-const acceptedAddresses = (kind: 'source' | 'sink', type: string, ...addresses: string[]): Statement[] =>
+const acceptedAddresses = (
+  kind: 'source' | 'sink',
+  type: string,
+  ...addresses: string[]
+): Statement[] =>
   addresses.map(address => [
     `a ${kind} of type ${type} may be at ${address}`,
     allRevisions,
@@ -56,7 +64,13 @@ const lines: Statement[] = [
   ...acceptedAddresses('source', 'inf', 'test://ball', 'test://'),
   ...acceptedAddresses('sink', 'zmq', 'tcp://127.0.0.1:5555?bind=true&topic=counts'),
   ...acceptedAddresses('sink', 'zmqinternal', 'inproc://counts'),
-  ...acceptedAddresses('sink', 'hosted_video', 'stream://entrance', 'stream://door-1', 'stream://door_1'),
+  ...acceptedAddresses(
+    'sink',
+    'hosted_video',
+    'stream://entrance',
+    'stream://door-1',
+    'stream://door_1',
+  ),
   ...acceptedAddresses('sink', 'inf', 'inf://anything'),
   [
     'a video source is not a file',
@@ -83,7 +97,11 @@ const lines: Statement[] = [
     allRevisions,
     refused('/sinks', { type: 'file', address: 'file:///etc/x' }),
   ],
-  ['an inf sink is at inf://', allRevisions, refused('/sinks', { ...discardSink, address: 'file:///tmp/x' })],
+  [
+    'an inf sink is at inf://',
+    allRevisions,
+    refused('/sinks', { ...discardSink, address: 'file:///tmp/x' }),
+  ],
   [
     'v1 and v2 have the same types of sources as v3, but no decoder',
     v1AndV2,
@@ -102,7 +120,10 @@ const lines: Statement[] = [
     async ({ call }) => {
       const { components } = (await call('GET', '/openapi.json')).body
       const { decoder } = components.schemas.SourceInput.properties
-      expect([decoder.default, decoder.enum.toSorted()]).toEqual(['gst_h264', ['ffmpeg', 'gst', 'gst_h264']])
+      expect([decoder.default, decoder.enum.toSorted()]).toEqual([
+        'gst_h264',
+        ['ffmpeg', 'gst', 'gst_h264'],
+      ])
     },
   ],
 ]
@@ -123,7 +144,10 @@ test.each(allRevisions)(
       expect((await call('POST', '/sources', { type, address: clip })).status).toBe(201)
     const written = { file: 'frames.jsonl', video: 'recording.mp4', embedding: 'vectors.jsonl' }
     for (const [type, name] of Object.entries(written)) {
-      const answer = await call('POST', '/sinks', { type, address: `file://${data}/output/${name}` })
+      const answer = await call('POST', '/sinks', {
+        type,
+        address: `file://${data}/output/${name}`,
+      })
       expect([type, answer.status, answer.body.reason]).toEqual([type, 201, undefined])
     }
   },

@@ -14,16 +14,23 @@ import type { ChannelPlan } from '../../plan/plan.ts'
 import type { ApiContext } from './api-context.ts'
 
 /**
- * The operations on exports, the results that other systems read from the engine: the live streams of sources, and the
- * channels with their properties. A channel is a pipeline that analyses one source.
+ * The operations on exports, the results that other systems read from the engine: the live
+ * streams of sources, and the channels with their properties. A channel is a pipeline that
+ * analyses one source.
  */
 
 type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>
 
-/** Maximum time to wait until all elements of a channel are open. Loading a large model takes seconds. */
+/**
+ * Maximum time to wait until all elements of a channel are open. Loading a large
+ * model takes seconds.
+ */
 const MAX_OPENING_MS = 5000
 
-/** Lists one stream for each source, with the same id. Empty while the media service is disconnected. */
+/**
+ * Lists one stream for each source, with the same id. Empty while the media service is
+ * disconnected.
+ */
 export function listStreams({ configuration, runtime }: ExportContext): Stream[] {
   if (!runtime.streamServer()) return []
   return configuration.sources.list().value.map(({ id }) => ({ id, sources: [id] }))
@@ -36,8 +43,9 @@ export function listChannels(context: ExportContext): Channel[] {
 }
 
 /**
- * Issues a ticket with which a browser can read the stream of a source from the media service. Throws `EyrieError`: `id`
- * if the source is unknown, `unavailable` while the media service is disconnected.
+ * Issues a ticket with which a browser can read the stream of a source from the media
+ * service. Throws `EyrieError`: `id` if the source is unknown, `unavailable` while the media
+ * service is disconnected.
  */
 export function issueTicket(
   { configuration, runtime, internalToken = '' }: ExportContext & Pick<ApiContext, 'internalToken'>,
@@ -46,7 +54,8 @@ export function issueTicket(
   // Throws if the source is unknown.
   configuration.sources.get(id)
   const server = runtime.streamServer()
-  if (!server) throw new EyrieError('unavailable', 'the media service is not connected: try again later')
+  if (!server)
+    throw new EyrieError('unavailable', 'the media service is not connected: try again later')
   const expires = Date.now() + TICKET_LIFETIME_S * 1000
   return {
     ticket: signTicket(internalToken, { stream: String(id), expires }),
@@ -56,7 +65,8 @@ export function issueTicket(
 }
 
 /**
- * Reads the static metadata of a channel, such as its lines and zones. Throws `EyrieError` (`id`) if the channel is unknown.
+ * Reads the static metadata of a channel, such as its lines and zones. Throws `EyrieError` (`id`)
+ * if the channel is unknown.
  */
 export async function readStaticMetadata(
   context: ExportContext,
@@ -69,8 +79,8 @@ export async function readStaticMetadata(
 }
 
 /**
- * Reads properties of channels, by channel id. Without `ids`, all channels are read; without `props`, all properties. Throws
- * `EyrieError` (`id`) if a channel is unknown.
+ * Reads properties of channels, by channel id. Without `ids`, all channels are read; without
+ * `props`, all properties. Throws `EyrieError` (`id`) if a channel is unknown.
  */
 export async function readChannelProperties(
   context: ExportContext,
@@ -86,9 +96,14 @@ export async function readChannelProperties(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** A function for each property of a channel. Only the requested ones are called, because some properties are expensive. */
+/**
+ * A function for each property of a channel. Only the requested ones are called, because some
+ * properties are expensive.
+ */
 type PropertyReaders = {
-  [Property in ChannelProperty]: () => ChannelProperties[Property] | Promise<ChannelProperties[Property]>
+  [Property in ChannelProperty]: () =>
+    | ChannelProperties[Property]
+    | Promise<ChannelProperties[Property]>
 }
 
 function createPropertyReaders(
@@ -116,7 +131,10 @@ async function readProperties(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Reads the metadata of a channel. Waits until its elements are open, because only open elements have metadata. */
+/**
+ * Reads the metadata of a channel. Waits until its elements are open, because only open
+ * elements have metadata.
+ */
 async function awaitMetadata(
   { runtime }: ExportContext,
   channel: number,
@@ -132,17 +150,25 @@ function findStream({ runtime }: ExportContext, { source }: ChannelPlan): Channe
   return server ? { id: source, hostname: server.hostname, port: server.port } : null
 }
 
-/** Returns the channels with these ids, all channels by default. Throws `EyrieError` (`id`) if a channel is unknown. */
+/**
+ * Returns the channels with these ids, all channels by default. Throws `EyrieError` (`id`) if
+ * a channel is unknown.
+ */
 function findChannels({ configuration }: ExportContext, ids: number[] | undefined): ChannelPlan[] {
   const channels = configuration.channels()
   if (!ids) return channels
   const missing = ids.filter(id => !channels.some(channel => channel.id === id))
   if (missing.length > 0)
-    throw new EyrieError('id', `unknown channels: ${missing.join(', ')}`, { value: { channels: missing } })
+    throw new EyrieError('id', `unknown channels: ${missing.join(', ')}`, {
+      value: { channels: missing },
+    })
   return channels.filter(({ id }) => ids.includes(id))
 }
 
-/** Returns static metadata unchanged (`pass`), flattened (`formatter_a`) or as a list of shapes to draw (`formatter_b`). */
+/**
+ * Returns static metadata unchanged (`pass`), flattened (`formatter_a`) or as a list of shapes to
+ * draw (`formatter_b`).
+ */
 export function formatMetadata(metadata: Record<string, unknown>, format: StaticFormat): unknown {
   switch (format) {
     case 'pass':
@@ -157,5 +183,7 @@ export function formatMetadata(metadata: Record<string, unknown>, format: Static
 /** Lists all scalar values with their dotted paths, such as `line-crossing.lines.0.name`. */
 function flatten(value: unknown, path: string): [path: string, value: unknown][] {
   if (value === null || typeof value !== 'object') return [[path, value]]
-  return Object.entries(value).flatMap(([key, nested]) => flatten(nested, path ? `${path}.${key}` : key))
+  return Object.entries(value).flatMap(([key, nested]) =>
+    flatten(nested, path ? `${path}.${key}` : key),
+  )
 }

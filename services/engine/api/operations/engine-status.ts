@@ -4,7 +4,10 @@ import { SDK_VERSION } from '@eyrie/contract/sdk-version'
 import { roundToThousandths } from '../../statistics/round.ts'
 import type { ApiContext } from './api-context.ts'
 
-/** Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields help to find a fault. */
+/**
+ * Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields
+ * help to find a fault.
+ */
 export function readHealth(context: ApiContext): EngineHealth {
   const { activation, configuration, isolation, runtime, output, sandboxes } = context
   const channels: EngineHealth['channels'] = {}
@@ -26,7 +29,9 @@ export function readHealth(context: ApiContext): EngineHealth {
   }
 }
 
-/** Lists the conditions that require action by an operator, because something is or will be lost. */
+/**
+ * Lists the conditions that require action by an operator, because something is or will be lost.
+ */
 export function listAlarms({
   disk,
   models,
@@ -45,7 +50,10 @@ export function listAlarms({
 }
 
 /** Returns the versions of the engine, its API and its runtime. */
-export function describeEngine({ version, runtime }: Pick<ApiContext, 'version' | 'runtime'>): About {
+export function describeEngine({
+  version,
+  runtime,
+}: Pick<ApiContext, 'version' | 'runtime'>): About {
   return {
     name: 'Eyrie',
     version,
@@ -56,7 +64,10 @@ export function describeEngine({ version, runtime }: Pick<ApiContext, 'version' 
   }
 }
 
-/** Reads how the engine works now: its license, disk, capacity, and the state and load of each source. */
+/**
+ * Reads how the engine works now: its license, disk, capacity, and the state and
+ * load of each source.
+ */
 export async function readCondition({
   activation,
   admission,

@@ -6,8 +6,8 @@ import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
 /**
- * Sources, sinks and pipelines have the same six routes and operations, in all revisions of the API. The types below
- * describe the parts of the routes on which the operations depend.
+ * Sources, sinks and pipelines have the same six routes and operations, in all revisions of the
+ * API. The types below describe the parts of the routes on which the operations depend.
  */
 
 type RouteWithId = Route & { params: z.ZodType<{ id: number }> }
@@ -39,7 +39,9 @@ export function createResourceOperations<Stored extends { id: number }, Input>(
 ): Operation[] {
   return [
     operation(routes.list, resources.list),
-    operation(routes.create, ({ query, body, ifMatch }) => resources.create(body, ifMatch, query?.override)),
+    operation(routes.create, ({ query, body, ifMatch }) =>
+      resources.create(body, ifMatch, query?.override),
+    ),
     operation(routes.get, ({ params }) => resources.get(params.id)),
     operation(routes.update, ({ params, query, body, ifMatch }) => {
       assertSameId(body, params.id)

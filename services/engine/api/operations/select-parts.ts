@@ -1,6 +1,7 @@
 /**
- * Creates a response of the parts that a request asks for, such as `?filter=streams`. Without a filter the response has all
- * parts. Each part has a function that reads it; it is not called for the other parts.
+ * Creates a response of the parts that a request asks for, such as `?filter=streams`. Without a
+ * filter the response has all parts. Each part has a function that reads it; it is not called
+ * for the other parts.
  */
 export function selectParts<Parts extends object>(
   filter: readonly (keyof Parts)[] | undefined,

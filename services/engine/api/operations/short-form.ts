@@ -4,25 +4,31 @@ import { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 
 /**
- * v1 and v2 of the API accept an element of a pipeline in short form: the name and the arguments, separated by colons, such as
- * `image-resize:640:360`. The long form is `{ name: 'image-resize', args: { width: 640, height: 360 } }`.
+ * v1 and v2 of the API accept an element of a pipeline in short form: the name and the arguments,
+ * separated by colons, such as `image-resize:640:360`. The long form is
+ * `{ name: 'image-resize', args: { width: 640, height: 360 } }`.
  */
 
 /** Expands elements to the long form. `path` is the JSON pointer to the elements. */
 export type ExpandElements = (elements: PipelineElementV2[], path: string) => PipelineElement[]
 
-/** Creates the function that expands elements. It reads the catalog at each call, because plugins may be added or removed. */
+/**
+ * Creates the function that expands elements. It reads the catalog at each call, because plugins
+ * may be added or removed.
+ */
 export function createElementExpander(catalog: Pick<Catalog, 'elements'>): ExpandElements {
   return (elements, path) => {
     const catalogElements = catalog.elements()
-    return elements.map((element, index) => expandElement(element, catalogElements, `${path}/${index}`))
+    return elements.map((element, index) =>
+      expandElement(element, catalogElements, `${path}/${index}`),
+    )
   }
 }
 
 /**
- * Expands an element from the short form. Arguments have the order of the properties in the schema of the element; an
- * empty argument is omitted. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments, or arguments and
- * a pinned version.
+ * Expands an element from the short form. Arguments have the order of the properties in the schema
+ * of the element; an empty argument is omitted. Throws `EyrieError` (`syntax`) at `path` if there
+ * are too many arguments, or arguments and a pinned version.
  */
 export function expandElement(
   element: PipelineElementV2,
@@ -33,7 +39,10 @@ export function expandElement(
   const [name = '', ...texts] = element.split(':')
   const hasVersion = name.includes('@')
   if (hasVersion && texts.length > 0)
-    throw syntaxError(path, `the short form has no versions: write {"name": "${name}", "args": {…}} instead`)
+    throw syntaxError(
+      path,
+      `the short form has no versions: write {"name": "${name}", "args": {…}} instead`,
+    )
   const catalogElement = catalogElements.find(candidate => candidate.name === name)
   // The validation of the pipeline reports unknown elements later.
   if (!catalogElement || texts.length === 0) return { name }
@@ -67,14 +76,20 @@ const variantsSchema = z.union([
 ])
 
 /** Returns the first variant that accepts this number of arguments, or else the first one. */
-function findVariant({ params_schema: paramsSchema }: CatalogElement, argumentCount: number): Variant {
+function findVariant(
+  { params_schema: paramsSchema }: CatalogElement,
+  argumentCount: number,
+): Variant {
   const variants = variantsSchema.parse(paramsSchema ?? {})
   const accepts = ({ properties, required }: Variant) =>
     argumentCount >= required.length && argumentCount <= Object.keys(properties).length
   return variants.find(accepts) ?? variants[0]!
 }
 
-/** Text that is not valid JSON is returned unchanged: the schema of the element rejects it later if necessary. */
+/**
+ * Text that is not valid JSON is returned unchanged: the schema of the element rejects
+ * it later if necessary.
+ */
 function parseArgument(text: string, { type }: z.infer<typeof parameterSchema>): unknown {
   if (type === 'string') return text
   try {

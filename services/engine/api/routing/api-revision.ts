@@ -8,7 +8,9 @@ import type { Operation } from './operation.ts'
 import { readInput } from './read-request.ts'
 import { sendReply } from './send-reply.ts'
 
-/** An endpoint of the engine's HTTP API. Its OpenAPI description also defines its method and path. */
+/**
+ * An endpoint of the engine's HTTP API. Its OpenAPI description also defines its method and path.
+ */
 export interface DescribedEndpoint {
   description: RouteConfig
   handle: Handler | MiddlewareHandler
@@ -22,8 +24,9 @@ export interface ApiRevision {
 }
 
 /**
- * Creates a revision of the API. Only its OpenAPI document is served without `middleware`, which authenticates the client and
- * then limits the body. In another order, strangers could make the engine read their bodies.
+ * Creates a revision of the API. Only its OpenAPI document is served without `middleware`, which
+ * authenticates the client and then limits the body. In another order, strangers could make the
+ * engine read their bodies.
  */
 export function createRevision(
   name: 'v1' | 'v2' | 'v3',
@@ -34,7 +37,12 @@ export function createRevision(
   const base = `/api/${name}`
   const descriptions = endpoints.map(({ description }) => description)
   const document = () =>
-    createApiDocument({ title: `Eyrie engine API ${name}`, version, basePath: base, routes: descriptions })
+    createApiDocument({
+      title: `Eyrie engine API ${name}`,
+      version,
+      basePath: base,
+      routes: descriptions,
+    })
 
   const app = new Hono()
   mountRoutes(app, [{ method: 'get', path: '/openapi.json', handlers: [c => c.json(document())] }])
@@ -49,7 +57,10 @@ export function createRevision(
   return { base, app, document }
 }
 
-/** Returns the endpoint that runs an operation. `authorize` throws if the client may not use the route. */
+/**
+ * Returns the endpoint that runs an operation. `authorize` throws if the client may not use the
+ * route.
+ */
 export function toEndpoint(
   { route, handle }: Operation,
   authorize: (c: Context, route: Route) => void,

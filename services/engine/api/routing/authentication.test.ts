@@ -24,7 +24,9 @@ describe('authentication with tokens', () => {
     ['Basic second', 401],
     ['', 401],
   ])('answers the header %j with %i', async (Authorization, status) => {
-    expect(await ask(['first', 'second'], 'http://box/api/v3/about', { Authorization })).toBe(status)
+    expect(await ask(['first', 'second'], 'http://box/api/v3/about', { Authorization })).toBe(
+      status,
+    )
   })
 
   test.each<[string, Record<string, string>, RegExp]>([

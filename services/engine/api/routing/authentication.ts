@@ -5,8 +5,9 @@ import { getRequestClient } from '@eyrie/kit/client/request-client'
 import type { Context, MiddlewareHandler } from 'hono'
 
 /**
- * Creates the middleware that rejects requests without one of these tokens. If there are no tokens, the engine listens on
- * the loopback interface only, and the middleware rejects requests from elsewhere.
+ * Creates the middleware that rejects requests without one of these tokens. If there are no
+ * tokens, the engine listens on the loopback interface only, and the middleware rejects
+ * requests from elsewhere.
  */
 export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
@@ -31,11 +32,13 @@ function assertKnownToken(c: Context, tokens: readonly string[]): void {
 }
 
 /**
- * Throws `EyrieError` (`rights`) if the route requires a scope that the client's token lacks. Plugins are code that the engine
- * runs: if there are tokens for plugins, only these may install and remove them.
+ * Throws `EyrieError` (`rights`) if the route requires a scope that the client's token lacks.
+ * Plugins are code that the engine runs: if there are tokens for plugins, only these may
+ * install and remove them.
  */
 export function assertInScope(c: Context, { scope }: Route, pluginTokens: readonly string[]): void {
-  if (scope === undefined || pluginTokens.length === 0 || isKnownToken(readToken(c), pluginTokens)) return
+  if (scope === undefined || pluginTokens.length === 0 || isKnownToken(readToken(c), pluginTokens))
+    return
   throw new EyrieError(
     'rights',
     'this token does not permit changing plugins: ' +
@@ -43,7 +46,10 @@ export function assertInScope(c: Context, { scope }: Route, pluginTokens: readon
   )
 }
 
-/** Reads the bearer token. A WebSocket may have it in `?access_token=`, because browsers cannot set headers there. */
+/**
+ * Reads the bearer token. A WebSocket may have it in `?access_token=`, because browsers
+ * cannot set headers there.
+ */
 function readToken(c: Context): string | undefined {
   const bearerToken = parseBearerToken(c.req.header('Authorization'))
   if (bearerToken !== undefined) return bearerToken
@@ -52,13 +58,14 @@ function readToken(c: Context): string | undefined {
 }
 
 /**
- * Throws `EyrieError` (`auth`) unless a program on this machine has sent the request. The origin is checked because a
- * browser on this machine may show a web page from elsewhere.
+ * Throws `EyrieError` (`auth`) unless a program on this machine has sent the request. The origin is
+ * checked because a browser on this machine may show a web page from elsewhere.
  */
 function assertFromLoopback(c: Context): void {
   const origin = c.req.header('Origin')
   const isForwarded = getRequestClient(c).isForwarded
-  if (!isForwarded && isLoopbackUrl(c.req.url) && (origin === undefined || isLoopbackUrl(origin))) return
+  if (!isForwarded && isLoopbackUrl(c.req.url) && (origin === undefined || isLoopbackUrl(origin)))
+    return
   throw new EyrieError(
     'auth',
     'without tokens the engine accepts requests from loopback only: set EYRIE_ENGINE_TOKENS',

@@ -60,10 +60,16 @@ function describeErrors({ errors, body, conflictBody }: Route): RouteConfig['res
   return errorResponses([...errors, ...(body ? BODY_ERRORS : []), ...COMMON_ERRORS], conflictBody)
 }
 
-/** Returns the responses for these errors by status. `conflictBody` is the schema of the body of status 409. */
+/**
+ * Returns the responses for these errors by status. `conflictBody` is the schema of
+ * the body of status 409.
+ */
 export function errorResponses(codes: readonly ErrorCode[], conflictBody: z.ZodType = errorBody) {
   const codesByStatus = Map.groupBy(codes, code => ERROR_TABLE[code].status)
-  const responses: Record<number, { description: string; content: ReturnType<typeof jsonContent> }> = {}
+  const responses: Record<
+    number,
+    { description: string; content: ReturnType<typeof jsonContent> }
+  > = {}
   for (const [status, codesOfStatus] of codesByStatus) {
     const meanings = codesOfStatus.map(code => `\`${code}\`: ${ERROR_TABLE[code].meaning}`)
     responses[status] = {

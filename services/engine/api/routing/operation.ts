@@ -1,7 +1,8 @@
 import type { Route } from '@eyrie/contract/routes-v3'
 import type { z } from 'zod'
 
-// The schemas of a route define the types of its requests and responses. These types are derived from them.
+// The schemas of a route define the types of its requests and responses. These types
+// are derived from them.
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 type Part<R, Name extends string> = Name extends keyof R ? Parsed<R[Name]> : undefined
@@ -35,11 +36,15 @@ export function operation<const R extends Route>(
   route: R,
   handle: (input: Input<R>) => Reply<Parsed<R['response']>> | Promise<Reply<Parsed<R['response']>>>,
 ): Operation {
-  // `Operation` does not know the types of this route, so the input, which `readInput` has validated, needs a cast.
+  // `Operation` does not know the types of this route, so the input, which `readInput` has
+  // validated, needs a cast.
   return { route, handle: input => handle(input as never) }
 }
 
-/** Binds a function that returns only the response body to a route, for replies without an entity tag. */
+/**
+ * Binds a function that returns only the response body to a route, for replies
+ * without an entity tag.
+ */
 export function valueOperation<const R extends Route>(
   route: R,
   getValue: (input: Input<R>) => Parsed<R['response']> | Promise<Parsed<R['response']>>,

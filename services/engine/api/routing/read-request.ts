@@ -12,7 +12,10 @@ const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 /** Content types that clients send for binary files of unknown type. */
 const BINARY_TYPES = ['application/octet-stream', 'application/x-gzip']
 
-/** Reads and validates the parts of a request that its route describes. Throws `EyrieError` (`id`, `syntax` or `type`). */
+/**
+ * Reads and validates the parts of a request that its route describes. Throws `EyrieError` (`id`,
+ * `syntax` or `type`).
+ */
 export async function readInput(c: Context, route: Route): Promise<Input<Route>> {
   return {
     params: route.params && readParams(c, route.params),
@@ -23,7 +26,10 @@ export async function readInput(c: Context, route: Route): Promise<Input<Route>>
   }
 }
 
-/** Reads the query of a request. Throws `EyrieError` (`syntax`) with the name of the invalid query parameter. */
+/**
+ * Reads the query of a request. Throws `EyrieError` (`syntax`) with the name of the
+ * invalid query parameter.
+ */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
   return parseAs(schema, toQueryFields(c.req.queries()), '?')
 }
@@ -35,11 +41,16 @@ export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema)
 
   const [parameter] = parsed.error.issues[0]!.path
   const problem =
-    parameter === 'id' ? 'ids are integers from 0 to 2147483647' : `there is no such ${String(parameter)}`
+    parameter === 'id'
+      ? 'ids are integers from 0 to 2147483647'
+      : `there is no such ${String(parameter)}`
   throw new EyrieError('id', `${c.req.path}: ${problem}`)
 }
 
-/** Reads the body as JSON, or as bytes if the route has another content type. Throws `EyrieError`: `type` or `syntax`. */
+/**
+ * Reads the body as JSON, or as bytes if the route has another content type. Throws
+ * `EyrieError`: `type` or `syntax`.
+ */
 async function readBody(c: Context, { method, contentType }: Route): Promise<unknown> {
   const type = getMediaType(c)
   const acceptedTypes = contentType ? [contentType, ...BINARY_TYPES] : [JSON_TYPE]

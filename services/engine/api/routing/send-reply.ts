@@ -6,8 +6,9 @@ import type { Reply } from './operation.ts'
 type Created = { id: number } | { id?: undefined; name: string }
 
 /**
- * Sends the reply of an operation as the HTTP response. A client that sends `Prefer: return=minimal` (RFC 7240) receives no
- * body, or only the new id or name if it has created a resource.
+ * Sends the reply of an operation as the HTTP response. A client that sends
+ * `Prefer: return=minimal` (RFC 7240) receives no body, or only the new id or name if it
+ * has created a resource.
  */
 export function sendReply(c: Context, route: Route, { value, etag, unchanged }: Reply): Response {
   if (etag) c.header('ETag', etag)

@@ -18,8 +18,9 @@ export function toV2Configuration(
 type DeployInputV2 = Pick<Input<typeof routesV2.deploy>, 'body' | 'query' | 'ifMatch'>
 
 /**
- * Deploys a configuration of v1 or v2: converts the request to v3 and the response back. The elements of a pipeline are in
- * the field `pipeline`, which is `elements` in v3. Throws the errors of a v3 deployment, with paths that refer to `pipeline`.
+ * Deploys a configuration of v1 or v2: converts the request to v3 and the response back. The
+ * elements of a pipeline are in the field `pipeline`, which is `elements` in v3. Throws the errors
+ * of a v3 deployment, with paths that refer to `pipeline`.
  */
 export async function deployV2(
   configuration: Pick<Configuration, 'deploy'>,
@@ -36,7 +37,11 @@ export async function deployV2(
 
   try {
     const { override } = query
-    const deployed = await configuration.deploy(deployment, { ifMatch, override, recordingPolicy: 'keep' })
+    const deployed = await configuration.deploy(deployment, {
+      ifMatch,
+      override,
+      recordingPolicy: 'keep',
+    })
     return toV2Configuration(deployed)
   } catch (error) {
     if (!(error instanceof EyrieError)) throw error

@@ -23,7 +23,10 @@ import {
   toV2Properties,
 } from './v2-resources.ts'
 
-/** Creates the operations of v2, an older revision of the API: binds its routes to the components of the engine. */
+/**
+ * Creates the operations of v2, an older revision of the API: binds its routes to the
+ * components of the engine.
+ */
 export function createV2Operations(context: ApiContext): Operation[] {
   const { activation, configuration, runtime } = context
   return [
@@ -72,7 +75,9 @@ function createCatalogOperations({ catalog }: ApiContext): Operation[] {
       models: toV2Models(catalog.models('devices')),
     })),
     valueOperation(routes.listElements, ({ query: { type } }) => {
-      const elements = catalog.elements().map(({ name }): CatalogEntryV2 => ({ type: 'element', name }))
+      const elements = catalog
+        .elements()
+        .map(({ name }): CatalogEntryV2 => ({ type: 'element', name }))
       const models = toV2Models(catalog.models('devices'))
       const modelEntries = models.map((model): CatalogEntryV2 => ({ type: 'model', ...model }))
       const entries = [...elements, ...modelEntries]
@@ -100,7 +105,10 @@ function createExportOperations(context: ApiContext): Operation[] {
     ),
     valueOperation(routes.channelProperties, async ({ query: { ids, props, format } }) => {
       const channels = await readChannelProperties(context, ids, props, format)
-      const entries = Object.entries(channels).map(([id, properties]) => [id, toV2Properties(properties)])
+      const entries = Object.entries(channels).map(([id, properties]) => [
+        id,
+        toV2Properties(properties),
+      ])
       return Object.fromEntries(entries)
     }),
   ]

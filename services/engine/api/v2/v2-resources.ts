@@ -19,12 +19,16 @@ import type { ServedResources } from '../operations/resource-operations.ts'
 import type { ExpandElements } from '../operations/short-form.ts'
 
 /**
- * The sources, sinks and pipelines of v1 and v2, the older revisions of the API. Resources are stored as in v3, and
- * translated in both directions.
+ * The sources, sinks and pipelines of v1 and v2, the older revisions of the API. Resources are
+ * stored as in v3, and translated in both directions.
  */
 
 /** Sources of v1 and v2 have no `decoder` and no `recording`. */
-export function toV2Source({ decoder: _decoder, recording: _recording, ...source }: Source): SourceV2 {
+export function toV2Source({
+  decoder: _decoder,
+  recording: _recording,
+  ...source
+}: Source): SourceV2 {
   return source
 }
 
@@ -33,7 +37,9 @@ export function toV2Pipeline({ priority: _priority, ...pipeline }: Pipeline): Pi
   return pipeline
 }
 
-/** Channels of v1 and v2 refer to their stream only by its id; null if the channel has no stream. */
+/**
+ * Channels of v1 and v2 refer to their stream only by its id; null if the channel has no stream.
+ */
 export const toStreamId = (stream: Channel['stream']) => stream?.id ?? null
 
 export function toV2Channel({ stream, ...channel }: Channel) {
@@ -44,7 +50,10 @@ export function toV2Properties({ stream, ...properties }: ChannelProperties) {
   return stream === undefined ? properties : { ...properties, stream: toStreamId(stream) }
 }
 
-/** Returns each model once for each platform (`CPU`, `GPU`) that can run it. v3 lists it once for each type of device. */
+/**
+ * Returns each model once for each platform (`CPU`, `GPU`) that can run it. v3 lists it once for
+ * each type of device.
+ */
 export function toV2Models(models: CatalogModel[]): CatalogModelV2[] {
   const modelsByName = Map.groupBy(models, ({ name }) => name)
   return [...modelsByName].flatMap(([name, variants]) => {
@@ -81,7 +90,10 @@ export function createV2Sources(
   })
 }
 
-/** Pipelines in the representation of v1 and v2, which have no `priority` and accept elements in short form. */
+/**
+ * Pipelines in the representation of v1 and v2, which have no `priority` and accept
+ * elements in short form.
+ */
 export function createV2Pipelines(
   pipelines: Resources<Pipeline, PipelineInput>,
   expandElements: ExpandElements,
@@ -99,11 +111,19 @@ export function createV2Pipelines(
 }
 
 /** Wraps the v3 operations on one kind of resource, so that they accept and return v2. */
-function translateResources<Stored extends { id: number }, Input, V2 extends { id: number }, V2Input>(
+function translateResources<
+  Stored extends { id: number },
+  Input,
+  V2 extends { id: number },
+  V2Input,
+>(
   resources: Resources<Stored, Input>,
   { toV2, toInput, toPatch }: Translation<Stored, Input, V2, V2Input>,
 ): ServedResources<V2, V2Input> {
-  const toTaggedV2 = ({ value, etag }: { value: Stored; etag: string }) => ({ value: toV2(value), etag })
+  const toTaggedV2 = ({ value, etag }: { value: Stored; etag: string }) => ({
+    value: toV2(value),
+    etag,
+  })
 
   return {
     list: () => {
@@ -114,7 +134,9 @@ function translateResources<Stored extends { id: number }, Input, V2 extends { i
     create: async (body, ifMatch, override) =>
       toTaggedV2(await resources.create(toInput(body), ifMatch, override)),
     update: async (id, body, ifMatch, override) =>
-      toTaggedV2(await resources.updateFrom(id, stored => toInput(body, stored), ifMatch, override)),
+      toTaggedV2(
+        await resources.updateFrom(id, stored => toInput(body, stored), ifMatch, override),
+      ),
     modify: async (id, patch, ifMatch, override) =>
       toTaggedV2(await resources.modify(id, toPatch(patch), ifMatch, override)),
     remove: resources.remove,

@@ -12,7 +12,9 @@ const call = sharedStatefulEngine({ EYRIE_LICENSE: 'community' })
 
 describe('invalid input', () => {
   const point = { x: 0.5, y: 0.5 }
-  const lines = (...names: string[]) => ({ lines: names.map(name => ({ name, coords: [point, point] })) })
+  const lines = (...names: string[]) => ({
+    lines: names.map(name => ({ name, coords: [point, point] })),
+  })
   const element = (name: string, rest: object = {}) => ({ elements: [{ name, ...rest }] })
 
   test.each([
@@ -45,8 +47,18 @@ describe('invalid input', () => {
     ['POST', '/sinks', { ...discardSink, filter: [-1] }, '/filter/0'],
     ['POST', '/pipelines', { elements: [] }, '/elements'],
     ['POST', '/pipelines', element('no-such-element'), '/elements/0/name'],
-    ['POST', '/pipelines', element('line-crossing', { args: { ratio: 2 } }), '/elements/0/args/ratio'],
-    ['POST', '/pipelines', element('line-crossing', { args: { speed: 2 } }), '/elements/0/args/speed'],
+    [
+      'POST',
+      '/pipelines',
+      element('line-crossing', { args: { ratio: 2 } }),
+      '/elements/0/args/ratio',
+    ],
+    [
+      'POST',
+      '/pipelines',
+      element('line-crossing', { args: { speed: 2 } }),
+      '/elements/0/args/speed',
+    ],
     [
       'POST',
       '/pipelines',
@@ -59,10 +71,20 @@ describe('invalid input', () => {
       element('line-crossing', { config: { door: lines('a') } }),
       '/elements/0/config/door',
     ],
-    ['POST', '/pipelines', element('infer', { args: { model: 'no-such-model' } }), '/elements/0/args/model'],
+    [
+      'POST',
+      '/pipelines',
+      element('infer', { args: { model: 'no-such-model' } }),
+      '/elements/0/args/model',
+    ],
     ['POST', '/pipelines', element('infer'), '/elements/0/args/model'],
     ['POST', '/pipelines', element('infer', { hw: 'gpu' }), '/elements/0/hw'],
-    ['POST', '/pipelines', element('image-resize', { args: { width: 640 } }), '/elements/0/args/height'],
+    [
+      'POST',
+      '/pipelines',
+      element('image-resize', { args: { width: 640 } }),
+      '/elements/0/args/height',
+    ],
     ['POST', '/pipelines', { elements: countingElements, priority: 10 }, '/priority'],
     ['POST', '/activation', { version: 2 }, '/version'],
     ['POST', '/pipelines/1/connect-sources', { sources: [1] }, ''],
@@ -74,18 +96,26 @@ describe('invalid input', () => {
     ['DELETE', '/sources/1?force=perhaps', undefined, '?/force'],
     ['GET', '/output?since=-1', undefined, '?/since'],
     ['GET', '/output', undefined, ''],
-  ])('is rejected with its place and changes nothing: %s %s with %j', async (method, path, body, place) => {
-    const before = (await call('GET', '/configuration')).body
-    const answer = await call(method, path, body)
-    expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
-    if (place) expect(answer.body.reason.startsWith(`${place}: `), answer.body.reason).toBe(true)
-    expect((await call('GET', '/configuration')).body).toEqual(before)
-  })
+  ])(
+    'is rejected with its place and changes nothing: %s %s with %j',
+    async (method, path, body, place) => {
+      const before = (await call('GET', '/configuration')).body
+      const answer = await call(method, path, body)
+      expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
+      if (place) expect(answer.body.reason.startsWith(`${place}: `), answer.body.reason).toBe(true)
+      expect((await call('GET', '/configuration')).body).toEqual(before)
+    },
+  )
 
   test('is rejected with a content type other than JSON', async () => {
     const answer = await call('POST', '/sources', 'type=video', { 'Content-Type': 'text/plain' })
     expect([answer.status, answer.body.code]).toEqual([415, 'type'])
-    const patch = await call('PUT', '/sources/1', {}, { 'Content-Type': 'application/merge-patch+json' })
+    const patch = await call(
+      'PUT',
+      '/sources/1',
+      {},
+      { 'Content-Type': 'application/merge-patch+json' },
+    )
     expect(patch.status).toBe(415)
   })
 
@@ -109,7 +139,12 @@ describe('invalid input', () => {
     ['POST', '/sources', {}, '/type: is required'],
     ['POST', '/sources', { type: 'video' }, '/address: is required'],
     ['POST', '/sources', { type: 'video', address: {} }, '/address/url: is required'],
-    ['POST', '/sources', { type: 'video', address: 5 }, '/address: Invalid input: expected string or object'],
+    [
+      'POST',
+      '/sources',
+      { type: 'video', address: 5 },
+      '/address: Invalid input: expected string or object',
+    ],
     ['POST', '/cameras/test', 5, 'Invalid input: expected string or object'],
     [
       'POST',
@@ -144,7 +179,10 @@ describe('invalid input', () => {
       '/version: must be a semantic version such as 1.4.0 or 1.4.0-beta.1',
     ],
   ])('is rejected with a readable reason: %s %s with %j', async (method, path, body, reason) => {
-    expect(await call(method, path, body)).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
+    expect(await call(method, path, body)).toMatchObject({
+      status: 400,
+      body: { code: 'syntax', reason },
+    })
   })
 
   test('is rejected if the body is larger than 4 MiB', async () => {
@@ -171,7 +209,11 @@ describe('invalid input', () => {
     const near = fc.record(
       {
         type: fc.constantFrom('video', 'file', 'inf'),
-        address: fc.oneof(fc.webUrl(), fc.string(), fc.record({ url: fc.string(), password: fc.string() })),
+        address: fc.oneof(
+          fc.webUrl(),
+          fc.string(),
+          fc.record({ url: fc.string(), password: fc.string() }),
+        ),
         filter: fc.array(fc.integer()),
         elements: fc.array(
           fc.record({

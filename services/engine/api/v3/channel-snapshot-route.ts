@@ -1,4 +1,10 @@
-import { EyrieError, flagParameter, idParameter, integerParameter, listParameter } from '@eyrie/contract'
+import {
+  EyrieError,
+  flagParameter,
+  idParameter,
+  integerParameter,
+  listParameter,
+} from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
 import { jsonContent } from '@eyrie/kit/api-docs'
 import { z } from 'zod'
@@ -27,8 +33,8 @@ const query = z
   })
 
 /**
- * Creates `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame as a JPEG, optionally with the boxes of its objects
- * or with blurred faces or persons.
+ * Creates `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame as a JPEG, optionally with
+ * the boxes of its objects or with blurred faces or persons.
  */
 export function createSnapshotEndpoint({
   configuration,
@@ -49,7 +55,8 @@ export function createSnapshotEndpoint({
           content: jsonContent(errorBody),
         },
         503: {
-          description: '`unavailable`: No frame has been analysed yet, or the media service is disconnected',
+          description:
+            '`unavailable`: No frame has been analysed yet, or the media service is disconnected',
           content: jsonContent(errorBody),
         },
       },

@@ -9,7 +9,10 @@ describe('contract', () => {
 
   test.each(
     routes
-      .filter(({ method, params, errors }) => method === 'get' && !params && !errors.includes('unavailable'))
+      .filter(
+        ({ method, params, errors }) =>
+          method === 'get' && !params && !errors.includes('unavailable'),
+      )
       .map(route => [route.path, route] as const),
   )('describes what GET %s answers', async (path, route) => {
     const answer = await call('GET', path)

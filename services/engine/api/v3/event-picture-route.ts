@@ -9,8 +9,8 @@ import { COMMON_ERRORS, errorResponses, JPEG_RESPONSE } from '../routing/describ
 const params = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 
 /**
- * Creates `GET /pictures/{sha256}`: the picture of an event as a JPEG. Clients may cache it forever, because the address
- * contains the digest of the content.
+ * Creates `GET /pictures/{sha256}`: the picture of an event as a JPEG. Clients may cache it
+ * forever, because the address contains the digest of the content.
  */
 export function createPictureEndpoint(pictures: Pick<PictureStore, 'read'>): DescribedEndpoint {
   return {

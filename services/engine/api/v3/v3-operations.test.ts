@@ -48,7 +48,11 @@ describe('references', () => {
     const source = (await call('POST', '/sources', cameraSource)).body.id
     const sink = (await call('POST', '/sinks', discardSink)).body.id
     const pipeline = (
-      await call('POST', '/pipelines', { elements: countingElements, sources: [source], sinks: [sink] })
+      await call('POST', '/pipelines', {
+        elements: countingElements,
+        sources: [source],
+        sinks: [sink],
+      })
     ).body.id
     for (const path of [`/sources/${source}`, `/sinks/${sink}`])
       expect(await call('DELETE', path)).toMatchObject({
@@ -73,7 +77,8 @@ describe('references', () => {
   test.each(['sources', 'sinks'])(
     'to several %s are connected and disconnected either completely or not at all',
     async kind => {
-      const id = (await call('POST', `/${kind}`, kind === 'sources' ? cameraSource : discardSink)).body.id
+      const id = (await call('POST', `/${kind}`, kind === 'sources' ? cameraSource : discardSink))
+        .body.id
       const pipeline = (await call('POST', '/pipelines', { elements: countingElements })).body.id
       const one = `/pipelines/${pipeline}`
       const refusal = (ids: number[]) => ({
@@ -81,14 +86,18 @@ describe('references', () => {
         body: { code: 'id', value: { id: String(pipeline), [kind]: ids } },
       })
 
-      expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(refusal([4711]))
+      expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(
+        refusal([4711]),
+      )
       expect(await call('POST', `${one}/disconnect-${kind}`, [id])).toMatchObject(refusal([id]))
       expect((await call('GET', one)).body[kind]).toEqual([])
       const connected = await call('POST', `${one}/connect-${kind}`, [id])
       expect([connected.status, connected.body[kind]]).toEqual([200, [id]])
       expect(await call('POST', `${one}/connect-${kind}`, [id])).toMatchObject(refusal([id]))
       expect((await call('POST', `${one}/disconnect-${kind}`, [id])).body[kind]).toEqual([])
-      expect(await call('POST', `/pipelines/4711/connect-${kind}`, [id])).toMatchObject({ status: 404 })
+      expect(await call('POST', `/pipelines/4711/connect-${kind}`, [id])).toMatchObject({
+        status: 404,
+      })
     },
   )
 })
@@ -115,7 +124,11 @@ describe('read operations', () => {
   test('return properties, statistics and lines of channels', async () => {
     const source = (await call('POST', '/sources', cameraSource)).body.id
     const pipeline = (
-      await call('POST', '/pipelines', { elements: countingElements, sources: [source], usecase: 'counting' })
+      await call('POST', '/pipelines', {
+        elements: countingElements,
+        sources: [source],
+        usecase: 'counting',
+      })
     ).body.id
     const { channels, streams } = (await call('GET', '/exports')).body
     const channel = channels.find((channel: { pipeline: number }) => channel.pipeline === pipeline)
@@ -132,7 +145,9 @@ describe('read operations', () => {
       status: 404,
       body: { code: 'id' },
     })
-    expect(await call('GET', `/exports/channels/${channel.id}/static`)).toMatchObject({ status: 200 })
+    expect(await call('GET', `/exports/channels/${channel.id}/static`)).toMatchObject({
+      status: 200,
+    })
     expect(await call('GET', '/exports/channels/4711/static')).toMatchObject({
       status: 404,
       body: { code: 'id' },

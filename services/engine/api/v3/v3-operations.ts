@@ -13,7 +13,10 @@ import { createResourceOperations } from '../operations/resource-operations.ts'
 import { selectParts } from '../operations/select-parts.ts'
 import { type Operation, operation, valueOperation } from '../routing/operation.ts'
 
-/** Creates the operations of v3, the current revision of the API: binds its routes to the components of the engine. */
+/**
+ * Creates the operations of v3, the current revision of the API: binds its routes to the
+ * components of the engine.
+ */
 export function createV3Operations(context: ApiContext): Operation[] {
   return [
     ...createActivationOperations(context),
@@ -112,7 +115,9 @@ function createModelOperations({ models }: ApiContext): Operation[] {
       models.use(name, body, { client, ...query }),
     ),
     valueOperation(model.switches, ({ params: { name } }) => models.listSwitches(name)),
-    valueOperation(model.startShadow, ({ params: { name }, body }) => models.startShadow(name, body)),
+    valueOperation(model.startShadow, ({ params: { name }, body }) =>
+      models.startShadow(name, body),
+    ),
     valueOperation(model.getShadow, ({ params: { name } }) => models.getShadow(name)),
     valueOperation(model.endShadow, ({ params: { name } }) => models.endShadow(name)),
     valueOperation(model.acceptShadow, ({ params: { name }, query, body, client }) =>
@@ -142,7 +147,9 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
     operation(routes.plugin.acceptShadow, ({ params: { name }, body, client }) =>
       plugins.acceptShadow(name, body, client),
     ),
-    operation(routes.plugin.release, ({ params: { name }, ifMatch }) => plugins.release(name, ifMatch)),
+    operation(routes.plugin.release, ({ params: { name }, ifMatch }) =>
+      plugins.release(name, ifMatch),
+    ),
     operation(routes.plugin.remove, async ({ params: { name, version }, ifMatch }) => {
       await plugins.remove(name, version, ifMatch)
       return {}
@@ -153,8 +160,10 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
 function createPluginTrustOperations({ pluginTrust }: ApiContext): Operation[] {
   return [
     operation(routes.pluginTrust.get, pluginTrust.get),
-    operation(routes.pluginTrust.setPublisher, ({ params: { key }, query: { force }, body, ifMatch }) =>
-      pluginTrust.setPublisher(key, body, { force, ifMatch }),
+    operation(
+      routes.pluginTrust.setPublisher,
+      ({ params: { key }, query: { force }, body, ifMatch }) =>
+        pluginTrust.setPublisher(key, body, { force, ifMatch }),
     ),
     operation(routes.pluginTrust.removePublisher, ({ params: { key }, ifMatch }) =>
       pluginTrust.removePublisher(key, ifMatch),

@@ -63,9 +63,19 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
     'applies a merge patch sent as %s; null resets a field',
     async type => {
       const id = await create()
-      const modified = await call('PATCH', `${path}/${id}`, { ...patch, id }, { 'Content-Type': type })
+      const modified = await call(
+        'PATCH',
+        `${path}/${id}`,
+        { ...patch, id },
+        { 'Content-Type': type },
+      )
       expect([modified.status, modified.body]).toEqual([200, { id, ...stored, ...patch }])
-      const again = await call('PATCH', `${path}/${id}`, { [reset]: null }, { 'Content-Type': type })
+      const again = await call(
+        'PATCH',
+        `${path}/${id}`,
+        { [reset]: null },
+        { 'Content-Type': type },
+      )
       expect(again.body).toEqual({ id, ...stored })
     },
   )
@@ -106,7 +116,9 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
       })
     const now = changed.headers.get('ETag')!
     expect((await call('GET', one, undefined, { 'If-None-Match': now })).status).toBe(304)
-    expect((await call('DELETE', one, undefined, { 'If-Match': `"other", ${now}` })).status).toBe(204)
+    expect((await call('DELETE', one, undefined, { 'If-Match': `"other", ${now}` })).status).toBe(
+      204,
+    )
   })
 
   test.each(['99999', '-1', '2147483648', '1.5', '0x1', 'one', '%20'])(
@@ -118,7 +130,10 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
         ['PATCH', {}],
         ['DELETE', undefined],
       ] as const)
-        expect(await call(method, `${path}/${id}`, body)).toMatchObject({ status: 404, body: { code: 'id' } })
+        expect(await call(method, `${path}/${id}`, body)).toMatchObject({
+          status: 404,
+          body: { code: 'id' },
+        })
     },
   )
 

@@ -46,7 +46,10 @@ describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
   test('retains the decoder and the recording that v3 sets at the same time', async () => {
     const path = `/sources/${(await call('POST', '/sources', cameraSource)).body.id}`
     for (let rate = 1; rate <= writers; rate += 1) {
-      const own = { decoder: rate % 2 ? 'ffmpeg' : 'gst', recording: { mode: 'event', keep_s: 60 * rate } }
+      const own = {
+        decoder: rate % 2 ? 'ffmpeg' : 'gst',
+        recording: { mode: 'event', keep_s: 60 * rate },
+      }
       const patched = call('PATCH', path, own)
       const put = callOf(revision)('PUT', path, { ...cameraSource, rate })
       expect(await Promise.all([patched, put])).toMatchObject([{ status: 200 }, { status: 200 }])

@@ -1,22 +1,38 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Address, findSecret, mapSecrets, mayKeepSecret, REDACTED, redactAddress } from '@eyrie/contract'
+import {
+  type Address,
+  findSecret,
+  mapSecrets,
+  mayKeepSecret,
+  REDACTED,
+  redactAddress,
+} from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
 /**
- * Passwords and tokens in addresses. The API returns them as `***`, so a client that edits a source or sink sends the `***`
- * back. It then stands for the stored secret, as long as scheme, host and port remain the same.
+ * Passwords and tokens in addresses. The API returns them as `***`, so a client that edits a source
+ * or sink sends the `***` back. It then stands for the stored secret, as long as scheme, host and
+ * port remain the same.
  */
 
-/** Returns a copy of the source or sink in which passwords and tokens in the address are replaced by `***`. */
+/**
+ * Returns a copy of the source or sink in which passwords and tokens in the address
+ * are replaced by `***`.
+ */
 export function hideSecrets<Resource extends { address: Address }>(resource: Resource): Resource {
   return { ...resource, address: redactAddress(resource.address) }
 }
 
 /**
- * Returns a copy of the address in which every `***` is replaced by the secret at the same place of the stored address.
- * Throws `EyrieError` (`syntax`) at `path` if no secret is stored there, or if it is stored for another server.
+ * Returns a copy of the address in which every `***` is replaced by the secret at the same place of
+ * the stored address. Throws `EyrieError` (`syntax`) at `path` if no secret is stored there, or if
+ * it is stored for another server.
  */
-export function restoreSecrets<A extends Address>(address: A, stored: Address | undefined, path: string): A {
+export function restoreSecrets<A extends Address>(
+  address: A,
+  stored: Address | undefined,
+  path: string,
+): A {
   // Also restores parameters of the same name, which `findSecret` cannot tell apart.
   if (stored !== undefined && isDeepStrictEqual(address, redactAddress(stored))) return stored as A
 

@@ -1,13 +1,21 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createCameraSource, createFileSource } from '../../../../test/fixtures/engine/configuration.ts'
+import {
+  createCameraSource,
+  createFileSource,
+} from '../../../../test/fixtures/engine/configuration.ts'
 import { useFreshConfiguration } from '../../../../test/fixtures/engine/fresh-configuration.ts'
 
 const fresh = useFreshConfiguration()
 
 describe('configuration', () => {
   describe('secrets of addresses', () => {
-    const secret = { url: 'rtsp://me:inurl@camera/1', username: 'me', password: 'long', token: 'bearer' }
+    const secret = {
+      url: 'rtsp://me:inurl@camera/1',
+      username: 'me',
+      password: 'long',
+      token: 'bearer',
+    }
 
     test('are hidden in the API and passed to the runtime', async () => {
       await fresh.configuration.sources.create(createCameraSource('rtsp://me:p@ss@camera/1'))
@@ -23,7 +31,10 @@ describe('configuration', () => {
     })
 
     test('are retained if *** is sent back', async () => {
-      const { value } = await fresh.configuration.sources.create({ ...createCameraSource(), address: secret })
+      const { value } = await fresh.configuration.sources.create({
+        ...createCameraSource(),
+        address: secret,
+      })
       await fresh.configuration.sources.update(value.id, { ...value, rate: 5 })
       await fresh.configuration.sources.modify(value.id, { address: { username: 'you' } })
       expect(fresh.plans.at(-1)?.sources[0]).toMatchObject({
@@ -35,7 +46,9 @@ describe('configuration', () => {
     test('are hidden and retained in query parameters', async () => {
       const url = 'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=plugh&fps=5'
       const { value } = await fresh.configuration.sources.create(createCameraSource(url))
-      expect(value.address).toBe('http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5')
+      expect(value.address).toBe(
+        'http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5',
+      )
       const edited = value.address
         .toString()
         .replace('fps=5', 'fps=9')
@@ -51,7 +64,10 @@ describe('configuration', () => {
         url: 'rtsp://me:secret@camera/1?pwd=xyzzy',
         sub_url: 'rtsp://me:other@camera/2?pwd=plugh',
       }
-      const { value } = await fresh.configuration.sources.create({ ...createCameraSource(), address })
+      const { value } = await fresh.configuration.sources.create({
+        ...createCameraSource(),
+        address,
+      })
       expect(value.address).toEqual({
         url: 'rtsp://me:***@camera/1?pwd=***',
         sub_url: 'rtsp://me:***@camera/2?pwd=***',
@@ -61,8 +77,13 @@ describe('configuration', () => {
       await fresh.configuration.sources.modify(value.id, { address: { sub_url: null } })
       expect(fresh.plans.at(-1)?.sources[0]?.address).toEqual({ url: address.url })
       await expect(
-        fresh.configuration.sources.modify(value.id, { address: { sub_url: 'rtsp://me:***@camera/3' } }),
-      ).rejects.toMatchObject({ code: 'syntax', message: expect.stringMatching(/^\/address\/sub_url: /) })
+        fresh.configuration.sources.modify(value.id, {
+          address: { sub_url: 'rtsp://me:***@camera/3' },
+        }),
+      ).rejects.toMatchObject({
+        code: 'syntax',
+        message: expect.stringMatching(/^\/address\/sub_url: /),
+      })
     })
 
     test('are retained by a patch of another field, even in parameters of the same name', async () => {
@@ -84,23 +105,38 @@ describe('configuration', () => {
         'rtsp://camera@attacker:8554@camera/1?token=***',
       ])('are not retained in %s', async url => {
         const { sources } = fresh.configuration
-        const { value } = await sources.create(createCameraSource('rtsp://me:xyzzy@camera/1?token=xyzzy'))
+        const { value } = await sources.create(
+          createCameraSource('rtsp://me:xyzzy@camera/1?token=xyzzy'),
+        )
         await expect(sources.update(value.id, createCameraSource(url))).rejects.toMatchObject({
           code: 'syntax',
         })
-        await expect(sources.modify(value.id, { address: url })).rejects.toMatchObject({ code: 'syntax' })
+        await expect(sources.modify(value.id, { address: url })).rejects.toMatchObject({
+          code: 'syntax',
+        })
         expect(JSON.stringify(fresh.plans.at(-1))).not.toContain('attacker')
       })
 
       test('are not retained in the fields of an address, even if a patch does not mention them', async () => {
         const { sources } = fresh.configuration
-        const address = { url: 'http://camera/1', username: 'me', password: 'xyzzy', token: 'plugh' }
+        const address = {
+          url: 'http://camera/1',
+          username: 'me',
+          password: 'xyzzy',
+          token: 'plugh',
+        }
         const { value } = await sources.create({ ...createCameraSource(), address })
         const elsewhere = { ...address, url: 'http://attacker/1', password: '***', token: '***' }
-        await expect(sources.update(value.id, { ...value, address: elsewhere })).rejects.toThrow(other)
-        await expect(sources.modify(value.id, { address: { url: elsewhere.url } })).rejects.toThrow(other)
+        await expect(sources.update(value.id, { ...value, address: elsewhere })).rejects.toThrow(
+          other,
+        )
+        await expect(sources.modify(value.id, { address: { url: elsewhere.url } })).rejects.toThrow(
+          other,
+        )
 
-        await sources.modify(value.id, { address: { url: elsewhere.url, password: 'new', token: null } })
+        await sources.modify(value.id, {
+          address: { url: elsewhere.url, password: 'new', token: null },
+        })
         expect(fresh.plans.at(-1)?.sources[0]?.address).toEqual({
           url: elsewhere.url,
           username: 'me',
@@ -118,9 +154,13 @@ describe('configuration', () => {
         }
         const { value } = await sources.create({ ...createCameraSource(), address })
         const subUrl = 'rtsp://attacker/2'
-        await expect(sources.modify(value.id, { address: { sub_url: subUrl } })).rejects.toThrow(other)
+        await expect(sources.modify(value.id, { address: { sub_url: subUrl } })).rejects.toThrow(
+          other,
+        )
         const elsewhere = { ...address, sub_url: subUrl, password: '***' }
-        await expect(sources.update(value.id, { ...value, address: elsewhere })).rejects.toThrow(other)
+        await expect(sources.update(value.id, { ...value, address: elsewhere })).rejects.toThrow(
+          other,
+        )
       })
 
       test('are not retained in the address of a sink', async () => {
@@ -142,7 +182,9 @@ describe('configuration', () => {
         ...createCameraSource(),
         address: secret,
       })
-      const changed = await fresh.configuration.sources.modify(value.id, { address: { password: 'other' } })
+      const changed = await fresh.configuration.sources.modify(value.id, {
+        address: { password: 'other' },
+      })
       expect(changed.value).toEqual(value)
       expect(changed.etag).not.toBe(etag)
     })
@@ -159,7 +201,9 @@ describe('configuration', () => {
 
   describe('addresses', () => {
     test('of files that do not exist are accepted under the media roots', async () => {
-      const { value } = await fresh.configuration.sources.create(createFileSource(fresh.folder, 'later.mp4'))
+      const { value } = await fresh.configuration.sources.create(
+        createFileSource(fresh.folder, 'later.mp4'),
+      )
       expect(value.address).toBe(join(fresh.folder, 'media', 'later.mp4'))
     })
 
@@ -176,7 +220,10 @@ describe('configuration', () => {
     ] as const)('of type %s are accepted: %o', async (type, address) => {
       await fresh.configuration.sources.create({ ...createCameraSource(), type, address })
       const [plan] = fresh.plans.at(-1)!.sources
-      expect(plan).toMatchObject({ type, address: typeof address === 'string' ? { url: address } : address })
+      expect(plan).toMatchObject({
+        type,
+        address: typeof address === 'string' ? { url: address } : address,
+      })
     })
 
     test.each([
@@ -220,16 +267,24 @@ describe('configuration', () => {
         'ftp://camera/sub',
         'the sub stream of a camera has an address such as rtsp',
       ],
-      ['inf', 'test://ball', 'rtsp://camera/sub', 'a source of type inf has no sub stream: remove sub_url'],
-    ] as const)('of sub streams are rejected for %s sources at %s: %s', async (type, url, subUrl, reason) => {
-      await expect(
-        fresh.configuration.sources.create({
-          ...createCameraSource(),
-          type,
-          address: { url, sub_url: subUrl },
-        }),
-      ).rejects.toThrow(`/address/sub_url: ${reason}`)
-    })
+      [
+        'inf',
+        'test://ball',
+        'rtsp://camera/sub',
+        'a source of type inf has no sub stream: remove sub_url',
+      ],
+    ] as const)(
+      'of sub streams are rejected for %s sources at %s: %s',
+      async (type, url, subUrl, reason) => {
+        await expect(
+          fresh.configuration.sources.create({
+            ...createCameraSource(),
+            type,
+            address: { url, sub_url: subUrl },
+          }),
+        ).rejects.toThrow(`/address/sub_url: ${reason}`)
+      },
+    )
 
     test.each([
       ['sinks', 'file', 'file:///%'],
@@ -240,15 +295,18 @@ describe('configuration', () => {
       ['sources', 'zmq', 'ipc:///%'],
       ['sources', 'file', 'file:///50%.mp4'],
       ['sources', 'inf', 'file:///50%.mp4'],
-    ] as const)('in %s of type %s are rejected with a stray %%: %s', async (kind, type, address) => {
-      const { configuration } = fresh
-      const created =
-        kind === 'sinks'
-          ? configuration.sinks.create({ type, address, filter: [] })
-          : configuration.sources.create({ ...createCameraSource(), type, address })
-      const message = '/address: invalid percent-encoding: write %25 for a literal %'
-      await expect(created).rejects.toMatchObject({ code: 'syntax', message })
-    })
+    ] as const)(
+      'in %s of type %s are rejected with a stray %%: %s',
+      async (kind, type, address) => {
+        const { configuration } = fresh
+        const created =
+          kind === 'sinks'
+            ? configuration.sinks.create({ type, address, filter: [] })
+            : configuration.sources.create({ ...createCameraSource(), type, address })
+        const message = '/address: invalid percent-encoding: write %25 for a literal %'
+        await expect(created).rejects.toMatchObject({ code: 'syntax', message })
+      },
+    )
 
     test('of test patterns are accepted for inf sources', async () => {
       expect(
@@ -266,7 +324,11 @@ describe('configuration', () => {
       ['video', 'file:///etc/door.mp4', 'lies outside'],
       ['video', 'file://FOLDER/output/door.mkv', 'such as file:///folder/name.mp4'],
       ['video', 'stream://door.mp4', 'such as file:///folder/name.mp4'],
-      ['video', 'file://FOLDER/output/door.mp4?keep=some', 'keep must be a whole number of at least 0'],
+      [
+        'video',
+        'file://FOLDER/output/door.mp4?keep=some',
+        'keep must be a whole number of at least 0',
+      ],
       [
         'video',
         'file://FOLDER/output/door.mp4?max_bytes=1',
@@ -303,7 +365,11 @@ describe('configuration', () => {
       ['video', 'file://FOLDER/output/door.mp4', 'file://FOLDER/output/door.mp4?keep=9'],
       ['hosted_video', 'stream://door', 'stream://door'],
     ] as const)('of %s sinks can be used only once', async (type, first, second) => {
-      const sink = (text: string) => ({ type, address: text.replace('FOLDER', fresh.folder), filter: [] })
+      const sink = (text: string) => ({
+        type,
+        address: text.replace('FOLDER', fresh.folder),
+        filter: [],
+      })
       const { value } = await fresh.configuration.sinks.create(sink(first))
       await fresh.configuration.sinks.update(value.id, sink(second))
       await expect(fresh.configuration.sinks.create(sink(second))).rejects.toThrow(

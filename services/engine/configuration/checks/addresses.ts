@@ -1,4 +1,10 @@
-import { type Address, EyrieError, parseVideoDevice, type SinkType, type SourceType } from '@eyrie/contract'
+import {
+  type Address,
+  EyrieError,
+  parseVideoDevice,
+  type SinkType,
+  type SourceType,
+} from '@eyrie/contract'
 import { assertPercentEncoding } from '@eyrie/contract/address'
 import { syntaxError } from '@eyrie/contract/parse'
 import { parseTestPicture } from '@eyrie/contract/test-picture'
@@ -14,11 +20,15 @@ import { checkHostedAddress } from '../../sinks/hosted-video/hosted-video-addres
 import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
 /**
- * Checks the addresses of sources, sinks and cameras before they are stored. Each type of source and sink has its own form of
- * address. `pointer` is the JSON pointer of the address in the request; it is part of the error message.
+ * Checks the addresses of sources, sinks and cameras before they are stored. Each type of source
+ * and sink has its own form of address. `pointer` is the JSON pointer of the address in the
+ * request; it is part of the error message.
  */
 
-/** The folders that addresses may refer to: sources read files in `media`, sinks write files in `output`. */
+/**
+ * The folders that addresses may refer to: sources read files in `media`, sinks
+ * write files in `output`.
+ */
 export interface Roots {
   media: readonly string[]
   output: readonly string[]
@@ -27,8 +37,8 @@ export interface Roots {
 const CAMERA_EXAMPLES = 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
 
 /**
- * Throws `EyrieError` (`syntax`) at `pointer` if the address is invalid for this type of source. Error messages never contain
- * passwords.
+ * Throws `EyrieError` (`syntax`) at `pointer` if the address is invalid for this type of source.
+ * Error messages never contain passwords.
  */
 export async function checkSourceAddress(
   type: SourceType,
@@ -41,7 +51,10 @@ export async function checkSourceAddress(
   switch (type) {
     case 'video':
       if (isCameraUrl(url)) return
-      throw syntaxError(urlPointer, `a source of type video has an address such as ${CAMERA_EXAMPLES}`)
+      throw syntaxError(
+        urlPointer,
+        `a source of type video has an address such as ${CAMERA_EXAMPLES}`,
+      )
     case 'hosted_video':
       if (isHostedStreamUrl(url)) return
       throw syntaxError(
@@ -49,7 +62,10 @@ export async function checkSourceAddress(
         'a source of type hosted_video has an address such as http://host:8200/streams/1',
       )
     case 'zmq':
-      return checkParsedAddress(url, parseSourceAddress, urlPointer, [...roots.media, ...roots.output])
+      return checkParsedAddress(url, parseSourceAddress, urlPointer, [
+        ...roots.media,
+        ...roots.output,
+      ])
     case 'zmqinternal':
       return checkParsedAddress(url, parseInternalSourceAddress, urlPointer, [])
     case 'inf':
@@ -141,7 +157,10 @@ function isHostedStreamUrl(url: string): boolean {
   return /^https?:$/.test(protocol) && host !== '' && /^\/streams\/[\w-]+$/.test(pathname)
 }
 
-/** Checks an address by parsing it. If it refers to a socket in the file system, the rules for files apply to the socket. */
+/**
+ * Checks an address by parsing it. If it refers to a socket in the file system, the rules for files
+ * apply to the socket.
+ */
 async function checkParsedAddress(
   url: string,
   parse: (url: string) => { path: string | undefined },
@@ -158,7 +177,11 @@ async function checkParsedAddress(
   if (filePath !== undefined) await checkFilePath(filePath, pointer, roots)
 }
 
-async function checkFilePath(filePath: string, pointer: string, roots: readonly string[]): Promise<void> {
+async function checkFilePath(
+  filePath: string,
+  pointer: string,
+  roots: readonly string[],
+): Promise<void> {
   try {
     await resolveAllowedPath(filePath, roots)
   } catch (cause) {

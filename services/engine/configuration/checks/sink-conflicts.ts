@@ -4,8 +4,9 @@ import { parseInternalSinkAddress, parseInternalSourceAddress } from '@eyrie/con
 import { parseVideoAddress } from '../../sinks/video/video-address.ts'
 
 /**
- * Checks of the configuration as a whole: a pipeline must not read its own results, and two sinks must not write to the same
- * target. Pipelines of one engine pass results to each other through internal endpoints, such as `inproc://name`.
+ * Checks of the configuration as a whole: a pipeline must not read its own results, and two sinks
+ * must not write to the same target. Pipelines of one engine pass results to each other through
+ * internal endpoints, such as `inproc://name`.
  */
 
 type ConnectedResources = Pick<Configuration, 'sources' | 'sinks' | 'pipelines'>
@@ -17,8 +18,9 @@ interface PipelineEndpoints {
 }
 
 /**
- * Throws `EyrieError` (`syntax`) if a pipeline would read its own results, directly or through other pipelines.
- * `locateSinks` returns the JSON pointer to the sinks of a pipeline in the request body.
+ * Throws `EyrieError` (`syntax`) if a pipeline would read its own results, directly or
+ * through other pipelines. `locateSinks` returns the JSON pointer to the sinks of a pipeline
+ * in the request body.
  */
 export function assertNoFeedbackLoop(
   resources: ConnectedResources,
@@ -35,7 +37,11 @@ export function assertNoFeedbackLoop(
   }
 }
 
-function listEndpoints({ sources, sinks, pipelines }: ConnectedResources): Map<number, PipelineEndpoints> {
+function listEndpoints({
+  sources,
+  sinks,
+  pipelines,
+}: ConnectedResources): Map<number, PipelineEndpoints> {
   const endpointBySource = new Map<number, string>()
   for (const { id, type, address } of sources) {
     if (type !== 'zmqinternal') continue
@@ -58,7 +64,10 @@ function listEndpoints({ sources, sinks, pipelines }: ConnectedResources): Map<n
   return endpoints
 }
 
-/** Returns the ids of all pipelines that receive results of this pipeline, directly or through other pipelines. */
+/**
+ * Returns the ids of all pipelines that receive results of this pipeline, directly or
+ * through other pipelines.
+ */
 function findDownstream(pipeline: number, endpoints: Map<number, PipelineEndpoints>): Set<number> {
   const downstream = new Set<number>()
   // The loop also visits the pipelines that it appends.
@@ -76,8 +85,8 @@ function findDownstream(pipeline: number, endpoints: Map<number, PipelineEndpoin
 }
 
 /**
- * Throws `EyrieError` (`syntax`) if two sinks would record to the same file or host the same stream.
- * `locateSink` returns the JSON pointer to a sink in the request body.
+ * Throws `EyrieError` (`syntax`) if two sinks would record to the same file or host the same
+ * stream. `locateSink` returns the JSON pointer to a sink in the request body.
  */
 export function assertDistinctSinkTargets(
   sinks: readonly Sink[],

@@ -3,13 +3,17 @@ import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { describeInvalidSourceKey, parseSourceKey } from '../../plan/source-keyed-config.ts'
 
-/** Returns the new id of a source, or undefined to remove the source. `path` is the JSON pointer to the config key. */
+/**
+ * Returns the new id of a source, or undefined to remove the source. `path` is the JSON
+ * pointer to the config key.
+ */
 type MapSource = (source: number, path: string) => number | undefined
 
 /**
- * Replaces the ids of sources in the configs of elements. Some elements have a config for each source, under keys that list
- * source ids, such as `"1"` or `"1,2"`. If `mapSource` removes all sources of a key, the key is removed with its value. Other
- * configs are unchanged. Throws `EyrieError` (`syntax`) at a key that is invalid or repeats a source.
+ * Replaces the ids of sources in the configs of elements. Some elements have a config for each
+ * source, under keys that list source ids, such as `"1"` or `"1,2"`. If `mapSource` removes all
+ * sources of a key, the key is removed with its value. Other configs are unchanged. Throws
+ * `EyrieError` (`syntax`) at a key that is invalid or repeats a source.
  */
 export function mapSourceKeys(
   elements: PipelineElement[],
@@ -35,7 +39,10 @@ function mapConfigKeys(config: Record<string, unknown>, mapSource: MapSource, pa
     const sources = keySources.flatMap(source => mapSource(source, keyPath) ?? [])
     for (const source of sources) {
       if (usedSources.has(source))
-        throw syntaxError(keyPath, 'a source appears more than once: name each source in one key only')
+        throw syntaxError(
+          keyPath,
+          'a source appears more than once: name each source in one key only',
+        )
       usedSources.add(source)
     }
     if (sources.length > 0) mapped.push([sources.join(','), value])

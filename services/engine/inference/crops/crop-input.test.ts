@@ -14,8 +14,18 @@ const size = { width: 8, height: 4 }
 
 describe('region of a picture', () => {
   it('covers whole pixels inside of the picture, at least one', () => {
-    expect(toPixelRect({ x: 0, y: 0, w: 1, h: 1 }, size)).toEqual({ x: 0, y: 0, width: 8, height: 4 })
-    expect(toPixelRect({ x: 0.3, y: 0.3, w: 0.3, h: 0.3 }, size)).toEqual({ x: 2, y: 1, width: 3, height: 2 })
+    expect(toPixelRect({ x: 0, y: 0, w: 1, h: 1 }, size)).toEqual({
+      x: 0,
+      y: 0,
+      width: 8,
+      height: 4,
+    })
+    expect(toPixelRect({ x: 0.3, y: 0.3, w: 0.3, h: 0.3 }, size)).toEqual({
+      x: 2,
+      y: 1,
+      width: 3,
+      height: 2,
+    })
     expect(toPixelRect({ x: 1 - 1e-9, y: 0, w: 1e-9, h: 1e-9 }, size)).toEqual({
       ...{ x: 7, y: 0, width: 1, height: 1 },
     })
@@ -42,8 +52,18 @@ describe('region of a picture', () => {
 
   it('is centred in the input of a model, or stretched to it', () => {
     expect(placeCrop(size, input)).toEqual({ x: 0, y: 1, width: 4, height: 2 })
-    expect(placeCrop({ width: 1, height: 1000 }, input)).toEqual({ x: 1, y: 0, width: 1, height: 4 })
-    expect(placeCrop(size, { ...input, fit: 'stretch' })).toEqual({ x: 0, y: 0, width: 4, height: 4 })
+    expect(placeCrop({ width: 1, height: 1000 }, input)).toEqual({
+      x: 1,
+      y: 0,
+      width: 1,
+      height: 4,
+    })
+    expect(placeCrop(size, { ...input, fit: 'stretch' })).toEqual({
+      x: 0,
+      y: 0,
+      width: 4,
+      height: 4,
+    })
   })
 
   it('has the layout and order of colours of the input, with a border in the colour fill', () => {
@@ -61,9 +81,11 @@ describe('scaling', () => {
   const grey = (values: number[]) => Uint8Array.from(values.flatMap(value => [value, value, value]))
   const scale = (values: number[], to: number) =>
     [
-      ...resample(grey(values), { width: values.length, height: 1 }, { width: to, height: 1 }).filter(
-        (_, i) => i % 3 === 0,
-      ),
+      ...resample(
+        grey(values),
+        { width: values.length, height: 1 },
+        { width: to, height: 1 },
+      ).filter((_, i) => i % 3 === 0),
     ].map(Math.round)
 
   it('keeps a picture of the same size, and uniform pictures of any size', () => {
@@ -76,6 +98,8 @@ describe('scaling', () => {
     // As Pillow does with BILINEAR.
     expect(scale([0, 100], 4)).toEqual([0, 25, 75, 100])
     expect(scale([0, 0, 0, 240], 1)).toEqual([50])
-    expect(scale([0, 200, 0, 200, 0, 200, 0, 200], 2).every(value => value > 80 && value < 120)).toBe(true)
+    expect(
+      scale([0, 200, 0, 200, 0, 200, 0, 200], 2).every(value => value > 80 && value < 120),
+    ).toBe(true)
   })
 })

@@ -17,7 +17,10 @@ export interface PixelRect extends Size {
   y: number
 }
 
-/** Returns the whole pixels that a region of a picture of this size covers, at least one. The region is inside of 0..1. */
+/**
+ * Returns the whole pixels that a region of a picture of this size covers, at least one. The
+ * region is inside of 0..1.
+ */
 export function toPixelRect({ x, y, w, h }: BBox, { width, height }: Size): PixelRect {
   const left = Math.min(Math.floor(x * width), width - 1)
   const top = Math.min(Math.floor(y * height), height - 1)
@@ -44,8 +47,8 @@ export function readCrop(ring: RingReader, n: number, rect: PixelRect): Uint8Arr
 }
 
 /**
- * Scales an RGB crop of this size to the input of a model. Returns the pixels in the layout and order of colours of the
- * input, and the part of the input that they fill.
+ * Scales an RGB crop of this size to the input of a model. Returns the pixels in the layout and
+ * order of colours of the input, and the part of the input that they fill.
  */
 export function fitCrop(
   crop: Uint8Array,
@@ -72,7 +75,10 @@ export function fitCrop(
   return { pixels, placed }
 }
 
-/** Returns the part of the input that a crop of this size fills: all of it, or as much as keeps the aspect ratio. */
+/**
+ * Returns the part of the input that a crop of this size fills: all of it, or as much as
+ * keeps the aspect ratio.
+ */
 export function placeCrop(crop: Size, { width, height, fit }: CropInput): PixelRect {
   if (fit === 'stretch') return { x: 0, y: 0, width, height }
   const scale = Math.min(width / crop.width, height / crop.height)
@@ -86,7 +92,10 @@ export function placeCrop(crop: Size, { width, height, fit }: CropInput): PixelR
   }
 }
 
-/** Returns the input with which a model of the catalog runs on regions: in its default size, with borders around the region. */
+/**
+ * Returns the input with which a model of the catalog runs on regions: in its default size, with
+ * borders around the region.
+ */
 export function toCropInput(input: ModelCard['input']): CropInput {
   const { dynamic: _dynamic, multiple_of: _multiple, ...rest } = input
   return { ...rest, fit: 'letterbox' }

@@ -8,7 +8,9 @@ export interface CropResult {
   objects: DetectedObject[]
 }
 
-/** A tensor whose values are encoded as base64. Values of the type int64 are converted to float64. */
+/**
+ * A tensor whose values are encoded as base64. Values of the type int64 are converted to float64.
+ */
 export interface EncodedTensor {
   name: string
   type: OutputType
@@ -16,13 +18,16 @@ export interface EncodedTensor {
   data: string
 }
 
-/** Maximum size of the values of all outputs together: embeddings and class scores have hundreds of values, masks 16,384. */
+/**
+ * Maximum size of the values of all outputs together: embeddings and class scores have hundreds of
+ * values, masks 16,384.
+ */
 const MAX_RESULT_BYTES = 64 * 2 ** 10
 const MAX_OUTPUTS = 16
 
 /**
- * Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a counterpart in
- * JavaScript.
+ * Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a
+ * counterpart in JavaScript.
  */
 export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): EncodedTensor[] {
   const entries = Object.entries(tensors)
@@ -40,7 +45,12 @@ export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): Encode
           'reduce them in the graph, for example by ReduceMax or TopK',
       )
     const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
-    outputs.push({ name, type: type as OutputType, dims: [...dims], data: bytes.toString('base64') })
+    outputs.push({
+      name,
+      type: type as OutputType,
+      dims: [...dims],
+      data: bytes.toString('base64'),
+    })
   }
   return outputs
 }

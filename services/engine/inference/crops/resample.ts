@@ -8,8 +8,8 @@ export interface Size {
 }
 
 /**
- * Returns a picture in another size. `pixels` are RGB or BGR, row by row without padding. The filter is `BILINEAR` of
- * Pillow, with which most classifiers are trained.
+ * Returns a picture in another size. `pixels` are RGB or BGR, row by row without padding. The
+ * filter is `BILINEAR` of Pillow, with which most classifiers are trained.
  */
 export function resample(pixels: Uint8Array, from: Size, to: Size): Uint8ClampedArray {
   const rows = resampleRows(pixels, from, to.width)
@@ -49,7 +49,9 @@ function resampleRows(pixels: Uint8Array, from: Size, width: number): Float32Arr
   return scaled
 }
 
-/** The consecutive pixels along one axis from which each pixel of the scaled picture is computed. */
+/**
+ * The consecutive pixels along one axis from which each pixel of the scaled picture is computed.
+ */
 interface Filter {
   /** Position of the first of these pixels, by position in the scaled picture. */
   firstPixels: Int32Array
@@ -58,8 +60,8 @@ interface Filter {
 }
 
 /**
- * Creates a triangle filter that scales from `oldLength` to `newLength` pixels. If that reduces the picture, the
- * triangle is widened, so that all pixels contribute.
+ * Creates a triangle filter that scales from `oldLength` to `newLength` pixels. If that reduces the
+ * picture, the triangle is widened, so that all pixels contribute.
  */
 function createFilter(oldLength: number, newLength: number): Filter {
   const scale = oldLength / newLength

@@ -16,7 +16,10 @@ import type { ElementTimeouts } from '../protocol/remote-element.ts'
 import { openSandboxedElement } from '../sandbox/sandboxed-element.ts'
 import { createElementModels } from './element-models.ts'
 
-/** Opens elements in sandboxes that run models on a picture. The tests of a file share one inference worker. */
+/**
+ * Opens elements in sandboxes that run models on a picture. The tests of a file share
+ * one inference worker.
+ */
 
 const log = createLog('test', 'silent')
 /** Time limit of a test that starts processes, on a busy machine. */
@@ -39,7 +42,10 @@ const RED = [255, 0, 0]
 const BLUE = [0, 0, 255]
 const WHITE = [255, 255, 255]
 
-/** The left half is red, the right half blue; a white cell of 8 x 8 pixels is in the upper right corner. */
+/**
+ * The left half is red, the right half blue; a white cell of 8 x 8 pixels is in the upper right
+ * corner.
+ */
 function createColours(): Uint8Array {
   const pixels = new Uint8Array(PICTURE_BYTES)
   for (let y = 0; y < SIZE; y++) {
@@ -52,7 +58,10 @@ function createColours(): Uint8Array {
   return pixels
 }
 
-/** Starts the inference worker before the tests of a file. `pids` returns the process ids of the workers. */
+/**
+ * Starts the inference worker before the tests of a file. `pids` returns the process ids of the
+ * workers.
+ */
 export function useInference(): { pids(): number[] } {
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'eyrie-inference-'))
@@ -67,7 +76,11 @@ export function useInference(): { pids(): number[] } {
     })
     const models = await openModelStore({ roots: [catalog], log })
     closeModels = models.close
-    ring = createTestRing(join(root, 'view.ring'), { ...size, format: 'RGB', payloadSize: PICTURE_BYTES })
+    ring = createTestRing(join(root, 'view.ring'), {
+      ...size,
+      format: 'RGB',
+      payloadSize: PICTURE_BYTES,
+    })
     ring.write(1, createColours())
     ring.write(2, createColours())
     inference = await createCropInference({
@@ -95,8 +108,15 @@ interface Setup {
   timeouts?: ElementTimeouts
 }
 
-/** Opens the models that the manifest of the plugin `probe` declares: its own model `colour` by default. */
-export async function openModels({ declared, maxFrameMs, folder = createTemporaryFolder() }: Setup = {}) {
+/**
+ * Opens the models that the manifest of the plugin `probe` declares: its own model
+ * `colour` by default.
+ */
+export async function openModels({
+  declared,
+  maxFrameMs,
+  folder = createTemporaryFolder(),
+}: Setup = {}) {
   const plugin = join(folder, 'probe')
   const own = declared?.own ?? [writeOwnModel(plugin, 'colour', { width: 8, height: 8 })]
   const models = createElementModels({
@@ -115,8 +135,8 @@ export async function openModels({ declared, maxFrameMs, folder = createTemporar
 }
 
 /**
- * Opens an element in a sandbox. `process` is the source text of its function `process`. Reasons of crashes are added
- * to `crashes`.
+ * Opens an element in a sandbox. `process` is the source text of its function `process`. Reasons of
+ * crashes are added to `crashes`.
  */
 export async function openElement(process: string, setup: Setup = {}, crashes: string[] = []) {
   const folder = createTemporaryFolder()
@@ -124,8 +144,15 @@ export async function openElement(process: string, setup: Setup = {}, crashes: s
   return openWritten(folder, 'element.ts', setup, crashes)
 }
 
-/** Opens an element in Python in a sandbox. `process` is the body of its method `process(self, frame)`. */
-export async function openPythonElement(process: string, setup: Setup = {}, crashes: string[] = []) {
+/**
+ * Opens an element in Python in a sandbox. `process` is the body of its method
+ * `process(self, frame)`.
+ */
+export async function openPythonElement(
+  process: string,
+  setup: Setup = {},
+  crashes: string[] = [],
+) {
   const folder = createTemporaryFolder()
   writePythonPlugin(folder, {
     code: `
@@ -164,7 +191,8 @@ async function openWritten(folder: string, entry: string, setup: Setup, crashes:
       },
       needsPixels: false,
       findRing: () => undefined,
-      onCall: call => (call.method === 'infer' ? models.infer(call) : Promise.reject(new Error('no'))),
+      onCall: call =>
+        call.method === 'infer' ? models.infer(call) : Promise.reject(new Error('no')),
       checkIsolation: () => {},
       onCost: () => {},
       onCrash: reason => crashes.push(reason),

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createElementFrame as frame } from '../../../../test/fixtures/engine/element-frame.ts'
-import { createCopyModel, writeOwnModel } from '../../../../test/fixtures/engine/mean-colour-model.ts'
+import {
+  createCopyModel,
+  writeOwnModel,
+} from '../../../../test/fixtures/engine/mean-colour-model.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import {
   LIMIT_MS,
@@ -224,7 +227,9 @@ return Result(events=[Outcome(outcome=reason)])`,
         crashes,
       )
       const limited = 'the element has inferred 32 times for this frame already'
-      expect((await element.process(frame(1))).events).toEqual([{ type: 'outcome', outcome: limited }])
+      expect((await element.process(frame(1))).events).toEqual([
+        { type: 'outcome', outcome: limited },
+      ])
       // The slot of frame 101 holds frame 1.
       await expect(element.process(frame(101))).rejects.toMatchObject({ name: 'FrameDroppedError' })
       expect(crashes).toEqual([])
@@ -265,7 +270,10 @@ describe('models of an element', () => {
     async () => {
       const folder = createTemporaryFolder()
       const plugin = join(folder, 'probe')
-      const changed = { ...writeOwnModel(plugin, 'colour', { width: 8, height: 8 }), sha256: '0'.repeat(64) }
+      const changed = {
+        ...writeOwnModel(plugin, 'colour', { width: 8, height: 8 }),
+        sha256: '0'.repeat(64),
+      }
       await expect(openModels({ folder, declared: { own: [changed] } })).rejects.toThrow(
         'model colour: colour.onnx is not the file whose sha256 is in plugin.json',
       )

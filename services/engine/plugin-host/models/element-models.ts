@@ -8,7 +8,10 @@ import { parseRegion, parseThresholds } from './infer-request.ts'
 
 /** Maximum number of requests for one frame, all of which may wait at the same time. */
 const MAX_REQUESTS_PER_FRAME = 32
-/** Maximum number of requests in progress of all frames together, for elements that process several frames at the same time. */
+/**
+ * Maximum number of requests in progress of all frames together, for elements that process several
+ * frames at the same time.
+ */
 const MAX_REQUESTS = 64
 /** Time after the first request for a frame, in which all of its requests must end. */
 const MAX_FRAME_MS = 5000
@@ -30,8 +33,9 @@ export interface ElementModels {
   /** Runs a model for a frame that the element is processing. Rejects with the reason. */
   infer(call: InferCall): Promise<EncodedResult>
   /**
-   * Wraps the element, so that it can run models on its frames. Its `process` then resolves only when all inferences for the
-   * frame have ended, because the picture of the frame remains in its ring until then.
+   * Wraps the element, so that it can run models on its frames. Its `process` then resolves only
+   * when all inferences for the frame have ended, because the picture of the frame remains in
+   * its ring until then.
    */
   host(element: HostedElement): HostedElement
   close(): void
@@ -65,7 +69,9 @@ export function createElementModels({
     const thresholds = parseThresholds(call)
     frame.countRequest()
     if (runningCount >= MAX_REQUESTS)
-      throw new Error(`the element has ${MAX_REQUESTS} inferences in progress already: await them first`)
+      throw new Error(
+        `the element has ${MAX_REQUESTS} inferences in progress already: await them first`,
+      )
 
     runningCount += 1
     try {
@@ -132,12 +138,15 @@ class FrameInferences {
   countRequest(): void {
     this.#requestCount += 1
     if (this.#requestCount > MAX_REQUESTS_PER_FRAME)
-      throw new Error(`the element has inferred ${MAX_REQUESTS_PER_FRAME} times for this frame already`)
+      throw new Error(
+        `the element has inferred ${MAX_REQUESTS_PER_FRAME} times for this frame already`,
+      )
   }
 
   /**
-   * Returns the result of an inference. The first inference starts the time limit. When the time is over, or the element is
-   * closed, the signal is aborted and this rejects at once, even if the work continues.
+   * Returns the result of an inference. The first inference starts the time limit. When the
+   * time is over, or the element is closed, the signal is aborted and this rejects at once,
+   * even if the work continues.
    */
   async run<T>(startWork: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#aborting
@@ -166,11 +175,17 @@ class FrameInferences {
   }
 }
 
-/** Returns the view from which regions are cut: pictures as wide as declared, in the aspect ratio of the source. */
+/**
+ * Returns the view from which regions are cut: pictures as wide as declared, in the aspect
+ * ratio of the source.
+ */
 const toModelView = ({ width }: InferenceCapability): ViewSpec =>
   viewSpec.parse({ format: 'RGB', width, letterbox: false })
 
-/** Loads all declared models. If one fails, the others are closed, and the error of the first one is thrown. */
+/**
+ * Loads all declared models. If one fails, the others are closed, and the error of the
+ * first one is thrown.
+ */
 async function loadModels(
   { models: names, own }: InferenceCapability,
   cropModels: CropModels,

@@ -6,7 +6,12 @@ const call = (thresholds: unknown) => parseThresholds({ method: 'infer', model: 
 describe('region of an inference', () => {
   it('is the whole picture by default, and is cut off at the borders of the picture', () => {
     expect(parseRegion(undefined)).toEqual({ x: 0, y: 0, w: 1, h: 1 })
-    expect(parseRegion({ x: 0.25, y: 0.25, w: 0.5, h: 0.5 })).toEqual({ x: 0.25, y: 0.25, w: 0.5, h: 0.5 })
+    expect(parseRegion({ x: 0.25, y: 0.25, w: 0.5, h: 0.5 })).toEqual({
+      x: 0.25,
+      y: 0.25,
+      w: 0.5,
+      h: 0.5,
+    })
     expect(parseRegion({ x: -0.5, y: 0.5, w: 1, h: 9 })).toEqual({ x: 0, y: 0.5, w: 0.5, h: 0.5 })
   })
 
@@ -28,12 +33,15 @@ describe('region of an inference', () => {
     expect(() => parseRegion(region)).toThrow('the region must have the numbers x, y, w and h')
   })
 
-  it.each([[null], ['all'], [[0, 0, 1, 1]], [{ x: 0, y: 0, w: 1 }], [{ x: 0, y: 0, w: 1, h: 1, n: 2 }]])(
-    'is refused if it is %j',
-    region => {
-      expect(() => parseRegion(region)).toThrow('the region must have the numbers x, y, w and h')
-    },
-  )
+  it.each([
+    [null],
+    ['all'],
+    [[0, 0, 1, 1]],
+    [{ x: 0, y: 0, w: 1 }],
+    [{ x: 0, y: 0, w: 1, h: 1, n: 2 }],
+  ])('is refused if it is %j', region => {
+    expect(() => parseRegion(region)).toThrow('the region must have the numbers x, y, w and h')
+  })
 })
 
 describe('thresholds of an inference', () => {

@@ -11,7 +11,9 @@ const box = z.strictObject({ x: z.number(), y: z.number(), w: z.number(), h: z.n
 
 const WHOLE_PICTURE: BBox = { x: 0, y: 0, w: 1, h: 1 }
 
-/** Returns the part of a region that is inside of the picture. Throws an `Error` if there is none. */
+/**
+ * Returns the part of a region that is inside of the picture. Throws an `Error` if there is none.
+ */
 export function parseRegion(region: unknown): BBox {
   if (region === undefined) return WHOLE_PICTURE
   // JSON has no NaN and no infinity: such numbers arrive as null.
@@ -32,6 +34,7 @@ export function parseRegion(region: unknown): BBox {
 export function parseThresholds({ thresholds: value }: InferCall): Thresholds {
   if (value === undefined) return {}
   const parsed = thresholds.safeParse(value).data
-  if (!parsed) throw new Error('thresholds must have only score_threshold and iou_threshold, from 0 to 1')
+  if (!parsed)
+    throw new Error('thresholds must have only score_threshold and iou_threshold, from 0 to 1')
   return parsed
 }

@@ -2,9 +2,9 @@ import type { ElementFetch, ElementInfer, ElementStorage } from '@eyrie/element'
 import { decodeResult, type EncodedResult, type InferCall } from './infer-call.ts'
 
 /**
- * The calls of an element that runs in a thread or process, which ask the engine to send a request, to read or write a
- * file of the element, or to run a model. They can be sent at any time; the engine answers each with a reply of the
- * same id. Binary data is encoded as base64.
+ * The calls of an element that runs in a thread or process, which ask the engine to send a request,
+ * to read or write a file of the element, or to run a model. They can be sent at any time; the
+ * engine answers each with a reply of the same id. Binary data is encoded as base64.
  */
 export type ElementCall =
   | {
@@ -34,8 +34,9 @@ export interface CallingFunctions {
 }
 
 /**
- * Creates the functions of an element that send calls and wait for their replies. `getFrame` returns the number of the
- * last frame for which `process` was called: models run on that frame by default.
+ * Creates the functions of an element that send calls and wait for their replies.
+ * `getFrame` returns the number of the last frame for which `process` was called: models
+ * run on that frame by default.
  */
 export function createCallingFunctions(
   send: (message: CallMessage) => void,
@@ -97,6 +98,7 @@ export interface EncodedResponse {
 }
 
 // `Buffer.from` accepts both types, but has no overload for their union.
-const encode = (content: string | Uint8Array) => Buffer.from(content as Uint8Array).toString('base64')
+const encode = (content: string | Uint8Array) =>
+  Buffer.from(content as Uint8Array).toString('base64')
 
 const decode = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'))

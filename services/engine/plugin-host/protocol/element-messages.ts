@@ -7,9 +7,10 @@ import { inferCall } from './infer-call.ts'
 import { MAX_STATE_LENGTH } from './kept-state.ts'
 
 /**
- * Messages between the engine and an element (a step of a pipeline) that runs in a thread or a process of its own. They are
- * the same for both. The element answers `load`, `open`, `process`, `save` and `restore` with one message each: `loaded`,
- * `opened` and so on, or `failed`. It answers `process` with `overwritten` if the picture is no longer available.
+ * Messages between the engine and an element (a step of a pipeline) that runs in a thread or a
+ * process of its own. They are the same for both. The element answers `load`, `open`, `process`,
+ * `save` and `restore` with one message each: `loaded`, `opened` and so on, or `failed`. It answers
+ * `process` with `overwritten` if the picture is no longer available.
  */
 
 /** An element of a plugin, and the context in which it is opened. */
@@ -21,7 +22,10 @@ export interface ElementSource {
   setup: Pick<ElementContext<unknown, unknown>, 'args' | 'config' | 'source' | 'size'>
 }
 
-/** Messages to an element. `ring` contains the picture of the frame. It is defined only for elements that need pixels. */
+/**
+ * Messages to an element. `ring` contains the picture of the frame. It is defined only for
+ * elements that need pixels.
+ */
 export type ToElement =
   | ({ type: 'load' } & ElementSource)
   | { type: 'open' }
@@ -45,7 +49,10 @@ const metricsByName = z
   .refine(metrics => Object.keys(metrics).length <= MAX_METRICS)
 const metrics = z.object({ values: metricsByName, totals: metricsByName })
 
-/** `cpuMs` is the CPU time of the frame in ms. `metrics` are all metrics of the element, if any has changed. */
+/**
+ * `cpuMs` is the CPU time of the frame in ms. `metrics` are all metrics of the
+ * element, if any has changed.
+ */
 const processed = z.object({
   type: z.literal('processed'),
   result: z.custom<FrameResult>(),
@@ -54,8 +61,8 @@ const processed = z.object({
 })
 
 /**
- * `state` is the encoded state of the element, which the engine does not decode. `problem` says why the state cannot be kept.
- * Both are missing if the element has no state.
+ * `state` is the encoded state of the element, which the engine does not decode. `problem` says why
+ * the state cannot be kept. Both are missing if the element has no state.
  */
 const saved = z.object({
   type: z.literal('saved'),
@@ -112,8 +119,8 @@ const call = z.object({
 }) satisfies z.ZodType<CallMessage>
 
 /**
- * Messages from an element. They are validated, because the code of the plugin could send any message itself. The
- * channel validates the content of views and results.
+ * Messages from an element. They are validated, because the code of the plugin could send any
+ * message itself. The channel validates the content of views and results.
  */
 export const fromElement = z.discriminatedUnion('type', [
   loaded,

@@ -6,8 +6,8 @@ import { z } from 'zod'
 export { decodeResult, type EncodedResult } from '@eyrie/element/encoded-result'
 
 /**
- * The call with which an element runs a model on a part of a frame. Only its form is validated here; the engine answers what it
- * does not accept with the reason.
+ * The call with which an element runs a model on a part of a frame. Only its form is validated
+ * here; the engine answers what it does not accept with the reason.
  */
 export const inferCall = z.strictObject({
   method: z.literal('infer'),
@@ -28,7 +28,9 @@ export interface InferCall {
   thresholds?: unknown
 }
 
-/** An inference that was accepted. `region` is normalised to 0..1 of the picture and inside of it. */
+/**
+ * An inference that was accepted. `region` is normalised to 0..1 of the picture and inside of it.
+ */
 export interface InferRequest {
   n: number
   region: BBox

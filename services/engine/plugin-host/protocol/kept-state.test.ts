@@ -4,7 +4,10 @@ import { MAX_STATE_LENGTH, openState } from './kept-state.ts'
 
 const createElement = (state: unknown): Element => ({ state, process: () => ({}) })
 
-/** Replaces code that began with `before` and has changed its state since. Returns the new state, or why it was not kept. */
+/**
+ * Replaces code that began with `before` and has changed its state since. Returns the new state, or
+ * why it was not kept.
+ */
 function replace<State>(before: State, change: (state: State) => void, initial: unknown): unknown {
   const [old, next] = [createElement(before), createElement(initial)]
   const [oldState, nextState] = [old, next].map(openState)
@@ -41,7 +44,11 @@ it('properties with which only the new code begins have their initial values', (
   const initial = { frames: 0, sides: { left: 0, right: 5 }, limit: 9 }
   const before = { frames: 0, sides: { left: 0 } }
   const change = (state: typeof before) => Object.assign(state, { frames: 3, sides: { left: 1 } })
-  expect(replace(before, change, initial)).toEqual({ frames: 3, sides: { left: 1, right: 5 }, limit: 9 })
+  expect(replace(before, change, initial)).toEqual({
+    frames: 3,
+    sides: { left: 1, right: 5 },
+    limit: 9,
+  })
 })
 
 class Tracker {
@@ -57,8 +64,18 @@ it.each([
   ],
   ['a removed property', { a: { b: 0 } }, { a: {} }, 'the new code has no state.a.b'],
   ['no state', { frames: 0 }, undefined, 'state was Object, and is undefined in the new code'],
-  ['an object of a class', { tracker: new Tracker() }, {}, 'state.tracker is a Tracker: only plain objects'],
-  ['an object of a class in a map', new Map([[1, new Tracker()]]), {}, 'a value of state is a Tracker'],
+  [
+    'an object of a class',
+    { tracker: new Tracker() },
+    {},
+    'state.tracker is a Tracker: only plain objects',
+  ],
+  [
+    'an object of a class in a map',
+    new Map([[1, new Tracker()]]),
+    {},
+    'a value of state is a Tracker',
+  ],
   ['a function', { next: () => {} }, {}, 'state.next is a function, and not data'],
   ['a large state', new Uint8Array(600_000), {}, 'bytes, more than 524288'],
 ])('a state is not kept because of %s', (_, before, initial, reason) => {

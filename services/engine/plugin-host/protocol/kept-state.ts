@@ -2,8 +2,9 @@ import { deserialize, serialize } from 'node:v8'
 import type { Element } from '@eyrie/element'
 
 /**
- * When the code of an element under development is replaced, the new code continues with the state of the old one. The
- * state is encoded and decoded only in the processes of the element: to the engine it is a text of limited length.
+ * When the code of an element under development is replaced, the new code continues with the state
+ * of the old one. The state is encoded and decoded only in the processes of the element: to the
+ * engine it is a text of limited length.
  */
 
 const MAX_STATE_BYTES = 512 * 1024
@@ -12,23 +13,29 @@ export const MAX_STATE_LENGTH = Math.ceil(MAX_STATE_BYTES / 3) * 4
 
 /** The state of an open element. */
 export interface ElementState {
-  /** Returns the encoded state, if the element has one, or the problem because of which it cannot be kept. */
+  /**
+   * Returns the encoded state, if the element has one, or the problem because of
+   * which it cannot be kept.
+   */
   save(): { state?: string; problem?: string }
   /**
-   * Replaces the state by one of earlier code. If it does not fit, returns the problem, and the element keeps its
-   * initial state.
+   * Replaces the state by one of earlier code. If it does not fit, returns the problem, and the
+   * element keeps its initial state.
    */
   restore(encoded: string): { problem?: string }
 }
 
 /**
- * The shape of an initial state: the kind of each value, such as `number` or `Map`, by the path of the value, such as
- * `state.counts.up`. The content of arrays and maps is not part of the shape. New code can continue with a saved state if it
- * has all values of the saved shape.
+ * The shape of an initial state: the kind of each value, such as `number` or `Map`, by the path of
+ * the value, such as `state.counts.up`. The content of arrays and maps is not part of the shape.
+ * New code can continue with a saved state if it has all values of the saved shape.
  */
 type Shape = Readonly<Record<string, string>>
 
-/** Opens the state of an element. Must be called before the first frame, because it describes the initial state. */
+/**
+ * Opens the state of an element. Must be called before the first frame, because it
+ * describes the initial state.
+ */
 export function openState(element: Element): ElementState {
   const shape = describeShape(element.state)
   return {
@@ -75,19 +82,24 @@ function decode(encoded: string): [shape: Shape, state: unknown] {
 }
 
 /**
- * Throws an `Error` that names the first value that is not mere data, such as a function or an object of a class: its methods
- * would be lost. `visited` contains the objects that were checked already, because a state may be cyclic.
+ * Throws an `Error` that names the first value that is not mere data, such as a function or an
+ * object of a class: its methods would be lost. `visited` contains the objects that were checked
+ * already, because a state may be cyclic.
  */
 function assertData(value: unknown, path = 'state', visited = new Set<unknown>()): void {
   const kind = findKind(value)
-  if (kind === 'function' || kind === 'symbol') throw new Error(`${path} is a ${kind}, and not data`)
+  if (kind === 'function' || kind === 'symbol')
+    throw new Error(`${path} is a ${kind}, and not data`)
   if (typeof value !== 'object' || value === null || visited.has(value)) return
   visited.add(value)
   if (value instanceof Map || value instanceof Set) {
-    for (const part of [...value.keys(), ...value.values()]) assertData(part, `a value of ${path}`, visited)
+    for (const part of [...value.keys(), ...value.values()])
+      assertData(part, `a value of ${path}`, visited)
   } else if (Array.isArray(value) || isPlain(value)) {
     for (const [key, part] of Object.entries(value)) assertData(part, `${path}.${key}`, visited)
-  } else if (!(value instanceof Date || value instanceof ArrayBuffer || ArrayBuffer.isView(value))) {
+  } else if (
+    !(value instanceof Date || value instanceof ArrayBuffer || ArrayBuffer.isView(value))
+  ) {
     throw new Error(
       `${path} is a ${kind}: only plain objects, arrays, maps, sets, dates and buffers are kept`,
     )
@@ -108,7 +120,10 @@ function describeShape(initial: unknown): Shape {
   return shape
 }
 
-/** Throws an `Error` that names the first value of the saved state that the new code lacks. The new code may have more values. */
+/**
+ * Throws an `Error` that names the first value of the saved state that the new code lacks. The new
+ * code may have more values.
+ */
 function assertFits(savedShape: Shape, newShape: Shape): void {
   for (const [path, kind] of Object.entries(savedShape)) {
     const newKind = newShape[path]
@@ -117,7 +132,10 @@ function assertFits(savedShape: Shape, newShape: Shape): void {
   }
 }
 
-/** Returns the saved state, completed with the initial values of the properties that only the new code has. */
+/**
+ * Returns the saved state, completed with the initial values of the properties that
+ * only the new code has.
+ */
 function addNewProperties(
   saved: unknown,
   initial: unknown,

@@ -8,13 +8,15 @@ export async function loadElement(entry: string, name: string): Promise<ElementD
   const module: { default?: PluginDefinition } = await import(pathToFileURL(entry).href)
   const plugin = module.default ?? {}
   const definition = Object.hasOwn(plugin, name) ? plugin[name] : undefined
-  if (!definition) throw new Error(`the default export of ${basename(entry)} has no element "${name}"`)
+  if (!definition)
+    throw new Error(`the default export of ${basename(entry)} has no element "${name}"`)
   return definition
 }
 
 /**
- * Makes imports of `@eyrie/element` in plugins resolve to the copy of the engine, regardless of where a plugin is installed.
- * Must be called once per thread or process before the first `loadElement`.
+ * Makes imports of `@eyrie/element` in plugins resolve to the copy of the engine,
+ * regardless of where a plugin is installed. Must be called once per thread or process
+ * before the first `loadElement`.
  */
 export function resolveSdk(): void {
   registerHooks({

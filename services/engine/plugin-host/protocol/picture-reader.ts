@@ -2,8 +2,8 @@ import type { Picture } from '@eyrie/element'
 import type { RingLocation, RingReader } from '../../frames/ring-reader.ts'
 
 /**
- * Reads pictures of a view (picture size and pixel format) from its frame ring in shared memory into a buffer that is
- * reused. Switches to the new ring when the ring is replaced.
+ * Reads pictures of a view (picture size and pixel format) from its frame ring in shared memory
+ * into a buffer that is reused. Switches to the new ring when the ring is replaced.
  */
 export class PictureReader {
   readonly #openRing: (location: RingLocation) => RingReader

@@ -25,16 +25,20 @@ export interface RemoteElementOptions {
   connection: ElementConnection
   timeouts: ElementTimeouts
   onLog(entry: LogEntry): void
-  /** Does what the element calls for. Rejects with the reason. Without it, all calls are rejected. */
+  /**
+   * Does what the element calls for. Rejects with the reason. Without it, all calls are rejected.
+   */
   onCall?(call: ElementCall): Promise<unknown>
   /** Adds to the reason why the element broke what is known about its thread or process. */
   explain?(reason: string): string
   /**
-   * Returns the time in ms in which the thread or process has waited for a processor since its start. It does not count as time
-   * of the element. Without it, that time counts.
+   * Returns the time in ms in which the thread or process has waited for a processor since its
+   * start. It does not count as time of the element. Without it, that time counts.
    */
   waitedMs?(): number
-  /** Called once if the element breaks: it ends, does not answer in time, or sends what it must not. */
+  /**
+   * Called once if the element breaks: it ends, does not answer in time, or sends what it must not.
+   */
   onCrash?(reason: string): void
 }
 
@@ -56,7 +60,9 @@ const MAX_CLOSE_MS = 10_000
 /** Maximum time until an element is open or has failed to open. */
 export const MAX_OPEN_MS = DEFAULT_TIMEOUTS.loadMs + DEFAULT_TIMEOUTS.openMs
 
-/** The reason when the code of an element sends messages to the engine, bypassing `serveElement`. */
+/**
+ * The reason when the code of an element sends messages to the engine, bypassing `serveElement`.
+ */
 export const FORGED_ANSWER = 'it answers in place of the engine'
 
 const MAX_REASON_LENGTH = 500
@@ -80,7 +86,10 @@ export interface OpenedElement extends Element {
 export interface ElementUse {
   /** Whether the element reads the pictures of frames. */
   needsPixels: boolean
-  /** Returns the frame ring (pictures in shared memory) of a view; undefined until the media service has created it. */
+  /**
+   * Returns the frame ring (pictures in shared memory) of a view; undefined until the media
+   * service has created it.
+   */
   findRing(view: ViewSpec): RingLocation | undefined
   /** Returns why a view is not provided; undefined if it is. */
   checkView?(view: ViewSpec): string | undefined
@@ -93,8 +102,8 @@ export interface ElementUse {
 }
 
 /**
- * An element in a thread or process of its own, which handles one request at a time. After a timeout or failure, the thread or
- * process is terminated.
+ * An element in a thread or process of its own, which handles one request at a time. After a
+ * timeout or failure, the thread or process is terminated.
  */
 export class RemoteElement {
   readonly #options: RemoteElementOptions
@@ -102,7 +111,10 @@ export class RemoteElement {
   #answer: PromiseWithResolvers<ElementAnswer> | undefined
   /** Inferences that the element waits for. They take no time of its own. */
   readonly #inferences = new Set<Promise<void>>()
-  /** Time in which the element has waited for inferences, until the last time that it waited for none, in ms. */
+  /**
+   * Time in which the element has waited for inferences, until the last time that it
+   * waited for none, in ms.
+   */
   #inferringMs = 0
   #inferringSince = 0
   /** Whether the picture of the current frame was no longer available for an inference. */
@@ -115,7 +127,10 @@ export class RemoteElement {
     this.#options = options
   }
 
-  /** Loads and opens the element. Rejects with the reason if it fails; the thread or process is terminated then. */
+  /**
+   * Loads and opens the element. Rejects with the reason if it fails; the thread or
+   * process is terminated then.
+   */
   async open(source: ElementSource, use: ElementUse): Promise<OpenedElement> {
     const { loadMs, openMs, processMs } = this.#options.timeouts
     const loaded = await this.#request(loadMs, { type: 'load', ...source }, 'not loaded')
@@ -165,7 +180,10 @@ export class RemoteElement {
     }
   }
 
-  /** Closes the element and ends its thread or process. If this takes longer than a frame may take, it is terminated. */
+  /**
+   * Closes the element and ends its thread or process. If this takes longer than a frame may
+   * take, it is terminated.
+   */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -197,12 +215,16 @@ export class RemoteElement {
     this.#answer = undefined
     if (!message || !answer) this.fail(FORGED_ANSWER, answer)
     // An element that does not catch the error of its inference has not failed.
-    else if (message.type === 'failed' && this.#isFrameDropped) answer.resolve({ type: 'overwritten' })
+    else if (message.type === 'failed' && this.#isFrameDropped)
+      answer.resolve({ type: 'overwritten' })
     else if (message.type === 'failed') answer.reject(new Error(this.#toReason(message.message)))
     else answer.resolve(message)
   }
 
-  /** Terminates the thread or process, which has ended or must end. The current request and later ones reject. */
+  /**
+   * Terminates the thread or process, which has ended or must end. The current request
+   * and later ones reject.
+   */
   fail(reason: string, answer = this.#answer): void {
     this.#answer = undefined
     const error = this.#crash(reason)
@@ -233,7 +255,11 @@ export class RemoteElement {
     if (!this.#isClosed && !this.#failure) connection.send(reply)
   }
 
-  async #request(timeoutMs: number, message: ToElement, timeoutMessage?: string): Promise<ElementAnswer> {
+  async #request(
+    timeoutMs: number,
+    message: ToElement,
+    timeoutMessage?: string,
+  ): Promise<ElementAnswer> {
     if (this.#failure) throw this.#failure
 
     const answer = Promise.withResolvers<ElementAnswer>()
@@ -275,7 +301,10 @@ export class RemoteElement {
     }
   }
 
-  /** Time in which the element has waited for inferences, which is limited elsewhere, and for a processor. */
+  /**
+   * Time in which the element has waited for inferences, which is limited elsewhere,
+   * and for a processor.
+   */
   #readWaitedMs(): number {
     return this.#inferringMs + (this.#options.waitedMs?.() ?? 0)
   }
@@ -285,7 +314,10 @@ export class RemoteElement {
     return this.#options.explain?.(reason) ?? reason
   }
 
-  /** Terminates the thread or process and returns the error of its requests: the first reason why it broke. */
+  /**
+   * Terminates the thread or process and returns the error of its requests: the first
+   * reason why it broke.
+   */
   #crash(reason: string): Error {
     if (this.#failure) return this.#failure
     this.#failure = new Error(this.#toReason(reason))

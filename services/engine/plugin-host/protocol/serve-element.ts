@@ -21,9 +21,10 @@ export interface ElementPort {
 }
 
 /**
- * Runs an element (a step of a pipeline) in its thread or process: loads and opens it, then processes one frame at a time.
- * Returns the function that handles the messages of the engine. The engine sends `load` first, then `open`, then all others,
- * so that each message finds what the earlier ones have set.
+ * Runs an element (a step of a pipeline) in its thread or process: loads and opens it, then
+ * processes one frame at a time. Returns the function that handles the messages of the engine. The
+ * engine sends `load` first, then `open`, then all others, so that each message finds what the
+ * earlier ones have set.
  */
 export function serveElement({ send, end, pictures }: ElementPort): (message: ToElement) => void {
   let source: ElementSource | undefined
@@ -62,7 +63,10 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
   }
 
-  async function processFrame(frame: Frame, ring: RingLocation | undefined): Promise<ElementAnswer> {
+  async function processFrame(
+    frame: Frame,
+    ring: RingLocation | undefined,
+  ): Promise<ElementAnswer> {
     const cpuBefore = process.threadCpuUsage()
     const picture = ring && pictures.read(ring, frame.n)
     if (picture === 'overwritten') return { type: 'overwritten' }

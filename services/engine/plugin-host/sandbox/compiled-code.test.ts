@@ -34,7 +34,9 @@ it(
 
     const codeFolder = join(folder, 'code')
     await storeCompiledCode(codeFolder, join(folder, 'probe/element.ts'))
-    expect((await sandbox.open('element.ts', {}, { codeFolder })).metadata).toEqual({ strips: false })
+    expect((await sandbox.open('element.ts', {}, { codeFolder })).metadata).toEqual({
+      strips: false,
+    })
   },
   LIMIT_MS,
 )
@@ -49,9 +51,15 @@ it(
     const find = (version: string, entry: string) =>
       code.requestFolder({ plugin: 'probe', version, entry: join(folder, 'probe', entry) })
     expect(find('1.0.0', 'element.ts')).toBeUndefined()
-    await vi.waitUntil(() => find('1.0.0', 'element.ts') === join(folder, 'code/probe/1.0.0'), LIMIT_MS)
+    await vi.waitUntil(
+      () => find('1.0.0', 'element.ts') === join(folder, 'code/probe/1.0.0'),
+      LIMIT_MS,
+    )
     expect(find('2.0.0', 'wrong.ts')).toBe(join(folder, 'code/.sdk'))
-    await vi.waitUntil(() => find('2.0.0', 'wrong.ts') === join(folder, 'code/probe/2.0.0'), LIMIT_MS)
+    await vi.waitUntil(
+      () => find('2.0.0', 'wrong.ts') === join(folder, 'code/probe/2.0.0'),
+      LIMIT_MS,
+    )
     expect(find('1.0.0', 'element.py')).toBeUndefined()
   },
   LIMIT_MS,

@@ -22,18 +22,22 @@ interface PluginEntry {
 }
 
 /**
- * Code that is compiled in advance, so that sandboxed processes start faster. Only the processes of a version read its
- * folder.
+ * Code that is compiled in advance, so that sandboxed processes start faster. Only the processes of
+ * a version read its folder.
  */
 export interface CompiledCode {
   /**
-   * Returns the folder with the compiled code of a version. The first call for a version only starts its compilation. Until
-   * the code of the version is ready, returns the folder with the code of the SDK, or undefined if that is not ready either.
+   * Returns the folder with the compiled code of a version. The first call for a version only
+   * starts its compilation. Until the code of the version is ready, returns the folder with the
+   * code of the SDK, or undefined if that is not ready either.
    */
   requestFolder(plugin: PluginEntry): string | undefined
 }
 
-/** Deletes the code that earlier runs of the engine have stored in `folder`, because its plugins may have been removed. */
+/**
+ * Deletes the code that earlier runs of the engine have stored in `folder`, because its plugins
+ * may have been removed.
+ */
 export async function createCompiledCode(folder: string, log: Log): Promise<CompiledCode> {
   await rm(folder, { recursive: true, force: true })
   const requestedFolders = new Set<string>()
@@ -41,7 +45,10 @@ export async function createCompiledCode(folder: string, log: Log): Promise<Comp
   // One compilation at a time: when the engine starts, all plugins are requested at once.
   const compiling = new Mutex()
 
-  /** Compiles the SDK and, if there is an `entry`, the plugin with this module, unless that has been requested already. */
+  /**
+   * Compiles the SDK and, if there is an `entry`, the plugin with this module, unless that has
+   * been requested already.
+   */
   async function compile(codeFolder: string, entry?: string): Promise<void> {
     if (requestedFolders.has(codeFolder)) return
     requestedFolders.add(codeFolder)
@@ -66,8 +73,8 @@ export async function createCompiledCode(folder: string, log: Log): Promise<Comp
 }
 
 /**
- * Stores the compiled code of the SDK, and of the plugin with this entry module, in a folder. The process that compiles
- * does not run the plugin. Rejects if it fails.
+ * Stores the compiled code of the SDK, and of the plugin with this entry module, in a folder. The
+ * process that compiles does not run the plugin. Rejects if it fails.
  */
 export async function storeCompiledCode(codeFolder: string, entry?: string): Promise<void> {
   mkdirSync(codeFolder, { recursive: true, mode: 0o700 })

@@ -27,7 +27,9 @@ describe('plugin quarantine', () => {
     expect(quarantine.addCrash(probe, 'second')).toBe(false)
     wait(39)
     expect(quarantine.addCrash(probe, 'third')).toBe(true)
-    expect(quarantine.list()).toEqual([{ ...probe, reason: 'third', time: '2026-05-04T00:00:59.000Z' }])
+    expect(quarantine.list()).toEqual([
+      { ...probe, reason: 'third', time: '2026-05-04T00:00:59.000Z' },
+    ])
     expect(quarantine.find(probe)?.reason).toBe('third')
     expect(quarantine.find({ ...probe, channel: 4 })).toBeUndefined()
   })

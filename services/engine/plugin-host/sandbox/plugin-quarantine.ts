@@ -10,15 +10,19 @@ const PERIOD_MS = 60_000
 export type PluginOnChannel = Pick<QuarantinedPlugin, 'plugin' | 'version' | 'channel'>
 
 /**
- * Counts the crashes of plugins. A version that crashes repeatedly on a channel is in quarantine there, until a person
- * releases it; other channels continue to use it. Quarantines survive restarts of the engine.
+ * Counts the crashes of plugins. A version that crashes repeatedly on a channel is in quarantine
+ * there, until a person releases it; other channels continue to use it. Quarantines survive
+ * restarts of the engine.
  */
 export interface PluginQuarantine {
   list(): readonly QuarantinedPlugin[]
   find(plugin: PluginOnChannel): QuarantinedPlugin | undefined
   /** Counts a crash. Returns whether the plugin is in quarantine because of it. */
   addCrash(plugin: PluginOnChannel, reason: string): boolean
-  /** Ends the quarantines of all versions of a plugin, or of one version. Returns the quarantines that have ended. */
+  /**
+   * Ends the quarantines of all versions of a plugin, or of one version. Returns the
+   * quarantines that have ended.
+   */
   release(plugin: string, version?: string): QuarantinedPlugin[]
 }
 
@@ -54,7 +58,9 @@ export function openPluginQuarantine({
       const key = toKey({ plugin, version, channel })
       const time = now()
       const earlier = crashes.get(key) ?? []
-      const recent = [...earlier, time.getTime()].filter(crashTime => time.getTime() - crashTime < PERIOD_MS)
+      const recent = [...earlier, time.getTime()].filter(
+        crashTime => time.getTime() - crashTime < PERIOD_MS,
+      )
       crashes.set(key, recent)
       if (recent.length < MAX_CRASHES) return false
       crashes.delete(key)

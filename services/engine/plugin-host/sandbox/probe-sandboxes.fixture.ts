@@ -1,6 +1,11 @@
 import { join } from 'node:path'
 import { serviceEgress } from '@eyrie/kit'
-import { createSandboxes, type Sandboxes, type SandboxesOptions, type SandboxRequest } from './sandboxes.ts'
+import {
+  createSandboxes,
+  type Sandboxes,
+  type SandboxesOptions,
+  type SandboxRequest,
+} from './sandboxes.ts'
 
 /** Creates sandboxes for the plugins of a folder, in which they also store what they need. */
 export const createTestSandboxes = (

@@ -5,11 +5,17 @@ import { MAX_RESIDENT_BYTES } from './limits/usage-limits.ts'
 import { createPythonCommand, createPythonPolicy, isPython } from './python/python-process.ts'
 
 const MAX_HEAP_MIB = MAX_RESIDENT_BYTES / 2 ** 20
-/** Higher than `MAX_RESIDENT_BYTES`, so that the engine, which samples the memory in use, can end the process with a reason. */
+/**
+ * Higher than `MAX_RESIDENT_BYTES`, so that the engine, which samples the memory in use, can end
+ * the process with a reason.
+ */
 const MAX_DATA_BYTES = 2 * MAX_RESIDENT_BYTES
 const MAX_OPEN_FILES = 64
 const LIMITS = { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES }
-/** Code is compiled and run with the same options, because Node ignores code that was compiled with others. */
+/**
+ * Code is compiled and run with the same options, because Node ignores code that was
+ * compiled with others.
+ */
 const V8_OPTIONS = [
   `--max-old-space-size=${MAX_HEAP_MIB}`,
   // Without it, a native crash could be mistaken for an error of WebAssembly.
@@ -27,18 +33,22 @@ export interface ProcessOptions {
 }
 
 /**
- * Returns what the process of an element may use. Its code is uploaded and not trusted: it can read its package and the SDK,
- * but can use no network, write no files and start no programs.
+ * Returns what the process of an element may use. Its code is uploaded and not trusted: it can read
+ * its package and the SDK, but can use no network, write no files and start no programs.
  */
 export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
-  // The thread of the debugger reserves as much memory as the main thread. `MAX_RESIDENT_BYTES` applies to both together.
+  // The thread of the debugger reserves as much memory as the main thread. `MAX_RESIDENT_BYTES`
+  // applies to both together.
   const dataBytes = options.isInspected ? 2 * MAX_DATA_BYTES : MAX_DATA_BYTES
   const limits = { ...LIMITS, dataBytes, fileBytes: 0 }
   if (isPython(options.entry)) return createPythonPolicy(options.entry, limits)
   return { read: listReadable(options), execute: [process.execPath], limits }
 }
 
-/** Node's permissions for the thread that serves a debugger. The boundaries of the launcher still apply. */
+/**
+ * Node's permissions for the thread that serves a debugger. The boundaries of the
+ * launcher still apply.
+ */
 const INSPECTOR_OPTIONS = [
   '--allow-inspector',
   '--allow-worker',
@@ -46,12 +56,15 @@ const INSPECTOR_OPTIONS = [
 ]
 
 /** Returns the program that runs an element, and its arguments. */
-export function createProcessCommand(options: ProcessOptions): [program: string, ...args: string[]] {
+export function createProcessCommand(
+  options: ProcessOptions,
+): [program: string, ...args: string[]] {
   const { entry, codeFolder } = options
   if (isPython(entry)) return createPythonCommand('serve')
   return [
     process.execPath,
-    // A second boundary inside that of the launcher: Node's permissions. The addon that receives frame rings is native code.
+    // A second boundary inside that of the launcher: Node's permissions. The addon that receives
+    // frame rings is native code.
     '--permission',
     '--allow-addons',
     '--disable-warning=SecurityWarning',
@@ -65,14 +78,17 @@ export function createProcessCommand(options: ProcessOptions): [program: string,
   ]
 }
 
-/** Lists the folders and files that the process of an element reads: its package, and the code that runs it. */
+/**
+ * Lists the folders and files that the process of an element reads: its package, and
+ * the code that runs it.
+ */
 function listReadable({ entry, codeFolder }: ProcessOptions): string[] {
   return [...ELEMENT_CODE, dirname(entry), ...asList(codeFolder)]
 }
 
 /**
- * Returns what a compiling process may use. It compiles the SDK, and the plugin with the module `entry` if there is one. It
- * can write only to `codeFolder`, where it stores the compiled code.
+ * Returns what a compiling process may use. It compiles the SDK, and the plugin with the module
+ * `entry` if there is one. It can write only to `codeFolder`, where it stores the compiled code.
  */
 export function createCompilerPolicy(codeFolder: string, entry: string | undefined): LaunchPolicy {
   return {

@@ -73,7 +73,9 @@ it.each([
   const next = await openWith(10)
   const { state } = await old.remoteState.save()
   expect(await next.remoteState.restore(state!)).toBeUndefined()
-  expect(await next.process(frame(3))).toMatchObject({ counters: { seen: { total: 12, frames: 3 } } })
+  expect(await next.process(frame(3))).toMatchObject({
+    counters: { seen: { total: 12, frames: 3 } },
+  })
 })
 
 it('a state of code in another language is not kept', async () => {
@@ -82,7 +84,9 @@ it('a state of code in another language is not kept', async () => {
     const { state } = await from.remoteState.save()
     expect(await to.remoteState.restore(state!)).toMatch(/another language/)
   }
-  expect(await next.process(frame(1))).toMatchObject({ counters: { seen: { total: 1, frames: 1 } } })
+  expect(await next.process(frame(1))).toMatchObject({
+    counters: { seen: { total: 1, frames: 1 } },
+  })
 })
 
 it.each([

@@ -3,8 +3,9 @@ import { createDescriptorSockets, sendDescriptor } from '@eyrie/kit/descriptors/
 import type { RingLocation } from '../../frames/ring-reader.ts'
 
 /**
- * Sends frame rings, which contain the pictures of a source, to a process. The process receives each ring as an open file that
- * it can only read. It learns neither where rings are stored nor that there are other rings.
+ * Sends frame rings, which contain the pictures of a source, to a process. The process receives
+ * each ring as an open file that it can only read. It learns neither where rings are stored nor
+ * that there are other rings.
  */
 export class RingSender {
   /** Descriptor of the other end of the socket, which the process inherits. */
@@ -23,8 +24,8 @@ export class RingSender {
   }
 
   /**
-   * Sends a ring, unless it is the one that was sent last. Returns the location under which the process knows the ring;
-   * undefined if the media service has removed it.
+   * Sends a ring, unless it is the one that was sent last. Returns the location under which the
+   * process knows the ring; undefined if the media service has removed it.
    */
   send(ring: RingLocation): RingLocation | undefined {
     const isSent = this.#sent?.path === ring.path && this.#sent.generation === ring.generation

@@ -31,11 +31,17 @@ export interface SandboxTest {
   logged: [level: string, fields: object, message: string][]
   /** Reasons of crashes of the element. */
   crashes: string[]
-  /** Opens the element `probe` of a plugin of the same name in a sandbox. It is closed at the end of the test. */
+  /**
+   * Opens the element `probe` of a plugin of the same name in a sandbox. It is closed at
+   * the end of the test.
+   */
   open(entry: string, args: object, options?: TestElementOptions): Promise<OpenedElement>
 }
 
-/** Creates a sandbox for each test of a file. The properties of the returned object are those of the current test. */
+/**
+ * Creates a sandbox for each test of a file. The properties of the returned object are those
+ * of the current test.
+ */
 export function useSandbox(): SandboxTest {
   const sandbox = {
     async open(entry, args, { timeouts = patient, ...options } = {}) {
@@ -55,7 +61,12 @@ export function useSandbox(): SandboxTest {
           onCost: () => {},
           onCrash: reason => crashes.push(reason),
           logFields: { plugin: 'probe' },
-          log: { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') },
+          log: {
+            debug: record('debug'),
+            info: record('info'),
+            warn: record('warn'),
+            error: record('error'),
+          },
           ...options,
         },
         timeouts,

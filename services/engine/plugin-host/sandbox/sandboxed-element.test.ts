@@ -66,7 +66,9 @@ describe('sandboxed element', () => {
       counters: { seen: { sum: 4 } },
     })
     expect(its.logged).toContainEqual(['warn', { level: 3, plugin: 'probe' }, 'low light'])
-    await vi.waitFor(() => expect(its.logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']))
+    await vi.waitFor(() =>
+      expect(its.logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']),
+    )
     expect(its.crashes).toEqual([])
   })
 
@@ -97,7 +99,9 @@ describe('sandboxed element', () => {
   })
 
   it('processes frames at any rate', async () => {
-    const opened = await openWith('return { process: (frame: any) => ({ objects: frame.objects }) }')
+    const opened = await openWith(
+      'return { process: (frame: any) => ({ objects: frame.objects }) }',
+    )
     // More answers than a process may write within a second without having been asked.
     for (let n = 1; n <= 8000; n += 1) await opened.process(frame(n))
     expect(its.crashes).toEqual([])
@@ -167,7 +171,11 @@ describe('sandboxed element', () => {
   it.each([
     ['throws', `throw new Error('no model')`, 'no model'],
     ['throws no error', `throw 'a word'`, 'a word'],
-    ['has a view that is none', `return { view: { format: 'XYZ' }, process: () => ({}) }`, '/view/format'],
+    [
+      'has a view that is none',
+      `return { view: { format: 'XYZ' }, process: () => ({}) }`,
+      '/view/format',
+    ],
   ])('does not open when it %s, which is not a crash', async (_, open, reason) => {
     await expect(openWith(open)).rejects.toThrow(reason)
     expect(its.crashes).toEqual([])
@@ -179,7 +187,9 @@ describe('sandboxed element', () => {
   })
 
   it('reports an error of a frame, which is not a crash', async () => {
-    expect(await failWith(`() => { throw new Error('boom') }`)).toMatch(/^boom \(element\.ts:2:\d+\)$/)
+    expect(await failWith(`() => { throw new Error('boom') }`)).toMatch(
+      /^boom \(element\.ts:2:\d+\)$/,
+    )
     expect(its.crashes).toEqual([])
   })
 
@@ -235,12 +245,24 @@ describe('sandboxed element', () => {
   const message = (kind: number, body: string) =>
     `Buffer.concat([Buffer.from([${body.length}, 0, 0, 0, ${kind}]), Buffer.from('${body}')])`
   it.each([
-    ['an answer of another kind', message(1, '{"type":"opened"}'), /answers in place of the engine/],
+    [
+      'an answer of another kind',
+      message(1, '{"type":"opened"}'),
+      /answers in place of the engine/,
+    ],
     ['a message that is not JSON', message(1, '{{'), /answers in place of the engine/],
     ['a log entry as an answer', message(1, '{"type":"log","level":"info"}'), /answers in place/],
-    ['a log entry of another level', message(2, '{"type":"log","level":"fatal"}'), /answers in place/],
+    [
+      'a log entry of another level',
+      message(2, '{"type":"log","level":"fatal"}'),
+      /answers in place/,
+    ],
     ['a message of an unknown kind', message(7, '{}'), /unknown kind 7/],
-    ['a message without end', 'Buffer.from([255, 255, 255, 255, 1])', /message of 4294967295 bytes/],
+    [
+      'a message without end',
+      'Buffer.from([255, 255, 255, 255, 1])',
+      /message of 4294967295 bytes/,
+    ],
     [
       'two answers',
       `Buffer.concat(Array(2).fill(${message(1, '{"type":"overwritten"}')}))`,
@@ -296,7 +318,10 @@ describe('sandboxed element', () => {
       outcome: {
         environment: 0,
         ...Object.fromEntries(
-          Object.keys(attacks).map(name => [name, expect.stringMatching(/ACCESS|PERM|ENOENT|EAI_AGAIN/)]),
+          Object.keys(attacks).map(name => [
+            name,
+            expect.stringMatching(/ACCESS|PERM|ENOENT|EAI_AGAIN/),
+          ]),
         ),
       },
     })
@@ -313,7 +338,9 @@ describe('sandboxed element', () => {
     const include = resolve(process.execPath, '../../include/node')
     const addon = join(its.folder, 'probe/attacks.node')
     const source = resolve(import.meta.dirname, 'native-attacks.fixture.c')
-    execFileSync('gcc', ['-shared', '-fPIC', '-isystem', include, '-o', addon, source], { stdio: 'pipe' })
+    execFileSync('gcc', ['-shared', '-fPIC', '-isystem', include, '-o', addon, source], {
+      stdio: 'pipe',
+    })
 
     const module = `import { createRequire } from 'node:module'
       const { attack } = createRequire(import.meta.url)('./attacks.node')`
@@ -334,7 +361,9 @@ describe('sandboxed element', () => {
   })
 
   it('shows its log at a limited rate', async () => {
-    await processOnce(`() => { for (let i = 0; i < 1000; i++) setup.log.info({ i }, 'entry'); return {} }`)
+    await processOnce(
+      `() => { for (let i = 0; i < 1000; i++) setup.log.info({ i }, 'entry'); return {} }`,
+    )
     const entries = its.logged.filter(([, , text]) => text === 'entry')
     expect(entries.length).toBeGreaterThanOrEqual(100)
     expect(entries.length).toBeLessThan(200)

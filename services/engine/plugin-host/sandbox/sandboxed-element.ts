@@ -31,7 +31,10 @@ import { INSPECTOR_SOCKET, MESSAGE_SOCKET } from './process/process-descriptors.
 import { createProcessCommand, createProcessPolicy } from './process-policy.ts'
 import { RingSender } from './ring-sender.ts'
 
-/** An element (a step of a pipeline) that is to run in a process of its own, which can use only what it is granted. */
+/**
+ * An element (a step of a pipeline) that is to run in a process of its own, which can use
+ * only what it is granted.
+ */
 export interface SandboxedElementOptions extends Omit<ElementUse, 'onCost'> {
   source: ElementSource
   /** Folder that `storeCompiledCode` has filled. */
@@ -72,21 +75,27 @@ const MESSAGE_LIMITS = new Map<number, number>([
 /** Pieces in which messages and output arrive: each costs the engine time, however small it is. */
 const BURST_READS = 5000
 const READS_PER_SECOND = 1000
-/** Further pieces for each request of the engine, whose answer is seldom longer. A file may be analysed at thousands of frames a second. */
+/**
+ * Further pieces for each request of the engine, whose answer is seldom longer. A file may be
+ * analysed at thousands of frames a second.
+ */
 const READS_PER_REQUEST = 4
 const BURST_CALLS = 200
 const CALLS_PER_SECOND = 20
 const TOO_MANY_CALLS = `it makes more than ${CALLS_PER_SECOND} calls per second`
 
-/** Far more than are accepted for a frame: an element that asks for so many ignores the refusals. */
+/**
+ * Far more than are accepted for a frame: an element that asks for so many ignores the refusals.
+ */
 const MAX_INFERENCES_PER_REQUEST = 200
 const TOO_MANY_INFERENCES = `it asks for more than ${MAX_INFERENCES_PER_REQUEST} inferences for a frame`
 
 const SAMPLE_INTERVAL_MS = 200
 
 /**
- * Opens an element in a process of its own. The process can read its package, the SDK and the frame rings of its channel, and
- * can answer the engine; everything that it sends is limited in length and rate, and checked before it is parsed.
+ * Opens an element in a process of its own. The process can read its package, the SDK and the frame
+ * rings of its channel, and can answer the engine; everything that it sends is limited in length
+ * and rate, and checked before it is parsed.
  */
 export async function openSandboxedElement(
   options: SandboxedElementOptions,
@@ -108,7 +117,11 @@ export async function openSandboxedElement(
     ...use
   } = options
   const rings = new RingSender()
-  const processOptions = { entry: source.entry, codeFolder, isInspected: onInspectable !== undefined }
+  const processOptions = {
+    entry: source.entry,
+    codeFolder,
+    isInspected: onInspectable !== undefined,
+  }
   const command = createProcessCommand(processOptions)
   const policy = createProcessPolicy(processOptions)
   const { child, report } = launch(command, policy, {
@@ -214,7 +227,11 @@ function terminate(child: ChildProcess): void {
   }
 }
 
-function limitReads(stream: NodeJS.ReadableStream, remote: RemoteElement, reads: TokenBucket): void {
+function limitReads(
+  stream: NodeJS.ReadableStream,
+  remote: RemoteElement,
+  reads: TokenBucket,
+): void {
   stream.on('data', () => {
     if (!reads.take(1, performance.now()))
       remote.fail(`it writes more than ${READS_PER_SECOND} times per second`)
@@ -233,7 +250,8 @@ function receiveMessages(
     for (const { kind, body } of decoder.decode(bytes)) {
       const now = performance.now()
       if (kind === MESSAGE_KIND.call && !calls.take(1, now)) throw new Error(TOO_MANY_CALLS)
-      if (kind === MESSAGE_KIND.infer && !inferences.take(1, now)) throw new Error(TOO_MANY_INFERENCES)
+      if (kind === MESSAGE_KIND.infer && !inferences.take(1, now))
+        throw new Error(TOO_MANY_INFERENCES)
       if (kind === MESSAGE_KIND.log) {
         const flood = intake.countBytes(body.length, now)
         if (flood) throw new Error(flood)
@@ -268,7 +286,11 @@ function parseJson(body: Buffer): unknown {
 }
 
 /** Logs what the process prints, such as `console.log` and errors of Node. */
-function receiveOutput(output: NodeJS.ReadableStream, remote: RemoteElement, intake: LogIntake): void {
+function receiveOutput(
+  output: NodeJS.ReadableStream,
+  remote: RemoteElement,
+  intake: LogIntake,
+): void {
   output.on('data', (bytes: Buffer) => {
     const now = performance.now()
     const flood = intake.countBytes(bytes.length, now)
@@ -279,7 +301,9 @@ function receiveOutput(output: NodeJS.ReadableStream, remote: RemoteElement, int
 }
 
 function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal ? `its process was ended by ${signal}` : `its process has ended with exit code ${code}`
+  return signal
+    ? `its process was ended by ${signal}`
+    : `its process has ended with exit code ${code}`
 }
 
 /** Ends the process when it exceeds its limits. `check` returns which limit a sample exceeds. */

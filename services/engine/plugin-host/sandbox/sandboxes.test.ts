@@ -35,7 +35,8 @@ describe('sandboxes', () => {
     async () => {
       const { quarantine, sandboxes, verified, openElement } = await setUp('process.exit(7)')
       expect(sandboxes.findIsolationProblem()).toBeUndefined()
-      for (let crash = 1; crash <= 3; crash += 1) await expect(openElement()).rejects.toThrow(/exit code 7/)
+      for (let crash = 1; crash <= 3; crash += 1)
+        await expect(openElement()).rejects.toThrow(/exit code 7/)
       expect(verified).toEqual(Array(3).fill('probe 1.0.0'))
 
       await expect(openElement()).rejects.toThrow(
@@ -52,7 +53,9 @@ describe('sandboxes', () => {
     'end an element before the next frame when its publisher is no longer trusted, which is no crash',
     async () => {
       const folder = createTemporaryFolder()
-      writePlugin(folder, { open: 'return { metadata: { ran: true }, process: () => ({ events: [] }) }' })
+      writePlugin(folder, {
+        open: 'return { metadata: { ran: true }, process: () => ({ events: [] }) }',
+      })
       const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json') })
       const addCrash = vi.spyOn(quarantine, 'addCrash')
       let isTrusted = true
@@ -96,7 +99,13 @@ describe('sandboxes', () => {
     async () => {
       const folder = createTemporaryFolder()
       writePlugin(folder, { open: 'return { metadata: { ran: true }, process: () => ({}) }' })
-      const policy = { read: [root, '/proc'], write: [folder], sockets: true, processes: true, limits: {} }
+      const policy = {
+        read: [root, '/proc'],
+        write: [folder],
+        sockets: true,
+        processes: true,
+        limits: {},
+      }
       const launcher = resolve(root, 'services/kit/launcher/build/eyrie-launcher')
       const { child } = launchNode(
         [resolve(import.meta.dirname, 'weak-machine.fixture.ts')],
@@ -111,7 +120,9 @@ describe('sandboxes', () => {
       expect(received.mock.calls[0]?.[0]).toEqual([
         {
           level: 'none',
-          outcome: expect.stringMatching(/isolation is none: .*engine\.allow_partial_plugin_isolation/),
+          outcome: expect.stringMatching(
+            /isolation is none: .*engine\.allow_partial_plugin_isolation/,
+          ),
         },
         { level: 'none', outcome: { ran: true } },
       ])

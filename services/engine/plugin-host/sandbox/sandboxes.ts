@@ -31,13 +31,15 @@ export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' 
   source: ElementSource
   /** What the manifest declares; undefined if it declares nothing. */
   capabilities: Capabilities | undefined
-  /** Called when the plugin was verified and before its process starts. An error prevents the start. */
+  /**
+   * Called when the plugin was verified and before its process starts. An error prevents the start.
+   */
   prepare?(): Promise<void>
   /** Runs a model for the element. */
   infer?(call: InferCall): Promise<EncodedResult>
   /**
-   * Whether the element only shows what it would do. It runs at the lowest priority, its storage is empty and is deleted, it
-   * sends no requests, and its crashes do not count.
+   * Whether the element only shows what it would do. It runs at the lowest priority, its storage is
+   * empty and is deleted, it sends no requests, and its crashes do not count.
    */
   isShadow?: boolean
   onCost(ms: number): void
@@ -50,9 +52,15 @@ export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' 
 export interface Sandboxes {
   /** The boundaries around the processes. */
   readonly isolation: Isolation
-  /** Returns why uploaded code must not run within these boundaries, with the remedy; undefined if it may run. */
+  /**
+   * Returns why uploaded code must not run within these boundaries, with the remedy;
+   * undefined if it may run.
+   */
   findIsolationProblem(): string | undefined
-  /** Starts a process and opens the element. Rejects with the reason if it fails, or if the plugin is in quarantine. */
+  /**
+   * Starts a process and opens the element. Rejects with the reason if it fails, or if the
+   * plugin is in quarantine.
+   */
   open(request: SandboxRequest): Promise<OpenedElement>
 }
 
@@ -68,13 +76,19 @@ export interface SandboxesOptions {
   storageFolder: string
   /** Opens connections to the servers that manifests declare. */
   egress: Egress
-  /** Offers the processes of development versions of a plugin to debuggers; undefined if no plugin is debugged. */
+  /**
+   * Offers the processes of development versions of a plugin to debuggers; undefined if
+   * no plugin is debugged.
+   */
   inspector?: { plugin: string; server: InspectorServer } | undefined
-  /** Throws an `Error` if the files of a plugin have changed since it was installed, or since it was signed. */
+  /**
+   * Throws an `Error` if the files of a plugin have changed since it was installed, or
+   * since it was signed.
+   */
   verifyPackage(plugin: string, version: string): Promise<unknown>
   /**
-   * Throws an `Error` with the remedy if the owner does not accept the publisher of a plugin. Called before each frame as well,
-   * so that a plugin ends when its publisher is distrusted.
+   * Throws an `Error` with the remedy if the owner does not accept the publisher of a plugin.
+   * Called before each frame as well, so that a plugin ends when its publisher is distrusted.
    */
   assertTrusted(plugin: string, version: string): void
   log: Log
@@ -113,7 +127,16 @@ export async function createSandboxes({
   return {
     isolation,
     findIsolationProblem: () => findIsolationProblem(isolation),
-    open: async ({ plugin, source, capabilities, prepare, infer, isShadow = false, log, ...request }) => {
+    open: async ({
+      plugin,
+      source,
+      capabilities,
+      prepare,
+      infer,
+      isShadow = false,
+      log,
+      ...request
+    }) => {
       if (!isShadow) assertReleased(quarantine, plugin)
       checkIsolation(isolation)
       const assertAccepted = () => assertTrusted(plugin.plugin, plugin.version)
@@ -156,7 +179,8 @@ export async function createSandboxes({
           const isQuarantined = quarantine.addCrash(plugin, `${source.name}: ${reason}`)
           const { plugin: name, version } = plugin
           log.error({ plugin: name, version, element: source.name, reason }, 'plugin crashed')
-          if (isQuarantined) log.error({ plugin: name, version, reason }, 'put plugin in quarantine')
+          if (isQuarantined)
+            log.error({ plugin: name, version, reason }, 'put plugin in quarantine')
         },
         logFields: {
           plugin: plugin.plugin,
@@ -165,7 +189,11 @@ export async function createSandboxes({
         },
         log,
       }
-      const timeouts = isShadow ? SHADOW_TIMEOUTS : isInspected ? INSPECTED_TIMEOUTS : DEFAULT_TIMEOUTS
+      const timeouts = isShadow
+        ? SHADOW_TIMEOUTS
+        : isInspected
+          ? INSPECTED_TIMEOUTS
+          : DEFAULT_TIMEOUTS
       const opened = await openSandboxedElement(options, timeouts)
       const element = { ...opened, isInspected }
       if (!isShadow) return whileAccepted(element, assertAccepted)
@@ -176,7 +204,10 @@ export async function createSandboxes({
 
 /** Storage of versions in shadow. No plugin has such a name. */
 const SHADOW_FOLDER = '.shadow'
-/** At the lowest priority, a frame may take long, even without the time in which it waits for a processor. */
+/**
+ * At the lowest priority, a frame may take long, even without the time in which it
+ * waits for a processor.
+ */
 const SHADOW_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: 10_000 }
 const INSPECTED_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: MAX_INSPECTED_MS }
 
@@ -225,6 +256,9 @@ function assertReleased(quarantine: PluginQuarantine, plugin: PluginOnChannel): 
 /** Starts a process that does nothing within the boundaries of an element. */
 async function probeIsolation(folder: string): Promise<Isolation> {
   const policy = createProcessPolicy({ entry: `${folder}/element.js` })
-  const { report } = launch([process.execPath, '--version'], policy, { output: 'ignore', descriptors: [] })
+  const { report } = launch([process.execPath, '--version'], policy, {
+    output: 'ignore',
+    descriptors: [],
+  })
   return toIsolation(await report)
 }

@@ -44,7 +44,11 @@ it(
     })
     const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json') })
     const addCrash = vi.spyOn(quarantine, 'addCrash')
-    const sandboxes = await createTestSandboxes(folder, { quarantine, allowsPartialIsolation: false, log })
+    const sandboxes = await createTestSandboxes(folder, {
+      quarantine,
+      allowsPartialIsolation: false,
+      log,
+    })
     const declared = capabilities.parse({
       network: [host],
       storage_bytes: 1000,
@@ -60,14 +64,21 @@ it(
     })
     const shadow = await open(true)
     expect(await shadow.process(createElementFrame(1))).toEqual({
-      events: [{ type: 'ran', files: 0, sent: 'a version in shadow sends no requests', priority: 19 }],
+      events: [
+        { type: 'ran', files: 0, sent: 'a version in shadow sends no requests', priority: 19 },
+      ],
     })
     expect(requests).toEqual(['POST'])
     expect(listFiles()).toEqual(['visits-0'])
 
-    await expect((async () => shadow.process(createElementFrame(2)))()).rejects.toThrow('exit code 7')
+    await expect((async () => shadow.process(createElementFrame(2)))()).rejects.toThrow(
+      'exit code 7',
+    )
     shadow.close?.()
-    await vi.waitUntil(() => readdirSync(join(folder, '.storage/.shadow/probe/probe')).length === 0, LIMIT_MS)
+    await vi.waitUntil(
+      () => readdirSync(join(folder, '.storage/.shadow/probe/probe')).length === 0,
+      LIMIT_MS,
+    )
     expect(addCrash).not.toHaveBeenCalled()
     active.close?.()
   },

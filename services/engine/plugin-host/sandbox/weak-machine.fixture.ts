@@ -3,8 +3,9 @@ import { openPluginQuarantine } from './plugin-quarantine.ts'
 import { createTestSandboxes, openProbe } from './probe-sandboxes.fixture.ts'
 
 /**
- * Runs the plugin `probe` in the folder as the engine does, within boundaries that refuse to set further boundaries, as some
- * containers do. Sends the level of isolation and what became of the plugin, without and with the permission of the owner.
+ * Runs the plugin `probe` in the folder as the engine does, within boundaries that refuse to set
+ * further boundaries, as some containers do. Sends the level of isolation and what became of the
+ * plugin, without and with the permission of the owner.
  */
 
 const ignore = () => {}

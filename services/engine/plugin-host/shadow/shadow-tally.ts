@@ -5,7 +5,10 @@ import { quantile } from '../../statistics/quantile.ts'
 import { roundToThousandths } from '../../statistics/round.ts'
 import type { ProcessUsage } from '../sandbox/limits/process-usage.ts'
 
-/** Counts the results, costs and failures of one of two versions of an element, which are compared on a channel. */
+/**
+ * Counts the results, costs and failures of one of two versions of an element, which are
+ * compared on a channel.
+ */
 class SideTally {
   readonly #budgetMs: number | undefined
   #failures = 0
@@ -79,7 +82,10 @@ export class ShadowTally {
   #frames = 0
   /** Number of frames that only the active version has processed. */
   #skipped = 0
-  /** Whether the version in shadow gets too little CPU time: its process has waited for a processor longer than it has run. */
+  /**
+   * Whether the version in shadow gets too little CPU time: its process has waited for a processor
+   * longer than it has run.
+   */
   #isStarved = false
   /** Numbers of frames in which the results of the versions differ. */
   readonly #different = { objects: 0, events: 0 }
@@ -101,8 +107,8 @@ export class ShadowTally {
   }
 
   /**
-   * Records the results of both versions for a frame. `objectsInFrame` is the number of objects that earlier elements have
-   * found: a result without `objects` leaves these unchanged.
+   * Records the results of both versions for a frame. `objectsInFrame` is the number of objects
+   * that earlier elements have found: a result without `objects` leaves these unchanged.
    */
   recordFrame(objectsInFrame: number, active: FrameResult, shadow: FrameResult): void {
     this.#frames += 1

@@ -29,7 +29,10 @@ describe('verdict on a version in shadow', () => {
   })
 
   it('is the same if results, costs and failures are', () => {
-    const tally = recordFrames(createTally(5), { events: [{ type: 'seen' }], counters: { gate: { up: 1 } } })
+    const tally = recordFrames(createTally(5), {
+      events: [{ type: 'seen' }],
+      counters: { gate: { up: 1 } },
+    })
     tally.active.recordFailure('camera')
     tally.shadow.recordFailure('camera')
     for (const side of [tally.active, tally.shadow]) side.recordCost(1)

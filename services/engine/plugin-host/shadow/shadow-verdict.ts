@@ -13,14 +13,20 @@ type Judgement = Pick<ShadowReport, 'verdict' | 'findings'>
 type Versions = Pick<ShadowReport, 'active' | 'version'>
 
 /**
- * Describes in words (`findings`) how a version of a plugin in shadow differs from the active version, and decides whether it
- * is worse (`verdict`). There is a comparison for each of its elements on each channel.
+ * Describes in words (`findings`) how a version of a plugin in shadow differs from the active
+ * version, and decides whether it is worse (`verdict`). There is a comparison for each of its
+ * elements on each channel.
  */
-export function judgeShadow(versions: Versions, comparisons: readonly ShadowComparison[]): Judgement {
+export function judgeShadow(
+  versions: Versions,
+  comparisons: readonly ShadowComparison[],
+): Judgement {
   const findIn = (find: FindInComparison) =>
     comparisons.flatMap(comparison => {
       const { element, channel } = comparison
-      return find(versions, comparison).map(finding => `${element} on channel ${channel}: ${finding}`)
+      return find(versions, comparison).map(
+        finding => `${element} on channel ${channel}: ${finding}`,
+      )
     })
   const worse = findIn(findRegressions)
   const different = findIn(findDifferences)
@@ -75,7 +81,8 @@ function findOtherEvents(active: ShadowSide, shadow: ShadowSide): string[] {
   for (const type of [...types].sort()) {
     const activeCount = active.events[type] ?? 0
     const shadowCount = shadow.events[type] ?? 0
-    if (activeCount !== shadowCount) findings.push(`${shadowCount} events ${type} instead of ${activeCount}`)
+    if (activeCount !== shadowCount)
+      findings.push(`${shadowCount} events ${type} instead of ${activeCount}`)
   }
   return findings
 }

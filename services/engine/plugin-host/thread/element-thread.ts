@@ -4,7 +4,10 @@ import { PictureReader } from '../protocol/picture-reader.ts'
 import { serveElement } from '../protocol/serve-element.ts'
 import { watchBuffers } from './thread-memory.ts'
 
-/** Entry point of the thread in which an element of a trusted plugin runs, separate from the main thread of the engine. */
+/**
+ * Entry point of the thread in which an element of a trusted plugin runs, separate from the main
+ * thread of the engine.
+ */
 
 const port = parentPort!
 const handleMessage = serveElement({

@@ -21,7 +21,12 @@ let costs: number[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
-  ring = createTestRing(join(folder, 'view.ring'), { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 })
+  ring = createTestRing(join(folder, 'view.ring'), {
+    width: 4,
+    height: 2,
+    format: 'GRAY8',
+    payloadSize: 8,
+  })
   logged = []
   costs = []
 })
@@ -137,23 +142,34 @@ describe('element in a thread', () => {
   it.each([
     ['throws', `throw new Error('no model')`, 'no model'],
     ['throws no error', `throw 'a word'`, 'a word'],
-    ['has a view that is none', `return { view: { format: 'XYZ' }, process: () => ({}) }`, '/view/format'],
+    [
+      'has a view that is none',
+      `return { view: { format: 'XYZ' }, process: () => ({}) }`,
+      '/view/format',
+    ],
   ])('does not open when it %s', async (_, open, reason) => {
     await expect(openWith(open)).rejects.toThrow(reason)
   })
 
   it('may take longer to load than to open or process', async () => {
-    const opened = await openWith(`return { process: () => ({ counters: { seen: { pts: loaded } } }) }`, {
-      module: `const loaded = await new Promise<number>(done => setTimeout(done, 3000, 1))`,
-      timeouts: { loadMs: 60_000, openMs: 2000, processMs: 2000 },
-    })
+    const opened = await openWith(
+      `return { process: () => ({ counters: { seen: { pts: loaded } } }) }`,
+      {
+        module: `const loaded = await new Promise<number>(done => setTimeout(done, 3000, 1))`,
+        timeouts: { loadMs: 60_000, openMs: 2000, processMs: 2000 },
+      },
+    )
     expect(await opened.process(frame(1))).toEqual({ counters: { seen: { pts: 1 } } })
   })
 
   it.each<[when: string, code: { open?: string; module?: string }, reason: string]>([
     ['loads', { module: 'for (;;);' }, 'not loaded within 2 s'],
     ['opens', { open: 'for (;;);' }, 'not opened within 2 s'],
-    ['loads, waiting', { module: 'await new Promise(() => setInterval(() => {}))' }, 'not loaded within 2 s'],
+    [
+      'loads, waiting',
+      { module: 'await new Promise(() => setInterval(() => {}))' },
+      'not loaded within 2 s',
+    ],
     ['opens, waiting', { open: 'return new Promise(() => {})' }, 'not opened within 2 s'],
   ])('is found out when it hangs while it %s', async (_, { open = '', module = '' }, reason) => {
     const timeouts = { loadMs: module ? 2000 : 60_000, openMs: 2000, processMs: 2000 }
@@ -193,7 +209,8 @@ describe('element in a thread', () => {
       const all: unknown[] = []
       return { process: (f: any) => { if (f.n <= 6) all.push(new ArrayBuffer(100 * 2 ** 20)); return {} } }`)
     for (let n = 1; n <= 6; n += 1) await opened.process(frame(n))
-    const outcome = async () => Promise.resolve(opened.process(frame(7))).then(String, error => error.message)
+    const outcome = async () =>
+      Promise.resolve(opened.process(frame(7))).then(String, error => error.message)
     await expect
       .poll(outcome, { timeout: 60_000 })
       .toMatch(/^it uses 6\d\d MiB of memory for buffers, more than 512$/)
@@ -203,6 +220,8 @@ describe('element in a thread', () => {
     const patient = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
     const fill = '() => { const all = []; for (;;) all.push(Array(1_000_000).fill(all.length)) }'
     const opened = await openWith(`return { process: ${fill} }`, { timeouts: patient })
-    await expect(opened.process(frame(1))).rejects.toThrow('it uses more than 512 MiB of memory for objects')
+    await expect(opened.process(frame(1))).rejects.toThrow(
+      'it uses more than 512 MiB of memory for objects',
+    )
   })
 })

@@ -2,7 +2,12 @@ import { Worker } from 'node:worker_threads'
 import type { Element, Log } from '@eyrie/element'
 import type { ElementSource } from '../protocol/element-messages.ts'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
-import { DEFAULT_TIMEOUTS, type ElementUse, RemoteElement, rejectCall } from '../protocol/remote-element.ts'
+import {
+  DEFAULT_TIMEOUTS,
+  type ElementUse,
+  RemoteElement,
+  rejectCall,
+} from '../protocol/remote-element.ts'
 import { ResultLimits } from '../sandbox/limits/result-limits.ts'
 import { HEAP_EXCEEDED, MAX_MEMORY_MIB } from './thread-memory.ts'
 
@@ -15,8 +20,9 @@ export interface ElementThreadOptions extends ElementUse {
 }
 
 /**
- * Opens an element in a separate thread, so that an element that hangs, crashes or leaks memory does not affect other
- * elements. The thread has no access to the environment variables or the standard output of the engine.
+ * Opens an element in a separate thread, so that an element that hangs, crashes or leaks memory
+ * does not affect other elements. The thread has no access to the environment variables or the
+ * standard output of the engine.
  */
 export function openElementThread(
   { source, infer, log, ...use }: ElementThreadOptions,

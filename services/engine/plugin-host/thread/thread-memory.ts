@@ -1,4 +1,7 @@
-/** Memory of the thread of an element, beyond which it is ended: for the objects on its heap, and for its buffers. */
+/**
+ * Memory of the thread of an element, beyond which it is ended: for the objects on its heap,
+ * and for its buffers.
+ */
 export const MAX_MEMORY_MIB = 512
 
 const BYTES_PER_MIB = 2 ** 20
@@ -9,8 +12,8 @@ const CHECK_INTERVAL_MS = 200
 export const HEAP_EXCEEDED = `it uses more than ${MAX_MEMORY_MIB} MiB of memory for objects`
 
 /**
- * Watches the buffers of the calling thread, whose size V8 does not limit. Calls `onExcess` once with the reason when they
- * use too much memory.
+ * Watches the buffers of the calling thread, whose size V8 does not limit. Calls `onExcess` once
+ * with the reason when they use too much memory.
  */
 export function watchBuffers(onExcess: (reason: string) => void): void {
   const timer = setInterval(() => {

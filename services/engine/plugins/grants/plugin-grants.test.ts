@@ -48,7 +48,10 @@ describe('inspection of a package', () => {
   it('shows what it contains and asks for, runs none of its code and installs nothing', async () => {
     const trap = join(data, 'trap')
     const module = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(trap)}, '')`
-    const declared = { frames: { format: 'RGB' as const, width: 640, height: 360 }, network: [server] }
+    const declared = {
+      frames: { format: 'RGB' as const, width: 640, height: 360 },
+      network: [server],
+    }
     const shown = await inspect(await pack('gate', '1.0.0', declared, module))
     expect(shown).toMatchObject({
       status: 200,
@@ -56,12 +59,22 @@ describe('inspection of a package', () => {
         name: 'gate',
         version: '1.0.0',
         license: 'Apache-2.0',
-        elements: [{ name: 'gate', description: 'For tests', capabilities: { ...declared, budget_ms: 5 } }],
+        elements: [
+          { name: 'gate', description: 'For tests', capabilities: { ...declared, budget_ms: 5 } },
+        ],
         installed: false,
         not_granted: [
-          { element: 'gate', capability: 'frames', description: 'reads pictures (RGB, up to 640×360)' },
+          {
+            element: 'gate',
+            capability: 'frames',
+            description: 'reads pictures (RGB, up to 640×360)',
+          },
           { element: 'gate', capability: 'network', description: `sends requests to ${server}` },
-          { element: 'gate', capability: 'budget_ms', description: 'uses up to 5 ms of CPU time per frame' },
+          {
+            element: 'gate',
+            capability: 'budget_ms',
+            description: 'uses up to 5 ms of CPU time per frame',
+          },
         ],
         isolation: { level: expect.stringMatching(/full|partial|none/) },
       },
@@ -91,7 +104,11 @@ describe('grants of a plugin', () => {
       time: expect.any(String),
       capabilities: [
         { element: 'first', capability: 'network', description: `sends requests to ${server}` },
-        { element: 'first', capability: 'budget_ms', description: 'uses up to 5 ms of CPU time per frame' },
+        {
+          element: 'first',
+          capability: 'budget_ms',
+          description: 'uses up to 5 ms of CPU time per frame',
+        },
       ],
     })
     expect(Date.parse(grant!.time)).toBeGreaterThanOrEqual(before)
@@ -105,10 +122,14 @@ describe('grants of a plugin', () => {
       body: {
         active: '1.0.0',
         installed: false,
-        not_granted: [{ capability: 'network', description: 'sends requests to b.example.com:443' }],
+        not_granted: [
+          { capability: 'network', description: 'sends requests to b.example.com:443' },
+        ],
       },
     })
-    expect(await upload('crowd', '1.1.0', { network: [server, 'b.example.com:443'] })).toMatchObject({
+    expect(
+      await upload('crowd', '1.1.0', { network: [server, 'b.example.com:443'] }),
+    ).toMatchObject({
       status: 201,
       body: {
         active: '1.0.0',
@@ -162,7 +183,9 @@ describe('grants of a plugin', () => {
       element: { name: 'plain', capabilities: capabilities.parse({ network: [server] }) },
     })
     await call('POST', '/plugins', archive, GZIP)
-    expect(await use('stuck', '2.0.0', { grant: true })).toMatchObject({ body: { code: 'conflict' } })
+    expect(await use('stuck', '2.0.0', { grant: true })).toMatchObject({
+      body: { code: 'conflict' },
+    })
     expect(await listGrants('stuck')).toHaveLength(1)
   })
 
@@ -173,7 +196,9 @@ describe('grants of a plugin', () => {
       status: 409,
       body: {
         code: 'conflict',
-        reason: expect.stringMatching(/^version 2\.0\.0 of fallback would become active, and asks for more/),
+        reason: expect.stringMatching(
+          /^version 2\.0\.0 of fallback would become active, and asks for more/,
+        ),
       },
     })
     expect(await use('fallback', '2.0.0', { grant: true })).toMatchObject({ status: 200 })
@@ -220,10 +245,17 @@ describe('grants of a plugin', () => {
     const cut = content.slice(0, -20)
     await restart(() => writeFileSync(grantFile, cut))
     expect(await listGrants('kept')).toEqual([])
-    expect(await get('kept')).toMatchObject({ versions: [{ not_granted: [{ capability: 'network' }, {}] }] })
-    const damaged = expect.stringMatching(/grants\.json is damaged, so .* nothing: restore it from a backup/)
+    expect(await get('kept')).toMatchObject({
+      versions: [{ not_granted: [{ capability: 'network' }, {}] }],
+    })
+    const damaged = expect.stringMatching(
+      /grants\.json is damaged, so .* nothing: restore it from a backup/,
+    )
     expect(engine.health().alarms).toEqual(
-      expect.arrayContaining([damaged, expect.stringMatching(/^version 1\.0\.0 of kept asks for more/)]),
+      expect.arrayContaining([
+        damaged,
+        expect.stringMatching(/^version 1\.0\.0 of kept asks for more/),
+      ]),
     )
     await restart(() => writeFileSync(grantFile, content))
     expect(await get('kept')).not.toHaveProperty('versions[0].not_granted')

@@ -23,7 +23,10 @@ const grantFile = z.record(
     pluginGrant.omit({ capabilities: true }).extend({
       /** What was granted: everything that the version asked for at that time. */
       elements: versionRequest,
-      /** The publishers to whose versions the grant is limited. Set when the plugin changes to another publisher. */
+      /**
+       * The publishers to whose versions the grant is limited. Set when the plugin changes
+       * to another publisher.
+       */
       publishers: z.array(z.string()).optional(),
     }),
   ),
@@ -31,31 +34,50 @@ const grantFile = z.record(
 type Grants = z.infer<typeof grantFile>
 
 /** The parts of a plugin version on which its grants depend. */
-export type GrantedVersion = Pick<KnownPlugin, 'name' | 'version' | 'origin' | 'elements' | 'folder'>
+export type GrantedVersion = Pick<
+  KnownPlugin,
+  'name' | 'version' | 'origin' | 'elements' | 'folder'
+>
 
 /**
- * What the owner of the engine has granted to uploaded plugins, such as pictures or network access. A version that asks for
- * more than its plugin was granted does not run. Grants add up, so switching back to an earlier version needs no new grant.
- * Plugins that were not uploaded need no grants, because the owner has put them on the machine.
+ * What the owner of the engine has granted to uploaded plugins, such as pictures or network access.
+ * A version that asks for more than its plugin was granted does not run. Grants add up, so
+ * switching back to an earlier version needs no new grant. Plugins that were not uploaded need no
+ * grants, because the owner has put them on the machine.
  */
 export interface PluginGrants {
   /** Lists the names of the plugins that were granted something. */
   listPlugins(): string[]
-  /** Lists the grants of a plugin, oldest first. Each contains only the capabilities that it adds to the earlier ones. */
+  /**
+   * Lists the grants of a plugin, oldest first. Each contains only the capabilities that it adds
+   * to the earlier ones.
+   */
   list(name: string): PluginGrant[]
   /** Returns what a version asks for beyond what its plugin was granted. */
   findMissing(plugin: GrantedVersion): RequestedCapability[]
-  /** Returns why a version does not run, with the remedy; undefined if everything that it asks for was granted. */
+  /**
+   * Returns why a version does not run, with the remedy; undefined if everything that it
+   * asks for was granted.
+   */
   describeRefusal(plugin: GrantedVersion): string | undefined
   /** Throws `EyrieError` (`grant`) if a version asks for more than its plugin was granted. */
   assertGranted(plugin: GrantedVersion): void
-  /** Grants everything that a version asks for. `client`: the IP address of the client that grants it. */
+  /**
+   * Grants everything that a version asks for. `client`: the IP address of the
+   * client that grants it.
+   */
   grant(plugin: GrantedVersion, client: string | undefined): Promise<void>
-  /** Limits the existing grants of a plugin to the publishers of these versions. Called before it gets another publisher. */
+  /**
+   * Limits the existing grants of a plugin to the publishers of these versions. Called before it
+   * gets another publisher.
+   */
   limitToPublishers(name: string, versions: readonly GrantedVersion[]): Promise<void>
   /** Withdraws all grants of a plugin. */
   withdraw(name: string): Promise<void>
-  /** Returns the alarm that the file of grants is damaged, with the remedy; undefined if the file is intact. */
+  /**
+   * Returns the alarm that the file of grants is damaged, with the remedy; undefined
+   * if the file is intact.
+   */
   findDamage(): string | undefined
 }
 
@@ -69,8 +91,8 @@ export interface PluginGrantsOptions {
 }
 
 /**
- * Opens the grants. If the file is damaged, nothing is granted. The first new grant replaces the damaged file, of which a
- * copy is preserved.
+ * Opens the grants. If the file is damaged, nothing is granted. The first new grant replaces the
+ * damaged file, of which a copy is preserved.
  */
 export function openPluginGrants({
   file,
@@ -117,7 +139,9 @@ export function openPluginGrants({
     assertGranted: plugin => {
       const missing = findMissing(plugin)
       if (missing.length > 0)
-        throw new EyrieError('grant', describeMissing(plugin, missing), { value: { not_granted: missing } })
+        throw new EyrieError('grant', describeMissing(plugin, missing), {
+          value: { not_granted: missing },
+        })
     },
     grant: (plugin, client) => {
       const { name, version } = plugin
@@ -147,7 +171,10 @@ export function openPluginGrants({
 }
 
 /** Explains what a version asks for beyond its grants, and how the owner grants it. */
-const describeMissing = ({ name, version }: GrantedVersion, missing: readonly RequestedCapability[]) =>
+const describeMissing = (
+  { name, version }: GrantedVersion,
+  missing: readonly RequestedCapability[],
+) =>
   `version ${version} of ${name} asks for more than was granted: ${formatRequested(missing)}. ` +
   `To grant it: eyrie plugin use ${name} ${version} --grant, or "grant": true in the body of the request`
 

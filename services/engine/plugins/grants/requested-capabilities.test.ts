@@ -1,6 +1,10 @@
 import { type Capabilities, capabilities } from '@eyrie/contract/plugin'
 import { describe, expect, it } from 'vitest'
-import { type ElementRequest, findNewCapabilities, formatRequested } from './requested-capabilities.ts'
+import {
+  type ElementRequest,
+  findNewCapabilities,
+  formatRequested,
+} from './requested-capabilities.ts'
 
 /** An element that declares its capabilities, with a budget unless it is specified. */
 const declared = (fields: Partial<Capabilities> = {}): ElementRequest => ({
@@ -24,17 +28,33 @@ const compare = (granted: ElementRequest | undefined, requested: ElementRequest)
 
 describe('a version asks for nothing new', () => {
   it.each<[string, ElementRequest, ElementRequest]>([
-    ['if nothing has changed', declared(frames('RGB', 640, 360)), declared(frames('RGB', 640, 360))],
+    [
+      'if nothing has changed',
+      declared(frames('RGB', 640, 360)),
+      declared(frames('RGB', 640, 360)),
+    ],
     ['with smaller pictures', declared(frames('RGB', 640, 360)), declared(frames('RGB', 320, 360))],
-    ['with another colour format', declared(frames('RGB', 640, 360)), declared(frames('JPEG', 640, 360))],
-    ['with grey instead of colours', declared(frames('RGB', 640, 360)), declared(frames('GRAY8', 640, 360))],
+    [
+      'with another colour format',
+      declared(frames('RGB', 640, 360)),
+      declared(frames('JPEG', 640, 360)),
+    ],
+    [
+      'with grey instead of colours',
+      declared(frames('RGB', 640, 360)),
+      declared(frames('GRAY8', 640, 360)),
+    ],
     ['without the pictures', declared(frames('RGB', 640, 360)), declared()],
     ['with a size if it had none', undeclaredWithPictures, declared(frames('RGB', 8192, 8192))],
     ['with fewer servers', declared({ network: [server, other] }), declared({ network: [other] })],
     ['with less storage', declared({ storage_bytes: 2000 }), declared({ storage_bytes: 1000 })],
     ['without storage', declared({ storage_bytes: 2000 }), declared()],
     ['with a smaller budget', declared({ budget_ms: 8 }), declared({ budget_ms: 2.5 })],
-    ['with a budget if it had none', declared({ budget_ms: undefined }), declared({ budget_ms: 1000 })],
+    [
+      'with a budget if it had none',
+      declared({ budget_ms: undefined }),
+      declared({ budget_ms: 1000 }),
+    ],
     [
       'with fewer events and counters',
       declared({ events: { crowd: {}, fall: {} }, counters: ['up', 'down'] }),
@@ -54,7 +74,12 @@ describe('a version asks for nothing new', () => {
 
 describe('a version asks for more', () => {
   it.each<[string, ElementRequest, ElementRequest, string]>([
-    ['with pictures', declared(), declared(frames('RGB', 640, 360)), 'reads pictures (RGB, up to 640×360)'],
+    [
+      'with pictures',
+      declared(),
+      declared(frames('RGB', 640, 360)),
+      'reads pictures (RGB, up to 640×360)',
+    ],
     ['with pictures of any size', undeclared, undeclaredWithPictures, 'reads pictures of any size'],
     [
       'with pictures of a size',
@@ -87,7 +112,12 @@ describe('a version asks for more', () => {
       `sends requests to ${other}`,
     ],
     ['with a server', undeclared, declared({ network: [server] }), `sends requests to ${server}`],
-    ['with storage', declared(), declared({ storage_bytes: 2e6 }), 'stores up to 2.0 MB on each channel'],
+    [
+      'with storage',
+      declared(),
+      declared({ storage_bytes: 2e6 }),
+      'stores up to 2.0 MB on each channel',
+    ],
     [
       'with more storage',
       declared({ storage_bytes: 1e6 }),
@@ -112,7 +142,12 @@ describe('a version asks for more', () => {
       declared({ events: { crowd: {}, fall: {}, fire: {} } }),
       'reports the events fall, fire',
     ],
-    ['with other counters', declared({ counters: ['up'] }), declared({ counters: ['down'] }), 'counts down'],
+    [
+      'with other counters',
+      declared({ counters: ['up'] }),
+      declared({ counters: ['down'] }),
+      'counts down',
+    ],
   ])('%s', (_, granted, requested, description) => {
     expect(compare(granted, requested)).toEqual([description])
   })
@@ -137,10 +172,22 @@ describe('the capabilities of a plugin', () => {
 
   it('are all new if nothing was granted', () => {
     expect(findNewCapabilities({ crowd: full }, [])).toEqual([
-      { element: 'crowd', capability: 'frames', description: 'reads pictures (RGB, up to 640×360)' },
+      {
+        element: 'crowd',
+        capability: 'frames',
+        description: 'reads pictures (RGB, up to 640×360)',
+      },
       { element: 'crowd', capability: 'network', description: `sends requests to ${server}` },
-      { element: 'crowd', capability: 'storage_bytes', description: 'stores up to 1.0 MB on each channel' },
-      { element: 'crowd', capability: 'budget_ms', description: 'uses up to 8 ms of CPU time per frame' },
+      {
+        element: 'crowd',
+        capability: 'storage_bytes',
+        description: 'stores up to 1.0 MB on each channel',
+      },
+      {
+        element: 'crowd',
+        capability: 'budget_ms',
+        description: 'uses up to 8 ms of CPU time per frame',
+      },
       { element: 'crowd', capability: 'events', description: 'reports the events crowd' },
       { element: 'crowd', capability: 'counters', description: 'counts up' },
     ])
@@ -153,10 +200,18 @@ describe('the capabilities of a plugin', () => {
 
   it('pass between elements only as far as they concern the plugin as a whole', () => {
     const found = findNewCapabilities({ gate: full }, [{ crowd: full }])
-    expect(found.map(({ capability }) => capability)).toEqual(['frames', 'network', 'storage_bytes'])
+    expect(found.map(({ capability }) => capability)).toEqual([
+      'frames',
+      'network',
+      'storage_bytes',
+    ])
     expect(findNewCapabilities({ gate: undeclared }, [{ crowd: undeclared }])).toEqual([])
-    // Otherwise an element that reads pictures and one that sends requests could become one that does both.
-    const separate = { crowd: declared(frames('RGB', 640, 360)), upload: declared({ network: [server] }) }
+    // Otherwise an element that reads pictures and one that sends requests could
+    // become one that does both.
+    const separate = {
+      crowd: declared(frames('RGB', 640, 360)),
+      upload: declared({ network: [server] }),
+    }
     const both = declared({ ...frames('RGB', 640, 360), network: [server] })
     expect(formatRequested(findNewCapabilities({ ...separate, crowd: both }, [separate]))).toBe(
       `crowd sends requests to ${server}`,
@@ -164,8 +219,13 @@ describe('the capabilities of a plugin', () => {
   })
 
   it('remain granted to later versions', () => {
-    const grants = [{ crowd: declared({ network: [server] }) }, { crowd: declared({ network: [other] }) }]
-    expect(findNewCapabilities({ crowd: declared({ network: [server, other] }) }, grants)).toEqual([])
+    const grants = [
+      { crowd: declared({ network: [server] }) },
+      { crowd: declared({ network: [other] }) },
+    ]
+    expect(findNewCapabilities({ crowd: declared({ network: [server, other] }) }, grants)).toEqual(
+      [],
+    )
   })
 
   it('are not found under names of object members', () => {

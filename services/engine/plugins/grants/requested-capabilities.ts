@@ -5,14 +5,15 @@ import { z } from 'zod'
 import { describeNewModels } from './requested-models.ts'
 
 /**
- * Finds out what a version of a plugin asks for beyond what was granted. Pictures, models, servers and storage are
- * compared for each element: an element that may use several of them could, for example, send pictures to a server.
- * Events, counters and CPU time are compared for the plugin as a whole.
+ * Finds out what a version of a plugin asks for beyond what was granted. Pictures, models,
+ * servers and storage are compared for each element: an element that may use several of them
+ * could, for example, send pictures to a server. Events, counters and CPU time are compared for
+ * the plugin as a whole.
  */
 
 /**
- * What an element asks for. Without `capabilities`, it reports anything, and reads pictures of any size if it reads
- * pictures.
+ * What an element asks for. Without `capabilities`, it reports anything, and reads pictures of any
+ * size if it reads pictures.
  */
 export const elementRequest = z.strictObject({
   readsPictures: z.boolean(),
@@ -33,7 +34,9 @@ export function findNewCapabilities(
 ): RequestedCapability[] {
   const grantedToPlugin = grants.flatMap(grant => Object.values(grant))
   return Object.entries(requested).flatMap(([element, request]) => {
-    const grantedToElement = grants.flatMap(grant => (Object.hasOwn(grant, element) ? grant[element]! : []))
+    const grantedToElement = grants.flatMap(grant =>
+      Object.hasOwn(grant, element) ? grant[element]! : [],
+    )
     const newCapabilities = [
       findNewFrames(request, grantedToElement),
       findNewModels(request, grantedToElement),
@@ -49,12 +52,20 @@ export function findNewCapabilities(
   })
 }
 
-/** Formats new capabilities for a message: `crowd sends requests to api.example.com:443; crowd …`. */
+/**
+ * Formats new capabilities for a message: `crowd sends requests to api.example.com:443; crowd …`.
+ */
 export const formatRequested = (requested: readonly RequestedCapability[]) =>
   requested.map(({ element, description }) => `${element} ${description}`).join('; ')
 
-/** Returns what an element asks for of one kind, beyond what the granted requests cover; undefined if they cover it. */
-type FindNew = (request: ElementRequest, granted: readonly ElementRequest[]) => ElementCapability | undefined
+/**
+ * Returns what an element asks for of one kind, beyond what the granted requests cover;
+ * undefined if they cover it.
+ */
+type FindNew = (
+  request: ElementRequest,
+  granted: readonly ElementRequest[],
+) => ElementCapability | undefined
 
 /** The format and the maximum size of pictures. */
 type Pictures = NonNullable<Capabilities['frames']> | 'any'
@@ -74,7 +85,10 @@ function getPictures({ readsPictures, capabilities }: ElementRequest): Pictures 
   return readsPictures ? 'any' : undefined
 }
 
-/** Whether pictures show no more than granted ones: they are not larger, and without colours if those are shades of grey. */
+/**
+ * Whether pictures show no more than granted ones: they are not larger, and without colours if
+ * those are shades of grey.
+ */
 function includesPictures(granted: Pictures, requested: Pictures): boolean {
   if (granted === 'any') return true
   if (requested === 'any') return false
@@ -120,13 +134,19 @@ const findNewBudget: FindNew = (request, granted) => {
   return { capability: 'budget_ms', description: `uses ${limit} per frame${suffix}` }
 }
 
-const getBudgetMs = ({ capabilities }: ElementRequest) => capabilities?.budget_ms ?? Number.POSITIVE_INFINITY
+const getBudgetMs = ({ capabilities }: ElementRequest) =>
+  capabilities?.budget_ms ?? Number.POSITIVE_INFINITY
 
-/** Fields of events are not compared: the name and the class, which all events may have, carry any text anyway. */
+/**
+ * Fields of events are not compared: the name and the class, which all events may have,
+ * carry any text anyway.
+ */
 const findNewEvents: FindNew = ({ capabilities }, granted) => {
   if (granted.some(reportsAnything)) return undefined
   if (!capabilities) return { capability: 'events', description: 'reports any events and counters' }
-  const grantedTypes = new Set(granted.flatMap(other => Object.keys(other.capabilities?.events ?? {})))
+  const grantedTypes = new Set(
+    granted.flatMap(other => Object.keys(other.capabilities?.events ?? {})),
+  )
   const added = Object.keys(capabilities.events).filter(type => !grantedTypes.has(type))
   if (added.length === 0) return undefined
   return { capability: 'events', description: `reports the events ${added.join(', ')}` }

@@ -21,7 +21,9 @@ describe('models of a version', () => {
     expect(describeNewModels(declared({ models: ['yolox-nano', 'faces'] }), [])).toBe(
       'runs models yolox-nano, faces of this machine, on pictures up to 1280 pixels wide',
     )
-    expect(describeNewModels(declared({ models: ['faces'], own: [own('plates')], width: 640 }), [])).toBe(
+    expect(
+      describeNewModels(declared({ models: ['faces'], own: [own('plates')], width: 640 }), []),
+    ).toBe(
       'runs model faces of this machine, and runs its own model plates (MIT), whose results can contain parts of pictures, on pictures up to 640 pixels wide',
     )
   })
@@ -29,7 +31,9 @@ describe('models of a version', () => {
   it('are nothing new if the same names, or fewer, were granted', () => {
     const granted = [declared({ models: ['a', 'b'] }), declared({ own: [own('plates')] })]
     expect(describeNewModels(declared({ models: ['a'] }), granted)).toBeUndefined()
-    expect(describeNewModels(declared({ own: [own('plates', 'f'.repeat(64))] }), granted)).toBeUndefined()
+    expect(
+      describeNewModels(declared({ own: [own('plates', 'f'.repeat(64))] }), granted),
+    ).toBeUndefined()
     expect(describeNewModels(undefined, granted)).toBeUndefined()
   })
 
@@ -38,7 +42,9 @@ describe('models of a version', () => {
     expect(describeNewModels(declared({ models: ['a', 'b'], width: 640 }), granted)).toBe(
       'runs model b of this machine, on pictures up to 640 pixels wide',
     )
-    expect(describeNewModels(declared({ own: [own('a')], width: 640 }), granted)).toMatch(/its own model a/)
+    expect(describeNewModels(declared({ own: [own('a')], width: 640 }), granted)).toMatch(
+      /its own model a/,
+    )
     expect(describeNewModels(declared({ models: ['a'], width: 1280 }), granted)).toBe(
       'runs its models on pictures up to 1280 pixels wide, granted: 640 pixels',
     )

@@ -1,8 +1,9 @@
 import type { InferenceCapability, OwnModel } from '@eyrie/contract/plugin-inference'
 
 /**
- * Returns what an element asks for beyond the models that it was granted; undefined if nothing. Models are compared by name, not
- * by file: any model of the plugin sees the same pictures, and can report to the plugin what they show. Larger pictures are more.
+ * Returns what an element asks for beyond the models that it was granted; undefined if nothing.
+ * Models are compared by name, not by file: any model of the plugin sees the same pictures, and can
+ * report to the plugin what they show. Larger pictures are more.
  */
 export function describeNewModels(
   requested: InferenceCapability | undefined,
@@ -16,7 +17,9 @@ export function describeNewModels(
   const own = requested.own.filter(({ name }) => !grantedOwn.has(name))
 
   const parts = [
-    ...(models.length > 0 ? [`runs ${formatCount(models)} ${models.join(', ')} of this machine`] : []),
+    ...(models.length > 0
+      ? [`runs ${formatCount(models)} ${models.join(', ')} of this machine`]
+      : []),
     ...(own.length > 0
       ? [
           `runs its own ${formatCount(own)} ${own.map(formatModel).join(', ')}, whose results can contain parts of pictures`,

@@ -3,7 +3,10 @@ import { PackageSignatureError } from '@eyrie/plugin-signature/package-signature
 import { type PackageClaim, verifyClaim } from './package-claim.ts'
 import { findPublisherChange, findRefusal, type SignaturePolicy } from './signature-policy.ts'
 
-/** Decides whether uploaded packages are installed and run. The functions that assert throw `EyrieError` (`signature`). */
+/**
+ * Decides whether uploaded packages are installed and run. The functions that assert throw
+ * `EyrieError` (`signature`).
+ */
 
 /** A version of an uploaded plugin, and the claim of its package about who has signed it. */
 export interface SignedVersion {
@@ -12,7 +15,10 @@ export interface SignedVersion {
   claim: PackageClaim
 }
 
-/** Asserts that the files of an unpacked package are the signed ones, before any of them is used. Returns who has signed it. */
+/**
+ * Asserts that the files of an unpacked package are the signed ones, before any of them is used.
+ * Returns who has signed it.
+ */
 export async function assertUnchanged(folder: string): Promise<PackageClaim> {
   try {
     return await verifyClaim(folder)
@@ -27,15 +33,21 @@ export async function assertUnchanged(folder: string): Promise<PackageClaim> {
 }
 
 /** Asserts that the policy permits installing a package. */
-export function assertAccepted({ name, version, claim }: SignedVersion, policy: SignaturePolicy): void {
+export function assertAccepted(
+  { name, version, claim }: SignedVersion,
+  policy: SignaturePolicy,
+): void {
   const reason = findRefusal(claim, name, policy)
   if (reason === undefined) return
-  throw new EyrieError('signature', `version ${version} of plugin ${name} is not installed: ${reason}`)
+  throw new EyrieError(
+    'signature',
+    `version ${version} of plugin ${name} is not installed: ${reason}`,
+  )
 }
 
 /**
- * Asserts that a version does not hand the plugin to another publisher. `installed` are the claims of its installed
- * versions.
+ * Asserts that a version does not hand the plugin to another publisher. `installed` are the claims
+ * of its installed versions.
  */
 export function assertSamePublisher(
   { name, version, claim }: SignedVersion,

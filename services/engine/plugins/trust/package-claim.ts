@@ -1,5 +1,9 @@
 import { hashPackage, type PackageFiles } from '@eyrie/plugin-signature/package-files'
-import { findSignature, type PackageSignature, verifyFiles } from '@eyrie/plugin-signature/package-signature'
+import {
+  findSignature,
+  type PackageSignature,
+  verifyFiles,
+} from '@eyrie/plugin-signature/package-signature'
 import type { KnownPlugin } from '../../plugin-host/known-plugin.ts'
 
 /** What an installed package says about its publisher. */
@@ -14,7 +18,10 @@ const UNSIGNED: PackageClaim = { state: 'unsigned' }
 
 const claims = new WeakMap<object, PackageClaim>()
 
-/** Reads who has signed an installed plugin, without reading its other files: these are verified when a process starts. */
+/**
+ * Reads who has signed an installed plugin, without reading its other files: these are verified
+ * when a process starts.
+ */
 export function readClaim(plugin: Pick<KnownPlugin, 'folder'>): PackageClaim {
   const known = claims.get(plugin)
   if (known) return known
@@ -24,8 +31,8 @@ export function readClaim(plugin: Pick<KnownPlugin, 'folder'>): PackageClaim {
 }
 
 /**
- * Verifies the signature of an unpacked package, if it has one. Throws `PackageSignatureError` if the package was changed
- * after it was signed.
+ * Verifies the signature of an unpacked package, if it has one. Throws `PackageSignatureError` if
+ * the package was changed after it was signed.
  */
 export async function verifyClaim(folder: string, files?: PackageFiles): Promise<PackageClaim> {
   const signature = findSignature(folder)
@@ -43,4 +50,8 @@ function readClaimOf(folder: string): PackageClaim {
   }
 }
 
-const toClaim = ({ publisher, key }: PackageSignature): PackageClaim => ({ state: 'signed', publisher, key })
+const toClaim = ({ publisher, key }: PackageSignature): PackageClaim => ({
+  state: 'signed',
+  publisher,
+  key,
+})

@@ -65,7 +65,9 @@ describe('trusted publishers', () => {
     await trust.setPublisher(beta, trusted)
 
     const other = setUp({ unsigned: ['own'] }).open()
-    expect((await other.setPublisher(acme, trusted, { force: true })).value.signatures).toBe('required')
+    expect((await other.setPublisher(acme, trusted, { force: true })).value.signatures).toBe(
+      'required',
+    )
   })
 
   it('survive restarts, in a file that only the engine reads', async () => {
@@ -113,7 +115,9 @@ describe('trusted publishers', () => {
     writeFileSync(file, readFileSync(file).subarray(0, -20))
     const trust = open()
     expect(trust.policy()).toMatchObject({ isRequired: true, publishers: [] })
-    expect(trust.alarms()).toEqual([expect.stringMatching(/trust\.json is damaged.*eyrie plugin trust/)])
+    expect(trust.alarms()).toEqual([
+      expect.stringMatching(/trust\.json is damaged.*eyrie plugin trust/),
+    ])
     await trust.setPublisher(acme, trusted)
     expect(trust.alarms()).toEqual([])
     expect(open().alarms()).toEqual([])

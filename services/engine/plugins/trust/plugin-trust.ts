@@ -30,15 +30,16 @@ interface RefusedVersion {
 }
 
 /**
- * The publishers of plugins that the owner of the engine trusts, and the plugins that need no signature. If `ifMatch`
- * does not match, a change rejects with `EyrieError` (`precondition`).
+ * The publishers of plugins that the owner of the engine trusts, and the plugins that need no
+ * signature. If `ifMatch` does not match, a change rejects with `EyrieError` (`precondition`).
  */
 export interface PluginTrust {
   policy(): SignaturePolicy
   get(): WithEtag<TrustedPlugins>
   /**
-   * Trusts or distrusts a publisher, identified by its key. The first publisher makes signatures required. Rejects with
-   * `EyrieError` (`reference`) if active plugins would stop because of that, unless `force` is true.
+   * Trusts or distrusts a publisher, identified by its key. The first publisher makes signatures
+   * required. Rejects with `EyrieError` (`reference`) if active plugins would stop because of that,
+   * unless `force` is true.
    */
   setPublisher(
     key: string,
@@ -68,7 +69,8 @@ export function createPluginTrust({
 
   function createPolicy(records: TrustRecords): SignaturePolicy {
     const isDamaged = stored.findDamage() !== undefined
-    // A distrusted publisher counts, too. Otherwise, all packages would be accepted once the last publisher is distrusted.
+    // A distrusted publisher counts, too. Otherwise, all packages would be accepted once the last
+    // publisher is distrusted.
     const isRequired = requiresSignatures || records.publishers.length > 0 || isDamaged
     return { isRequired, ...records }
   }
@@ -85,8 +87,13 @@ export function createPluginTrust({
     return { value, etag: computeEtag('plugin-trust', value) }
   }
 
-  /** Stores the records that `change` returns, unless it returns undefined because nothing changes. */
-  const edit = (ifMatch: string | undefined, change: (records: TrustRecords) => TrustRecords | undefined) =>
+  /**
+   * Stores the records that `change` returns, unless it returns undefined because nothing changes.
+   */
+  const edit = (
+    ifMatch: string | undefined,
+    change: (records: TrustRecords) => TrustRecords | undefined,
+  ) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get().etag)
       const next = change(stored.records())
@@ -126,12 +133,17 @@ export function createPluginTrust({
       }),
     addException: (plugin, ifMatch) =>
       edit(ifMatch, ({ publishers, exceptions }) =>
-        exceptions.includes(plugin) ? undefined : { publishers, exceptions: [...exceptions, plugin].sort() },
+        exceptions.includes(plugin)
+          ? undefined
+          : { publishers, exceptions: [...exceptions, plugin].sort() },
       ),
     removeException: (plugin, ifMatch) =>
       edit(ifMatch, ({ publishers, exceptions }) => {
         if (!exceptions.includes(plugin))
-          throw new EyrieError('id', `${plugin} is no exception: eyrie plugin publishers lists them`)
+          throw new EyrieError(
+            'id',
+            `${plugin} is no exception: eyrie plugin publishers lists them`,
+          )
         return { publishers, exceptions: exceptions.filter(name => name !== plugin) }
       }),
     alarms: () => {

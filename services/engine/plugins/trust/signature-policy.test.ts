@@ -7,12 +7,9 @@ import {
   toVersionSignature,
 } from './signature-policy.ts'
 
-const [acmeKey, newAcmeKey, betaKey, unknownKey] = ['a', 'b', 'c', 'd'].map(digit => digit.repeat(64)) as [
-  string,
-  string,
-  string,
-  string,
-]
+const [acmeKey, newAcmeKey, betaKey, unknownKey] = ['a', 'b', 'c', 'd'].map(digit =>
+  digit.repeat(64),
+) as [string, string, string, string]
 const since = '2026-05-04T10:12:00.000Z'
 const publishers: SignaturePolicy['publishers'] = [
   { key: acmeKey, name: 'Acme Vision', state: 'trusted', since },
@@ -108,8 +105,16 @@ describe('the name of a plugin', () => {
     ['by anyone while no version is signed', signedWith(acmeKey), [unsigned, invalid]],
     ['without a signature while no version is signed', unsigned, [unsigned]],
     ['by its publisher', signedWith(acmeKey), [unsigned, signedWith(acmeKey)]],
-    ['by its publisher with another key of the same name', signedWith(newAcmeKey), [signedWith(acmeKey)]],
-    ['by one of its publishers', signedWith(unknownKey), [signedWith(acmeKey), signedWith(unknownKey)]],
+    [
+      'by its publisher with another key of the same name',
+      signedWith(newAcmeKey),
+      [signedWith(acmeKey)],
+    ],
+    [
+      'by one of its publishers',
+      signedWith(unknownKey),
+      [signedWith(acmeKey), signedWith(unknownKey)],
+    ],
   ])('is continued %s', (_, claim, installed) => {
     expect(findPublisherChange(claim, installed, required)).toBeUndefined()
   })
@@ -119,14 +124,19 @@ describe('the name of a plugin', () => {
       from: 'Acme Vision',
       to: `the unknown publisher "Acme Vision" (key ${unknownKey})`,
     })
-    expect(findPublisherChange(signedWith(betaKey), [signedWith(acmeKey)], required)).toMatchObject({
-      to: 'Beta',
-    })
+    expect(findPublisherChange(signedWith(betaKey), [signedWith(acmeKey)], required)).toMatchObject(
+      {
+        to: 'Beta',
+      },
+    )
     expect(findPublisherChange(signedWith(acmeKey), [signedWith(newAcmeKey)], open)).toBeDefined()
   })
 
   it('is not continued without a signature after a version was signed', () => {
     const installed = [unsigned, signedWith(acmeKey)]
-    expect(findPublisherChange(unsigned, installed, excepted)).toEqual({ from: 'Acme Vision', to: 'no one' })
+    expect(findPublisherChange(unsigned, installed, excepted)).toEqual({
+      from: 'Acme Vision',
+      to: 'no one',
+    })
   })
 })

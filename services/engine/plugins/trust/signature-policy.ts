@@ -7,22 +7,26 @@ export interface SignaturePolicy {
   isRequired: boolean
   /** The publishers that the owner has trusted or distrusted. Other publishers are unknown. */
   publishers: readonly Publisher[]
-  /** Names of the plugins whose packages are accepted without the signature of a trusted publisher. */
+  /**
+   * Names of the plugins whose packages are accepted without the signature of a trusted publisher.
+   */
   exceptions: readonly string[]
 }
 
 type SignedClaim = Extract<PackageClaim, { state: 'signed' }>
 
 /**
- * Decides whether a package of a plugin may be installed and run. Returns the reason and the remedy if it may not, and undefined
- * if it may. A package with an invalid signature or of a distrusted publisher is refused even if signatures are not required.
+ * Decides whether a package of a plugin may be installed and run. Returns the reason and the remedy
+ * if it may not, and undefined if it may. A package with an invalid signature or of a distrusted
+ * publisher is refused even if signatures are not required.
  */
 export function findRefusal(
   claim: PackageClaim,
   plugin: string,
   policy: SignaturePolicy,
 ): string | undefined {
-  if (claim.state === 'invalid') return `${claim.reason}, and remove this version before you upload it`
+  if (claim.state === 'invalid')
+    return `${claim.reason}, and remove this version before you upload it`
 
   const needsTrustedPublisher = policy.isRequired && !policy.exceptions.includes(plugin)
   if (claim.state === 'unsigned') return needsTrustedPublisher ? explainUnsigned(plugin) : undefined
@@ -42,8 +46,8 @@ const explainDistrusted = ({ name, since, key }: Publisher) =>
   `use a version of another publisher, or trust this one again with eyrie plugin trust ${key}`
 
 /**
- * The name of an unknown publisher was chosen by the maker of the package. It is therefore quoted, and is never part of a command
- * that the owner may copy.
+ * The name of an unknown publisher was chosen by the maker of the package. It is therefore quoted,
+ * and is never part of a command that the owner may copy.
  */
 const explainUnknownPublisher = ({ publisher, key }: SignedClaim, plugin: string) =>
   `it is signed by an unknown publisher that calls itself ${JSON.stringify(publisher)}: ` +
@@ -51,8 +55,8 @@ const explainUnknownPublisher = ({ publisher, key }: SignedClaim, plugin: string
   `or accept the plugin with eyrie plugin allow ${plugin}`
 
 /**
- * Describes the signature of an installed version for the API. An invalid signature counts as none; the reason is in the field
- * `refused`.
+ * Describes the signature of an installed version for the API. An invalid signature counts as none;
+ * the reason is in the field `refused`.
  */
 export function toVersionSignature(
   claim: PackageClaim,
@@ -74,9 +78,10 @@ export function toVersionSignature(
 }
 
 /**
- * Finds out whether the installation of a package would hand a plugin to another publisher. Returns descriptions of the present
- * and the new publisher, or undefined if the publisher stays the same. A plugin belongs to all publishers of its installed
- * versions. As long as none of these versions is signed, the plugin belongs to no one.
+ * Finds out whether the installation of a package would hand a plugin to another publisher. Returns
+ * descriptions of the present and the new publisher, or undefined if the publisher stays the same.
+ * A plugin belongs to all publishers of its installed versions. As long as none of these versions
+ * is signed, the plugin belongs to no one.
  */
 export function findPublisherChange(
   claim: PackageClaim,
@@ -88,19 +93,28 @@ export function findPublisherChange(
   if (!firstSigned) return undefined
 
   const identity = identifyPublisher(claim, publishers)
-  const isOwner = signedVersions.some(version => identifyPublisher(version, publishers) === identity)
+  const isOwner = signedVersions.some(
+    version => identifyPublisher(version, publishers) === identity,
+  )
   if (isOwner) return undefined
-  return { from: describePublisher(firstSigned, publishers), to: describePublisher(claim, publishers) }
+  return {
+    from: describePublisher(firstSigned, publishers),
+    to: describePublisher(claim, publishers),
+  }
 }
 
 /** Identifies a publisher. Two packages have the same publisher if their identities are equal. */
 export type PublisherIdentity = `name ${string}` | `key ${string}` | 'unsigned' | 'invalid'
 
 /**
- * Returns the identity of the publisher of a package. Several keys are one publisher if the owner has trusted them under one name.
- * The names in packages are not compared, because anybody can write any name into a package.
+ * Returns the identity of the publisher of a package. Several keys are one publisher if the owner
+ * has trusted them under one name. The names in packages are not compared, because anybody can
+ * write any name into a package.
  */
-export function identifyPublisher(claim: PackageClaim, publishers: readonly Publisher[]): PublisherIdentity {
+export function identifyPublisher(
+  claim: PackageClaim,
+  publishers: readonly Publisher[],
+): PublisherIdentity {
   if (claim.state !== 'signed') return claim.state
   const publisher = findPublisher(publishers, claim.key)
   return publisher?.state === 'trusted' ? `name ${publisher.name}` : `key ${claim.key}`

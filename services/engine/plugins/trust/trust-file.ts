@@ -12,7 +12,9 @@ export type TrustRecords = z.infer<typeof trustRecords>
 /** The file in which the choices of the owner are stored. */
 export interface TrustFile {
   records(): TrustRecords
-  /** Returns the alarm that the file is damaged, with the remedy; undefined if the file is intact. */
+  /**
+   * Returns the alarm that the file is damaged, with the remedy; undefined if the file is intact.
+   */
   findDamage(): string | undefined
   save(records: TrustRecords): Promise<void>
 }

@@ -17,7 +17,8 @@ const changedPipeline = z.strictObject({
 export type ChangedPipeline = z.infer<typeof changedPipeline>
 
 /**
- * A recent switch that the engine watches: it switches back if the new version fails more than the previous version did.
+ * A recent switch that the engine watches: it switches back if the new version fails more than the
+ * previous version did.
  */
 const watch = z.strictObject({
   from: z.string(),
@@ -32,8 +33,9 @@ const watch = z.strictObject({
 export type SwitchWatch = z.infer<typeof watch>
 
 /**
- * A switch that has begun and not ended. A switch changes two files: the active versions, and the pipelines in the
- * configuration. If the engine ends after it has written the first file, it changes the pipelines at the next start.
+ * A switch that has begun and not ended. A switch changes two files: the active versions, and the
+ * pipelines in the configuration. If the engine ends after it has written the first file, it
+ * changes the pipelines at the next start.
  */
 const unfinishedSwitch = z.strictObject({ to: z.string(), pipelines: z.array(changedPipeline) })
 export type UnfinishedSwitch = z.infer<typeof unfinishedSwitch>
@@ -44,18 +46,26 @@ const historyEntry = z.strictObject({
   unfinished: unfinishedSwitch.optional(),
 })
 
-/** The switches between versions of plugins. They are stored in a file, and survive restarts of the engine. */
+/**
+ * The switches between versions of plugins. They are stored in a file, and survive
+ * restarts of the engine.
+ */
 export interface SwitchHistory {
   /** Lists the switches of a plugin, oldest first. */
   list(plugin: string): VersionSwitch[]
   /** Returns the switch that the engine watches; undefined if it watches none of this plugin. */
   findWatch(plugin: string): SwitchWatch | undefined
-  /** Stores that a switch begins. The caller must end it with `add`, or with `endUnfinished` if the switch fails. */
+  /**
+   * Stores that a switch begins. The caller must end it with `add`, or with `endUnfinished`
+   * if the switch fails.
+   */
   begin(plugin: string, unfinished: UnfinishedSwitch): Promise<void>
   /** Lists the switches that have begun and not ended, by plugin. */
   listUnfinished(): [plugin: string, unfinished: UnfinishedSwitch][]
   endUnfinished(plugin: string): Promise<void>
-  /** Stores a completed switch. Only this switch is watched from now on, or none without `watch`. */
+  /**
+   * Stores a completed switch. Only this switch is watched from now on, or none without `watch`.
+   */
   add(plugin: string, entry: VersionSwitch, watch?: SwitchWatch): Promise<void>
   endWatch(plugin: string): Promise<void>
 }

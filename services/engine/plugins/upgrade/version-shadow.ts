@@ -17,7 +17,8 @@ export type VersionShadows = ShadowRuns<ShadowComparison, ShadowReport>
 export const createVersionShadows = (): VersionShadows =>
   new ShadowRuns({
     endCommand: plugin => `eyrie plugin shadow ${plugin} --end`,
-    describeMissing: plugin => `no version of ${plugin} has run in shadow since the engine was started`,
+    describeMissing: plugin =>
+      `no version of ${plugin} has run in shadow since the engine was started`,
   })
 
 export const toShadowRun = ({

@@ -1,7 +1,10 @@
 import type { BBox } from '@eyrie/contract/object'
 import type { SinkRecord } from '../sink.ts'
 
-/** The embedding of a detected object in a frame: a vector that describes the appearance of the object. */
+/**
+ * The embedding of a detected object in a frame: a vector that describes the
+ * appearance of the object.
+ */
 export interface EmbeddingRecord {
   channel: number
   source: number
@@ -18,7 +21,13 @@ export interface EmbeddingRecord {
 }
 
 /** Returns a record for each object that has an embedding. */
-export function toEmbeddingRecords({ channel, source, pts, time, objects }: SinkRecord): EmbeddingRecord[] {
+export function toEmbeddingRecords({
+  channel,
+  source,
+  pts,
+  time,
+  objects,
+}: SinkRecord): EmbeddingRecord[] {
   const records: EmbeddingRecord[] = []
   for (const { class: name, bbox, track = null, embedding } of objects) {
     if (!embedding) continue

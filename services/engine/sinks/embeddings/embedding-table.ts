@@ -7,8 +7,9 @@ const CONNECT_TIMEOUT_S = 5
 const STATEMENT_TIMEOUT_MS = 10_000
 
 /**
- * A table of embeddings (vectors that describe the appearance of objects) in a Postgres database. It is created if it does
- * not exist, with vectors of the type `vector` if the extension pgvector is available, or else as arrays.
+ * A table of embeddings (vectors that describe the appearance of objects) in a Postgres database.
+ * It is created if it does not exist, with vectors of the type `vector` if the extension pgvector
+ * is available, or else as arrays.
  */
 export class EmbeddingTable {
   readonly #sql: Sql
@@ -76,10 +77,14 @@ export class EmbeddingTable {
     this.#isPgvector = column?.type === 'vector'
   }
 
-  /** Creates the extension pgvector if necessary. Returns false if it is unavailable, or if the user lacks the privilege. */
+  /**
+   * Creates the extension pgvector if necessary. Returns false if it is unavailable, or if the user
+   * lacks the privilege.
+   */
   async #enablePgvector(): Promise<boolean> {
     const sql = this.#sql
-    const [extension] = await sql`select installed_version from pg_available_extensions where name = 'vector'`
+    const [extension] =
+      await sql`select installed_version from pg_available_extensions where name = 'vector'`
     if (!extension) return false
     if (extension.installed_version) return true
     try {
@@ -103,11 +108,12 @@ export class EmbeddingTable {
 }
 
 /**
- * Returns the option `socket`, with which the library opens connections through the egress. The types of the library lack this
- * option.
+ * Returns the option `socket`, with which the library opens connections through the egress. The
+ * types of the library lack this option.
  */
 function openThrough(egress: Egress, { host, port }: { host: string; port: number }): object {
-  // Returns a socket at once, because the library does not recover from a rejected promise. The library reads the name that
-  // the certificate must contain from the property `host` of the socket.
+  // Returns a socket at once, because the library does not recover from a rejected
+  // promise. The library reads the name that the certificate must contain from the
+  // property `host` of the socket.
   return { socket: () => Object.assign(egress.open({ host, port }), { host, port }) }
 }

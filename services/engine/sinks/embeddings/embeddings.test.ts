@@ -66,7 +66,9 @@ describe('embedding table', () => {
   }
 
   const tracks = () =>
-    server.sql`select embedding[1]::int as n from embeddings order by id`.then(rows => rows.map(({ n }) => n))
+    server.sql`select embedding[1]::int as n from embeddings order by id`.then(rows =>
+      rows.map(({ n }) => n),
+    )
 
   it('is created if missing and contains the same records as a file', async () => {
     const sink = openSink()
@@ -138,7 +140,9 @@ describe('embedding table', () => {
     const sink = openSink()
     sink.write(record(1))
     await sink.close()
-    expect(await server.sql`select embedding::text from embeddings`).toEqual([{ embedding: '[1,0.5,-1]' }])
+    expect(await server.sql`select embedding::text from embeddings`).toEqual([
+      { embedding: '[1,0.5,-1]' },
+    ])
   })
 
   it.each(['127.0.0.1:8100', 'localhost:8080', '169.254.169.254:5432'])(
@@ -189,6 +193,8 @@ it.each([
   'postgres://me:xyzzy@host/vectors?speed=1',
   'mysql://me:xyzzy@host/vectors',
 ])('rejects the address %s without revealing its password', address => {
-  expect(() => parseTableAddress(address)).toThrow(/must have the form|query of the address is invalid/)
+  expect(() => parseTableAddress(address)).toThrow(
+    /must have the form|query of the address is invalid/,
+  )
   expect(() => parseTableAddress(address)).not.toThrow(/xyzzy/)
 })

@@ -7,7 +7,10 @@ import { type EmbeddingRecord, toEmbeddingRecords } from './embedding-record.ts'
 import { EmbeddingTable } from './embedding-table.ts'
 import type { TableAddress } from './table-address.ts'
 
-/** Maximum number of numbers in all queued vectors together. Beyond it, embeddings are lost, which is reported. */
+/**
+ * Maximum number of numbers in all queued vectors together. Beyond it, embeddings are
+ * lost, which is reported.
+ */
 const MAX_QUEUED_NUMBERS = 4 << 20
 /** Maximum number of embeddings in one insert. */
 const BATCH_SIZE = 200
@@ -16,8 +19,8 @@ const INSERT_TIMEOUT_MS = 15_000
 const CLOSE_TIMEOUT_S = 5
 
 /**
- * Writes the embeddings of detected objects, which are vectors that describe their appearance, to a Postgres table.
- * Embeddings are queued while the database is slow or unreachable.
+ * Writes the embeddings of detected objects, which are vectors that describe their appearance, to a
+ * Postgres table. Embeddings are queued while the database is slow or unreachable.
  */
 export class PostgresEmbeddingSink implements Sink {
   /** Names the database in messages. */
@@ -38,7 +41,9 @@ export class PostgresEmbeddingSink implements Sink {
   get failure(): string | undefined {
     if (this.#error) return `failed to write embeddings to ${this.#name}: ${this.#error}`
     const lost = this.#lost.recent
-    return lost > 0 ? `${lost} embeddings were lost: ${this.#name} is too slow or rejected them` : undefined
+    return lost > 0
+      ? `${lost} embeddings were lost: ${this.#name} is too slow or rejected them`
+      : undefined
   }
 
   write(record: SinkRecord): void {
@@ -78,7 +83,10 @@ export class PostgresEmbeddingSink implements Sink {
     this.#writing = undefined
   }
 
-  /** Inserts a batch. Returns false if it should be retried. Embeddings that the database rejects are lost. */
+  /**
+   * Inserts a batch. Returns false if it should be retried. Embeddings that the
+   * database rejects are lost.
+   */
   async #insert(batch: EmbeddingRecord[]): Promise<boolean> {
     const timeoutMs = this.#closing.signal.aborted ? CLOSE_TIMEOUT_S * 1000 : INSERT_TIMEOUT_MS
     try {
@@ -97,7 +105,10 @@ export class PostgresEmbeddingSink implements Sink {
   }
 }
 
-/** Whether the database would reject the data again: SQLSTATE class 22 (data exception) or 23 (constraint violation). */
+/**
+ * Whether the database would reject the data again: SQLSTATE class 22 (data exception) or 23
+ * (constraint violation).
+ */
 const isInvalidData = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
 
 /** Some network errors have a code but no message. */

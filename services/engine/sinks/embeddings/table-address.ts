@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** The table in a Postgres database to which a sink writes embeddings, parsed from the address of the sink. */
+/**
+ * The table in a Postgres database to which a sink writes embeddings, parsed from the
+ * address of the sink.
+ */
 export interface TableAddress {
   host: string
   port: number
@@ -28,8 +31,8 @@ const query = z.strictObject({
 export const isTableAddress = (address: string) => /^postgres(ql)?:/.test(address)
 
 /**
- * Parses `postgres://user:password@host:5432/database?table=embeddings&sslmode=require`. Throws an Error that describes the
- * problem without revealing the password.
+ * Parses `postgres://user:password@host:5432/database?table=embeddings&sslmode=require`. Throws an
+ * Error that describes the problem without revealing the password.
  */
 export function parseTableAddress(address: string): TableAddress {
   const url = URL.parse(address)

@@ -2,9 +2,9 @@ import { hostedStreamName } from '@eyrie/contract/media'
 import { syntaxError } from '@eyrie/contract/parse'
 
 /**
- * Checks the address of a sink that serves its channels as live video streams, annotated with their results. Throws
- * `EyrieError` (`syntax`) at `path` unless the address is `stream://<name>`. The name must not contain `--`, which
- * precedes the channel id in the names of further streams.
+ * Checks the address of a sink that serves its channels as live video streams, annotated with their
+ * results. Throws `EyrieError` (`syntax`) at `path` unless the address is `stream://<name>`. The
+ * name must not contain `--`, which precedes the channel id in the names of further streams.
  */
 export function checkHostedAddress(address: string, path: string): void {
   const name = parseHostedAddress(address)

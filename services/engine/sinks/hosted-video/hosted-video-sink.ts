@@ -12,9 +12,9 @@ export interface HostedVideoContext {
 }
 
 /**
- * Serves its channels as annotated streams: the media service draws the results of each frame into the picture. The stream
- * of the first channel has the name of the sink. The names of the other streams end with the channel id. Results are drawn
- * only while a client watches the stream.
+ * Serves its channels as annotated streams: the media service draws the results of each frame into
+ * the picture. The stream of the first channel has the name of the sink. The names of the other
+ * streams end with the channel id. Results are drawn only while a client watches the stream.
  */
 export class HostedVideoSink implements Sink {
   readonly #name: string

@@ -4,13 +4,16 @@ import { Mutex } from 'async-mutex'
 import { Publisher } from 'zeromq'
 
 /**
- * Maximum number of messages queued for one subscriber. A slow subscriber misses messages, and can detect that by the
- * sequence number `seq` in their headers.
+ * Maximum number of messages queued for one subscriber. A slow subscriber misses messages, and can
+ * detect that by the sequence number `seq` in their headers.
  */
 const MAX_QUEUED = 32
 const RETRY_MS = 500
 
-/** The endpoints that this process has bound. ZeroMQ would silently replace the file of an `ipc:` socket that is in use. */
+/**
+ * The endpoints that this process has bound. ZeroMQ would silently replace the file of an `ipc:`
+ * socket that is in use.
+ */
 const boundEndpoints = new Set<string>()
 
 /** A ZeroMQ PUB socket that binds or connects to an endpoint, and retries until that succeeds. */
@@ -45,7 +48,10 @@ export class MessagePublisher {
     return this.#isOpen
   }
 
-  /** Queues a message without blocking. Returns false if the socket is not open or too many messages are queued. */
+  /**
+   * Queues a message without blocking. Returns false if the socket is not open or too many
+   * messages are queued.
+   */
   send(parts: (string | Uint8Array)[]): boolean {
     if (!this.#isOpen || this.#queued >= MAX_QUEUED) return false
     this.#queued++
@@ -69,7 +75,8 @@ export class MessagePublisher {
     try {
       await this.#socket.send(parts)
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#failure = `${this.#endpoint}: ${(error as Error).message}`
+      if (!this.#closing.signal.aborted)
+        this.#failure = `${this.#endpoint}: ${(error as Error).message}`
     } finally {
       this.#queued--
     }
@@ -104,10 +111,12 @@ export class MessagePublisher {
   }
 
   async #unbindSocket(): Promise<void> {
-    // ZeroMQ resolves tcp://*:5555 to tcp://0.0.0.0:5555 and accepts only the resolved endpoint here.
+    // ZeroMQ resolves tcp://*:5555 to tcp://0.0.0.0:5555 and accepts only the
+    // resolved endpoint here.
     const endpoint = this.#socket.lastEndpoint ?? this.#endpoint
     await this.#socket.unbind(endpoint).finally(() => boundEndpoints.delete(this.#endpoint))
-    // ZeroMQ does not delete the socket file. The inode differs if another process has replaced the file.
+    // ZeroMQ does not delete the socket file. The inode differs if another process
+    // has replaced the file.
     const file = this.#socketFile
     if (file && readInode(file.path) === file.inode) rmSync(file.path, { force: true })
   }

@@ -25,7 +25,13 @@ const record = (n: number, channel = 3): SinkRecord => ({
   counters: { door: { up: n } },
   events: [{ type: 'line-crossing', name: 'door' }],
 })
-const frame: SinkFrame = { discontinuity: false, epoch: 1, width: 640, height: 360, ring: undefined }
+const frame: SinkFrame = {
+  discontinuity: false,
+  epoch: 1,
+  width: 640,
+  height: 360,
+  ring: undefined,
+}
 
 function openSink(query = '', path = join(createTemporaryFolder(), 'sink.sock')) {
   const address = parseSinkAddress(`ipc://${path}${query}`)
@@ -54,7 +60,14 @@ it('publishes records with their channel ids as topics', async () => {
   expect(seventh).toMatchObject({
     topic: 'gate/3',
     header: {
-      ...{ v: 1, pts: 7 * 3600, time: '2030-01-01T00:00:00.000Z', width: 640, height: 360, format: null },
+      ...{
+        v: 1,
+        pts: 7 * 3600,
+        time: '2030-01-01T00:00:00.000Z',
+        width: 640,
+        height: 360,
+        format: null,
+      },
       ...{
         objects: [person],
         events: [{ type: 'line-crossing', name: 'door' }],
@@ -97,7 +110,12 @@ it('drops messages for a subscriber that does not read without affecting others'
   const opened = openSink('?payload=raw')
   const received = await listenTo(opened)
   const path = join(createTemporaryFolder(), 'view.ring')
-  const ring = createTestRing(path, { width: 1000, height: 1000, format: 'RGB', payloadSize: 3_000_000 })
+  const ring = createTestRing(path, {
+    width: 1000,
+    height: 1000,
+    format: 'RGB',
+    payloadSize: 3_000_000,
+  })
   onTestFinished(() => ring.close())
   const before = received.length
   for (let n = 1; n <= 100; n++) {
@@ -113,7 +131,10 @@ it('reports that another sink uses its address, and binds the address when it is
   const first = openSink()
   await listenTo(first)
   const second = openSink('', first.path)
-  await vi.waitUntil(() => second.sink.failure?.includes('another sink uses this endpoint'), PATIENCE)
+  await vi.waitUntil(
+    () => second.sink.failure?.includes('another sink uses this endpoint'),
+    PATIENCE,
+  )
   await first.sink.close()
   await vi.waitUntil(() => !second.sink.failure, PATIENCE)
   await listenTo(second)
@@ -151,7 +172,10 @@ it('reports that another process uses the address', async () => {
   const address = parseSinkAddress(`tcp://127.0.0.1:${port}?payload=none`)
   const sink = new MessageSink({ ...address, bind: true }, sinkEgress)
   onTestFinished(() => sink.close())
-  await vi.waitUntil(() => sink.failure?.includes(`${port} cannot be bound: the address is in use`), PATIENCE)
+  await vi.waitUntil(
+    () => sink.failure?.includes(`${port} cannot be bound: the address is in use`),
+    PATIENCE,
+  )
 })
 
 it.each([
@@ -171,7 +195,10 @@ it.each([
     'tcp://127.0.0.1:5555',
     { endpoint: 'tcp://127.0.0.1:5555', path: undefined, query: { bind: true, payload: 'jpeg' } },
   ],
-  ['tcp://*:5555?payload=raw&width=320', { endpoint: 'tcp://*:5555', query: { payload: 'raw', width: 320 } }],
+  [
+    'tcp://*:5555?payload=raw&width=320',
+    { endpoint: 'tcp://*:5555', query: { payload: 'raw', width: 320 } },
+  ],
   [
     'ipc:///run/a%20b.sock?bind=false',
     { endpoint: 'ipc:///run/a b.sock', path: '/run/a b.sock', query: { bind: false } },

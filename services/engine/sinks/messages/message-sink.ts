@@ -9,8 +9,8 @@ import { type CopiedPicture, PictureCopier } from './picture-copier.ts'
 type Query = Omit<MessageAddress<'sink'>['query'], 'bind'>
 
 /**
- * Publishes every record (the results of one frame) as a ZeroMQ message, optionally with the picture of its frame. A slow
- * subscriber does not delay other subscribers.
+ * Publishes every record (the results of one frame) as a ZeroMQ message, optionally with the
+ * picture of its frame. A slow subscriber does not delay other subscribers.
  */
 export class MessageSink implements Sink {
   readonly view: ViewSpec | undefined
@@ -22,7 +22,10 @@ export class MessageSink implements Sink {
   readonly #missingPictures = new RecentCounter()
   readonly #lost = new RecentCounter()
 
-  constructor({ endpoint, bind, query }: { endpoint: string; bind: boolean; query: Query }, egress: Egress) {
+  constructor(
+    { endpoint, bind, query }: { endpoint: string; bind: boolean; query: Query },
+    egress: Egress,
+  ) {
     this.view = toView(query)
     this.#topic = query.topic
     this.#publisher = new MessagePublisher({ endpoint, bind }, egress)
@@ -61,7 +64,8 @@ export class MessageSink implements Sink {
   }
 }
 
-type Header = Omit<MessageHeader, 'format' | 'objects' | 'events'> & Pick<SinkRecord, 'objects' | 'events'>
+type Header = Omit<MessageHeader, 'format' | 'objects' | 'events'> &
+  Pick<SinkRecord, 'objects' | 'events'>
 
 function createHeader(
   record: SinkRecord,

@@ -1,6 +1,8 @@
 import { type RingLocation, RingReader, type RingShape } from '../../frames/ring-reader.ts'
 
-/** The picture of a frame, copied so that it remains valid when the media service reuses its memory. */
+/**
+ * The picture of a frame, copied so that it remains valid when the media service reuses its memory.
+ */
 export interface CopiedPicture extends Pick<RingShape, 'width' | 'height' | 'format'> {
   data: Uint8Array
 }
@@ -11,10 +13,16 @@ interface OpenRing {
   lastReadAt: number
 }
 
-/** Unused ring buffers are closed after this time. A buffer that the media service has removed is freed when it is closed. */
+/**
+ * Unused ring buffers are closed after this time. A buffer that the media service has removed is
+ * freed when it is closed.
+ */
 const MAX_IDLE_MS = 5000
 
-/** Copies pictures out of the ring buffers in shared memory, to which the media service writes the frames of each channel. */
+/**
+ * Copies pictures out of the ring buffers in shared memory, to which the media service writes the
+ * frames of each channel.
+ */
 export class PictureCopier {
   readonly #rings = new Map<number, OpenRing>()
 

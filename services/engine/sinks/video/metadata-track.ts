@@ -2,9 +2,10 @@ import { box, fullBox, TFHD_BASE_IS_MOOF, trackBox, u16, u32, u64 } from '@eyrie
 import { findBox, parseBoxes } from './mp4-segments.ts'
 
 /**
- * The results of a channel, such as detected objects, are recorded as a track of timed metadata next to the video track
- * (ISO/IEC 14496-12, 12.3). Each sample is a JSON text: the sample entry is `mett` with the type application/json. A `cdsc`
- * reference links the track to the video track that it describes.
+ * The results of a channel, such as detected objects, are recorded as a track of timed metadata
+ * next to the video track (ISO/IEC 14496-12, 12.3). Each sample is a JSON text: the sample entry
+ * is `mett` with the type application/json. A `cdsc` reference links the track to the video
+ * track that it describes.
  */
 
 const VIDEO_TRACK = 1
@@ -15,7 +16,9 @@ const SAMPLE_COUNT = 1
 /** Size of `next_track_ID`, the last field of the movie header `mvhd` (8.2.2). */
 const NEXT_TRACK_ID_BYTES = 4
 
-/** Adds the metadata track to the init segment of a video track, which is the header of an MP4 file. */
+/**
+ * Adds the metadata track to the init segment of a video track, which is the header of an MP4 file.
+ */
 export function addMetadataTrack(init: Buffer): Buffer {
   const movieBoxes = parseBoxes(findBox(init, 'moov')).map(({ type, whole, payload }) => {
     if (type === 'mvhd') return setNextTrackId(whole, METADATA_TRACK + 1)
@@ -33,12 +36,18 @@ function setNextTrackId(mvhd: Buffer, id: number): Buffer {
   return copy
 }
 
-/** Every track of a fragmented file needs a `trex` box (8.8.3): the first sample entry, and no default values. */
+/**
+ * Every track of a fragmented file needs a `trex` box (8.8.3): the first sample entry,
+ * and no default values.
+ */
 function addTrackDefaults(mvexPayload: Buffer): Buffer {
   return box('mvex', mvexPayload, fullBox('trex', 0, 0, u32(METADATA_TRACK, 1, 0, 0, 0)))
 }
 
-/** Creates a fragment (`moof` and `mdat`) with one sample. Times are in ticks since the start of the file. */
+/**
+ * Creates a fragment (`moof` and `mdat`) with one sample. Times are in ticks since
+ * the start of the file.
+ */
 export function createMetadataFragment(
   sequence: number,
   pts: number,
@@ -54,7 +63,12 @@ export function createMetadataFragment(
         'traf',
         fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(METADATA_TRACK)),
         fullBox('tfdt', 1, 0, u64(pts)),
-        fullBox('trun', 0, TRUN_OFFSET_DURATION_SIZE, u32(SAMPLE_COUNT, dataOffset, duration, data.length)),
+        fullBox(
+          'trun',
+          0,
+          TRUN_OFFSET_DURATION_SIZE,
+          u32(SAMPLE_COUNT, dataOffset, duration, data.length),
+        ),
       ),
     )
 

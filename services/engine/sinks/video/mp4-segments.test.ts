@@ -14,10 +14,13 @@ describe('parseBoxes', () => {
     expect(boxes[0]?.whole).toEqual(Buffer.from(free))
   })
 
-  it.each([4, 8, 11])('ignores a box of 12 bytes at the end of which only %i bytes exist', byteCount => {
-    const boxes = parseBoxes(Buffer.concat([box('skip'), free.subarray(0, byteCount)]))
-    expect(boxes.map(({ type }) => type)).toEqual(['skip'])
-  })
+  it.each([4, 8, 11])(
+    'ignores a box of 12 bytes at the end of which only %i bytes exist',
+    byteCount => {
+      const boxes = parseBoxes(Buffer.concat([box('skip'), free.subarray(0, byteCount)]))
+      expect(boxes.map(({ type }) => type)).toEqual(['skip'])
+    },
+  )
 
   it('throws an error if the size of a box is smaller than its header', () => {
     const invalid = Buffer.from(free)

@@ -1,16 +1,20 @@
 /**
- * Parses the live streams of the media service, which are fragmented MP4 (ISO/IEC 14496-12). A stream is a sequence of
- * boxes: an init segment, then a fragment for each picture.
+ * Parses the live streams of the media service, which are fragmented MP4 (ISO/IEC 14496-12). A
+ * stream is a sequence of boxes: an init segment, then a fragment for each picture.
  */
 
-/** A box starts with its size as u32, including this header, and with four characters for its type. */
+/**
+ * A box starts with its size as u32, including this header, and with four characters for its type.
+ */
 const HEADER_BYTES = 8
 /** No picture is this large: a larger box means that the stream is not an MP4. */
 const MAX_BOX_BYTES = 64 << 20
 
 /** A part of a stream that can be written to a file. */
 export interface Segment {
-  /** An `init` segment consists of the boxes `ftyp` and `moov`, a `fragment` of `moof` and `mdat`. */
+  /**
+   * An `init` segment consists of the boxes `ftyp` and `moov`, a `fragment` of `moof` and `mdat`.
+   */
   kind: 'init' | 'fragment'
   bytes: Buffer<ArrayBuffer>
 }
@@ -31,7 +35,10 @@ export async function* splitSegments(stream: AsyncIterable<Uint8Array>): AsyncGe
       const isLastBox = type === 'moov' || type === 'mdat'
       if (!isLastBox) continue
 
-      yield { kind: type === 'moov' ? 'init' : 'fragment', bytes: Buffer.from(buffered.subarray(0, end)) }
+      yield {
+        kind: type === 'moov' ? 'init' : 'fragment',
+        bytes: Buffer.from(buffered.subarray(0, end)),
+      }
       buffered = buffered.subarray(end)
       end = 0
     }
@@ -53,7 +60,10 @@ export interface Box {
   payload: Buffer
 }
 
-/** Parses a sequence of boxes. Ignores an incomplete box at the end. Throws an Error if the size of a box is invalid. */
+/**
+ * Parses a sequence of boxes. Ignores an incomplete box at the end. Throws an Error if the size
+ * of a box is invalid.
+ */
 export function parseBoxes(buffer: Buffer): Box[] {
   const boxes: Box[] = []
   let offset = 0
@@ -66,20 +76,24 @@ export function parseBoxes(buffer: Buffer): Box[] {
   }
 }
 
-/** Returns the payload of the first box at `path`, such as `moof`, `traf`. Throws an Error if the box is missing. */
+/**
+ * Returns the payload of the first box at `path`, such as `moof`, `traf`. Throws an Error
+ * if the box is missing.
+ */
 export function findBox(buffer: Buffer, ...path: string[]): Buffer {
   let payload = buffer
   for (const type of path) {
     const box = parseBoxes(payload).find(candidate => candidate.type === type)
-    if (!box) throw new Error(`the media service sent an MP4 stream without the box ${path.join('/')}`)
+    if (!box)
+      throw new Error(`the media service sent an MP4 stream without the box ${path.join('/')}`)
     payload = box.payload
   }
   return payload
 }
 
 /**
- * Describes the coded picture in a fragment (the access unit, in the terms of video coding). Times are in 90 kHz ticks of
- * stream time.
+ * Describes the coded picture in a fragment (the access unit, in the terms of video coding). Times
+ * are in 90 kHz ticks of stream time.
  */
 export interface AccessUnit {
   /** Presentation time. */
@@ -90,17 +104,25 @@ export interface AccessUnit {
   isKeyframe: boolean
 }
 
-/** Offset of the sequence number in `mfhd` (8.8.5), and of the decoding time in `tfdt` (8.8.12, version 1). */
+/**
+ * Offset of the sequence number in `mfhd` (8.8.5), and of the decoding time in `tfdt`
+ * (8.8.12, version 1).
+ */
 const MFHD_SEQUENCE_OFFSET = 4
 const TFDT_TIME_OFFSET = 4
-/** Offsets of the fields of the first sample in `trun` (8.8.8) with data offset and all optional fields of a sample. */
+/**
+ * Offsets of the fields of the first sample in `trun` (8.8.8) with data offset and all
+ * optional fields of a sample.
+ */
 const TRUN_DURATION_OFFSET = 12
 const TRUN_FLAGS_OFFSET = 20
 const TRUN_COMPOSITION_OFFSET = 24
 /** `sample_is_non_sync_sample` in the flags of a sample (8.8.3.1). */
 const NON_SYNC_SAMPLE = 0x10000
 
-/** Parses a fragment of the media service, which has one sample and all optional fields of `trun`. */
+/**
+ * Parses a fragment of the media service, which has one sample and all optional fields of `trun`.
+ */
 export function parseAccessUnit(fragment: Buffer): AccessUnit {
   const tfdt = findBox(fragment, 'moof', 'traf', 'tfdt')
   const trun = findBox(fragment, 'moof', 'traf', 'trun')
@@ -113,7 +135,10 @@ export function parseAccessUnit(fragment: Buffer): AccessUnit {
   }
 }
 
-/** Overwrites the sequence number of a fragment and its decoding time, in ticks since the start of the file. */
+/**
+ * Overwrites the sequence number of a fragment and its decoding time, in ticks since
+ * the start of the file.
+ */
 export function rewriteTiming(fragment: Buffer, sequence: number, dts: number): void {
   findBox(fragment, 'moof', 'mfhd').writeUInt32BE(sequence, MFHD_SEQUENCE_OFFSET)
   findBox(fragment, 'moof', 'traf', 'tfdt').writeBigUInt64BE(BigInt(dts), TFDT_TIME_OFFSET)

@@ -24,9 +24,10 @@ interface PendingResult {
 }
 
 /**
- * Records one channel. The pictures come from the live stream of the source, which the media service serves. The results
- * come from the channel, usually a little later than their pictures. A recording that is full therefore remains open until
- * the results of its last pictures have arrived.
+ * Records one channel. The pictures come from the live stream of the source, which the media
+ * service serves. The results come from the channel, usually a little later than their
+ * pictures. A recording that is full therefore remains open until the results of its last
+ * pictures have arrived.
  */
 export class Recorder {
   readonly #path: string
@@ -35,11 +36,16 @@ export class Recorder {
   readonly #queue = new WriteQueue()
   /** Init segment and epoch (the time base of stream times) of the current connection. */
   #stream: { init: Buffer; epoch: number } | undefined
-  /** The open recordings. The last one receives pictures; earlier ones may still receive results. */
+  /**
+   * The open recordings. The last one receives pictures; earlier ones may still receive results.
+   */
   #recordings: Recording[] = []
   /** The results that wait for their pictures, oldest first. */
   #pending: PendingResult[] = []
-  /** Whether pictures are dropped, because the disk is too slow, until the next keyframe that fits into the queue. */
+  /**
+   * Whether pictures are dropped, because the disk is too slow, until the next keyframe that
+   * fits into the queue.
+   */
   #isOverloaded = false
   #streamFailure: string | undefined
 
@@ -88,7 +94,10 @@ export class Recorder {
     this.#placeResults()
   }
 
-  /** Returns the recording for a picture, which may be a new one; undefined if the picture is not recorded. */
+  /**
+   * Returns the recording for a picture, which may be a new one; undefined if the
+   * picture is not recorded.
+   */
   #selectRecording(unit: AccessUnit, fragmentBytes: number): Recording | undefined {
     const { init, epoch } = this.#stream!
     const current = this.#recordings.at(-1)
@@ -96,7 +105,8 @@ export class Recorder {
     // A new connection repeats the current group of pictures.
     if (isSameStream && current.contains(unit)) return undefined
 
-    // After a gap or lost pictures, the following pictures cannot be decoded until the next keyframe.
+    // After a gap or lost pictures, the following pictures cannot be decoded until the next
+    // keyframe.
     const continuesCurrent = isSameStream && !current.hasGapBefore(unit)
     const canDecode = unit.isKeyframe || (continuesCurrent && !this.#isOverloaded)
     if (!canDecode) return undefined
@@ -114,8 +124,9 @@ export class Recorder {
   }
 
   /**
-   * Adds the pending results to the recordings that contain their pictures, in order, up to the first result whose picture has
-   * not arrived yet. Results that are older than the first picture are dropped.
+   * Adds the pending results to the recordings that contain their pictures, in order, up to the
+   * first result whose picture has not arrived yet. Results that are older than the first
+   * picture are dropped.
    */
   #placeResults(): void {
     const current = this.#recordings.at(-1)

@@ -29,8 +29,9 @@ export interface RecordingStart {
 const MAX_GAP_TICKS = TICKS_PER_SECOND
 
 /**
- * A recording of a channel: an MP4 file with the original pictures, and a track with the results of each analysed frame.
- * Times of the live stream are shifted so that the file starts at 0. All times are in 90 kHz ticks.
+ * A recording of a channel: an MP4 file with the original pictures, and a track with the results of
+ * each analysed frame. Times of the live stream are shifted so that the file starts at 0. All times
+ * are in 90 kHz ticks.
  */
 export class Recording {
   readonly #init: Buffer
@@ -99,7 +100,10 @@ export class Recording {
     return unit.dts > this.#last.dts + this.#last.duration + MAX_GAP_TICKS
   }
 
-  /** Whether the file is too long, or may become too large with the group of pictures that starts at `keyframe`. */
+  /**
+   * Whether the file is too long, or may become too large with the group of pictures that
+   * starts at `keyframe`.
+   */
   isFullBefore(keyframe: AccessUnit): boolean {
     const groupBytes = Math.max(this.#maxGroupBytes, this.#size - this.#groupOffset)
     const isTooLong = keyframe.dts - this.#origin >= this.#limits.maxSeconds * TICKS_PER_SECOND

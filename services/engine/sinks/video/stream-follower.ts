@@ -2,11 +2,14 @@ import { backoffDelayMs, fetchService, sleep } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { splitSegments } from './mp4-segments.ts'
 
-/** Receives a live stream of fragmented MP4: an init segment with the codec parameters, then fragments with pictures. */
+/**
+ * Receives a live stream of fragmented MP4: an init segment with the codec parameters, then
+ * fragments with pictures.
+ */
 export interface StreamFollowerListener {
   /**
-   * The following fragments belong to this init segment. `epoch` identifies the time base of their stream times, which
-   * changes when the media service restarts.
+   * The following fragments belong to this init segment. `epoch` identifies the time base of their
+   * stream times, which changes when the media service restarts.
    */
   onInit(init: Buffer, epoch: number): void
   onFragment(fragment: Buffer): void
@@ -16,7 +19,10 @@ export interface StreamFollowerListener {
 
 const RECONNECT_BACKOFF = { initialMs: 200, maxMs: 1000 }
 
-/** Reads the live stream of a source from the media service. Reconnects with back-off until it is stopped. */
+/**
+ * Reads the live stream of a source from the media service. Reconnects with back-off
+ * until it is stopped.
+ */
 export class StreamFollower {
   readonly #url: string
   readonly #path: string
@@ -67,11 +73,12 @@ export class StreamFollower {
 
   /** Reads the stream until it ends. Returns whether it contained any segment. */
   async #receive(signal: AbortSignal): Promise<boolean> {
-    const response = await fetchService(this.#url, this.#path, { headers: this.#headers, signal }).catch(
-      cause => {
-        throw new Error(`the media service at ${this.#url} does not answer`, { cause })
-      },
-    )
+    const response = await fetchService(this.#url, this.#path, {
+      headers: this.#headers,
+      signal,
+    }).catch(cause => {
+      throw new Error(`the media service at ${this.#url} does not answer`, { cause })
+    })
     if (!response.ok || !response.body) throw new Error(await readFailureReason(response))
 
     const epoch = Number(response.headers.get('X-Epoch'))
@@ -85,9 +92,14 @@ export class StreamFollower {
   }
 }
 
-/** Returns the reason in the JSON body of an error response. A response of a proxy may have a different body. */
+/**
+ * Returns the reason in the JSON body of an error response. A response of a proxy may
+ * have a different body.
+ */
 async function readFailureReason(response: Response): Promise<string> {
   const body = (await response.json().catch(() => null)) as { reason?: unknown } | null
   const reason = body?.reason
-  return typeof reason === 'string' ? reason : `the media service answered with status ${response.status}`
+  return typeof reason === 'string'
+    ? reason
+    : `the media service answered with status ${response.status}`
 }

@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { syntaxError } from '@eyrie/contract/parse'
 import type { RecordingLimits } from './recording.ts'
 
-/** The query parameters of an address, which limit the recordings of the sink, with their minimum values. */
+/**
+ * The query parameters of an address, which limit the recordings of the sink, with
+ * their minimum values.
+ */
 const MIN_VALUES = { max_bytes: 1 << 20, max_seconds: 1, keep: 0 } as const
 type Parameter = keyof typeof MIN_VALUES
 
@@ -10,9 +13,9 @@ const DEFAULT_MAX_BYTES = 256 << 20
 const DEFAULT_KEEP = 5
 
 /**
- * Checks the address of a video sink, which records channels as MP4 files. `path` is the location of the address in the
- * configuration. Throws `EyrieError` (`syntax`) with this location unless the address is that of an MP4 file, with valid
- * query parameters.
+ * Checks the address of a video sink, which records channels as MP4 files. `path` is the location
+ * of the address in the configuration. Throws `EyrieError` (`syntax`) with this location unless the
+ * address is that of an MP4 file, with valid query parameters.
  */
 export function checkVideoAddress(address: string, path: string): void {
   const url = URL.parse(address)
@@ -21,7 +24,10 @@ export function checkVideoAddress(address: string, path: string): void {
 
   for (const [name, text] of url.searchParams) {
     if (!isParameter(name))
-      throw syntaxError(path, `unknown parameter ${name}: use ${Object.keys(MIN_VALUES).join(', ')}`)
+      throw syntaxError(
+        path,
+        `unknown parameter ${name}: use ${Object.keys(MIN_VALUES).join(', ')}`,
+      )
 
     const value = parseWholeNumber(text)
     if (value === undefined || value < MIN_VALUES[name])

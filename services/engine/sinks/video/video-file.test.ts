@@ -15,7 +15,9 @@ test('a video file whose writer is killed during creation has its header or does
   const folder = createTemporaryFolder()
   const path = join(folder, 'door.mp4')
   const sizes = () =>
-    readdirSync(folder).flatMap(name => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [])
+    readdirSync(folder).flatMap(
+      name => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [],
+    )
   let killedAtWork = 0
   for (let turn = 0; turn < 5; turn++) {
     const writer = spawn(process.execPath, [script, path, String(LARGE)], { stdio: 'inherit' })

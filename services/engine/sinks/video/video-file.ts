@@ -2,22 +2,27 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
 
-/** A video file that is playable after a crash at any moment, because only complete fragments are appended. */
+/**
+ * A video file that is playable after a crash at any moment, because only complete
+ * fragments are appended.
+ */
 export class VideoFile {
   readonly #path: string
   readonly #keep: number
   #file: FileHandle | undefined
   #size = 0
 
-  /** `keep` is the number of earlier files to keep, named `name.1.mp4` (the newest), `name.2.mp4`, … */
+  /**
+   * `keep` is the number of earlier files to keep, named `name.1.mp4` (the newest), `name.2.mp4`, …
+   */
   constructor(path: string, keep: number) {
     this.#path = path
     this.#keep = keep
   }
 
   /**
-   * Rotates the earlier files of the same path and creates a new file. The file is written under a draft name and then
-   * renamed, so that it contains its header from the start.
+   * Rotates the earlier files of the same path and creates a new file. The file is written under a
+   * draft name and then renamed, so that it contains its header from the start.
    */
   async create(header: Uint8Array): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true })
@@ -61,13 +66,19 @@ export class VideoFile {
     // After a failed attempt to create the file, the earlier files are rotated already.
     if (!existsSync(this.#path)) return
     if (this.#keep === 0) return rm(this.#path, { force: true })
-    // The oldest file is renamed first, so that each rename overwrites only a file that is no longer needed.
+    // The oldest file is renamed first, so that each rename overwrites only a file that
+    // is no longer needed.
     for (let age = this.#keep - 1; age >= 0; age--)
-      await rename(toRotatedPath(this.#path, age), toRotatedPath(this.#path, age + 1)).catch(ignoreMissing)
+      await rename(toRotatedPath(this.#path, age), toRotatedPath(this.#path, age + 1)).catch(
+        ignoreMissing,
+      )
   }
 }
 
-/** Deletes the draft that `create` leaves behind if the process is killed. A draft contains no pictures. */
+/**
+ * Deletes the draft that `create` leaves behind if the process is killed. A draft
+ * contains no pictures.
+ */
 export const removeDraft = (path: string): Promise<void> => rm(toDraftPath(path), { force: true })
 
 const toDraftPath = (path: string) => `${path}.new`

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -11,7 +19,10 @@ import {
 } from '../../../../test/fixtures/engine/test-runtime.ts'
 import { writeNumberedVideo } from '../../../../test/fixtures/media/numbered-video.ts'
 import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
-import { type MediaProcess, startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
+import {
+  type MediaProcess,
+  startMediaProcess,
+} from '../../../../test/fixtures/processes/media-process.ts'
 import type { Plan } from '../../plan/plan.ts'
 
 const FRAMES = 75
@@ -71,10 +82,16 @@ interface Recorded {
 function read(name: string): Recorded {
   const path = join(output, name)
   const probe = (...args: string[]) =>
-    JSON.parse(execFileSync('ffprobe', ['-v', 'error', ...args, '-of', 'json', path], { encoding: 'utf8' }))
+    JSON.parse(
+      execFileSync('ffprobe', ['-v', 'error', ...args, '-of', 'json', path], { encoding: 'utf8' }),
+    )
   const { streams } = probe('-show_entries', 'stream=codec_type,codec_tag_string,time_base')
   expect(streams).toEqual([
-    expect.objectContaining({ codec_type: 'video', codec_tag_string: 'avc1', time_base: '1/90000' }),
+    expect.objectContaining({
+      codec_type: 'video',
+      codec_tag_string: 'avc1',
+      time_base: '1/90000',
+    }),
     expect.objectContaining({ codec_type: 'data', codec_tag_string: 'mett', time_base: '1/90000' }),
   ])
   const pts = (stream: number): number[] =>
@@ -83,7 +100,11 @@ function read(name: string): Recorded {
       .sort((a: number, b: number) => a - b)
   const copy = ['-v', 'error', '-i', path, '-map', '0:1', '-c', 'copy', '-f', 'data', '-']
   const texts = execFileSync('ffmpeg', copy, { encoding: 'utf8', maxBuffer: 1 << 26 })
-  return { pictures: pts(0), noted: pts(1), texts: JSON.parse(`[${texts.replaceAll('}{', '},{')}]`) }
+  return {
+    pictures: pts(0),
+    noted: pts(1),
+    texts: JSON.parse(`[${texts.replaceAll('}{', '},{')}]`),
+  }
 }
 
 /** How many pictures FFmpeg decodes without a complaint. */
@@ -108,9 +129,12 @@ describe('recording of a video sink', { timeout: 180_000 }, () => {
   it('survives a kill without leaving unfinished files, even while the camera is disconnected', async () => {
     for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new'])
       writeFileSync(join(output, name), name)
-    await test.runtime.apply(recording({ url: 'rtsp://127.0.0.1:9/none', type: 'video' }, { pipelines: 2 }))
+    await test.runtime.apply(
+      recording({ url: 'rtsp://127.0.0.1:9/none', type: 'video' }, { pipelines: 2 }),
+    )
     await vi.waitUntil(() => readdirSync(output).every(name => name.endsWith('.mp4')), PATIENCE)
-    for (const name of ['door.mp4', 'door-2.mp4']) expect(readFileSync(join(output, name), 'utf8')).toBe(name)
+    for (const name of ['door.mp4', 'door-2.mp4'])
+      expect(readFileSync(join(output, name), 'utf8')).toBe(name)
   })
 
   it('contains every picture and the results of each analysed frame at exactly its time', async () => {
@@ -134,7 +158,9 @@ describe('recording of a video sink', { timeout: 180_000 }, () => {
 
   it('is rotated when it is too long, and each file starts at a keyframe with the results of its pictures', async () => {
     const query = '?max_seconds=1&keep=2'
-    await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }, { query }))
+    await test.runtime.apply(
+      recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }, { query }),
+    )
     await vi.waitUntil(
       () => existsSync(join(output, 'door.2.mp4')) && test.getAnalysedFrames(1).length > 120,
       PATIENCE,
@@ -224,7 +250,9 @@ describe('recording of a video sink', { timeout: 180_000 }, () => {
     await vi.waitUntil(() => test.getAnalysedFrames(1).length > before + 10, PATIENCE)
     await test.stop()
     expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
-    const epochs = ['door.1.mp4', 'door.mp4'].map(name => new Set(read(name).texts.map(({ epoch }) => epoch)))
+    const epochs = ['door.1.mp4', 'door.mp4'].map(
+      name => new Set(read(name).texts.map(({ epoch }) => epoch)),
+    )
     expect(epochs.map(({ size }) => size)).toEqual([1, 1])
     expect(epochs[0]).not.toEqual(epochs[1])
   })
@@ -233,7 +261,9 @@ describe('recording of a video sink', { timeout: 180_000 }, () => {
 describe('source with another codec than H.264', { timeout: 180_000 }, () => {
   it('is recorded as H.264, like its live stream', async () => {
     makeVideo(join(folder, 'hevc.mp4'), { frames: 60, codec: 'h265' })
-    await test.runtime.apply(recording({ url: join(folder, 'hevc.mp4'), type: 'inf', decoder: 'gst' }))
+    await test.runtime.apply(
+      recording({ url: join(folder, 'hevc.mp4'), type: 'inf', decoder: 'gst' }),
+    )
     await vi.waitUntil(() => test.getAnalysedFrames(1).length > 30, LONG)
     await vi.waitUntil(() => existsSync(join(output, 'door.mp4')), LONG)
     await vi.waitUntil(() => statSync(join(output, 'door.mp4')).size > 20_000, LONG)

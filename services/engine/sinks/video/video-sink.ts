@@ -17,9 +17,9 @@ interface ChannelRecording {
 }
 
 /**
- * Records its channels as MP4 files: the pictures of the source without re-encoding, and the results of each analysed frame
- * in a second track. The recording of the first channel has the path of the sink; the names of the others end with the
- * channel id.
+ * Records its channels as MP4 files: the pictures of the source without re-encoding, and the
+ * results of each analysed frame in a second track. The recording of the first channel has the path
+ * of the sink; the names of the others end with the channel id.
  */
 export class VideoSink implements Sink {
   readonly #options: VideoSinkOptions
@@ -68,14 +68,18 @@ export class VideoSink implements Sink {
     await this.#closing
   }
 
-  /** Returns the path of each channel's recording by channel id. The channel with the lowest id is the first. */
+  /**
+   * Returns the path of each channel's recording by channel id. The channel with the
+   * lowest id is the first.
+   */
   #choosePaths(channels: readonly ChannelPlan[]): Map<number, string> {
     const { path: sinkPath } = this.#options
     const { dir, name, ext } = parse(sinkPath)
     const firstId = Math.min(...channels.map(({ id }) => id))
 
     const paths = new Map<number, string>()
-    for (const { id } of channels) paths.set(id, id === firstId ? sinkPath : join(dir, `${name}-${id}${ext}`))
+    for (const { id } of channels)
+      paths.set(id, id === firstId ? sinkPath : join(dir, `${name}-${id}${ext}`))
     return paths
   }
 }

@@ -12,7 +12,10 @@ export interface QueuedWrite {
   run(): Promise<void>
 }
 
-/** Runs the writes of a recorder in the background, one at a time. A failed write is retried until it succeeds. */
+/**
+ * Runs the writes of a recorder in the background, one at a time. A failed write is
+ * retried until it succeeds.
+ */
 export class WriteQueue {
   readonly #closing = new AbortController()
   #queue: QueuedWrite[] = []

@@ -41,7 +41,10 @@ export const alert = pgTable(
     created_at: createdAt(),
   },
   table => [
-    check('alert_priority_values', sql`${table.alert_priority} in ('low', 'medium', 'high', 'critical')`),
+    check(
+      'alert_priority_values',
+      sql`${table.alert_priority} in ('low', 'medium', 'high', 'critical')`,
+    ),
     check(
       'alert_threshold_condition_values',
       sql`${table.alert_threshold_condition} in ('gt', 'gte', 'lt', 'lte', 'eq', 'ne')`,
@@ -52,7 +55,10 @@ export const alert = pgTable(
   ],
 )
 
-/** The state of an alert's evaluation, which is stored so that the frequency limit survives a restart. */
+/**
+ * The state of an alert's evaluation, which is stored so that the frequency limit survives a
+ * restart.
+ */
 export const alertState = pgTable('alert_state', {
   alert_id: uuid()
     .primaryKey()
@@ -64,8 +70,9 @@ export const alertState = pgTable('alert_state', {
   /** The latest time for which the alert was evaluated. */
   looked_at: instant(),
   /**
-   * When the condition was released; null until it is. An alert with a release threshold is released only at that value of the statistic,
-   * so this may be later than the time at which the condition stopped holding.
+   * When the condition was released; null until it is. An alert with a release threshold is
+   * released only at that value of the statistic, so this may be later than the time at which the
+   * condition stopped holding.
    */
   released_at: instant(),
 })
@@ -97,7 +104,10 @@ export const schedule = pgTable(
   ],
 )
 
-/** The notifications of an alert that belong together. An alert has at most one incident that has not ended. */
+/**
+ * The notifications of an alert that belong together. An alert has at most one
+ * incident that has not ended.
+ */
 export const incident = pgTable(
   'incident',
   {
@@ -114,20 +124,26 @@ export const incident = pgTable(
     started_at: instant().notNull(),
     /** Time of the latest notification. */
     last_at: instant().notNull(),
-    /** When the condition was released. Null while the incident may continue, which is until the quiet time after that is over. */
+    /**
+     * When the condition was released. Null while the incident may continue, which is until the
+     * quiet time after that is over.
+     */
     ended_at: instant(),
     /** Number of notifications. */
     count: integer().notNull(),
     /** The value of the statistic that was farthest from the threshold during the incident. */
     peak: doublePrecision().notNull(),
     /**
-     * The notification whose picture shows the incident best. Not a foreign key, because notifications refer to incidents, and
-     * backups restore tables in the order of their references.
+     * The notification whose picture shows the incident best. Not a foreign key,
+     * because notifications refer to incidents, and backups restore tables in the order
+     * of their references.
      */
     best_notification: uuid().notNull(),
     /** Area of the object's box in the picture of the best notification; 0 without a box. */
     best_area: doublePrecision().notNull(),
-    /** Time of the latest notification about which people were informed; null before the first one. */
+    /**
+     * Time of the latest notification about which people were informed; null before the first one.
+     */
     notified_at: instant(),
     /** Number of steps of the escalation that were carried out. */
     escalation_step: integer().notNull().default(0),
@@ -145,7 +161,9 @@ export const incident = pgTable(
     index('incident_by_channel').on(table.channel_id, table.started_at),
     index('incident_by_alert').on(table.alert_id, table.started_at),
     index('incident_by_time').on(table.started_at),
-    index('incident_escalation_due').on(table.escalates_at).where(sql`${table.escalates_at} is not null`),
+    index('incident_escalation_due')
+      .on(table.escalates_at)
+      .where(sql`${table.escalates_at} is not null`),
   ],
 )
 
@@ -172,7 +190,9 @@ export const notification = pgTable(
     threshold: text().notNull(),
     threshold_key: text().notNull(),
     value: doublePrecision().notNull(),
-    /** Always empty. Earlier releases stored messages here; they are now in the table `delivery`. */
+    /**
+     * Always empty. Earlier releases stored messages here; they are now in the table `delivery`.
+     */
     deliveries: jsonb().notNull(),
     /** Timestamp of the video frame of the event, within the run `epoch`. */
     pts: bigint({ mode: 'number' }),
@@ -180,13 +200,16 @@ export const notification = pgTable(
     epoch: bigint({ mode: 'number' }),
     /** SHA-256 of the picture nearest to `notification_time`, which is stored as a file. */
     picture: text(),
-    /** Milliseconds from `notification_time` to the picture, negative if the picture is older; null without a picture. */
+    /**
+     * Milliseconds from `notification_time` to the picture, negative if the picture is older;
+     * null without a picture.
+     */
     picture_offset: integer(),
     /** The box of the object that fired the alert; null if no object did. */
     bbox: jsonb().$type<BBox>(),
     /**
-     * When to request a snapshot from the engine. Null if none is needed: the notification has the picture of an event, or its snapshot
-     * was requested already.
+     * When to request a snapshot from the engine. Null if none is needed: the notification has the
+     * picture of an event, or its snapshot was requested already.
      */
     next_snapshot: instant(),
   },
@@ -194,6 +217,8 @@ export const notification = pgTable(
     index('notification_by_channel').on(table.channel_id, table.notification_time),
     index('notification_by_alert').on(table.alert_id, table.notification_time),
     index('notification_by_incident').on(table.incident_id, table.notification_time),
-    index('notification_snapshot_due').on(table.next_snapshot).where(sql`${table.next_snapshot} is not null`),
+    index('notification_snapshot_due')
+      .on(table.next_snapshot)
+      .where(sql`${table.next_snapshot} is not null`),
   ],
 )

@@ -9,7 +9,10 @@ export const audit = pgTable(
   {
     audit_id: key().primaryKey().default(sql`gen_random_uuid()`),
     time: createdAt(),
-    /** Null for changes by the appliance itself. Not a foreign key, because entries outlive their user. */
+    /**
+     * Null for changes by the appliance itself. Not a foreign key, because entries outlive their
+     * user.
+     */
     user_id: uuid(),
     /** Name of the user at the time of the change. */
     actor: optionalText(),

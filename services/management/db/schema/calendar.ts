@@ -1,12 +1,22 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, foreignKey, index, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  jsonb,
+  pgTable,
+  text,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { alert, schedule } from './alert.ts'
 import { createdAt, instant, key } from './columns.ts'
 import { organization, site } from './hierarchy.ts'
 
 /**
- * An occurrence of an event in a calendar. `start` and `end` are dates, local times, or times in UTC that end with `Z`. The end is
- * exclusive.
+ * An occurrence of an event in a calendar. `start` and `end` are dates, local times, or times in
+ * UTC that end with `Z`. The end is exclusive.
  */
 export interface CalendarOccurrence {
   start: string
@@ -14,7 +24,10 @@ export interface CalendarOccurrence {
   summary: string
 }
 
-/** An uploaded iCalendar file, such as the holidays of a country. Without a site, it serves all sites of its organization. */
+/**
+ * An uploaded iCalendar file, such as the holidays of a country. Without a site, it serves all
+ * sites of its organization.
+ */
 export const calendar = pgTable(
   'calendar',
   {
@@ -63,8 +76,9 @@ export const scheduleException = pgTable(
 )
 
 /**
- * Whether the schedules of an alert arm it, from `valid_from` until `valid_until`. The scheduler writes these rows. A change of the
- * schedules deletes them. Management computes the state of an alert that has no row.
+ * Whether the schedules of an alert arm it, from `valid_from` until `valid_until`. The scheduler
+ * writes these rows. A change of the schedules deletes them. Management computes the state of an
+ * alert that has no row.
  */
 export const alertArming = pgTable('alert_arming', {
   alert_id: uuid()

@@ -29,14 +29,18 @@ export const usecase = pgTable('usecase', {
   usecase_component_key: optionalText(),
   usecase_meta_key: text().array().notNull().default([]),
   /** How the statistics of a plugin are aggregated, by key. */
-  usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
+  usecase_aggregations: jsonb()
+    .$type<Record<string, 'sum' | 'mean' | 'last'>>()
+    .notNull()
+    .default({}),
 })
 
-// An engine assigns an id of its own to each source, pipeline and channel. Columns whose names end in `_sid` contain these ids.
+// An engine assigns an id of its own to each source, pipeline and channel. Columns whose names end
+// in `_sid` contain these ids.
 
 /**
- * Settings that a client has made directly on the engine. Management does not change them. It copies them to the new engine when it
- * moves the pipeline.
+ * Settings that a client has made directly on the engine. Management does not change them. It
+ * copies them to the new engine when it moves the pipeline.
  */
 export interface PipelineSettings {
   priority?: number
@@ -51,8 +55,8 @@ export const pipeline = pgTable(
       .notNull()
       .references(() => engine.engine_id),
     /**
-     * The owner. Null for a pipeline without an owner, which only superadmins see. Its first channel makes the organization of the
-     * channel's site the owner.
+     * The owner. Null for a pipeline without an owner, which only superadmins see. Its first
+     * channel makes the organization of the channel's site the owner.
      */
     organization_id: uuid().references(() => organization.organization_id),
     pipeline_name: text().notNull(),
@@ -63,19 +67,21 @@ export const pipeline = pgTable(
     pipeline_reference_key: integer().notNull(),
     pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
     /**
-     * The pipeline's id on its own engine; null until it was created there. If channels of the pipeline were moved to other engines, the
-     * table `provision` contains its ids on those.
+     * The pipeline's id on its own engine; null until it was created there. If channels of the
+     * pipeline were moved to other engines, the table `provision` contains its ids on those.
      */
     pipeline_sid: integer(),
     pipeline_settings: jsonb().$type<PipelineSettings>().notNull().default({}),
     created_at: createdAt(),
   },
-  table => [unique('pipeline_reference_key_on_engine').on(table.engine_id, table.pipeline_reference_key)],
+  table => [
+    unique('pipeline_reference_key_on_engine').on(table.engine_id, table.pipeline_reference_key),
+  ],
 )
 
 /**
- * A source that is analysed by a pipeline, on the engine of the source. The pipeline may belong to another engine if the source
- * was placed automatically.
+ * A source that is analysed by a pipeline, on the engine of the source. The pipeline may belong to
+ * another engine if the source was placed automatically.
  */
 export const channel = pgTable(
   'channel',
@@ -119,7 +125,10 @@ export const channel = pgTable(
       foreignColumns: [pipeline.pipeline_id],
     }),
     unique('channel_of_source_and_pipeline').on(table.source_id, table.pipeline_id),
-    check('channel_threshold_duration_range', sql`${table.channel_threshold_duration} between 1 and 86400`),
+    check(
+      'channel_threshold_duration_range',
+      sql`${table.channel_threshold_duration} between 1 and 86400`,
+    ),
     index('channel_by_pipeline').on(table.pipeline_id),
     index('channel_by_site').on(table.site_id),
     index('channel_on_engine').on(table.engine_id, table.channel_sid),
@@ -128,8 +137,9 @@ export const channel = pgTable(
 )
 
 /**
- * The id that a channel had on an engine before it was moved to another engine. The earlier engine may still deliver messages of the
- * channel. Messages that are older than the first message of the new engine are stored, and later ones are ignored.
+ * The id that a channel had on an engine before it was moved to another engine. The earlier engine
+ * may still deliver messages of the channel. Messages that are older than the first message of the
+ * new engine are stored, and later ones are ignored.
  */
 export const formerChannel = pgTable(
   'former_channel',

@@ -14,5 +14,8 @@ export const instant = () => timestamp({ withTimezone: true, mode: 'date' })
 
 export const createdAt = () => instant().notNull().defaultNow()
 
-/** Returns whether Postgres can store a text: `text` columns reject the character NUL and lone surrogates. */
+/**
+ * Returns whether Postgres can store a text: `text` columns reject the character NUL
+ * and lone surrogates.
+ */
 export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()

@@ -1,5 +1,10 @@
 import type { Source as EngineSource } from '@eyrie/contract'
-import type { Device, DeviceStream, ManagedSource, Placement } from '@eyrie/contract/management/index'
+import type {
+  Device,
+  DeviceStream,
+  ManagedSource,
+  Placement,
+} from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   check,
@@ -70,14 +75,14 @@ export const deviceStream = pgTable(
 )
 
 /**
- * Settings that a client has made directly on the engine. Management does not change them. It copies them to the new engine when it
- * moves the source.
+ * Settings that a client has made directly on the engine. Management does not change them. It
+ * copies them to the new engine when it moves the source.
  */
 export type SourceSettings = Partial<Pick<EngineSource, 'decoder' | 'recording'>>
 
 /**
- * A stream of a device as the input of channels. `site_id` is a copy of the device's site, which a foreign key keeps up to
- * date, so that row-level security policies need no join.
+ * A stream of a device as the input of channels. `site_id` is a copy of the device's site, which a
+ * foreign key keeps up to date, so that row-level security policies need no join.
  */
 export const source = pgTable(
   'source',
@@ -95,14 +100,25 @@ export const source = pgTable(
     source_address: optionalText(),
     source_fps: doublePrecision(),
     source_type: optionalText(),
-    /** Objects of any form, returned as the client sent them. The shapes that the analysis uses are in the table `static_content`. */
+    /**
+     * Objects of any form, returned as the client sent them. The shapes that the analysis uses are
+     * in the table `static_content`.
+     */
     static_content: jsonb().$type<ManagedSource['static_content']>().notNull().default([]),
-    /** The id that the engine has assigned to the source; null until the source was created there. */
+    /**
+     * The id that the engine has assigned to the source; null until the source was created there.
+     */
     source_sid: integer(),
     source_settings: jsonb().$type<SourceSettings>().notNull().default({}),
-    /** Who chooses the engine of the source and its channels; null if the setting of the site applies. */
+    /**
+     * Who chooses the engine of the source and its channels; null if the setting of the site
+     * applies.
+     */
     source_placement: text().$type<Placement>(),
-    /** CPU cores that the source and its channels needed on their previous engine. Used until the new engine has measured them. */
+    /**
+     * CPU cores that the source and its channels needed on their previous engine. Used until the
+     * new engine has measured them.
+     */
     source_cores: doublePrecision(),
     created_at: createdAt(),
   },

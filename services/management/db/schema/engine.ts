@@ -18,10 +18,16 @@ import {
 import { createdAt, instant, key, optionalText } from './columns.ts'
 import { organization, site } from './hierarchy.ts'
 
-/** The NOTIFY channel on which triggers publish the id of an engine when its stored configuration changes. */
+/**
+ * The NOTIFY channel on which triggers publish the id of an engine when its stored
+ * configuration changes.
+ */
 export const FLEET_CHANNEL = 'eyrie_fleet'
 
-/** A registered engine, with its address and credentials. Table `engine_state` contains the state that the engine reports. */
+/**
+ * A registered engine, with its address and credentials. Table `engine_state` contains the state
+ * that the engine reports.
+ */
 export const engine = pgTable(
   'engine',
   {
@@ -34,7 +40,10 @@ export const engine = pgTable(
     engine_is_secure: boolean().notNull(),
     /** The encrypted bearer token of the engine's API. */
     engine_key: optionalText(),
-    /** SHA-256 of the secret by which an engine that has registered itself is recognized. Null for other engines. */
+    /**
+     * SHA-256 of the secret by which an engine that has registered itself is recognized.
+     * Null for other engines.
+     */
     identity_hash: text().unique(),
     engine_timeout: text().notNull(),
     engine_retry: jsonb().$type<EngineRetry>().notNull(),
@@ -62,7 +71,8 @@ export const engineSite = pgTable(
 )
 
 /**
- * What an engine has reported about its clock, disk, license, load and sources. System alerts and placement use it.
+ * What an engine has reported about its clock, disk, license, load and sources. System alerts
+ * and placement use it.
  */
 export interface ReportedCondition {
   condition: EngineCondition
@@ -73,8 +83,9 @@ export interface ReportedCondition {
 }
 
 /**
- * The state that an engine last reported, and the position up to which its output log was read. The output log contains the
- * messages of the engine's channels, numbered by `seq`; an engine that has lost its data starts a new log.
+ * The state that an engine last reported, and the position up to which its output log was read. The
+ * output log contains the messages of the engine's channels, numbered by `seq`; an engine that has
+ * lost its data starts a new log.
  */
 export const engineState = pgTable(
   'engine_state',
@@ -101,14 +112,20 @@ export const engineState = pgTable(
     reason: optionalText(),
     /** When the engine last answered. */
     seen_at: instant(),
-    /** When the management service that follows the engine lost its connection, by the clock of the database. Null while connected. */
+    /**
+     * When the management service that follows the engine lost its connection, by the clock of the
+     * database. Null while connected.
+     */
     unusable_since: instant(),
     /** The condition that the engine last reported. */
     condition: jsonb().$type<ReportedCondition>(),
     /** How the engine differed from its stored configuration at `drift_checked_at`. */
     drift: jsonb().$type<Drift[]>().notNull().default([]),
     drift_checked_at: instant(),
-    /** The output log when the configuration was last applied. An engine with another log has lost its configuration. */
+    /**
+     * The output log when the configuration was last applied. An engine with another log has
+     * lost its configuration.
+     */
     provisioned_log_id: text(),
     /** The output log that was last read. */
     log_id: text(),

@@ -17,9 +17,9 @@ import { instant } from './columns.ts'
 import { engine } from './engine.ts'
 
 /**
- * A message of an engine's output log that is retained: an event, a count or a state change of a channel. The table is
- * partitioned by week, so its primary key must contain the time, although the other columns are unique. It has no foreign
- * keys, because events outlive their channel.
+ * A message of an engine's output log that is retained: an event, a count or a state change of a
+ * channel. The table is partitioned by week, so its primary key must contain the time, although the
+ * other columns are unique. It has no foreign keys, because events outlive their channel.
  */
 export const event = pgTable(
   'event',
@@ -42,8 +42,8 @@ export const event = pgTable(
     /** SHA-256 of the frame's picture, which is stored as a file. */
     picture: text(),
     /**
-     * Milliseconds from the event to its picture, negative if the picture is older. Null if the picture shows the frame of the event
-     * itself, and without a picture.
+     * Milliseconds from the event to its picture, negative if the picture is older. Null if the
+     * picture shows the frame of the event itself, and without a picture.
      */
     picture_offset: integer(),
   },
@@ -65,8 +65,8 @@ const combinedValues = () => ({
 })
 
 /**
- * A statistic of a channel during one minute. Statistics of longer periods are aggregated from minutes, and from hours. Rows are
- * deleted at the same age as events.
+ * A statistic of a channel during one minute. Statistics of longer periods are aggregated from
+ * minutes, and from hours. Rows are deleted at the same age as events.
  */
 export const statisticMinute = pgTable(
   'statistic_minute',
@@ -82,7 +82,10 @@ export const statisticMinute = pgTable(
   ],
 )
 
-/** A statistic of a channel during one hour of UTC, from which statistics of days and months are aggregated. */
+/**
+ * A statistic of a channel during one hour of UTC, from which statistics of days and
+ * months are aggregated.
+ */
 export const statisticHour = pgTable(
   'statistic_hour',
   {
@@ -98,8 +101,9 @@ export const statisticHour = pgTable(
 )
 
 /**
- * The last value of a counter that an engine reported. The difference to the next value is added to the statistics. Engines count
- * independently of each other, so a channel that was moved has counters of several engines.
+ * The last value of a counter that an engine reported. The difference to the next value is added to
+ * the statistics. Engines count independently of each other, so a channel that was moved has
+ * counters of several engines.
  */
 export const channelCounter = pgTable(
   'channel_counter',
@@ -126,15 +130,24 @@ export const picture = pgTable(
   'picture',
   {
     sha256: text().primaryKey(),
-    /** Not a foreign key, because the row is needed to delete the file even if the engine no longer exists. */
+    /**
+     * Not a foreign key, because the row is needed to delete the file even if the
+     * engine no longer exists.
+     */
     engine_id: uuid().notNull(),
     time: instant().notNull(),
-    /** Whether the file is retained for as long as events, and not only until the notification is sent. */
+    /**
+     * Whether the file is retained for as long as events, and not only until the
+     * notification is sent.
+     */
     is_stored: boolean().notNull(),
     fetched_at: instant(),
     attempts: integer().notNull().default(0),
     /** When to fetch the picture; null if it has been fetched or is unavailable. */
     next_attempt: instant(),
   },
-  table => [index('picture_to_fetch').on(table.next_attempt), index('picture_by_age').on(table.time)],
+  table => [
+    index('picture_to_fetch').on(table.next_attempt),
+    index('picture_by_age').on(table.time),
+  ],
 )

@@ -17,9 +17,10 @@ import { createdAt, instant } from './columns.ts'
 export const FEED_CHANNEL = 'eyrie_feed'
 
 /**
- * A message of the live feed, written in the transaction of its cause. At the commit, a deferred trigger assigns `position`
- * while it holds a lock, so that positions become visible in ascending order: a reader that has read a position never misses a
- * smaller one. The first position after a migration or a restore is the time in ms, which is higher than every position before.
+ * A message of the live feed, written in the transaction of its cause. At the commit, a deferred
+ * trigger assigns `position` while it holds a lock, so that positions become visible in ascending
+ * order: a reader that has read a position never misses a smaller one. The first position after a
+ * migration or a restore is the time in ms, which is higher than every position before.
  */
 export const liveMessage = pgTable(
   'live_message',
@@ -28,7 +29,8 @@ export const liveMessage = pgTable(
     /** Null until the transaction commits. */
     position: bigint({ mode: 'number' }).unique('live_message_by_position'),
     kind: text().notNull(),
-    // At most one of these ids is set: the message is sent to users who may see this record. Without one, only the scheduler gets it.
+    // At most one of these ids is set: the message is sent to users who may see this record.
+    // Without one, only the scheduler gets it.
     channel_id: uuid(),
     source_id: uuid(),
     engine_id: uuid(),

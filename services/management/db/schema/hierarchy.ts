@@ -28,7 +28,10 @@ export const organization = pgTable('organization', {
   created_at: createdAt(),
 })
 
-/** A customer of an organization. The default customer has all sites that are not assigned to another customer. */
+/**
+ * A customer of an organization. The default customer has all sites that are not assigned
+ * to another customer.
+ */
 export const customer = pgTable(
   'customer',
   {
@@ -53,7 +56,10 @@ export const customer = pgTable(
   ],
 )
 
-/** A location with devices. A foreign key ensures that the site and its customer belong to the same organization. */
+/**
+ * A location with devices. A foreign key ensures that the site and its customer belong to
+ * the same organization.
+ */
 export const site = pgTable(
   'site',
   {
@@ -70,7 +76,10 @@ export const site = pgTable(
     site_type: optionalText(),
     site_address: jsonb().$type<Site['site_address']>().notNull(),
     site_timezone: text().notNull().default('UTC'),
-    /** Who chooses the engines of the sources at the site: a person (`pinned`), or management (`automatic`). */
+    /**
+     * Who chooses the engines of the sources at the site: a person (`pinned`), or
+     * management (`automatic`).
+     */
     site_placement: text().$type<Placement>().notNull().default('pinned'),
     /** Whether automatic placement distributes the sources over as many engines as possible. */
     site_is_spread: boolean().notNull().default(false),

@@ -2,7 +2,10 @@ import { pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { createdAt } from './columns.ts'
 import { userId } from './user.ts'
 
-/** The account of a user at an identity provider, which signs the user in. Such a user has no password. */
+/**
+ * The account of a user at an identity provider, which signs the user in. Such a
+ * user has no password.
+ */
 export const userIdentity = pgTable(
   'user_identity',
   {

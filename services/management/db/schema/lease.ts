@@ -2,7 +2,10 @@ import { index, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { createdAt, instant, key, optionalText } from './columns.ts'
 import { engine } from './engine.ts'
 
-/** A running management service. It renews its row, and is deleted by another one when it no longer does. */
+/**
+ * A running management service. It renews its row, and is deleted by another one
+ * when it no longer does.
+ */
 export const managementInstance = pgTable('management_instance', {
   instance_id: uuid().primaryKey(),
   host_name: optionalText(),
@@ -10,7 +13,10 @@ export const managementInstance = pgTable('management_instance', {
   alive_until: instant().notNull(),
 })
 
-/** Work that one instance does for all: following the engine with the id `subject`, or the background jobs. */
+/**
+ * Work that one instance does for all: following the engine with the id `subject`, or
+ * the background jobs.
+ */
 export const lease = pgTable(
   'lease',
   {

@@ -3,9 +3,10 @@ import { check, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-
 import { engine } from './engine.ts'
 
 /**
- * A source or pipeline that the management service created on an engine, with its last written configuration. When a source
- * or pipeline is deleted, its row here is retained until the engine has deleted it as well. The management service does not
- * touch resources on the engine that have no row here, because another client created them.
+ * A source or pipeline that the management service created on an engine, with its last written
+ * configuration. When a source or pipeline is deleted, its row here is retained until the engine
+ * has deleted it as well. The management service does not touch resources on the engine that have
+ * no row here, because another client created them.
  */
 export const provision = pgTable(
   'provision',
@@ -20,7 +21,10 @@ export const provision = pgTable(
     sid: integer(),
     /** The highest id of this kind on the engine before the creation. The new id is higher. */
     made_after: integer().notNull(),
-    /** The fields that were last written to the engine. They are encrypted, because addresses may contain passwords. */
+    /**
+     * The fields that were last written to the engine. They are encrypted, because addresses
+     * may contain passwords.
+     */
     applied: text().notNull(),
   },
   table => [

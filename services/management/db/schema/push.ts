@@ -9,7 +9,10 @@ export const pushSubscription = pgTable(
     push_subscription_id: key().primaryKey(),
     user_id: userId(),
     endpoint: text().notNull(),
-    /** The keys of the browser. Sending to it also needs the private key of this appliance, which is stored encrypted. */
+    /**
+     * The keys of the browser. Sending to it also needs the private key of this appliance, which
+     * is stored encrypted.
+     */
     p256dh: text().notNull(),
     auth: text().notNull(),
     label: text().notNull(),

@@ -44,9 +44,15 @@ export const reportSchedule = pgTable(
     user_id: uuid().references(() => user.user_id, { onDelete: 'set null' }),
     /** E-mail address of this person when the schedule was saved. */
     saved_by: text().notNull(),
-    /** Identifies the saved version of the schedule. It is in whole milliseconds, so that a JavaScript `Date` is equal to it. */
+    /**
+     * Identifies the saved version of the schedule. It is in whole milliseconds, so that a
+     * JavaScript `Date` is equal to it.
+     */
     saved_at: instant().notNull(),
-    /** The last day that was reported, in the time zone of the site. It advances when a report is stored, so that none is sent twice. */
+    /**
+     * The last day that was reported, in the time zone of the site. It advances when a report is
+     * stored, so that none is sent twice.
+     */
     last_day: date({ mode: 'string' }).notNull(),
     /** Why the last report was not sent. */
     report_problem: optionalText(),
@@ -54,7 +60,10 @@ export const reportSchedule = pgTable(
   table => [
     check('report_schedule_every_values', sql`${table.report_every} in ('day', 'week', 'month')`),
     check('report_schedule_format_values', sql`${table.report_format} in ('csv', 'xlsx', 'pdf')`),
-    check('report_schedule_interval_values', sql`${table.report_interval} in ('day', 'week', 'month')`),
+    check(
+      'report_schedule_interval_values',
+      sql`${table.report_interval} in ('day', 'week', 'month')`,
+    ),
     index('report_schedule_by_site').on(table.site_id),
     index('report_schedule_by_user').on(table.user_id),
   ],

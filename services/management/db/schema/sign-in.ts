@@ -3,8 +3,8 @@ import { createdAt, instant, key, optionalText } from './columns.ts'
 import { userId } from './user.ts'
 
 /**
- * A session of a signed-in user. The client extends it with a refresh token, which can be used once: the response contains the next
- * one.
+ * A session of a signed-in user. The client extends it with a refresh token, which can be used
+ * once: the response contains the next one.
  */
 export const session = pgTable(
   'session',
@@ -41,9 +41,15 @@ export const apiToken = pgTable(
   table => [index('api_token_by_user').on(table.user_id)],
 )
 
-/** Counts the attempts that are limited: failed sign-ins, wrong codes of an authenticator app, and registrations. */
+/**
+ * Counts the attempts that are limited: failed sign-ins, wrong codes of an authenticator
+ * app, and registrations.
+ */
 export const signInFailure = pgTable('sign_in_failure', {
-  /** Whose attempts are counted: `account:<email> <network>`, `address:<network>`, `code:<user id>` or `register:<network>`. */
+  /**
+   * Whose attempts are counted: `account:<email> <network>`, `address:<network>`, `code:<user id>`
+   * or `register:<network>`.
+   */
   subject: text().primaryKey(),
   failures: integer().notNull(),
   /** Time of the last attempt. For registrations, of the first one in the current hour. */

@@ -1,12 +1,23 @@
 import type { SystemAlertKind } from '@eyrie/contract/management/system-alert-kind'
 import { sql } from 'drizzle-orm'
-import { doublePrecision, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  doublePrecision,
+  index,
+  integer,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { instant, key } from './columns.ts'
 import { source } from './device.ts'
 import { engine } from './engine.ts'
 import { user } from './user.ts'
 
-/** A failure of a camera, of an engine or of the appliance itself. It is open until `ended_at` is set. */
+/**
+ * A failure of a camera, of an engine or of the appliance itself. It is open until `ended_at` is
+ * set.
+ */
 export const systemAlert = pgTable(
   'system_alert',
   {
@@ -46,7 +57,10 @@ export const systemAlert = pgTable(
   ],
 )
 
-/** How the pictures of a source usually look. It is learned, so that a camera that has moved or lost its focus is noticed. */
+/**
+ * How the pictures of a source usually look. It is learned, so that a camera that has moved or lost
+ * its focus is noticed.
+ */
 export const pictureReference = pgTable('picture_reference', {
   source_id: uuid()
     .primaryKey()

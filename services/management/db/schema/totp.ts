@@ -12,7 +12,10 @@ export const totp = pgTable('totp', {
   confirmed_at: instant(),
   /** When the recovery codes were last replaced. */
   codes_created_at: instant(),
-  /** The time step of the last accepted code. A code of this step or of an earlier one is not accepted again. */
+  /**
+   * The time step of the last accepted code. A code of this step or of an earlier one
+   * is not accepted again.
+   */
   last_step: bigint({ mode: 'number' }).notNull().default(0),
 })
 

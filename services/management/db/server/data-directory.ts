@@ -38,8 +38,9 @@ export interface DatabaseClient {
 export const SUPERUSER = 'postgres'
 
 /**
- * Returns the data directory inside `folder`, which is initialized if it does not exist. With `clients`, other users connect to
- * the server, in the folder `socket`. Throws if the directory was created by another major version of Postgres.
+ * Returns the data directory inside `folder`, which is initialized if it does not exist. With
+ * `clients`, other users connect to the server, in the folder `socket`. Throws if the directory was
+ * created by another major version of Postgres.
  */
 export async function prepareDataDirectory(
   folder: string,
@@ -61,12 +62,19 @@ export async function prepareDataDirectory(
     await initialize(draft, binaries, runner, signal)
     renameSync(draft, path)
   }
-  return { path, runner, socketFolder: isShared ? join(folder, 'socket') : path, isShared, ...accessFiles }
+  return {
+    path,
+    runner,
+    socketFolder: isShared ? join(folder, 'socket') : path,
+    isShared,
+    ...accessFiles,
+  }
 }
 
 /**
- * Writes access rules that admit the user of this process and the clients, by peer authentication. The files are outside the
- * data directory, because the server's account could place links there that this process would follow as root.
+ * Writes access rules that admit the user of this process and the clients, by peer authentication.
+ * The files are outside the data directory, because the server's account could place links there
+ * that this process would follow as root.
  */
 function writeAccessFiles(
   folder: string,
@@ -80,19 +88,27 @@ function writeAccessFiles(
     ...(clients ?? []),
   ]
   // The map `management` says which users of the machine may connect as which roles.
-  const identLines = mappings.map(({ user, role }) => `management ${JSON.stringify(user)} ${role}\n`)
+  const identLines = mappings.map(
+    ({ user, role }) => `management ${JSON.stringify(user)} ${role}\n`,
+  )
   replaceFile(hbaFile, 'local all all peer map=management\n')
   replaceFile(identFile, identLines.join(''))
   return { hbaFile, identFile }
 }
 
-/** Writes a file without following a link: the folder may belong to the account of the server, and this process to root. */
+/**
+ * Writes a file without following a link: the folder may belong to the account of the server, and
+ * this process to root.
+ */
 function replaceFile(path: string, content: string): void {
   rmSync(path, { force: true })
   writeFileSync(path, content, { flag: 'wx', mode: 0o644 })
 }
 
-/** Creates an empty folder for initdb. It is renamed afterwards, so that a crash leaves no incomplete data directory. */
+/**
+ * Creates an empty folder for initdb. It is renamed afterwards, so that a crash leaves no
+ * incomplete data directory.
+ */
 function createDraftFolder(folder: string, account: Account): string {
   const draft = join(folder, 'data.new')
   rmSync(draft, { recursive: true, force: true })
@@ -107,7 +123,12 @@ async function initialize(
   runner: CommandRunner,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
+  const locale = [
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--encoding=UTF8',
+  ]
   const login = [`--username=${SUPERUSER}`, '--auth=peer', '--no-instructions']
   await runner.run(binaries.initdb, ['-D', draft, ...locale, ...login], signal)
 }

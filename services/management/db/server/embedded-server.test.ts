@@ -44,7 +44,10 @@ async function start(folder = initializedFolder()) {
 const administration = (server: Awaited<ReturnType<typeof startServer>>) =>
   server.target(SUPERUSER, 'postgres')
 
-async function ask<T>(server: Awaited<ReturnType<typeof startServer>>, query: string): Promise<T[]> {
+async function ask<T>(
+  server: Awaited<ReturnType<typeof startServer>>,
+  query: string,
+): Promise<T[]> {
   const sql = connect(administration(server))
   try {
     return (await sql.unsafe(query)) as unknown as T[]
@@ -104,7 +107,9 @@ describe('embedded server', () => {
     const { pid } = server
     process.kill(pid!, 'SIGKILL')
     await vi.waitUntil(() => server.pid !== pid)
-    await vi.waitFor(async () => expect(await ask(server, 'select n from kept')).toEqual([{ n: 7 }]))
+    await vi.waitFor(async () =>
+      expect(await ask(server, 'select n from kept')).toEqual([{ n: 7 }]),
+    )
   })
 
   it('rejects a second process on the same folder', async () => {
@@ -118,7 +123,10 @@ describe('embedded server', () => {
     await server.stop()
     const unrelated = spawn('sleep', ['60'])
     onTestFinished(() => void unrelated.kill())
-    writeFileSync(join(folder, 'data/postmaster.pid'), `${unrelated.pid}\n${join(folder, 'data')}\n`)
+    writeFileSync(
+      join(folder, 'data/postmaster.pid'),
+      `${unrelated.pid}\n${join(folder, 'data')}\n`,
+    )
     mkdirSync(join(folder, 'data.new'))
     const again = await start(folder)
     expect(await ask(again.server, 'select n from kept')).toEqual([{ n: 7 }])
@@ -136,7 +144,9 @@ describe('embedded server', () => {
     const folder = createTemporaryFolder()
     mkdirSync(join(folder, 'data'))
     writeFileSync(join(folder, 'data/PG_VERSION'), '17\n')
-    await expect(startServer(folder, log)).rejects.toThrow(/created by Postgres 17.*\.\/eyrie backup/)
+    await expect(startServer(folder, log)).rejects.toThrow(
+      /created by Postgres 17.*\.\/eyrie backup/,
+    )
     expect(readdirSync(join(folder, 'data'))).toEqual(['PG_VERSION'])
   })
 

@@ -10,7 +10,9 @@ import { type ServerProcess, serverSettings, startServerProcess } from './server
 
 export { SUPERUSER } from './data-directory.ts'
 
-/** A Postgres server that this process runs as a child process. It listens on a Unix socket only. */
+/**
+ * A Postgres server that this process runs as a child process. It listens on a Unix socket only.
+ */
 export interface EmbeddedServer {
   /** The current process; it changes when the server is restarted. */
   readonly pid: number | undefined
@@ -18,7 +20,9 @@ export interface EmbeddedServer {
   readonly isDiskFull: boolean
   /** Returns how to connect to a database of the server as one of its roles. */
   target(user: string, database: string): { path: string; user: string; database: string }
-  /** Closes all connections and stops the server within about a second. Committed data is durable. */
+  /**
+   * Closes all connections and stops the server within about a second. Committed data is durable.
+   */
   stop(): Promise<void>
 }
 
@@ -34,8 +38,8 @@ export interface ServerOptions {
   /** Aborts the first start. */
   signal?: AbortSignal
   /**
-   * Users of the machine that connect in addition to the user of this process, and to root. The socket is then in a folder that
-   * the supervisor has prepared for them.
+   * Users of the machine that connect in addition to the user of this process, and to root. The
+   * socket is then in a folder that the supervisor has prepared for them.
    */
   clients?: readonly DatabaseClient[]
   /** Is called when the disk becomes full, and when there is space again. */
@@ -43,8 +47,9 @@ export interface ServerOptions {
 }
 
 /**
- * Starts a server in a folder and restarts it with back-off whenever it exits. The first start initializes the folder. Rejects
- * if the first start fails or is aborted; the message of the error says what to do.
+ * Starts a server in a folder and restarts it with back-off whenever it exits. The first start
+ * initializes the folder. Rejects if the first start fails or is aborted; the message of the
+ * error says what to do.
  */
 export async function startServer(
   folder: string,
@@ -93,7 +98,11 @@ const RESTART_BACKOFF = { initialMs: 250, maxMs: 2_000 }
 const STABLE_AFTER_MS = 60_000
 
 /** Restarts a server with back-off whenever it exits, until `stop` is called. */
-function superviseServer(firstProcess: ServerProcess, start: () => Promise<ServerProcess>, log: Log) {
+function superviseServer(
+  firstProcess: ServerProcess,
+  start: () => Promise<ServerProcess>,
+  log: Log,
+) {
   let current = firstProcess
   const stopping = new AbortController()
   const { signal } = stopping
@@ -116,8 +125,8 @@ function superviseServer(firstProcess: ServerProcess, start: () => Promise<Serve
   }
 
   /**
-   * Tries to start the server until it runs or `stop` is called. Returns the number of attempts since the back-off started over,
-   * including the `earlierAttempts`.
+   * Tries to start the server until it runs or `stop` is called. Returns the number of attempts
+   * since the back-off started over, including the `earlierAttempts`.
    */
   async function restart(earlierAttempts: number): Promise<number> {
     let lastReason: string | undefined
@@ -129,7 +138,8 @@ function superviseServer(firstProcess: ServerProcess, start: () => Promise<Serve
       } catch (error) {
         if (signal.aborted) return attempt
         const reason = (error as Error).message
-        if (reason !== lastReason) log.error({ reason }, 'failed to restart database server, retrying')
+        if (reason !== lastReason)
+          log.error({ reason }, 'failed to restart database server, retrying')
         lastReason = reason
       }
     }
@@ -151,8 +161,13 @@ const SOCKET_NAME = '.s.PGSQL.5432'
 /** Linux limits a socket's path to 108 bytes including the terminating zero (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107
 
-/** Returns the path of the server's socket in a folder, or a short alias for a path that is too long. */
-export async function openSocketAddress(folder: string): Promise<{ path: string; close(): Promise<void> }> {
+/**
+ * Returns the path of the server's socket in a folder, or a short alias for a path that is too
+ * long.
+ */
+export async function openSocketAddress(
+  folder: string,
+): Promise<{ path: string; close(): Promise<void> }> {
   const path = `${folder}/${SOCKET_NAME}`
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return { path, async close() {} }
   const handle = await open(folder, constants.O_DIRECTORY | constants.O_RDONLY)

@@ -1,9 +1,15 @@
 import type { Log } from '@eyrie/kit'
 import { FULL_DISK_MESSAGE } from './full-disk.ts'
 
-/** The log of the database server, which contains more than the connections report: why the server cannot start. */
+/**
+ * The log of the database server, which contains more than the connections report: why the
+ * server cannot start.
+ */
 export interface ServerLog {
-  /** Reads a line, such as `LOG:  database system is shut down`, and forwards it to the log of the service. */
+  /**
+   * Reads a line, such as `LOG:  database system is shut down`, and forwards it to
+   * the log of the service.
+   */
   addLine(line: string): void
   /** Whether a full disk has stopped the server, or keeps it from starting. */
   isDiskFull(): boolean
@@ -13,7 +19,10 @@ export interface ServerLog {
 export const READY_MESSAGE = 'database system is ready to accept connections'
 
 /** `onDiskFull` is called when `isDiskFull` changes. */
-export function createServerLog(log: Log, onDiskFull: (isFull: boolean) => void = () => {}): ServerLog {
+export function createServerLog(
+  log: Log,
+  onDiskFull: (isFull: boolean) => void = () => {},
+): ServerLog {
   let isDiskFull = false
 
   function setDiskFull(isFull: boolean) {

@@ -14,18 +14,21 @@ export interface ServerProcess {
   /** Resolves to the exit code or signal. */
   readonly exited: Promise<string>
   /**
-   * Closes all connections and stops the server. A server that exceeds the grace period is killed; its next start then
-   * recovers from the write-ahead log.
+   * Closes all connections and stops the server. A server that exceeds the grace period is killed;
+   * its next start then recovers from the write-ahead log.
    */
   stop(): Promise<void>
 }
 
-/** Time between SIGINT, which starts a fast shutdown of Postgres, and SIGQUIT for an immediate one (Postgres manual, section 18.5). */
+/**
+ * Time between SIGINT, which starts a fast shutdown of Postgres, and SIGQUIT for an immediate one
+ * (Postgres manual, section 18.5).
+ */
 const STOP_GRACE_MS = 1_000
 
 /**
- * Starts a server and resolves when it accepts connections. Rejects with the last line of the server's log if the server
- * exits first, and when `signal` aborts the start.
+ * Starts a server and resolves when it accepts connections. Rejects with the last line of the
+ * server's log if the server exits first, and when `signal` aborts the start.
  */
 export async function startServerProcess(
   directory: DataDirectory,
@@ -80,7 +83,8 @@ export function serverSettings({
   return {
     hba_file: hbaFile,
     ident_file: identFile,
-    // No TCP. The socket is in the data directory, which other users cannot enter, or in a folder that only the services enter.
+    // No TCP. The socket is in the data directory, which other users cannot enter, or in a folder
+    // that only the services enter.
     listen_addresses: '',
     // Relative, because Linux limits the length of the path.
     unix_socket_directories: relative(path, socketFolder) || '.',
@@ -116,7 +120,10 @@ export function serverSettings({
 const LEFTOVER_GRACE_MS = 5_000
 const LEFTOVER_POLL_MS = 20
 
-/** Stops server processes that a crash left in the data directory, and deletes a stale `postmaster.pid`. */
+/**
+ * Stops server processes that a crash left in the data directory, and deletes a
+ * stale `postmaster.pid`.
+ */
 async function cleanUpAfterCrash(directory: string): Promise<void> {
   const pidFile = join(directory, 'postmaster.pid')
   const postmaster = Number(readIfExists(pidFile).split('\n')[0])
@@ -129,11 +136,15 @@ async function cleanUpAfterCrash(directory: string): Promise<void> {
     await wait(LEFTOVER_POLL_MS)
     leftovers = findServerProcesses(directory)
   }
-  // The pid may belong to another process by now, and Postgres would mistake that process for a running server.
+  // The pid may belong to another process by now, and Postgres would mistake that process
+  // for a running server.
   rmSync(pidFile, { force: true })
 }
 
-/** Returns the processes of the server in this directory: a server process works in its data directory. */
+/**
+ * Returns the processes of the server in this directory: a server process works in its data
+ * directory.
+ */
 function findServerProcesses(directory: string): number[] {
   const path = realpathSync(directory)
   return readdirSync('/proc')

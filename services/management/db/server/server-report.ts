@@ -10,7 +10,10 @@ const serverState = z.strictObject({
 /** The state of a database server that runs in a process of its own. */
 export type ServerState = z.infer<typeof serverState>
 
-/** A message from the process of the database server to its supervisor, which passes it on to the management service. */
+/**
+ * A message from the process of the database server to its supervisor, which passes it on to
+ * the management service.
+ */
 export const serverReport = z.strictObject({ database_server: serverState })
 
 /** Reports the state to the supervisor. */

@@ -30,7 +30,10 @@ describe('messages of a channel that was moved', () => {
   let second: ReturnType<typeof createMessageFactory>
 
   const consumeFrom = (engineId: string, messages: Parameters<typeof fixture.consume>[0]) =>
-    createIngest({ database: fixture.database, log: createLog('test', 'silent') }).consume(engineId, messages)
+    createIngest({ database: fixture.database, log: createLog('test', 'silent') }).consume(
+      engineId,
+      messages,
+    )
 
   const readTimes = async () => {
     const rows = await fixture.database.system('test', tx =>
@@ -78,7 +81,10 @@ describe('messages of a channel that was moved', () => {
         .update(formerChannel)
         .set({ moved_at: new Date(movedMs) })
         .where(eq(formerChannel.channel_id, fixture.channel_id))
-      await tx.update(channel).set({ channel_sid: 7 }).where(eq(channel.channel_id, fixture.channel_id))
+      await tx
+        .update(channel)
+        .set({ channel_sid: 7 })
+        .where(eq(channel.channel_id, fixture.channel_id))
     })
   })
 

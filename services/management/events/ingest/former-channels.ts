@@ -5,8 +5,9 @@ import type { IngestChannel } from './ingest-channels.ts'
 import type { OutputProgress } from './output-position.ts'
 
 /**
- * Records when an engine has begun to analyse channels that were moved to it: from then on, messages of their earlier engines no
- * longer count. Must be called in the transaction that stores the messages.
+ * Records when an engine has begun to analyse channels that were moved to it: from then on,
+ * messages of their earlier engines no longer count. Must be called in the transaction that
+ * stores the messages.
  */
 export async function recordSuccessions(
   tx: Transaction,
@@ -19,13 +20,16 @@ export async function recordSuccessions(
     if (!channel || channel.acceptedBeforeMs !== undefined) continue
     const times = messages
       .filter(
-        ({ message }) => message.channel === sid && (message.kind !== 'state' || isAnalysing({ message })),
+        ({ message }) =>
+          message.channel === sid && (message.kind !== 'state' || isAnalysing({ message })),
       )
       .map(({ message }) => Date.parse(message.time))
     await tx
       .update(formerChannel)
       .set({ succeeded_at: new Date(Math.min(...times)) })
-      .where(and(eq(formerChannel.channel_id, channel.channel_id), isNull(formerChannel.succeeded_at)))
+      .where(
+        and(eq(formerChannel.channel_id, channel.channel_id), isNull(formerChannel.succeeded_at)),
+      )
   }
 }
 

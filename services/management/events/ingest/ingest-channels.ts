@@ -1,7 +1,14 @@
 import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
-import { channel, channelCounter, formerChannel, provision, source, usecase } from '../../db/schema/index.ts'
+import {
+  channel,
+  channelCounter,
+  formerChannel,
+  provision,
+  source,
+  usecase,
+} from '../../db/schema/index.ts'
 import { isAnyOf } from '../../db/text-array.ts'
 import { ChannelCounters } from '../statistics/channel-counters.ts'
 import { countsVisits } from '../statistics/contribution.ts'
@@ -35,8 +42,9 @@ export interface OutputLog {
 }
 
 /**
- * Returns the stored channels that messages refer to, by their ids on the engine. A new channel may send messages before its id is
- * stored: it is then identified by its source and pipeline. Includes channels that were moved to another engine.
+ * Returns the stored channels that messages refer to, by their ids on the engine. A new channel may
+ * send messages before its id is stored: it is then identified by its source and pipeline. Includes
+ * channels that were moved to another engine.
  */
 export async function findIngestChannels(
   tx: Transaction,
@@ -52,7 +60,11 @@ export async function findIngestChannels(
   const rows = await readCandidateChannels(tx, engineId, [...sidsByChannel.keys()])
   const knownSids = new Set(rows.map(({ channel_sid }) => channel_sid))
   const unknownSids = [...sidsByChannel.keys()].filter(sid => !knownSids.has(sid))
-  const formerRows = await readFormerChannels(tx, { engine_id: engineId, log_id: logId }, unknownSids)
+  const formerRows = await readFormerChannels(
+    tx,
+    { engine_id: engineId, log_id: logId },
+    unknownSids,
+  )
   const channelIds = [...rows, ...formerRows].map(({ channel_id }) => channel_id)
   const counters = await readCounters(tx, engineId, channelIds)
 
@@ -78,7 +90,10 @@ interface IngestRow {
 }
 
 /** Converts a row. `counters` must have an entry for its channel. */
-const toIngestChannel = (row: IngestRow, counters: ReadonlyMap<string, ChannelCounters>): IngestChannel => ({
+const toIngestChannel = (
+  row: IngestRow,
+  counters: ReadonlyMap<string, ChannelCounters>,
+): IngestChannel => ({
   channel_id: row.channel_id,
   is_storage: row.is_storage,
   windowSeconds: row.windowSeconds,
@@ -96,8 +111,9 @@ const ingestColumns = {
 }
 
 /**
- * Returns the channels that had one of these ids on the engine before they were moved. Their messages count up to the first message of
- * the engine that runs them now, or up to the move while there is no such message, so that nothing is counted twice.
+ * Returns the channels that had one of these ids on the engine before they were moved. Their
+ * messages count up to the first message of the engine that runs them now, or up to the move while
+ * there is no such message, so that nothing is counted twice.
  */
 async function readFormerChannels(
   tx: Transaction,
@@ -144,7 +160,10 @@ function readCandidateChannels(tx: Transaction, engineId: string, channelSids: n
     .where(and(eq(channel.engine_id, engineId), isCandidate))
 }
 
-/** Returns the id of the channel that connects a source to a pipeline, or null if it has sent no messages. */
+/**
+ * Returns the id of the channel that connects a source to a pipeline, or null if it
+ * has sent no messages.
+ */
 function findChannelSid(
   sidsByChannel: ReadonlyMap<number, MessageSids>,
   sourceSid: number | null,
@@ -166,7 +185,9 @@ async function readCounters(
   const rows = await tx
     .select()
     .from(channelCounter)
-    .where(and(eq(channelCounter.engine_id, engineId), inArray(channelCounter.channel_id, channelIds)))
+    .where(
+      and(eq(channelCounter.engine_id, engineId), inArray(channelCounter.channel_id, channelIds)),
+    )
   const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
 
   const counters = new Map<string, ChannelCounters>()
@@ -195,7 +216,9 @@ export async function storeCounters(
   if (clearedIds.length > 0)
     await tx
       .delete(channelCounter)
-      .where(and(eq(channelCounter.engine_id, engineId), isAnyOf(channelCounter.channel_id, clearedIds)))
+      .where(
+        and(eq(channelCounter.engine_id, engineId), isAnyOf(channelCounter.channel_id, clearedIds)),
+      )
   if (rows.length === 0) return
   await tx.execute(sql`
     insert into channel_counter (engine_id, channel_id, name, key, value, at)

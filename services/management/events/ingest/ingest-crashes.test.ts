@@ -9,14 +9,27 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Random } from '../../../../scene/maths/random.ts'
 import { readDurableMessages } from '../../../../test/fixtures/engine/engine-client.ts'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
-import { insertChannel, insertEngine } from '../../../../test/fixtures/management/engine-messages.ts'
+import {
+  insertChannel,
+  insertEngine,
+} from '../../../../test/fixtures/management/engine-messages.ts'
 import { createTestDatabase } from '../../../../test/fixtures/management/test-database.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { SMALL_PICTURE } from '../../../../test/fixtures/media/small-picture.ts'
 import { localEngineEgress } from '../../../../test/fixtures/network/local-egress.ts'
-import { type EngineProcess, startEngineProcess } from '../../../../test/fixtures/processes/engine-process.ts'
+import {
+  type EngineProcess,
+  startEngineProcess,
+} from '../../../../test/fixtures/processes/engine-process.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
-import { alert, channel, engineState, event, notification, statisticMinute } from '../../db/schema/index.ts'
+import {
+  alert,
+  channel,
+  engineState,
+  event,
+  notification,
+  statisticMinute,
+} from '../../db/schema/index.ts'
 import { fetchPictures } from '../pictures/picture-fetcher.ts'
 import { createPictureSource } from '../pictures/picture-source.ts'
 import { createPictureStore } from '../pictures/picture-store.ts'
@@ -99,7 +112,9 @@ describe('ingest after crashes of management and engine', () => {
       )
       const readSeq = async () => {
         const where = eq(engineState.engine_id, insertedEngine.engine_id)
-        const [state] = await database.system('test', tx => tx.select().from(engineState).where(where))
+        const [state] = await database.system('test', tx =>
+          tx.select().from(engineState).where(where),
+        )
         return state?.seq ?? 0
       }
       const untilStored = (seq: number) =>
@@ -159,8 +174,13 @@ describe('ingest after crashes of management and engine', () => {
           .where(eq(statisticMinute.channel_id, channelId))
           .groupBy(statisticMinute.key),
       )
-      expect(notified.map(({ notification_time }) => notification_time)).toEqual(ups.map(({ time }) => time))
-      expect(minutes.find(({ key }) => key === 'up')).toMatchObject({ sum: ups.length, count: ups.length })
+      expect(notified.map(({ notification_time }) => notification_time)).toEqual(
+        ups.map(({ time }) => time),
+      )
+      expect(minutes.find(({ key }) => key === 'up')).toMatchObject({
+        sum: ups.length,
+        count: ups.length,
+      })
 
       const store = createPictureStore(createTemporaryFolder())
       const address = { url: engine!.url, token: '', timeoutMs: 30_000 }
@@ -174,7 +194,9 @@ describe('ingest after crashes of management and engine', () => {
       const shown = notified.flatMap(({ picture }) => picture ?? [])
       expect(shown.length).toBeGreaterThan(0)
       const jpegs = await Promise.all(shown.map(sha256 => store.read(sha256)))
-      expect(jpegs.filter(jpeg => jpeg?.[0] === 0xff && jpeg[1] === 0xd8)).toHaveLength(shown.length)
+      expect(jpegs.filter(jpeg => jpeg?.[0] === 0xff && jpeg[1] === 0xd8)).toHaveLength(
+        shown.length,
+      )
     },
     LONG_MS,
   )

@@ -4,18 +4,20 @@ import type { Transaction } from '../../db/database.ts'
 import type { Contribution } from '../statistics/contribution.ts'
 
 /**
- * A message of an engine's output. `hello` is the first message of every connection; a new `log_id` in it means that the
- * engine has a new output log, which is read from its beginning. `gap` reports dropped messages. All other messages are
- * durable: the engine stores them until they are acknowledged.
+ * A message of an engine's output. `hello` is the first message of every connection; a new
+ * `log_id` in it means that the engine has a new output log, which is read from its beginning.
+ * `gap` reports dropped messages. All other messages are durable: the engine stores them until
+ * they are acknowledged.
  */
 export type { ReceivedMessage }
 
 /** Stores the output of engines. */
 export interface Ingest {
   /**
-   * Stores messages in order, together with the position in the engine's output (`engine_state.log_id` and `seq`), in
-   * one transaction. Messages that are already stored are ignored. Resolves after the commit to the last sequence number
-   * that the engine may discard. Must not be called concurrently for the same engine.
+   * Stores messages in order, together with the position in the engine's output
+   * (`engine_state.log_id` and `seq`), in one transaction. Messages that are already stored are
+   * ignored. Resolves after the commit to the last sequence number that the engine may discard.
+   * Must not be called concurrently for the same engine.
    */
   consume(engineId: string, messages: readonly ReceivedMessage[]): Promise<number>
 }
@@ -39,8 +41,17 @@ export interface ContributingMessage {
   frame: MessageFrame
 }
 
-/** Receives the messages that add to statistics. Runs in the transaction that stores the messages: an error aborts it. */
+/**
+ * Receives the messages that add to statistics. Runs in the transaction that stores the
+ * messages: an error aborts it.
+ */
 export interface MessageSubscriber {
-  /** Called before the messages are stored. Resolves to a function that is called after they are stored. */
-  beforeStore(tx: Transaction, messages: readonly ContributingMessage[]): Promise<() => Promise<void>>
+  /**
+   * Called before the messages are stored. Resolves to a function that is called
+   * after they are stored.
+   */
+  beforeStore(
+    tx: Transaction,
+    messages: readonly ContributingMessage[],
+  ): Promise<() => Promise<void>>
 }

@@ -2,7 +2,13 @@ import { eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { createMessageFactory } from '../../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
-import { channel, engineState, pipeline, provision, statisticMinute } from '../../db/schema/index.ts'
+import {
+  channel,
+  engineState,
+  pipeline,
+  provision,
+  statisticMinute,
+} from '../../db/schema/index.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
@@ -66,7 +72,9 @@ describe('ingest', () => {
         .where(eq(engineState.engine_id, fixture.engine.engine_id)),
     )
     await fixture.consume(messages)
-    expect([await fixture.readEvents(), await readMinutes()].map(({ length }) => length)).toEqual([1, 2])
+    expect([await fixture.readEvents(), await readMinutes()].map(({ length }) => length)).toEqual([
+      1, 2,
+    ])
     expect((await readMinutes())[0]).toMatchObject({ key: 'total', sum: 1 })
   })
 
@@ -75,26 +83,36 @@ describe('ingest', () => {
     const messages = [hello(), ...Array.from({ length: 50 }, (_, n) => crossing(1, begin + n))]
     await Promise.all([1, 2, 3].map(() => fixture.consume(messages)))
     expect(await fixture.readEvents()).toHaveLength(50)
-    expect((await readMinutes()).find(({ key }) => key === 'up')).toMatchObject({ sum: 50, count: 50 })
+    expect((await readMinutes()).find(({ key }) => key === 'up')).toMatchObject({
+      sum: 50,
+      count: 50,
+    })
   })
 
   it('skips messages of unmanaged channels and advances the position', async () => {
     const { hello, crossing } = createMessageFactory()
-    expect(await fixture.consume([hello(), crossing(7, begin), crossing(1, begin), crossing(7, begin)])).toBe(
-      3,
-    )
+    expect(
+      await fixture.consume([hello(), crossing(7, begin), crossing(1, begin), crossing(7, begin)]),
+    ).toBe(3)
     expect((await fixture.readEvents()).map(({ seq }) => seq)).toEqual([2])
     expect(await readPosition()).toMatchObject({ seq: 3 })
   })
 
   it('identifies a new channel by its source and pipeline', async () => {
     await fixture.database.system('test', async tx => {
-      await tx.update(channel).set({ channel_sid: null }).where(eq(channel.channel_id, fixture.channel_id))
-      await tx.execute(sql`update source set source_sid = 1 where source_id = ${fixture.engine.source_id}`)
+      await tx
+        .update(channel)
+        .set({ channel_sid: null })
+        .where(eq(channel.channel_id, fixture.channel_id))
+      await tx.execute(
+        sql`update source set source_sid = 1 where source_id = ${fixture.engine.source_id}`,
+      )
       const { engine_id: engineId } = fixture.engine
       const [row] = await tx.select().from(pipeline).where(eq(pipeline.engine_id, engineId))
       const created = { kind: 'pipeline' as const, sid: 1, made_after: 0, applied: '' }
-      await tx.insert(provision).values({ engine_id: engineId, record_id: row!.pipeline_id, ...created })
+      await tx
+        .insert(provision)
+        .values({ engine_id: engineId, record_id: row!.pipeline_id, ...created })
     })
     const { hello, crossing } = createMessageFactory()
     await fixture.consume([hello(), crossing(9, begin)])

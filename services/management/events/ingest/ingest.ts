@@ -9,7 +9,12 @@ import { computeContribution, OCCUPANCY_AVERAGE } from '../statistics/contributi
 import { addToRollUps } from '../statistics/roll-ups.ts'
 import { recordSuccessions } from './former-channels.ts'
 import { findIngestChannels, type IngestChannel, storeCounters } from './ingest-channels.ts'
-import type { ContributingMessage, Ingest, MessageSubscriber, ReceivedMessage } from './ingest-port.ts'
+import type {
+  ContributingMessage,
+  Ingest,
+  MessageSubscriber,
+  ReceivedMessage,
+} from './ingest-port.ts'
 import {
   advancePosition,
   type DurableMessage,
@@ -28,8 +33,9 @@ type PictureMessage = Extract<DurableMessage, { kind: 'picture' }>
 type StoredMessage = Exclude<DurableMessage, PictureMessage>
 
 /**
- * Creates the ingest, which stores the messages of engines: events, statistics, and the position in the engine's output up
- * to which messages are stored. Each batch of messages is one transaction, in which subscribers such as the alerts also run.
+ * Creates the ingest, which stores the messages of engines: events, statistics, and the position in
+ * the engine's output up to which messages are stored. Each batch of messages is one transaction,
+ * in which subscribers such as the alerts also run.
  */
 export function createIngest({ database, subscribers = [], log }: IngestOptions): Ingest {
   return {
@@ -94,7 +100,10 @@ async function storeMessages(
   return progress
 }
 
-/** Inserts events as one JSON parameter. One parameter for each column of each row would take most of the time of the ingest. */
+/**
+ * Inserts events as one JSON parameter. One parameter for each column of each row would take most
+ * of the time of the ingest.
+ */
 async function insertEvents(tx: Transaction, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return
   await tx.execute(sql`
@@ -106,7 +115,10 @@ async function insertEvents(tx: Transaction, rows: readonly EventRow[]): Promise
         epoch bigint, data jsonb, statistics jsonb, picture text, picture_offset int)`)
 }
 
-/** Splits messages by table and updates the counters of `channels`. Messages of unknown channels are skipped. */
+/**
+ * Splits messages by table and updates the counters of `channels`. Messages of unknown
+ * channels are skipped.
+ */
 function createBatch(
   engineId: string,
   messages: OutputProgress['messages'],
@@ -159,7 +171,10 @@ async function lockPosition(tx: Transaction, engineId: string): Promise<OutputPo
   return firstRow(rows)
 }
 
-/** Removes messages that are already stored. The engine repeats messages if the stored position was lost. */
+/**
+ * Removes messages that are already stored. The engine repeats messages if the
+ * stored position was lost.
+ */
 async function filterNew(
   tx: Transaction,
   engineId: string,
@@ -178,7 +193,8 @@ async function filterNew(
           eq(event.engine_id, engineId),
           eq(event.log_id, logId),
           between(event.seq, Math.min(...seqs), Math.max(...seqs)),
-          // A repeated message has the same time, so Postgres searches only the partitions of these times.
+          // A repeated message has the same time, so Postgres searches only the
+          // partitions of these times.
           between(event.time, new Date(Math.min(...times)), new Date(Math.max(...times))),
         ),
       )
@@ -197,7 +213,11 @@ function toEventRow(
 ): EventRow {
   const { kind, seq, time, pts, epoch, data } = message
   // Only events have a type, and a picture if the engine took one.
-  const { type = null, picture = null, picture_offset: pictureOffset = null } = kind === 'event' ? data : {}
+  const {
+    type = null,
+    picture = null,
+    picture_offset: pictureOffset = null,
+  } = kind === 'event' ? data : {}
   const hasPicture = picture !== null && SHA256_HEX.test(picture)
   return {
     engine_id: engineId,
@@ -230,6 +250,9 @@ function replaceUnstorable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(replaceUnstorable)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [replaceUnstorable(key), replaceUnstorable(member)]),
+    Object.entries(value).map(([key, member]) => [
+      replaceUnstorable(key),
+      replaceUnstorable(member),
+    ]),
   )
 }

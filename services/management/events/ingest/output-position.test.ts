@@ -2,7 +2,8 @@ import type { OutputMessage } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
 import { advancePosition } from './output-position.ts'
 
-const message = (seq: number, kind = 'event') => ({ seq, kind, data: {} }) as unknown as OutputMessage
+const message = (seq: number, kind = 'event') =>
+  ({ seq, kind, data: {} }) as unknown as OutputMessage
 const hello = (logId: string) => ({ kind: 'hello' as const, log_id: logId, oldest: 1, newest: 9 })
 const toSeqs = (progress: ReturnType<typeof advancePosition>) =>
   progress.messages.map(({ message: { seq } }) => seq)
@@ -21,7 +22,11 @@ describe('advancePosition', () => {
   })
 
   it('starts over with a new log', () => {
-    const progress = advancePosition({ log_id: 'a', seq: 100 }, [hello('b'), message(1), message(2)])
+    const progress = advancePosition({ log_id: 'a', seq: 100 }, [
+      hello('b'),
+      message(1),
+      message(2),
+    ])
     expect([toSeqs(progress), progress.position]).toEqual([[1, 2], { log_id: 'b', seq: 2 }])
   })
 

@@ -2,8 +2,9 @@ import { DURABLE_KINDS, type Gap, type MessageKind, type OutputMessage } from '@
 import type { ReceivedMessage } from './ingest-port.ts'
 
 /**
- * The position in an engine's output up to which messages are stored. An engine numbers the messages of its output log,
- * starting at 1. An engine that has lost its data starts a new log with a new id.
+ * The position in an engine's output up to which messages are stored. An engine numbers
+ * the messages of its output log, starting at 1. An engine that has lost its data starts a
+ * new log with a new id.
  */
 export interface OutputPosition {
   log_id: string | null
@@ -11,19 +12,27 @@ export interface OutputPosition {
 }
 
 /** A message that the engine stores until it is acknowledged. */
-export type DurableMessage = Extract<OutputMessage, { kind: 'event' | 'count' | 'state' | 'picture' }>
+export type DurableMessage = Extract<
+  OutputMessage,
+  { kind: 'event' | 'count' | 'state' | 'picture' }
+>
 
 /** The result of advancing a position by received messages. */
 export interface OutputProgress {
   position: OutputPosition
   /** The durable messages after the start position, each with the id of its log. */
   messages: { log_id: string; message: DurableMessage }[]
-  /** The ranges of messages that the engine has deleted from its log before they were stored here. */
+  /**
+   * The ranges of messages that the engine has deleted from its log before they were stored here.
+   */
   gaps: Gap[]
 }
 
 /** Advances a position past received messages. Messages before the position are ignored. */
-export function advancePosition(start: OutputPosition, received: readonly ReceivedMessage[]): OutputProgress {
+export function advancePosition(
+  start: OutputPosition,
+  received: readonly ReceivedMessage[],
+): OutputProgress {
   let position = start
   const messages: OutputProgress['messages'] = []
   const gaps: Gap[] = []

@@ -6,7 +6,10 @@ import { attachToNotifications, type TakenPicture } from './nearest-picture.ts'
 
 type PictureMessage = Extract<OutputMessage, { kind: 'picture' }>
 
-/** The pictures in a batch of messages. An event contains its picture, or the picture follows later in a message of its own. */
+/**
+ * The pictures in a batch of messages. An event contains its picture, or the picture follows later
+ * in a message of its own.
+ */
 export interface NewPictures {
   /** The events of the batch, which are stored. Some have a picture. */
   events: readonly StoredEvent[]
@@ -23,21 +26,34 @@ interface StoredEvent {
   picture_offset?: number | null
 }
 
-/** Attaches pictures to the stored events of their frames, and to notifications near them, unless a notification has a nearer picture. */
-export async function attachPictures(tx: Transaction, { events, messages }: NewPictures): Promise<void> {
-  for (const { channel_id: channelId, message } of messages) await attachToEvents(tx, channelId, message)
+/**
+ * Attaches pictures to the stored events of their frames, and to notifications near them, unless a
+ * notification has a nearer picture.
+ */
+export async function attachPictures(
+  tx: Transaction,
+  { events, messages }: NewPictures,
+): Promise<void> {
+  for (const { channel_id: channelId, message } of messages)
+    await attachToEvents(tx, channelId, message)
 
   const taken: TakenPicture[] = []
   for (const { channel_id: channelId, time, picture, picture_offset: pictureOffset } of events) {
     if (!picture) continue
-    taken.push({ channel_id: channelId, sha256: picture, takenMs: time.getTime() + (pictureOffset ?? 0) })
+    taken.push({
+      channel_id: channelId,
+      sha256: picture,
+      takenMs: time.getTime() + (pictureOffset ?? 0),
+    })
   }
   for (const { channel_id, message } of messages) {
     const { picture, picture_offset: pictureOffset = 0 } = message.data
     taken.push({ channel_id, sha256: picture, takenMs: Date.parse(message.time) + pictureOffset })
   }
   // Events in quick succession share a picture, which must be attached once.
-  const distinct = new Map(taken.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]))
+  const distinct = new Map(
+    taken.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]),
+  )
   await attachToNotifications(tx, [...distinct.values()])
 }
 

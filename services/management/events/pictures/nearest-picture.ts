@@ -5,8 +5,9 @@ import { formatTextArray } from '../../db/text-array.ts'
 import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import { type ShownPicture, schedulePictureFetches } from './picture-fetch.ts'
 
-// Finds pictures for moments of a channel, such as the times of notifications. A picture may be shown for a moment if it was taken at most
-// `MAX_PICTURE_OFFSET_MS`, which is a second, before or after.
+// Finds pictures for moments of a channel, such as the times of notifications. A picture
+// may be shown for a moment if it was taken at most `MAX_PICTURE_OFFSET_MS`, which is a
+// second, before or after.
 
 /** A moment of a channel. */
 export interface Moment {
@@ -34,14 +35,15 @@ export interface TakenPicture {
 const maxOffset = sql.raw(`interval '${MAX_PICTURE_OFFSET_MS} ms'`)
 
 /**
- * Returns the picture nearest to each moment, in the order of `moments`. The pictures are those of stored events of the channel. Undefined
- * for a moment without a picture within a second.
+ * Returns the picture nearest to each moment, in the order of `moments`. The pictures are those of
+ * stored events of the channel. Undefined for a moment without a picture within a second.
  */
 export async function findNearestPictures(
   tx: Transaction,
   moments: readonly Moment[],
 ): Promise<(NearestPicture | undefined)[]> {
-  // A picture is taken at most a second from its event, so its event is at most two seconds from the moment.
+  // A picture is taken at most a second from its event, so its event is at most two
+  // seconds from the moment.
   const rows = await tx.execute<NearestPicture & { index: number } & Record<string, unknown>>(sql`
     select m.index::int, nearest.picture, nearest.picture_offset
     from ${unnestMoments(moments)}
@@ -63,7 +65,10 @@ export async function findNearestPictures(
   return moments.map((_, position) => nearestByIndex.get(position + 1))
 }
 
-/** Passes moments to a query as a relation `m` with the columns channel_id, time and index. The index of the first moment is 1. */
+/**
+ * Passes moments to a query as a relation `m` with the columns channel_id, time and index. The
+ * index of the first moment is 1.
+ */
 export function unnestMoments(moments: readonly Moment[]): SQL {
   const channelIds = formatTextArray(moments.map(({ channel_id }) => channel_id))
   const times = formatTextArray(moments.map(({ timeMs }) => new Date(timeMs).toISOString()))
@@ -73,8 +78,9 @@ export function unnestMoments(moments: readonly Moment[]): SQL {
 type AttachedPicture = ShownPicture & Record<string, unknown>
 
 /**
- * Attaches pictures to the notifications of their channel within a second, unless a notification has a nearer picture. Schedules the fetch
- * of the attached pictures. Deliveries that wait for a picture become due if it has been fetched already.
+ * Attaches pictures to the notifications of their channel within a second, unless a notification
+ * has a nearer picture. Schedules the fetch of the attached pictures. Deliveries that wait for a
+ * picture become due if it has been fetched already.
  */
 export async function attachToNotifications(
   tx: Transaction,
@@ -84,7 +90,8 @@ export async function attachToNotifications(
   const channelIds = formatTextArray(pictures.map(({ channel_id }) => channel_id))
   const hashes = formatTextArray(pictures.map(({ sha256 }) => sha256))
   const times = formatTextArray(pictures.map(({ takenMs }) => new Date(takenMs).toISOString()))
-  // The inner query pairs each picture with the notifications near it. Each notification gets the nearest of its pictures.
+  // The inner query pairs each picture with the notifications near it. Each notification gets the
+  // nearest of its pictures.
   const attached = await tx.execute<AttachedPicture>(sql`
     update notification n set picture = nearest.sha256, picture_offset = nearest.offset_ms,
       next_snapshot = null

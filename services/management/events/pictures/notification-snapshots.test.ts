@@ -81,7 +81,8 @@ describe('snapshot of a notification', () => {
     for (const offsetMs of [-900, 0, 900, 1500])
       await insertNotification({ notification_time: new Date(firedMs + offsetMs) })
     await fetchFrom(url)
-    // One of the burst, and one of the notification after it, for which the engine returns the same picture.
+    // One of the burst, and one of the notification after it, for which the engine
+    // returns the same picture.
     expect(paths).toHaveLength(2)
     const rows = await fixture.readNotifications()
     expect(rows.map(({ picture_offset }) => picture_offset)).toEqual([900, 0, -900, null])
@@ -94,7 +95,9 @@ describe('snapshot of a notification', () => {
     await fetchFrom(url)
     await fetchFrom(url)
     expect(paths).toHaveLength(1)
-    expect(await fixture.readNotifications()).toMatchObject([{ picture: null, next_snapshot: null }])
+    expect(await fixture.readNotifications()).toMatchObject([
+      { picture: null, next_snapshot: null },
+    ])
   })
 
   it('is requested again later if the engine fails, but not after a minute', async () => {

@@ -9,9 +9,10 @@ import { attachToNotifications } from './nearest-picture.ts'
 import type { SnapshotSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
-// Not every notification has the picture of an event: an alert may also fire because of a count, or because time has passed. For such a
-// notification a snapshot, the picture of a channel at a given time, is requested from the engine. Engines retain pictures for a short
-// time only, so that must happen soon.
+// Not every notification has the picture of an event: an alert may also fire because of a count,
+// or because time has passed. For such a notification a snapshot, the picture of a channel at a
+// given time, is requested from the engine. Engines retain pictures for a short time only, so
+// that must happen soon.
 
 export interface SnapshotOptions {
   database: Database
@@ -31,7 +32,10 @@ const MAX_AGE_MS = 60_000
 
 type DueSnapshot = Awaited<ReturnType<typeof findDueSnapshots>>[number]
 
-/** Requests snapshots until none is due. Failed requests become due again while the engine may have the picture. */
+/**
+ * Requests snapshots until none is due. Failed requests become due again while the engine
+ * may have the picture.
+ */
 export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
   while (!options.signal.aborted) {
     const due = await findDueSnapshots(options.database)
@@ -40,7 +44,8 @@ export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
     const fetchNextChannels = async () => {
       for (const rows of channels) await fetchForChannel(rows, options)
     }
-    // All of them take the next channel from the same iterator, so that each channel is handled once.
+    // All of them take the next channel from the same iterator, so that each channel is handled
+    // once.
     await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, fetchNextChannels))
   }
 }
@@ -65,16 +70,21 @@ const findDueSnapshots = (database: Database) =>
   )
 
 /**
- * Requests the snapshots of a channel one after the other. Notifications within a second of a snapshot share it: a burst of notifications
- * does not cost the engine a picture for each. After a failed request, the remaining ones are not sent, but scheduled again too.
+ * Requests the snapshots of a channel one after the other. Notifications within a second of a
+ * snapshot share it: a burst of notifications does not cost the engine a picture for each. After a
+ * failed request, the remaining ones are not sent, but scheduled again too.
  */
-async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
+async function fetchForChannel(
+  rows: readonly DueSnapshot[],
+  options: SnapshotOptions,
+): Promise<void> {
   const { database, signal } = options
   const takenTimes: number[] = []
   let hasFailed = false
   for (const row of rows) {
     // `attachToNotifications` has attached an earlier snapshot to this notification.
-    const isNear = (takenMs: number) => Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS
+    const isNear = (takenMs: number) =>
+      Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS
     if (takenTimes.some(isNear)) continue
 
     const result = hasFailed ? 'failed' : await tryToFetch(row, options)
@@ -91,7 +101,10 @@ async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOp
   }
 }
 
-/** Resolves to the time of the snapshot in epoch ms, to `missing` if the engine has none, or to `failed`. */
+/**
+ * Resolves to the time of the snapshot in epoch ms, to `missing` if the engine has
+ * none, or to `failed`.
+ */
 async function tryToFetch(
   row: DueSnapshot,
   options: SnapshotOptions,
@@ -119,8 +132,14 @@ const scheduleRetry = (
       .where(eq(notification.notification_uuid, notificationUuid)),
   )
 
-/** Records that no snapshot is due any more. If there is none, deliveries that wait for it become due. */
-const finish = (database: Database, { notification_uuid: notificationUuid }: DueSnapshot): Promise<void> =>
+/**
+ * Records that no snapshot is due any more. If there is none, deliveries that wait for it become
+ * due.
+ */
+const finish = (
+  database: Database,
+  { notification_uuid: notificationUuid }: DueSnapshot,
+): Promise<void> =>
   database.system('pictures', async tx => {
     await tx
       .update(notification)
@@ -130,8 +149,8 @@ const finish = (database: Database, { notification_uuid: notificationUuid }: Due
   })
 
 /**
- * Stores the snapshot as a file and attaches it to the notifications near it. Resolves to the time of the snapshot in epoch ms, or to
- * undefined if the engine has no picture of this moment.
+ * Stores the snapshot as a file and attaches it to the notifications near it. Resolves to the time
+ * of the snapshot in epoch ms, or to undefined if the engine has no picture of this moment.
  */
 async function fetchAndStore(
   {
@@ -153,8 +172,8 @@ async function fetchAndStore(
 
   const { jpeg, takenMs } = snapshot
   const sha256 = createHash('sha256').update(jpeg).digest('hex')
-  // The row is stored before the file. After a crash in between there is a row without a file, which the retention removes. A file
-  // without a row would remain.
+  // The row is stored before the file. After a crash in between there is a row without a file,
+  // which the retention removes. A file without a row would remain.
   await database.system('pictures', tx =>
     tx
       .insert(picture)

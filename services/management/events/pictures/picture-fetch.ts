@@ -6,21 +6,25 @@ import type { Transaction } from '../../db/database.ts'
 export interface ShownPicture {
   sha256: string
   channel_id: string
-  /** Whether pictures of the channel are retained for as long as events. Otherwise they are retained for a day. */
+  /**
+   * Whether pictures of the channel are retained for as long as events. Otherwise they
+   * are retained for a day.
+   */
   is_storage: boolean
   /** Time of the notification in epoch ms, at which the retention starts. */
   timeMs: number
 }
 
 /**
- * The greatest difference between the time of a notification and that of the event whose picture it shows: each of them may be
- * `MAX_PICTURE_OFFSET_MS` from the picture.
+ * The greatest difference between the time of a notification and that of the event whose picture it
+ * shows: each of them may be `MAX_PICTURE_OFFSET_MS` from the picture.
  */
 const maxEventDistance = sql.raw(`interval '${2 * MAX_PICTURE_OFFSET_MS} ms'`)
 
 /**
- * Schedules the fetch of pictures. A picture is fetched from the engine that sent its event, because the channel may have been moved to
- * another engine since. Returns the pictures (SHA-256) that are still to be fetched. The others were fetched already, or are unavailable.
+ * Schedules the fetch of pictures. A picture is fetched from the engine that sent its event,
+ * because the channel may have been moved to another engine since. Returns the pictures (SHA-256)
+ * that are still to be fetched. The others were fetched already, or are unavailable.
  */
 export async function schedulePictureFetches(
   tx: Transaction,

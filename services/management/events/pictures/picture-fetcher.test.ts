@@ -2,7 +2,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { insertChannel, insertEngine } from '../../../../test/fixtures/management/engine-messages.ts'
+import {
+  insertChannel,
+  insertEngine,
+} from '../../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
@@ -26,7 +29,9 @@ const request = (sha256: string, isStorage = true) =>
   )
 const readPicture = async (sha256: string) =>
   (
-    await fixture.database.system('test', tx => tx.select().from(picture).where(eq(picture.sha256, sha256)))
+    await fixture.database.system('test', tx =>
+      tx.select().from(picture).where(eq(picture.sha256, sha256)),
+    )
   )[0]
 const { signal } = new AbortController()
 const fetchFrom = (source: PictureSource, store = createPictureStore(createTemporaryFolder())) =>
@@ -74,10 +79,9 @@ describe('picture of a notification', () => {
 
   it('is removed with the events, or after a day if its channel stores no pictures', async () => {
     const store = createPictureStore(createTemporaryFolder())
-    const [stored, brief] = [randomBytes(10), randomBytes(11)].map(bytes => new Uint8Array(bytes)) as [
-      Uint8Array,
-      Uint8Array,
-    ]
+    const [stored, brief] = [randomBytes(10), randomBytes(11)].map(
+      bytes => new Uint8Array(bytes),
+    ) as [Uint8Array, Uint8Array]
     await request(sha256Of(stored), true)
     await request(sha256Of(brief), false)
     await fetchFrom(
@@ -86,7 +90,9 @@ describe('picture of a notification', () => {
     )
     const removeAndCheck = async (time: number) => {
       await removeExpiredPictures(fixture.database, store, time, 90 * DAY_MS)
-      return Promise.all([stored, brief].map(async jpeg => (await store.read(sha256Of(jpeg))) !== undefined))
+      return Promise.all(
+        [stored, brief].map(async jpeg => (await store.read(sha256Of(jpeg))) !== undefined),
+      )
     }
     expect(await removeAndCheck(now + DAY_MS)).toEqual([true, true])
     expect(await removeAndCheck(now + DAY_MS + 1)).toEqual([true, false])
@@ -103,7 +109,9 @@ describe('picture of a notification', () => {
     const jpeg = new Uint8Array(randomBytes(10))
     const sha256 = sha256Of(jpeg)
     await database.system('test', tx =>
-      schedulePictureFetches(tx, [{ sha256, channel_id: channelId, is_storage: true, timeMs: now }]),
+      schedulePictureFetches(tx, [
+        { sha256, channel_id: channelId, is_storage: true, timeMs: now },
+      ]),
     )
     await fetchFrom({ fetch: async () => jpeg }, store)
     await database.system('test', async tx => {

@@ -8,7 +8,8 @@ import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import type { PictureSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
-// Pictures of events are fetched from the engines in the background, because an engine may be unreachable for a while.
+// Pictures of events are fetched from the engines in the background, because an engine may be
+// unreachable for a while.
 
 export interface PictureFetcherOptions {
   database: Database
@@ -28,7 +29,10 @@ const CONCURRENT_FETCHES = 8
 const RETRY_BACKOFF = { initialMs: 1000, maxMs: 300_000 }
 /** Delay after a picture could not be stored because the disk is full. */
 const FULL_DISK_DELAY_MS = 2_000
-/** Retention of the pictures of channels that do not store them: long enough to send the notifications with these pictures. */
+/**
+ * Retention of the pictures of channels that do not store them: long enough to send the
+ * notifications with these pictures.
+ */
 const SHORT_RETENTION_MS = 86_400_000
 
 /** Fetches pictures until no picture is due. Failed fetches become due again after a back-off. */
@@ -84,7 +88,10 @@ async function tryToFetch(row: PictureRow, options: PictureFetcherOptions): Prom
   }
 }
 
-/** Fetches a picture and stores it as a file. Resolves to `missing` if the engine does not have the picture. */
+/**
+ * Fetches a picture and stores it as a file. Resolves to `missing` if the engine does
+ * not have the picture.
+ */
 async function fetchToStore(
   { engine_id: engineId, sha256 }: PictureRow,
   { source, store, signal }: PictureFetcherOptions,
@@ -119,7 +126,8 @@ export async function removeExpiredPictures(
       ),
   )
   for (const { sha256 } of expired) {
-    // The file is removed before the row. After a crash in between, the next run finds the row again. A file without a row would remain.
+    // The file is removed before the row. After a crash in between, the next run finds the row
+    // again. A file without a row would remain.
     await store.remove(sha256)
     await database.system('retention', tx => tx.delete(picture).where(eq(picture.sha256, sha256)))
   }

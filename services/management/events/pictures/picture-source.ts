@@ -5,8 +5,8 @@ import { type Egress, fetchFrom } from '@eyrie/kit'
 /** Fetches pictures of events from the engines. */
 export interface PictureSource {
   /**
-   * Resolves to the picture as JPEG, or to undefined if the engine no longer has the picture or is no longer registered.
-   * Rejects if the engine is unreachable.
+   * Resolves to the picture as JPEG, or to undefined if the engine no longer has the picture or is
+   * no longer registered. Rejects if the engine is unreachable.
    */
   fetch(engineId: string, sha256: string, signal: AbortSignal): Promise<Uint8Array | undefined>
 }
@@ -14,10 +14,15 @@ export interface PictureSource {
 /** Fetches pictures of any moment of the last seconds from the engines. */
 export interface SnapshotSource {
   /**
-   * Resolves to the picture of a channel that is nearest to a time (epoch ms). Resolves to undefined if the engine has no picture
-   * within a second, or if the channel or the engine no longer exists. Rejects if the engine is unreachable.
+   * Resolves to the picture of a channel that is nearest to a time (epoch ms). Resolves to
+   * undefined if the engine has no picture within a second, or if the channel or the engine no
+   * longer exists. Rejects if the engine is unreachable.
    */
-  fetchSnapshot(channel: EngineChannel, timeMs: number, signal: AbortSignal): Promise<Snapshot | undefined>
+  fetchSnapshot(
+    channel: EngineChannel,
+    timeMs: number,
+    signal: AbortSignal,
+  ): Promise<Snapshot | undefined>
 }
 
 /** A channel, by the id that its engine has assigned to it. */
@@ -43,13 +48,23 @@ export interface EngineAddress {
 /** Maximum size of a picture. The usual size is a few hundred kilobytes. */
 const MAX_PICTURE_BYTES = 16 << 20
 
-/** Creates a source of pictures and snapshots. `findAddress` resolves to undefined for an engine that is no longer registered. */
+/**
+ * Creates a source of pictures and snapshots. `findAddress` resolves to undefined for an engine
+ * that is no longer registered.
+ */
 export function createPictureSource(
   findAddress: (engineId: string) => Promise<EngineAddress | undefined>,
   egress: Egress,
 ): PictureSource & SnapshotSource {
-  /** Requests a path of an engine's API. Resolves to undefined if the engine, or what the path names, does not exist. */
-  async function request(engineId: string, path: string, signal: AbortSignal): Promise<Response | undefined> {
+  /**
+   * Requests a path of an engine's API. Resolves to undefined if the engine, or what the path
+   * names, does not exist.
+   */
+  async function request(
+    engineId: string,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<Response | undefined> {
     const address = await findAddress(engineId)
     if (!address) return undefined
 
@@ -84,7 +99,10 @@ export function createPictureSource(
       const jpeg = new Uint8Array(await response.arrayBuffer())
       const takenMs = Date.parse(response.headers.get('X-Time') ?? '')
       if (Number.isNaN(takenMs))
-        throw new EyrieError('unavailable', 'failed to fetch picture: the engine did not report its time')
+        throw new EyrieError(
+          'unavailable',
+          'failed to fetch picture: the engine did not report its time',
+        )
       return { jpeg, takenMs }
     },
   }

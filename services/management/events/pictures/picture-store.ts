@@ -14,7 +14,8 @@ export function createPictureStore(folder: string): PictureStore {
   // 256 sub-folders keep each folder small enough to list.
   const toFolder = (sha256: string) => join(folder, sha256.slice(0, 2))
   const toPath = (sha256: string) => join(toFolder(sha256), `${sha256}.jpg`)
-  // Notifications of one moment share a picture, and each may store it: two writes to one file would disturb each other.
+  // Notifications of one moment share a picture, and each may store it: two writes to one file
+  // would disturb each other.
   const runningWrites = new Map<string, Promise<void>>()
   const writeFile = async (sha256: string, jpeg: Uint8Array) => {
     try {

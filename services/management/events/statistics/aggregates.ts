@@ -5,12 +5,21 @@ import { readLatestValues } from './latest-values.ts'
 import { type Period, selectSamples, textArray } from './samples.ts'
 import { type Aggregate, type Aggregates, filterLastValueKeys } from './totals.ts'
 
-/** A row of a query with the columns of `selectAggregateColumns`. It combines samples, the values of a statistic over time. */
-export type AggregateRow = { key: string; sum: number; count: number; last: number; last_at: number }
+/**
+ * A row of a query with the columns of `selectAggregateColumns`. It combines samples, the values of
+ * a statistic over time.
+ */
+export type AggregateRow = {
+  key: string
+  sum: number
+  count: number
+  last: number
+  last_at: number
+}
 
 /**
- * Combines the samples of channels over a period. Returns the sums, counts and latest values by channel and key. A latest
- * value may be older than the period.
+ * Combines the samples of channels over a period. Returns the sums, counts and latest values by
+ * channel and key. A latest value may be older than the period.
  */
 export async function readAggregates(
   tx: Transaction,
@@ -37,10 +46,14 @@ export async function readAggregates(
 }
 
 /**
- * Returns the columns `sum`, `count`, `last` and `last_at` for a query that groups samples by key. `last` is 0 for keys whose latest value
- * is not needed, because finding it requires sorting the samples.
+ * Returns the columns `sum`, `count`, `last` and `last_at` for a query that groups samples by
+ * key. `last` is 0 for keys whose latest value is not needed, because finding it requires
+ * sorting the samples.
  */
-export function selectAggregateColumns(storedKeys: readonly string[], customAggregations: Aggregations): SQL {
+export function selectAggregateColumns(
+  storedKeys: readonly string[],
+  customAggregations: Aggregations,
+): SQL {
   const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
   return sql`
     sum(sum)::float8 as sum, sum(count)::float8 as count,

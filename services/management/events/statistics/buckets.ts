@@ -3,11 +3,14 @@ import { type SQL, sql } from 'drizzle-orm'
 import { HOUR_MS, MINUTE_MS, type Period } from './samples.ts'
 import { getOffsetMs, toMoment } from './time-zone.ts'
 
-/** Buckets are the intervals, such as hours or months, into which the history of a statistic is divided. */
+/**
+ * Buckets are the intervals, such as hours or months, into which the history of a
+ * statistic is divided.
+ */
 export interface Buckets {
   /**
-   * Returns an SQL expression for the bucket that contains a time. It is a timestamp, whose epoch milliseconds are the key of the bucket.
-   * Later buckets have greater keys.
+   * Returns an SQL expression for the bucket that contains a time. It is a timestamp, whose epoch
+   * milliseconds are the key of the bucket. Later buckets have greater keys.
    */
   select(time: SQL): SQL
   /** Returns the period of the bucket with this key. */
@@ -18,7 +21,10 @@ export interface Buckets {
   hasWholeHours(period: Period): boolean
 }
 
-/** Creates buckets of an interval. Days and months are those of an IANA time zone. They are longer or shorter when clocks change. */
+/**
+ * Creates buckets of an interval. Days and months are those of an IANA time zone. They are longer
+ * or shorter when clocks change.
+ */
 export function createBuckets(interval: BucketInterval, timeZone: string): Buckets {
   if ('ms' in interval) return createFixedBuckets(interval.ms)
   return 'days' in interval
@@ -39,8 +45,9 @@ function createFixedBuckets(ms: number): Buckets {
 
 const DAY_MS = 86_400_000
 
-// The key of a day or month is the local time at which it starts. SQL converts moments to local time, and `toMoment` converts keys back to
-// moments. SQL is not used for that: when clocks are set back at midnight, it would choose the second of the two midnights.
+// The key of a day or month is the local time at which it starts. SQL converts moments to local
+// time, and `toMoment` converts keys back to moments. SQL is not used for that: when clocks are set
+// back at midnight, it would choose the second of the two midnights.
 
 const toLocal = (time: SQL, timeZone: string) => sql`(${time} at time zone ${timeZone}::text)`
 
@@ -49,7 +56,10 @@ function createDayBuckets(days: number, timeZone: string): Buckets {
     // Weeks start on Mondays.
     select: time =>
       sql`date_bin(${days} * interval '1 day', ${toLocal(time, timeZone)}, timestamp '1970-01-05 00:00:00')`,
-    toPeriod: key => ({ from: toMoment(key, timeZone), to: toMoment(key + days * DAY_MS, timeZone) }),
+    toPeriod: key => ({
+      from: toMoment(key, timeZone),
+      to: toMoment(key + days * DAY_MS, timeZone),
+    }),
     hasWholeMinutes: true,
     hasWholeHours: period => hasHourOffsets(timeZone, period),
   }
@@ -59,8 +69,8 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
   return {
     select(time) {
       const local = toLocal(time, timeZone)
-      // Rounds the number of months since January of the year 0 down to a multiple of `months`. The timestamp is that of the year 1,
-      // because Postgres has no year 0.
+      // Rounds the number of months since January of the year 0 down to a multiple of `months`. The
+      // timestamp is that of the year 1, because Postgres has no year 0.
       const month = sql`(extract(year from ${local}) * 12 + extract(month from ${local}) - 1)::int`
       const firstMonth = sql`${month} / ${months}::int * ${months}::int`
       return sql`timestamp '0001-01-01 00:00:00' + (${firstMonth} - 12) * interval '1 month'`
@@ -76,12 +86,15 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
 }
 
 /**
- * Interval at which offsets are checked. Offsets change less often, except around Ramadan. Those changes are by whole hours, so they do not
- * matter here.
+ * Interval at which offsets are checked. Offsets change less often, except around Ramadan. Those
+ * changes are by whole hours, so they do not matter here.
  */
 const OFFSET_CHECK_MS = 28 * DAY_MS
 
-/** Returns whether local days begin at whole hours of UTC, from a day before a period until a day after it. */
+/**
+ * Returns whether local days begin at whole hours of UTC, from a day before a period
+ * until a day after it.
+ */
 function hasHourOffsets(timeZone: string, { from, to }: Period): boolean {
   const isWholeHour = (timeMs: number) => getOffsetMs(timeMs, timeZone) % HOUR_MS === 0
   for (let timeMs = from - DAY_MS; timeMs < to; timeMs += OFFSET_CHECK_MS) {

@@ -1,4 +1,7 @@
-/** The latest count of one key on one line or zone. A key names what is counted, such as `up` or `occupancy`. */
+/**
+ * The latest count of one key on one line or zone. A key names what is counted, such as
+ * `up` or `occupancy`.
+ */
 export interface CounterValue {
   value: number
   /** Time of the count, in epoch ms. */
@@ -13,8 +16,9 @@ export interface CounterRow extends CounterValue {
 }
 
 /**
- * The latest counters of a channel. Each line or zone of the channel counts one or more keys, such as `up` or `occupancy`.
- * Changes are tracked, so that only changed counters are stored after a batch of messages.
+ * The latest counters of a channel. Each line or zone of the channel counts one or more keys,
+ * such as `up` or `occupancy`. Changes are tracked, so that only changed counters are stored
+ * after a batch of messages.
  */
 export class ChannelCounters {
   /** By key, then by the name of the line or zone. */

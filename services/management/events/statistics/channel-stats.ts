@@ -23,7 +23,10 @@ export interface ChannelStatsOptions {
   details: boolean
 }
 
-/** Returns the statistics of each channel that meets a condition on columns of `channel`, and their combined totals. */
+/**
+ * Returns the statistics of each channel that meets a condition on columns of `channel`, and
+ * their combined totals.
+ */
 export async function readChannelStats(
   tx: Transaction,
   condition: SQL | undefined,
@@ -32,9 +35,17 @@ export async function readChannelStats(
   const { keys, customAggregations } = selection
   const rows = await readChannels(tx, condition)
   const ids = rows.map(({ channel_id }) => channel_id)
-  const aggregatesByChannel = await readAggregates(tx, ids, toStoredKeys(keys), period, customAggregations)
+  const aggregatesByChannel = await readAggregates(
+    tx,
+    ids,
+    toStoredKeys(keys),
+    period,
+    customAggregations,
+  )
   const alertsByChannel = await countFiredAlerts(tx, ids, period)
-  const tracksByChannel = details ? await readNewestTracks(tx, ids, period) : new Map<string, string[]>()
+  const tracksByChannel = details
+    ? await readNewestTracks(tx, ids, period)
+    : new Map<string, string[]>()
 
   const allTotals: Totals[] = []
   const channels: ChannelStats[] = []
@@ -75,7 +86,10 @@ function readChannels(tx: Transaction, condition: SQL | undefined) {
     .orderBy(asc(channel.channel_name), asc(channel.channel_id))
 }
 
-/** Counts how often each alert has fired, by channel. Alerts that have fired most recently come first. */
+/**
+ * Counts how often each alert has fired, by channel. Alerts that have fired most
+ * recently come first.
+ */
 async function countFiredAlerts(
   tx: Transaction,
   channelIds: string[],

@@ -1,7 +1,12 @@
 import type { OutputMessage } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
 import { ChannelCounters } from './channel-counters.ts'
-import { type ChannelCounting, type Contribution, computeContribution, countsVisits } from './contribution.ts'
+import {
+  type ChannelCounting,
+  type Contribution,
+  computeContribution,
+  countsVisits,
+} from './contribution.ts'
 
 const begin = Date.parse('2026-01-01T00:00:00Z')
 
@@ -121,7 +126,9 @@ describe('contribution of a count', () => {
 
   it('is the whole value of a restarted counter, with or without a state message', () => {
     const first = { count: { distance: { violation: 3 } } }
-    expect(contribute(first, { count: { distance: { violation: 1 } } })[1]).toEqual({ violation: 1 })
+    expect(contribute(first, { count: { distance: { violation: 1 } } })[1]).toEqual({
+      violation: 1,
+    })
     expect(contribute(first, { state: 'starting' }, first)[2]).toEqual({ violation: 3 })
   })
 
@@ -134,7 +141,9 @@ describe('contribution of a count', () => {
   })
 
   it('excludes crossings and visits, which are computed from events', () => {
-    expect(contribute({ count: { gate: { up: 1, down: 2, total: 3, dwell_time: 4 } } })).toEqual([undefined])
+    expect(contribute({ count: { gate: { up: 1, down: 2, total: 3, dwell_time: 4 } } })).toEqual([
+      undefined,
+    ])
   })
 
   it('includes a moving average that follows the occupancy', () => {
@@ -179,12 +188,21 @@ describe('contribution to the key of a plugin', () => {
         { count: { desk: { served: 1 } } },
         { event: { type: 'served' } },
       ),
-    ).toEqual([{ left_behind: 1, speed: 3 }, { waiting: 1 }, { waiting: 2 }, { served: 1 }, undefined])
+    ).toEqual([
+      { left_behind: 1, speed: 3 },
+      { waiting: 1 },
+      { waiting: 2 },
+      { served: 1 },
+      undefined,
+    ])
   })
 
   it('is added to the built-in keys', () => {
     expect(
-      contributeWith({ customAggregations: { crossings: 'sum' } }, { event: { type: 'line-crossing' } }),
+      contributeWith(
+        { customAggregations: { crossings: 'sum' } },
+        { event: { type: 'line-crossing' } },
+      ),
     ).toEqual([{ total: 1 }])
     expect(
       contributeWith(

@@ -1,21 +1,30 @@
 import type { OutputMessage } from '@eyrie/contract'
-import type { Aggregation, Aggregations, BuiltInStatisticKey } from '@eyrie/contract/management/statistic'
+import type {
+  Aggregation,
+  Aggregations,
+  BuiltInStatisticKey,
+} from '@eyrie/contract/management/statistic'
 import type { ChannelCounters } from './channel-counters.ts'
 
 /**
- * The values that a message of an engine adds to the statistics of its channel, by statistic key. Messages are either single
- * events, such as a line crossing, or the current counters of the lines and zones of a channel.
+ * The values that a message of an engine adds to the statistics of its channel, by statistic key.
+ * Messages are either single events, such as a line crossing, or the current counters of the lines
+ * and zones of a channel.
  */
 export type Contribution = Record<string, number>
 
 /** Key of the number of people in the zones of a channel. */
 export const OCCUPANCY = 'occupancy' satisfies BuiltInStatisticKey
 
-/** Key of the statistic "moving average of the occupancy". It is computed from `OCCUPANCY_AVERAGE` unless an engine reports it. */
+/**
+ * Key of the statistic "moving average of the occupancy". It is computed from `OCCUPANCY_AVERAGE`
+ * unless an engine reports it.
+ */
 export const MOVING_AVERAGE = 'moving_average_count' satisfies BuiltInStatisticKey
 
 /**
- * Key of the moving average of the occupancy at the time of a count. Readers advance the average to the time of the query.
+ * Key of the moving average of the occupancy at the time of a count. Readers advance the average to
+ * the time of the query.
  */
 export const OCCUPANCY_AVERAGE = 'occupancy_average'
 
@@ -59,7 +68,9 @@ const KEY_BY_SMOKE_LEVEL: Readonly<Record<string, BuiltInStatisticKey>> = {
   high: 'high_smoke',
 }
 
-/** The key of the total since the start of the channel, by the key that the same event increments. */
+/**
+ * The key of the total since the start of the channel, by the key that the same event increments.
+ */
 const TOTAL_BY_KEY: Partial<Record<BuiltInStatisticKey, BuiltInStatisticKey>> = {
   frame_collision: 'total_collision',
   frame_near_miss: 'total_near_miss',
@@ -76,16 +87,19 @@ export interface ChannelCounting {
   customAggregations: Aggregations
 }
 
-/** Returns whether a usecase with these statistics counts visits: it has an occupancy, but no crossings. */
+/**
+ * Returns whether a usecase with these statistics counts visits: it has an
+ * occupancy, but no crossings.
+ */
 export function countsVisits(usecaseKeys: readonly string[]): boolean {
   const has = (key: BuiltInStatisticKey) => usecaseKeys.includes(key)
   return has(OCCUPANCY) && !has('up') && !has('down')
 }
 
 /**
- * Returns the contribution of a message, or undefined if it has none, and updates the channel's counters. A statistic is
- * computed from the channel's `count` messages if they contain its key, and otherwise from events. Nothing is counted
- * twice.
+ * Returns the contribution of a message, or undefined if it has none, and updates the channel's
+ * counters. A statistic is computed from the channel's `count` messages if they contain its key,
+ * and otherwise from events. Nothing is counted twice.
  */
 export function computeContribution(
   message: Pick<OutputMessage, 'kind' | 'data' | 'time'>,
@@ -186,8 +200,15 @@ function incrementEventCount(key: string, counters: ChannelCounters, timeMs: num
   return value
 }
 
-/** Returns the contribution of a `count` message, which has the current counters of lines and zones by name. */
-function contributeCounts(data: CountData, counting: ChannelCounting, timeMs: number): Contribution {
+/**
+ * Returns the contribution of a `count` message, which has the current counters of
+ * lines and zones by name.
+ */
+function contributeCounts(
+  data: CountData,
+  counting: ChannelCounting,
+  timeMs: number,
+): Contribution {
   const { counters, customAggregations } = counting
   const contribution: Contribution = {}
   const previousOccupancy = counters.getTotal(OCCUPANCY) ?? 0
@@ -207,7 +228,9 @@ function contributeCounts(data: CountData, counting: ChannelCounting, timeMs: nu
           contribution[key] = counters.getTotal(key)!
           break
         case 'mean':
-          contribution[key] = computeMean(Object.values(data).flatMap(counter => counter[key] ?? []))
+          contribution[key] = computeMean(
+            Object.values(data).flatMap(counter => counter[key] ?? []),
+          )
           break
       }
     }
@@ -215,12 +238,20 @@ function contributeCounts(data: CountData, counting: ChannelCounting, timeMs: nu
 
   const { occupancy } = contribution
   if (occupancy !== undefined)
-    contribution[OCCUPANCY_AVERAGE] = updateOccupancyAverage(counting, previousOccupancy, occupancy, timeMs)
+    contribution[OCCUPANCY_AVERAGE] = updateOccupancyAverage(
+      counting,
+      previousOccupancy,
+      occupancy,
+      timeMs,
+    )
   return contribution
 }
 
 /** Returns undefined if the key is computed from events only, or is unknown. */
-function findCountAggregation(key: string, customAggregations: Aggregations): Aggregation | undefined {
+function findCountAggregation(
+  key: string,
+  customAggregations: Aggregations,
+): Aggregation | undefined {
   if (GROWING_KEYS.has(key)) return 'sum'
   if (LATEST_KEYS.has(key)) return 'last'
   return Object.hasOwn(customAggregations, key) ? customAggregations[key] : undefined
@@ -242,16 +273,22 @@ function updateOccupancyAverage(
 ): number {
   const previous = counters.get(CHANNEL_WIDE, OCCUPANCY_AVERAGE)
   const average = previous
-    ? advanceMovingAverage(previous.value, previousOccupancy, timeMs - previous.timeMs, windowSeconds)
+    ? advanceMovingAverage(
+        previous.value,
+        previousOccupancy,
+        timeMs - previous.timeMs,
+        windowSeconds,
+      )
     : occupancy
   counters.set(CHANNEL_WIDE, OCCUPANCY_AVERAGE, { value: average, timeMs })
   return average
 }
 
 /**
- * Advances an exponential moving average of a value that was constant for `elapsedMs`. After `windowSeconds` the average
- * has covered the share 1 - 1/e of its distance to the value. Source: Andreas Eckner, "Algorithms for Unevenly Spaced
- * Time Series: Moving Averages and Other Rolling Operators", exponential moving average with last-point interpolation.
+ * Advances an exponential moving average of a value that was constant for `elapsedMs`. After
+ * `windowSeconds` the average has covered the share 1 - 1/e of its distance to the value. Source:
+ * Andreas Eckner, "Algorithms for Unevenly Spaced Time Series: Moving Averages and Other Rolling
+ * Operators", exponential moving average with last-point interpolation.
  */
 export function advanceMovingAverage(
   average: number,

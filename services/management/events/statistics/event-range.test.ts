@@ -20,7 +20,13 @@ async function insertHourlyCrossings(from: string, to: string): Promise<void> {
 }
 
 /** Returns the start and the number of crossings of each bucket. */
-async function readBuckets(interval: string, timeZone: string, from: string, to: string, details = false) {
+async function readBuckets(
+  interval: string,
+  timeZone: string,
+  from: string,
+  to: string,
+  details = false,
+) {
   const records = await fixture.database.system('test', tx =>
     readEventRange(tx, {
       channel_id: fixture.channel_id,
@@ -36,12 +42,42 @@ async function readBuckets(interval: string, timeZone: string, from: string, to:
 
 describe('buckets of a time zone', () => {
   it.each([
-    ['Europe/Berlin', '2026-03-29', ['2026-03-27T23:00Z', '2026-03-28T23:00Z', '2026-03-29T22:00Z'], 23],
-    ['Europe/Berlin', '2026-10-25', ['2026-10-23T22:00Z', '2026-10-24T22:00Z', '2026-10-25T23:00Z'], 25],
-    ['Australia/Sydney', '2026-10-04', ['2026-10-02T14:00Z', '2026-10-03T14:00Z', '2026-10-04T13:00Z'], 23],
-    ['Australia/Sydney', '2026-04-05', ['2026-04-03T13:00Z', '2026-04-04T13:00Z', '2026-04-05T14:00Z'], 25],
-    ['America/Santiago', '2026-09-06', ['2026-09-05T04:00Z', '2026-09-06T04:00Z', '2026-09-07T03:00Z'], 23],
-    ['America/Havana', '2026-11-01', ['2026-10-31T04:00Z', '2026-11-01T04:00Z', '2026-11-02T05:00Z'], 25],
+    [
+      'Europe/Berlin',
+      '2026-03-29',
+      ['2026-03-27T23:00Z', '2026-03-28T23:00Z', '2026-03-29T22:00Z'],
+      23,
+    ],
+    [
+      'Europe/Berlin',
+      '2026-10-25',
+      ['2026-10-23T22:00Z', '2026-10-24T22:00Z', '2026-10-25T23:00Z'],
+      25,
+    ],
+    [
+      'Australia/Sydney',
+      '2026-10-04',
+      ['2026-10-02T14:00Z', '2026-10-03T14:00Z', '2026-10-04T13:00Z'],
+      23,
+    ],
+    [
+      'Australia/Sydney',
+      '2026-04-05',
+      ['2026-04-03T13:00Z', '2026-04-04T13:00Z', '2026-04-05T14:00Z'],
+      25,
+    ],
+    [
+      'America/Santiago',
+      '2026-09-06',
+      ['2026-09-05T04:00Z', '2026-09-06T04:00Z', '2026-09-07T03:00Z'],
+      23,
+    ],
+    [
+      'America/Havana',
+      '2026-11-01',
+      ['2026-10-31T04:00Z', '2026-11-01T04:00Z', '2026-11-02T05:00Z'],
+      25,
+    ],
   ])('are its days: in %s, %s', async (zone, day, starts, hours) => {
     const noon = Date.parse(`${day}T12:00:00Z`)
     const from = new Date(noon - 72 * HOUR_MS).toISOString()
@@ -79,7 +115,12 @@ describe('buckets of a time zone', () => {
 
   it('are of fixed length if the interval is not in days', async () => {
     await insertHourlyCrossings('2026-03-28T00:00:00Z', '2026-03-30T00:00:00Z')
-    const buckets = await readBuckets('24h', 'Europe/Berlin', '2026-03-28T00:00:00Z', '2026-03-30T00:00:00Z')
+    const buckets = await readBuckets(
+      '24h',
+      'Europe/Berlin',
+      '2026-03-28T00:00:00Z',
+      '2026-03-30T00:00:00Z',
+    )
     expect(buckets).toEqual([
       ['2026-03-28T00:00Z', 24],
       ['2026-03-29T00:00Z', 24],

@@ -24,7 +24,10 @@ import {
   toStoredKeys,
 } from './totals.ts'
 
-/** An event range is the history of a channel's statistics, divided into buckets such as hours or days. */
+/**
+ * An event range is the history of a channel's statistics, divided into buckets such as hours or
+ * days.
+ */
 export interface EventRangeOptions {
   channel_id: string
   /** Length of the window of the channel's moving average. */
@@ -42,7 +45,10 @@ export interface EventRangeOptions {
 }
 
 /** Returns one page of buckets in order of time. Buckets without values are omitted. */
-export async function readEventRange(tx: Transaction, options: EventRangeOptions): Promise<EventRecord[]> {
+export async function readEventRange(
+  tx: Transaction,
+  options: EventRangeOptions,
+): Promise<EventRecord[]> {
   const { channel_id: channelId, windowSeconds, period, buckets, offset, details } = options
   const keys = await readBucketKeys(tx, options)
   // A bucket at the edge of the period lies in it only partly.
@@ -62,7 +68,12 @@ export async function readEventRange(tx: Transaction, options: EventRangeOptions
 
   return page.map(({ key, aggregates }, index): EventRecord => {
     const endMs = bucketPeriods[index]!.to
-    const totals = computeTotals(aggregates, { ...options.selection, usecaseKeys }, endMs, windowSeconds)
+    const totals = computeTotals(
+      aggregates,
+      { ...options.selection, usecaseKeys },
+      endMs,
+      windowSeconds,
+    )
     const events = newestEvents[index] ?? []
     const eventDetails = events.map(({ data, time }) => ({ ...data, time }))
     return {
@@ -86,7 +97,9 @@ function listTracks(events: readonly { data: Record<string, unknown> }[]): strin
   return [...new Set(tracks.map(String))]
 }
 
-/** The statistics of hours and minutes are precise enough for buckets that consist of whole ones. */
+/**
+ * The statistics of hours and minutes are precise enough for buckets that consist of whole ones.
+ */
 function getPrecision(buckets: Buckets, period: Period): Precision {
   if (!buckets.hasWholeMinutes) return 'exact'
   return buckets.hasWholeHours(period) ? 'hour' : 'minute'
@@ -119,7 +132,10 @@ export async function readBucketTotals(
   })
 }
 
-/** Returns the aggregates of each bucket. A last value applies to all later buckets until the next value. */
+/**
+ * Returns the aggregates of each bucket. A last value applies to all later buckets
+ * until the next value.
+ */
 async function readBucketAggregates(
   tx: Transaction,
   { channel_id: channelId, selection: { keys, customAggregations }, buckets }: BucketOptions,
@@ -127,7 +143,12 @@ async function readBucketAggregates(
   pagePeriod: Period,
 ): Promise<BucketAggregates[]> {
   const storedKeys = toStoredKeys(keys)
-  const samples = selectSamples([channelId], storedKeys, pagePeriod, getPrecision(buckets, pagePeriod))
+  const samples = selectSamples(
+    [channelId],
+    storedKeys,
+    pagePeriod,
+    getPrecision(buckets, pagePeriod),
+  )
   const rows = await tx.execute<AggregateRow & { bucket: number }>(sql`
     select extract(epoch from ${buckets.select(sql`time`)})::float8 * 1000 as bucket, key,
       ${selectAggregateColumns(storedKeys, customAggregations)}
@@ -146,7 +167,8 @@ async function readBucketAggregates(
     for (const row of rowsByBucket.get(bucketKey) ?? []) {
       const aggregate = toAggregate(row)
       aggregates.set(row.key, aggregate)
-      if (lastValueKeys.includes(row.key)) lastValues.set(row.key, { ...aggregate, sum: 0, count: 0 })
+      if (lastValueKeys.includes(row.key))
+        lastValues.set(row.key, { ...aggregate, sum: 0, count: 0 })
     }
     return { key: bucketKey, aggregates }
   })
@@ -155,7 +177,9 @@ async function readBucketAggregates(
 /** Returns the keys of one page of buckets that have values. */
 async function readBucketKeys(tx: Transaction, options: EventRangeOptions): Promise<number[]> {
   const { buckets, offset, limit } = options
-  const candidates = buckets.hasWholeMinutes ? selectWholeMinuteBuckets(options) : selectShortBuckets(options)
+  const candidates = buckets.hasWholeMinutes
+    ? selectWholeMinuteBuckets(options)
+    : selectShortBuckets(options)
   const rows = await tx.execute<{ bucket: number }>(sql`
     select extract(epoch from bucket)::float8 * 1000 as bucket from (${candidates}) b
     order by bucket offset ${offset} limit ${limit}`)
@@ -175,10 +199,10 @@ function selectWholeMinuteBuckets({
 }
 
 /**
- * Selects buckets that do not consist of whole minutes. A period may have very many short buckets, so the events are
- * scanned in order of time only until the page is full: an event whose bucket differs from that of the previous event
- * begins a new bucket. The function `jsonb_exists_any` replaces the operator `?|`, for which Postgres would estimate few
- * rows and sort all of them.
+ * Selects buckets that do not consist of whole minutes. A period may have very many short buckets,
+ * so the events are scanned in order of time only until the page is full: an event whose bucket
+ * differs from that of the previous event begins a new bucket. The function `jsonb_exists_any`
+ * replaces the operator `?|`, for which Postgres would estimate few rows and sort all of them.
  */
 function selectShortBuckets({
   channel_id: channelId,

@@ -12,8 +12,9 @@ export interface LatestValue {
 }
 
 /**
- * Returns the latest values before a time (epoch ms). A key without values has no entry in the result. Values of the minute
- * that contains this time are read from the events, older values from the statistics of whole minutes.
+ * Returns the latest values before a time (epoch ms). A key without values has no entry in the
+ * result. Values of the minute that contains this time are read from the events, older values from
+ * the statistics of whole minutes.
  */
 export async function readLatestValues(
   tx: Transaction,

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { type Period, timestampArray, toTimestamp, uuidArray } from './samples.ts'
 
-// Queries for the newest events. For each channel or bucket, a lateral subquery with a limit reads only the newest rows from the
-// index, however many events the period has.
+// Queries for the newest events. For each channel or bucket, a lateral subquery with a limit reads
+// only the newest rows from the index, however many events the period has.
 
 /** Maximum number of events per channel that are searched for tracks. */
 const MAX_SEARCHED_EVENTS = 5000
@@ -31,7 +31,10 @@ export async function readNewestTracks(
     ) tracked order by tracked.recency_rank`)
   const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
   return new Map(
-    Array.from(rowsByChannel, ([channelId, channelRows]) => [channelId, channelRows.map(row => row.track)]),
+    Array.from(rowsByChannel, ([channelId, channelRows]) => [
+      channelId,
+      channelRows.map(row => row.track),
+    ]),
   )
 }
 
@@ -43,7 +46,11 @@ export async function readNewestEvents(
 ): Promise<{ data: Record<string, unknown>; time: string }[][]> {
   const starts = timestampArray(periods.map(({ from }) => from))
   const ends = timestampArray(periods.map(({ to }) => to))
-  const rows = await tx.execute<{ bucket_number: number; data: Record<string, unknown>; time: string }>(sql`
+  const rows = await tx.execute<{
+    bucket_number: number
+    data: Record<string, unknown>
+    time: string
+  }>(sql`
     select bucket.number::int as bucket_number, newest.data, newest.time
     from unnest(${starts}, ${ends}) with ordinality bucket (start_time, end_time, number) cross join lateral (
       select data, time from event

@@ -15,8 +15,8 @@ export interface RequestedPeriod extends Period {
 }
 
 /**
- * Parses the bounds of a period, which may be relative to `now` (epoch ms). Throws `EyrieError` (`syntax`) for the `end`
- * field if the period does not end after its start.
+ * Parses the bounds of a period, which may be relative to `now` (epoch ms). Throws `EyrieError`
+ * (`syntax`) for the `end` field if the period does not end after its start.
  */
 export function parsePeriod(
   start: string,
@@ -44,10 +44,15 @@ export const parseLookBack = (now: number, lookBack: string): Period => ({
 })
 
 /**
- * Parses a period between two times or dates. A date is a day in an IANA time zone, and a date as the end includes that day.
- * Throws like `parsePeriod`.
+ * Parses a period between two times or dates. A date is a day in an IANA time zone, and a date as
+ * the end includes that day. Throws like `parsePeriod`.
  */
-export function parseReportPeriod(startDate: string, endDate: string, now: number, timeZone: string): Period {
+export function parseReportPeriod(
+  startDate: string,
+  endDate: string,
+  now: number,
+  timeZone: string,
+): Period {
   const firstDay = parseDate(startDate)
   const lastDay = parseDate(endDate)
   const start = firstDay === undefined ? startDate : formatMidnight(firstDay, timeZone)
@@ -55,7 +60,10 @@ export function parseReportPeriod(startDate: string, endDate: string, now: numbe
   return parsePeriod(start, end, now, { start: 'start_date', end: 'end_date' })
 }
 
-/** Formats the moment at which a day starts in a time zone. `utcMidnight` is the start of the same day in UTC, in epoch ms. */
+/**
+ * Formats the moment at which a day starts in a time zone. `utcMidnight` is the start of the same
+ * day in UTC, in epoch ms.
+ */
 function formatMidnight(utcMidnight: number, timeZone: string): string {
   const timeMs = toMoment(utcMidnight, timeZone)
   return new Date(Math.min(Math.max(timeMs, MIN_TIME_MS), MAX_TIME_MS)).toISOString()

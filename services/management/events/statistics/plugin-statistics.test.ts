@@ -14,10 +14,16 @@ const { alert, event, usecase } = managementRoutes
 const queueUsecase = {
   key: 'queue',
   name: 'Queue',
-  meta_keys: ['waiting', { key: 'served', aggregation: 'sum' }, { key: 'wait_time', aggregation: 'mean' }],
+  meta_keys: [
+    'waiting',
+    { key: 'served', aggregation: 'sum' },
+    { key: 'wait_time', aggregation: 'mean' },
+  ],
 }
 
-/** Code of a plugin: with every frame a person is served after four seconds, and three people wait. */
+/**
+ * Code of a plugin: with every frame a person is served after four seconds, and three people wait.
+ */
 const open = `
   let served = 0
   return {
@@ -36,7 +42,11 @@ describe('plugin statistics', () => {
     async () => {
       const media = await serveMedia()
       const plugins = createTemporaryFolder()
-      writePlugin(plugins, { name: 'queue', element: { output_schema: { 'x-usecase': queueUsecase } }, open })
+      writePlugin(plugins, {
+        name: 'queue',
+        element: { output_schema: { 'x-usecase': queueUsecase } },
+        open,
+      })
       const fleet = await startFleet()
       onTestFinished(() => fleet.fleet.stop())
       const engine = await startManagedEngine({ plugins, media })
@@ -44,15 +54,24 @@ describe('plugin statistics', () => {
       await fleet.untilStatus(engineId, 1)
       const readUsecase = async () =>
         (await fleet.call(usecase.list)).response.find(({ usecase_key }) => usecase_key === 'queue')
-      expect(await readUsecase()).toMatchObject({ usecase_meta_key: ['waiting', 'served', 'wait_time'] })
+      expect(await readUsecase()).toMatchObject({
+        usecase_meta_key: ['waiting', 'served', 'wait_time'],
+      })
 
       const { source_id: sourceId } = await fleet.addSource(engineId, { address: SMALL_PICTURE })
       const pipelineId = await fleet.addPipeline(engineId, [{ name: 'queue' }])
       const channelId = await fleet.addChannel(sourceId, pipelineId, { usecase_key: 'queue' })
       const query = { usecase: 'queue', usecase_meta_key: 'waiting,served,wait_time' }
       const stats = await vi.waitFor(async () => {
-        const { response } = await fleet.call(event.channelStats, { ...query, channel_id: channelId })
-        expect(response.channel_stats).toMatchObject({ waiting: 3, wait_time: 4, served: expect.any(Number) })
+        const { response } = await fleet.call(event.channelStats, {
+          ...query,
+          channel_id: channelId,
+        })
+        expect(response.channel_stats).toMatchObject({
+          waiting: 3,
+          wait_time: 4,
+          served: expect.any(Number),
+        })
         expect(response.channel_stats.served).toBeGreaterThan(10)
         return response.channel_stats
       })
@@ -68,7 +87,13 @@ describe('plugin statistics', () => {
         usecase_key: 'queue',
       })
       expect(report.channel_stats).toMatchObject({ waiting: 3, wait_time: 4 })
-      const range = { ...query, channel_id: channelId, start: '-1h', end: 'now', agg_frequency: '1h' }
+      const range = {
+        ...query,
+        channel_id: channelId,
+        start: '-1h',
+        end: 'now',
+        agg_frequency: '1h',
+      }
       const { response: ranged } = await fleet.call(event.range, range)
       expect(ranged.events.at(-1)).toMatchObject({ waiting: 3, wait_time: 4 })
 
@@ -84,7 +109,10 @@ describe('plugin statistics', () => {
       }
       const alertId = getCreatedId(await fleet.send(alert.create, alertFields))
       await vi.waitFor(async () => {
-        const { response } = await fleet.call(event.channelStats, { ...query, channel_id: channelId })
+        const { response } = await fleet.call(event.channelStats, {
+          ...query,
+          channel_id: channelId,
+        })
         expect(response.channel_alert).toMatchObject([{ key: 'wait_time', name: 'Long', count: 1 }])
       })
       await fleet.send(alert.disable, { alert_id: alertId, channel_id: channelId })
@@ -94,13 +122,26 @@ describe('plugin statistics', () => {
         channel_id: channelId,
         usecase_meta_key: 'up,left',
       })
-      expect([rejected.status, getInvalidFields(rejected.response)]).toEqual([400, ['usecase_meta_key.1']])
-      const unknown = await fleet.send(alert.create, { ...alertFields, alert_threshold_key: 'left' })
-      expect([unknown.status, getInvalidFields(unknown.response)]).toEqual([400, ['alert_threshold_key']])
+      expect([rejected.status, getInvalidFields(rejected.response)]).toEqual([
+        400,
+        ['usecase_meta_key.1'],
+      ])
+      const unknown = await fleet.send(alert.create, {
+        ...alertFields,
+        alert_threshold_key: 'left',
+      })
+      expect([unknown.status, getInvalidFields(unknown.response)]).toEqual([
+        400,
+        ['alert_threshold_key'],
+      ])
 
       await engine.kill()
       const newer = { ...queueUsecase, meta_keys: [...queueUsecase.meta_keys, 'left'] }
-      writePlugin(plugins, { name: 'queue', element: { output_schema: { 'x-usecase': newer } }, open })
+      writePlugin(plugins, {
+        name: 'queue',
+        element: { output_schema: { 'x-usecase': newer } },
+        open,
+      })
       await startManagedEngine({
         plugins,
         media,

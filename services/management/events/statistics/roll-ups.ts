@@ -13,8 +13,8 @@ export interface TimedContribution {
 }
 
 /**
- * Adds contributions, in order of arrival, to the stored statistics of their minutes and hours. The statistics of longer periods are
- * computed from these. Returns what was added to each minute.
+ * Adds contributions, in order of arrival, to the stored statistics of their minutes and hours. The
+ * statistics of longer periods are computed from these. Returns what was added to each minute.
  */
 export async function addToRollUps(
   tx: Transaction,
@@ -32,7 +32,10 @@ interface AddedHour extends Omit<AddedCount, 'minute'> {
   hour: Date
 }
 
-/** Adds rows to the table of minutes or of hours. All inserts use the same order, so that concurrent ones cannot deadlock. */
+/**
+ * Adds rows to the table of minutes or of hours. All inserts use the same order, so that concurrent
+ * ones cannot deadlock.
+ */
 async function addTo(
   tx: Transaction,
   unit: 'minute' | 'hour',
@@ -52,14 +55,22 @@ async function addTo(
       last_at = greatest(stored.last_at, excluded.last_at)`)
 }
 
-/** Merges contributions to the same minute into one row, because one insert may update a row only once. */
+/**
+ * Merges contributions to the same minute into one row, because one insert may
+ * update a row only once.
+ */
 function sumByMinute(contributions: readonly TimedContribution[]): AddedCount[] {
   const rows = new Map<string, AddedCount>()
   for (const { channel_id: channelId, timeMs, contribution } of contributions) {
     const minute = new Date(Math.floor(timeMs / MINUTE_MS) * MINUTE_MS)
     for (const [key, value] of Object.entries(contribution)) {
       const added = { sum: value, count: 1, last: value, last_at: new Date(timeMs) }
-      merge(rows, `${channelId} ${key} ${minute.getTime()}`, { channel_id: channelId, key, minute, ...added })
+      merge(rows, `${channelId} ${key} ${minute.getTime()}`, {
+        channel_id: channelId,
+        key,
+        minute,
+        ...added,
+      })
     }
   }
   return [...rows.values()]
@@ -75,7 +86,10 @@ function sumByHour(minutes: readonly AddedCount[]): AddedHour[] {
   return [...rows.values()]
 }
 
-/** Adds a row to the row with the same id, if there is one. If both have values of the same time, the added value is the newer one. */
+/**
+ * Adds a row to the row with the same id, if there is one. If both have values of the same time,
+ * the added value is the newer one.
+ */
 function merge<Row extends Pick<AddedCount, 'sum' | 'count' | 'last' | 'last_at'>>(
   rows: Map<string, Row>,
   id: string,

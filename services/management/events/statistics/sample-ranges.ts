@@ -1,11 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { MINUTE_MS, type Period } from './samples.ts'
 
-// Queries for the samples of many statistics at once, each within a period of its own (a range). A sample is a value that an event has
-// added to a statistic, or the sum of such values of a whole minute.
+// Queries for the samples of many statistics at once, each within a period of its own (a
+// range). A sample is a value that an event has added to a statistic, or the sum of such
+// values of a whole minute.
 //
-// The text of a query does not depend on the number of ranges, so that it is prepared only once. `offset 0` makes Postgres read the
-// samples of each range by the index. It would otherwise join the ranges with the events of all channels.
+// The text of a query does not depend on the number of ranges, so that it is prepared only once.
+// `offset 0` makes Postgres read the samples of each range by the index. It would otherwise join
+// the ranges with the events of all channels.
 
 /** A statistic of one channel within a period. */
 export interface SampleRange extends Period {
@@ -20,13 +22,17 @@ interface RangePart extends SampleRange {
   sign: 1 | -1
 }
 
-/** Builds a query that returns each sample within ranges. The columns are range (the index of the range), time, sum, count and seq. */
+/**
+ * Builds a query that returns each sample within ranges. The columns are range (the index of the
+ * range), time, sum, count and seq.
+ */
 export const selectRangeSamples = (ranges: readonly SampleRange[]): SQL =>
   selectEventSamples(ranges.map((range, index) => ({ ...range, range: index, sign: 1 })))
 
 /**
- * Builds a query that returns the sum and count of the samples within ranges, which must end near the newest samples. The columns are
- * range (the index of the range), sum and count. Ranges without samples have no row.
+ * Builds a query that returns the sum and count of the samples within ranges, which must end near
+ * the newest samples. The columns are range (the index of the range), sum and count. Ranges without
+ * samples have no row.
  */
 export function selectRangeTotals(ranges: readonly SampleRange[]): SQL {
   const minuteParts: RangePart[] = []
@@ -34,8 +40,9 @@ export function selectRangeTotals(ranges: readonly SampleRange[]): SQL {
   for (const [index, range] of ranges.entries()) {
     const whole: RangePart = { ...range, range: index, sign: 1 }
     const { from, to } = range
-    // Reads whole minutes, and corrects them by events at both ends. The start is rounded, so that at most the events of half a minute are
-    // read there. The end is rounded up, because there are hardly any events after it.
+    // Reads whole minutes, and corrects them by events at both ends. The start is rounded, so that
+    // at most the events of half a minute are read there. The end is rounded up, because there are
+    // hardly any events after it.
     const start = Math.round(from / MINUTE_MS) * MINUTE_MS
     const end = Math.ceil(to / MINUTE_MS) * MINUTE_MS
     if (start >= end) {
@@ -71,7 +78,11 @@ const selectMinuteSamples = (parts: readonly RangePart[]) => sql`
 
 /** Passes parts to a query as one parameter, as the relation `part`. */
 function selectParts(parts: readonly RangePart[]): SQL {
-  const rows = parts.map(({ from, to, ...part }) => ({ ...part, from: new Date(from), to: new Date(to) }))
+  const rows = parts.map(({ from, to, ...part }) => ({
+    ...part,
+    from: new Date(from),
+    to: new Date(to),
+  }))
   return sql`json_to_recordset(${JSON.stringify(rows)}::text::json)
     as part (range int, sign int, channel_id uuid, key text, "from" timestamptz, "to" timestamptz)`
 }

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { formatTextArray } from '../../db/text-array.ts'
 
-// Queries for samples, from which all statistics are computed. A sample is a value that an event has added to a statistic of its channel,
-// or the sum of such values of a whole minute or hour.
+// Queries for samples, from which all statistics are computed. A sample is a value that an event
+// has added to a statistic of its channel, or the sum of such values of a whole minute or hour.
 
 /** A half-open time interval: `from` is included and `to` excluded, both in epoch ms. */
 export interface Period {
@@ -14,7 +14,8 @@ export interface Period {
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
-// A Postgres array is passed as one text parameter. Drizzle would expand a JavaScript array to a list of parameters.
+// A Postgres array is passed as one text parameter. Drizzle would expand a JavaScript array to
+// a list of parameters.
 
 export const textArray = (values: readonly string[]) => sql`${formatTextArray(values)}::text[]`
 export const uuidArray = (ids: readonly string[]) => sql`${formatTextArray(ids)}::uuid[]`
@@ -26,11 +27,17 @@ export const timestampArray = (timesMs: readonly number[]) =>
 /** Converts epoch ms to a Postgres timestamp. */
 export const toTimestamp = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
 
-/** The statistic `alert` is the number of notifications. Its samples are the rows of the table `notification`. */
+/**
+ * The statistic `alert` is the number of notifications. Its samples are the rows of the
+ * table `notification`.
+ */
 export const NOTIFICATION_KEY = 'alert'
 export const isNotificationKey = (key: string) => key === NOTIFICATION_KEY
 
-/** What a query returns samples for: each hour, each minute, or each event (`exact`), which is the slowest. */
+/**
+ * What a query returns samples for: each hour, each minute, or each event (`exact`),
+ * which is the slowest.
+ */
 export type Precision = 'hour' | 'minute' | 'exact'
 
 type RollUpUnit = Exclude<Precision, 'exact'>
@@ -39,7 +46,10 @@ type RollUpUnit = Exclude<Precision, 'exact'>
 interface RollUp {
   table: SQL
   lengthMs: number
-  /** The next higher precision, for the parts of a period that are shorter than the samples of this table. */
+  /**
+   * The next higher precision, for the parts of a period that are shorter than the
+   * samples of this table.
+   */
   finer: Precision
 }
 
@@ -49,8 +59,8 @@ const ROLL_UPS: Record<RollUpUnit, RollUp> = {
 }
 
 /**
- * Builds a query of the samples of channels within a period. The rows have the columns channel_id, key, time, sum, count, last,
- * last_at and seq. At least one key is required.
+ * Builds a query of the samples of channels within a period. The rows have the columns channel_id,
+ * key, time, sum, count, last, last_at and seq. At least one key is required.
  */
 export function selectSamples(
   channelIds: readonly string[],
@@ -73,7 +83,10 @@ interface PeriodPart extends Period {
   precision: Precision
 }
 
-/** Splits a period into whole hours or minutes, and into shorter parts at its beginning and end with a higher precision. */
+/**
+ * Splits a period into whole hours or minutes, and into shorter parts at its beginning and end
+ * with a higher precision.
+ */
 function splitPeriod(period: Period, precision: Precision): PeriodPart[] {
   if (precision === 'exact') return [{ ...period, precision }]
   const { lengthMs, finer } = ROLL_UPS[precision]
@@ -93,7 +106,11 @@ const selectPart = (channelIds: readonly string[], keys: readonly string[], part
     ? selectEvents(channelIds, keys, part)
     : selectRollUp(channelIds, keys, part, part.precision)
 
-const selectEvents = (channelIds: readonly string[], keys: readonly string[], { from, to }: Period) => sql`
+const selectEvents = (
+  channelIds: readonly string[],
+  keys: readonly string[],
+  { from, to }: Period,
+) => sql`
   select e.channel_id, s.key, e.time, s.value::float8 as sum, 1::bigint as count, s.value::float8 as last,
     e.time as last_at, e.seq
   from event e cross join lateral jsonb_each_text(e.statistics) s

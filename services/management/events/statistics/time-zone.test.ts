@@ -35,7 +35,8 @@ describe('offset of a time zone', () => {
 })
 
 const startOfDay = (day: string, zone: string) => toMoment(Date.parse(`${day}T00:00:00Z`), zone)
-const nextDay = (day: string) => new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10)
+const nextDay = (day: string) =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10)
 
 describe('day of a time zone', () => {
   it.each([

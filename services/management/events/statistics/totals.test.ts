@@ -1,4 +1,7 @@
-import { BUILT_IN_AGGREGATIONS, BUILT_IN_STATISTIC_KEYS } from '@eyrie/contract/management/statistic'
+import {
+  BUILT_IN_AGGREGATIONS,
+  BUILT_IN_STATISTIC_KEYS,
+} from '@eyrie/contract/management/statistic'
 import { describe, expect, it } from 'vitest'
 import {
   type Aggregate,
@@ -18,17 +21,28 @@ const aggregate = (sum: number, count: number, last = sum, lastAt = endMs): Aggr
   lastAt,
 })
 const select = (selection: Partial<StatisticSelection> = {}): StatisticSelection => ({
-  ...{ keys: BUILT_IN_STATISTIC_KEYS, usecaseKeys: BUILT_IN_STATISTIC_KEYS, customAggregations: {} },
+  ...{
+    keys: BUILT_IN_STATISTIC_KEYS,
+    usecaseKeys: BUILT_IN_STATISTIC_KEYS,
+    customAggregations: {},
+  },
   ...selection,
 })
-const compute = (aggregates: Record<string, Aggregate>, selection: Partial<StatisticSelection> = {}) =>
-  computeTotals(new Map(Object.entries(aggregates)), select(selection), endMs, 60)
+const compute = (
+  aggregates: Record<string, Aggregate>,
+  selection: Partial<StatisticSelection> = {},
+) => computeTotals(new Map(Object.entries(aggregates)), select(selection), endMs, 60)
 
 describe('computeTotals', () => {
   it('computes the sum, mean or latest value, depending on the key', () => {
-    const aggregates = Object.fromEntries(BUILT_IN_STATISTIC_KEYS.map(key => [key, aggregate(12, 4, 7)]))
+    const aggregates = Object.fromEntries(
+      BUILT_IN_STATISTIC_KEYS.map(key => [key, aggregate(12, 4, 7)]),
+    )
     const expected = Object.fromEntries(
-      BUILT_IN_STATISTIC_KEYS.map(key => [key, { sum: 12, mean: 3, last: 7 }[BUILT_IN_AGGREGATIONS[key]]]),
+      BUILT_IN_STATISTIC_KEYS.map(key => [
+        key,
+        { sum: 12, mean: 3, last: 7 }[BUILT_IN_AGGREGATIONS[key]],
+      ]),
     )
     expect(compute(aggregates).amounts).toEqual(expected)
   })
@@ -44,8 +58,15 @@ describe('computeTotals', () => {
 
   it('omits statistics that the usecase does not have, unless there are values', () => {
     const usecaseKeys = ['up', 'down']
-    expect(compute({ up: aggregate(3, 3) }, { usecaseKeys }).amounts).toEqual({ alert: 0, up: 3, down: 0 })
-    expect(compute({ fire: aggregate(1, 1) }, { usecaseKeys }).amounts).toMatchObject({ fire: 1, up: 0 })
+    expect(compute({ up: aggregate(3, 3) }, { usecaseKeys }).amounts).toEqual({
+      alert: 0,
+      up: 3,
+      down: 0,
+    })
+    expect(compute({ fire: aggregate(1, 1) }, { usecaseKeys }).amounts).toMatchObject({
+      fire: 1,
+      up: 0,
+    })
     expect(compute({ occupancy_average: aggregate(0, 0) }, { usecaseKeys }).amounts).toHaveProperty(
       'moving_average_count',
     )
@@ -102,7 +123,11 @@ describe('combineTotals', () => {
   it('combines channels of which only some report a statistic', () => {
     const selection = { usecaseKeys: ['up'] }
     const channels = [compute({ dwell_time: aggregate(8, 2) }, selection), compute({}, selection)]
-    expect(combineTotals(channels, select(selection)).amounts).toEqual({ alert: 0, up: 0, dwell_time: 4 })
+    expect(combineTotals(channels, select(selection)).amounts).toEqual({
+      alert: 0,
+      up: 0,
+      dwell_time: 4,
+    })
   })
 
   it('returns 0 for the statistics of the usecase without channels', () => {
@@ -125,6 +150,10 @@ describe('toStoredKeys', () => {
   it('adds the keys of the occupancy for the moving average', () => {
     const stored = toStoredKeys(['moving_average_count', 'up'])
     expect(stored).toEqual(['moving_average_count', 'up', 'occupancy', 'occupancy_average'])
-    expect(filterLastValueKeys(stored)).toEqual(['moving_average_count', 'occupancy', 'occupancy_average'])
+    expect(filterLastValueKeys(stored)).toEqual([
+      'moving_average_count',
+      'occupancy',
+      'occupancy_average',
+    ])
   })
 })

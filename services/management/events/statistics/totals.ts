@@ -1,11 +1,20 @@
-import { type Aggregation, type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
+import {
+  type Aggregation,
+  type Aggregations,
+  getAggregation,
+} from '@eyrie/contract/management/statistic'
 import type { StatisticValues } from '@eyrie/contract/management/statistic-response'
-import { advanceMovingAverage, MOVING_AVERAGE, OCCUPANCY, OCCUPANCY_AVERAGE } from './contribution.ts'
+import {
+  advanceMovingAverage,
+  MOVING_AVERAGE,
+  OCCUPANCY,
+  OCCUPANCY_AVERAGE,
+} from './contribution.ts'
 import { NOTIFICATION_KEY } from './samples.ts'
 
 /**
- * The combined values of one statistic within a bucket, which is a period such as an hour. The aggregation of the statistic
- * determines from which of the fields it is computed.
+ * The combined values of one statistic within a bucket, which is a period such as an hour. The
+ * aggregation of the statistic determines from which of the fields it is computed.
  */
 export interface Aggregate {
   sum: number
@@ -38,8 +47,9 @@ export interface Totals {
 }
 
 /**
- * Computes the statistics of a channel within a bucket that ends at `endMs` (epoch ms). A statistic of the usecase without
- * values is 0. A statistic that the usecase does not have is absent, unless an element of the pipeline reports it anyway.
+ * Computes the statistics of a channel within a bucket that ends at `endMs` (epoch ms). A statistic
+ * of the usecase without values is 0. A statistic that the usecase does not have is absent, unless
+ * an element of the pipeline reports it anyway.
  * @param windowSeconds length of the window of the moving average.
  */
 export function computeTotals(
@@ -75,14 +85,21 @@ function applyAggregation(aggregation: Aggregation, { sum, count, last }: Aggreg
 }
 
 /** Advances the stored moving average to the end of the bucket. */
-function computeMovingAverage(aggregates: Aggregates, endMs: number, windowSeconds: number): number {
+function computeMovingAverage(
+  aggregates: Aggregates,
+  endMs: number,
+  windowSeconds: number,
+): number {
   const average = aggregates.get(OCCUPANCY_AVERAGE)
   const occupancy = aggregates.get(OCCUPANCY)
   if (!average || !occupancy) return 0
   return advanceMovingAverage(average.last, occupancy.last, endMs - average.lastAt, windowSeconds)
 }
 
-/** Returns the requested keys that the usecase has or for which values are stored. Every channel counts its alerts. */
+/**
+ * Returns the requested keys that the usecase has or for which values are stored. Every
+ * channel counts its alerts.
+ */
 export function selectExistingKeys(
   { keys, usecaseKeys }: StatisticSelection,
   storedKeys: readonly string[],
@@ -93,7 +110,10 @@ export function selectExistingKeys(
   return keys.filter(key => existing.has(key))
 }
 
-/** Combines the statistics of channels: sums are added, and means are weighted by the number of values. */
+/**
+ * Combines the statistics of channels: sums are added, and means are weighted by the number of
+ * values.
+ */
 export function combineTotals(channels: readonly Totals[], selection: StatisticSelection): Totals {
   const channelKeys = channels.flatMap(({ amounts }) => Object.keys(amounts))
   const amounts: Record<string, number> = {}
@@ -117,24 +137,44 @@ export function combineTotals(channels: readonly Totals[], selection: StatisticS
   return { amounts, counts }
 }
 
-/** Converts totals to the fields of a response, rounded to six decimals. `ids` are the ids of tracked objects. */
+/**
+ * Converts totals to the fields of a response, rounded to six decimals. `ids` are the
+ * ids of tracked objects.
+ */
 export function toStatistics({ amounts }: Totals, ids: readonly string[]): StatisticValues {
   const rounded = mapKeys(Object.keys(amounts), key => Number(amounts[key]!.toFixed(6)))
   // The API has this statistic under two names.
   const movingAverage = rounded[MOVING_AVERAGE]
-  return { ...rounded, ...(movingAverage !== undefined && { moving_average: movingAverage }), ids: [...ids] }
+  return {
+    ...rounded,
+    ...(movingAverage !== undefined && { moving_average: movingAverage }),
+    ids: [...ids],
+  }
 }
 
-/** Returns the keys that must be read to compute statistics. The moving average is computed from the occupancy. */
+/**
+ * Returns the keys that must be read to compute statistics. The moving average is
+ * computed from the occupancy.
+ */
 export function toStoredKeys(keys: readonly string[]): string[] {
   if (!keys.includes(MOVING_AVERAGE)) return [...keys]
   return [...new Set([...keys, OCCUPANCY, OCCUPANCY_AVERAGE])]
 }
 
-/** Returns the keys whose latest value is the statistic, even if this value is older than the bucket. */
-export const filterLastValueKeys = (storedKeys: readonly string[], customAggregations: Aggregations = {}) =>
-  storedKeys.filter(key => key === OCCUPANCY_AVERAGE || getAggregation(key, customAggregations) === 'last')
+/**
+ * Returns the keys whose latest value is the statistic, even if this value is older than the
+ * bucket.
+ */
+export const filterLastValueKeys = (
+  storedKeys: readonly string[],
+  customAggregations: Aggregations = {},
+) =>
+  storedKeys.filter(
+    key => key === OCCUPANCY_AVERAGE || getAggregation(key, customAggregations) === 'last',
+  )
 
 /** Returns an object with a value for each key. */
-const mapKeys = (keys: readonly string[], toValue: (key: string) => number): Record<string, number> =>
-  Object.fromEntries(keys.map(key => [key, toValue(key)]))
+const mapKeys = (
+  keys: readonly string[],
+  toValue: (key: string) => number,
+): Record<string, number> => Object.fromEntries(keys.map(key => [key, toValue(key)]))

@@ -43,7 +43,10 @@ describe('automatic channel recovery', () => {
       })()
       await vi.waitUntil(() => states.includes('failed'))
       const before = states.length
-      await fleet.call(managementRoutes.channel.update, { channel_id: channelId, is_auto_recovery: true })
+      await fleet.call(managementRoutes.channel.update, {
+        channel_id: channelId,
+        is_auto_recovery: true,
+      })
       await vi.waitUntil(() => states.slice(before).includes('idle'))
       await vi.waitUntil(() => states.lastIndexOf('failed') > states.lastIndexOf('idle'))
 

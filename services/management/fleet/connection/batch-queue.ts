@@ -1,16 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Maximum size of a batch: reading pauses while this many messages are queued. Large batches store more messages per second, because
- * most of the cost of a transaction is fixed. Still larger ones would take too long when every message triggers an alert.
+ * Maximum size of a batch: reading pauses while this many messages are queued. Large batches store
+ * more messages per second, because most of the cost of a transaction is fixed. Still larger ones
+ * would take too long when every message triggers an alert.
  */
 const MAX_QUEUED_MESSAGES = 1000
-/** Minimum time between the starts of two batches. Without it, a hundred events per second would be a hundred transactions. */
+/**
+ * Minimum time between the starts of two batches. Without it, a hundred events per second would be
+ * a hundred transactions.
+ */
 const BATCH_INTERVAL_MS = 50
 
 /**
- * Handles messages in batches, in order. Messages that arrive while a batch is being handled, or shortly after it has started, form
- * the next batch. A single message is handled at once.
+ * Handles messages in batches, in order. Messages that arrive while a batch is being handled, or
+ * shortly after it has started, form the next batch. A single message is handled at once.
  */
 export interface BatchQueue<Message> {
   /** Resolves when the queue is empty. Rejects when a batch fails. */
@@ -24,8 +28,8 @@ export function createBatchQueue<Message>(
   let queued: Message[] = []
   let nextBatchAt = 0
   /**
-   * The drain in progress. Remains set after a failure, so that every later `push` rejects too: messages after the failed
-   * batch must not be handled.
+   * The drain in progress. Remains set after a failure, so that every later `push` rejects too:
+   * messages after the failed batch must not be handled.
    */
   let draining: Promise<void> | undefined
 

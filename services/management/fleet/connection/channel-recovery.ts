@@ -1,8 +1,13 @@
 import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
-/** Decides when failed channels are restarted: the first time at once, then with increasing delays. */
+/**
+ * Decides when failed channels are restarted: the first time at once, then with increasing delays.
+ */
 export interface ChannelRecovery {
-  /** Returns the failed channels that are due for a restart, and counts an attempt for each. `nowMs` is in epoch ms. */
+  /**
+   * Returns the failed channels that are due for a restart, and counts an attempt for each.
+   * `nowMs` is in epoch ms.
+   */
   claimRestarts(failedChannels: readonly string[], nowMs: number): string[]
 }
 
@@ -14,7 +19,9 @@ interface RestartAttempts {
   lastFailureMs: number
 }
 
-/** A channel without a failure for this long has recovered: its next failure counts as the first. */
+/**
+ * A channel without a failure for this long has recovered: its next failure counts as the first.
+ */
 const RECOVERED_AFTER_MS = 600_000
 
 export function createChannelRecovery(backoff: Backoff, random?: () => number): ChannelRecovery {
@@ -27,7 +34,10 @@ export function createChannelRecovery(backoff: Backoff, random?: () => number): 
 
   /** Returns whether a failed channel is due for a restart, and counts the attempt if so. */
   function claimRestart(channel: string, nowMs: number): boolean {
-    const { count, nextAttemptMs } = attemptsByChannel.get(channel) ?? { count: 0, nextAttemptMs: nowMs }
+    const { count, nextAttemptMs } = attemptsByChannel.get(channel) ?? {
+      count: 0,
+      nextAttemptMs: nowMs,
+    }
     if (nowMs < nextAttemptMs) {
       attemptsByChannel.set(channel, { count, nextAttemptMs, lastFailureMs: nowMs })
       return false

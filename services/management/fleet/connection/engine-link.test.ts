@@ -38,8 +38,14 @@ describe('engine link', () => {
       const unlicensed = await startManagedEngine({ variables: { EYRIE_LICENSE: 'none' } })
 
       const refused = await fleet.registerEngine({ engine_port: await findFreePort() })
-      const timedOut = await fleet.registerEngine({ engine_port: silentPort, engine_timeout: '300ms' })
-      const unauthorized = await fleet.registerEngine({ engine_port: guarded.port, engine_key: 'wrong' })
+      const timedOut = await fleet.registerEngine({
+        engine_port: silentPort,
+        engine_timeout: '300ms',
+      })
+      const unauthorized = await fleet.registerEngine({
+        engine_port: guarded.port,
+        engine_key: 'wrong',
+      })
       const withoutKey = await fleet.registerEngine({ engine_port: guarded.port })
       const online = await fleet.registerEngine({ engine_port: guarded.port, engine_key: 'right' })
       const inactive = await fleet.registerEngine({ engine_port: unlicensed.port })
@@ -113,7 +119,10 @@ describe('engine link', () => {
       await vi.waitUntil(() => limited.connections() === 3)
       await fleet.untilStatus(engineId, 2)
       // The attempts to an engine without a limit prove that there was time for more attempts.
-      await fleet.registerEngine({ engine_port: unlimited.port, engine_retry: { ...retry, times: 0 } })
+      await fleet.registerEngine({
+        engine_port: unlimited.port,
+        engine_retry: { ...retry, times: 0 },
+      })
       await vi.waitUntil(() => unlimited.connections() > 9)
       expect(limited.connections()).toBe(3)
       const { response } = await fleet.call(engines.status, { engine_id: engineId })
@@ -126,7 +135,9 @@ describe('engine link', () => {
   it(
     'connects to an engine as soon as it listens again, despite a delay of an hour, and reports the outage meanwhile',
     async () => {
-      const { fleet, ...management } = await startFleet({ timing: { sampleMs: 200, outageGraceMs: 0 } })
+      const { fleet, ...management } = await startFleet({
+        timing: { sampleMs: 200, outageGraceMs: 0 },
+      })
       const port = await findFreePort()
       const variables = { EYRIE_ENGINE_PORT: String(port) }
       const { data, kill } = await startManagedEngine({ variables })

@@ -40,19 +40,25 @@ import { createEngineSession, type EngineSession } from './engine-session.ts'
 import { removeConsumer } from './output-follower.ts'
 
 /**
- * Keeps one registered engine connected until the engine is deleted or the link is stopped. While the engine is
- * connected, the link reconciles it, which means that it applies the stored configuration to the engine.
+ * Keeps one registered engine connected until the engine is deleted or the link is stopped. While
+ * the engine is connected, the link reconciles it, which means that it applies the stored
+ * configuration to the engine.
  */
 export interface EngineLink {
-  /** Rereads the stored record: reconnects if the connection settings have changed, otherwise reconciles. */
+  /**
+   * Rereads the stored record: reconnects if the connection settings have changed,
+   * otherwise reconciles.
+   */
   refresh(): void
   /** Returns why the engine cannot be used, after it could not be used for a few seconds. */
   getOutage(): EngineOutage | undefined
-  /** Reconciles the engine. Resolves after at most 5 s, or at once while the engine is disconnected. */
+  /**
+   * Reconciles the engine. Resolves after at most 5 s, or at once while the engine is disconnected.
+   */
   reconcile(): Promise<void>
   /**
-   * Reconciles the engine and overwrites the changes that other clients have made on it. Rejects with `EyrieError`
-   * (`unavailable`) while the engine is disconnected.
+   * Reconciles the engine and overwrites the changes that other clients have made on it. Rejects
+   * with `EyrieError` (`unavailable`) while the engine is disconnected.
    */
   repair(): Promise<void>
   stop(): Promise<void>
@@ -68,7 +74,10 @@ export interface FleetTiming extends MonitorTiming {
 export interface EngineLinkOptions {
   engine_id: string
   database: Database
-  /** The database while this service may follow the engine: its transactions throw `LeaseLostError` afterwards. */
+  /**
+   * The database while this service may follow the engine: its transactions throw
+   * `LeaseLostError` afterwards.
+   */
   guarded: Database
   secrets: Secrets
   /** Opens the connections to the engine. */
@@ -89,7 +98,9 @@ type LinkState =
 const RECONCILE_TIMEOUT_MS = 5000
 const DATABASE_RETRY_MS = 1000
 
-/** The reason for which a connection is aborted when the engine's connection settings have changed. */
+/**
+ * The reason for which a connection is aborted when the engine's connection settings have changed.
+ */
 class ConnectionSettingsChanged extends Error {}
 
 export function createEngineLink(options: EngineLinkOptions): EngineLink {
@@ -111,7 +122,10 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
 
   const logFields = () => ({ engine: record?.name, url: record?.address.url, engine_id: engineId })
 
-  /** Connects to the engine and works on it until an error or an abort ends the connection. Resolves to that error. */
+  /**
+   * Connects to the engine and works on it until an error or an abort ends the connection.
+   * Resolves to that error.
+   */
   async function runConnection(
     { address }: EngineRecord,
     connection: AbortController,
@@ -158,7 +172,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   async function followEngine(): Promise<void> {
     let consecutiveFailures = 0
     while (!stopping.signal.aborted) {
-      // Assigned before the record is read, so that `refresh` can abort this attempt if the record changes afterwards.
+      // Assigned before the record is read, so that `refresh` can abort this attempt if the
+      // record changes afterwards.
       const connection = new AbortController()
       state = { phase: 'connecting', connection }
 
@@ -180,7 +195,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       if (stopping.signal.aborted) return
       // The engine works, but its messages cannot be stored, or not by this service.
       if (error instanceof DatabaseUnavailableError || error instanceof LeaseLostError) throw error
-      // Checks the reason of the signal, because `error` may be a failed request that wraps this reason.
+      // Checks the reason of the signal, because `error` may be a failed request
+      // that wraps this reason.
       if (connection.signal.reason instanceof ConnectionSettingsChanged) continue
       // The failure of a deleted engine cannot be recorded.
       if (!(await readEngineRecord(database, engineId, secrets))) continue
@@ -207,7 +223,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   }
 
   async function recordFailure(error: unknown, wasConnected: boolean): Promise<void> {
-    if (!(error instanceof EyrieError)) log.error({ ...logFields(), err: error }, 'failed to follow engine')
+    if (!(error instanceof EyrieError))
+      log.error({ ...logFields(), err: error }, 'failed to follow engine')
     const failure = toEngineFailure(error)
     outage.recordFailure(failure, wasConnected ? new Date() : (record?.lastResponseAt ?? null))
     await states.recordDisconnected(failure.status, failure.reason)
@@ -226,7 +243,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       try {
         return await followEngine()
       } catch (error) {
-        // `followEngine` handles failures of the engine. This is a failure of the database, or a defect.
+        // `followEngine` handles failures of the engine. This is a failure of the
+        // database, or a defect.
         if (error instanceof LeaseLostError)
           log.info(logFields(), 'another management service follows the engine')
         else logUnlessUnavailable(log, 'failed to follow engine', logFields())(error)
@@ -265,11 +283,15 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
 
     async reconcile() {
       if (state.phase !== 'connected') return
-      await Promise.race([state.session.reconcile(), wait(RECONCILE_TIMEOUT_MS, undefined, { ref: false })])
+      await Promise.race([
+        state.session.reconcile(),
+        wait(RECONCILE_TIMEOUT_MS, undefined, { ref: false }),
+      ])
     },
 
     async repair() {
-      // Starts a connection attempt at once. The call fails anyway, because an attempt may take long.
+      // Starts a connection attempt at once. The call fails anyway, because an
+      // attempt may take long.
       if (state.phase === 'disconnected') state.backoff.abort()
       if (state.phase !== 'connected')
         throw new EyrieError('unavailable', `the engine is not connected: ${lastFailure.reason}`)
@@ -283,7 +305,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   }
 }
 
-/** An offline engine is logged once, although its connection attempts may fail for varying reasons. */
+/**
+ * An offline engine is logged once, although its connection attempts may fail for varying reasons.
+ */
 const isNewFailure = (failure: EngineFailure, last: EngineFailure) =>
   failure.status !== last.status ||
   (failure.status !== ENGINE_STATUS.offline && failure.reason !== last.reason)

@@ -4,12 +4,15 @@ import { EyrieError } from '@eyrie/contract'
 import type { ReportedCondition } from '../../db/schema/index.ts'
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 
-// Background tasks that poll a connected engine. Two of them reconcile it when that is needed: a reconciliation applies the stored
-// configuration to the engine.
+// Background tasks that poll a connected engine. Two of them reconcile it when that is needed: a
+// reconciliation applies the stored configuration to the engine.
 
 /** Intervals of the tasks, and the retention of what they store. */
 export interface MonitorTiming {
-  /** Interval between two samples of the engine's load. A failed sample also reveals an unreachable engine. */
+  /**
+   * Interval between two samples of the engine's load. A failed sample also reveals
+   * an unreachable engine.
+   */
   sampleMs: number
   /** How long samples are retained. */
   retentionMs: number
@@ -36,7 +39,10 @@ export interface MonitorOptions {
   signal: AbortSignal
 }
 
-/** Reconciles whenever a client changes the engine's configuration. Rejects when a call to the engine fails. */
+/**
+ * Reconciles whenever a client changes the engine's configuration. Rejects when a call
+ * to the engine fails.
+ */
 export async function watchConfiguration({
   engine,
   states,
@@ -56,7 +62,10 @@ export async function watchConfiguration({
   }
 }
 
-/** Periodically records the load, restarts failed channels, and reconciles. Rejects when a call to the engine fails. */
+/**
+ * Periodically records the load, restarts failed channels, and reconciles. Rejects when a call
+ * to the engine fails.
+ */
 export async function maintainEngine({
   engine,
   states,
@@ -67,7 +76,10 @@ export async function maintainEngine({
   let wasActivated: boolean | undefined
   let lastReconcileMs = Date.now()
   for (;;) {
-    const [statistics, { activated }] = await Promise.all([engine.systemStatistics(), engine.getActivation()])
+    const [statistics, { activated }] = await Promise.all([
+      engine.systemStatistics(),
+      engine.getActivation(),
+    ])
     await states.recordSample(statistics, activated)
     await session.recoverChannels()
 

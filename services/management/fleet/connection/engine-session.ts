@@ -17,15 +17,25 @@ import type { ChannelRecovery } from './channel-recovery.ts'
 import { followOutput } from './output-follower.ts'
 
 /**
- * The work on one connected engine: applies the stored configuration to it (reconciliation) and stores its output.
- * The engine keeps its output in a log. Each message in the log has a sequence number, `seq`.
+ * The work on one connected engine: applies the stored configuration to it (reconciliation) and
+ * stores its output. The engine keeps its output in a log. Each message in the log has a
+ * sequence number, `seq`.
  */
 export interface EngineSession {
-  /** Consumes the engine's output until the connection ends or an operation fails. Rejects with the reason. */
+  /**
+   * Consumes the engine's output until the connection ends or an operation fails.
+   * Rejects with the reason.
+   */
   run(): Promise<never>
-  /** Applies the stored configuration. Concurrent calls share one queued reconciliation. Never rejects: a failure makes `run` reject. */
+  /**
+   * Applies the stored configuration. Concurrent calls share one queued reconciliation. Never
+   * rejects: a failure makes `run` reject.
+   */
   reconcile(): Promise<void>
-  /** Applies the stored configuration and overwrites the changes that other clients have made on the engine. */
+  /**
+   * Applies the stored configuration and overwrites the changes that other clients
+   * have made on the engine.
+   */
   repair(): Promise<void>
   /** Restarts the failed channels that are configured for automatic recovery and are due. */
   recoverChannels(): Promise<void>
@@ -49,8 +59,8 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   const { engine_id: engineId, engine, database, ingest, states, recovery, log } = options
   const failure = Promise.withResolvers<never>()
   const outputLogId = Promise.withResolvers<string>()
-  // Only one reconciliation or batch of messages is handled at a time. A reconciliation stores the ids of new channels, by which their
-  // messages are recognized.
+  // Only one reconciliation or batch of messages is handled at a time. A reconciliation stores the
+  // ids of new channels, by which their messages are recognized.
   const mutex = new Mutex()
   let queuedReconcile: Promise<void> | undefined
 
@@ -74,7 +84,9 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
     await states.recordDrift(drift)
   }
 
-  /** Handles the first message of a connection, which contains the id of the engine's output log. */
+  /**
+   * Handles the first message of a connection, which contains the id of the engine's output log.
+   */
   async function handleHello(logId: string, lastLogId: string | undefined): Promise<void> {
     outputLogId.resolve(logId)
     await mutex.runExclusive(() => reconcileAndReport({ repair: false }))

@@ -11,12 +11,15 @@ const ACKNOWLEDGE_INTERVAL_MS = 1000
 const MAX_REMOVE_ATTEMPTS = 5
 const REMOVE_RETRY_DELAY_MS = 500
 
-// An engine appends the messages of its channels to a log and numbers them: `seq` is the sequence number of a message. It retains each
-// message until the management service has acknowledged it.
+// An engine appends the messages of its channels to a log and numbers them: `seq` is the sequence
+// number of a message. It retains each message until the management service has acknowledged it.
 
 export interface FollowOptions {
   engine: Client
-  /** The last stored position. Undefined: start after the last message that this consumer has acknowledged. */
+  /**
+   * The last stored position. Undefined: start after the last message that this
+   * consumer has acknowledged.
+   */
   position: { log_id: string; seq: number } | undefined
   /** Called with the id of the engine's output log before the first message is consumed. */
   onHello(logId: string): Promise<void>
@@ -24,15 +27,22 @@ export interface FollowOptions {
   consume(messages: ReceivedMessage[]): Promise<number>
 }
 
-/** Consumes the output of an engine until the connection ends or a message cannot be stored. Rejects with the reason. */
+/**
+ * Consumes the output of an engine until the connection ends or a message cannot be stored.
+ * Rejects with the reason.
+ */
 export async function followOutput(options: FollowOptions): Promise<never> {
-  // A lost connection or a failed batch ends the call at once, even while the reader waits for the next message.
+  // A lost connection or a failed batch ends the call at once, even while the reader waits
+  // for the next message.
   const failure = Promise.withResolvers<never>()
   await Promise.race([readFromStoredPosition(options, failure.reject), failure.promise])
   throw new Error('the engine closed its output')
 }
 
-/** Reads the output from the stored position. If the engine has lost that log, reads its new log from the beginning. */
+/**
+ * Reads the output from the stored position. If the engine has lost that log, reads its new
+ * log from the beginning.
+ */
 async function readFromStoredPosition(
   options: FollowOptions,
   onFailure: (error: unknown) => void,
@@ -42,7 +52,8 @@ async function readFromStoredPosition(
   // If the output is read from its beginning, it does not matter whether the log is a new one.
   const expectedLogId = since === 1 ? undefined : position?.log_id
   const outcome = await readLog(options, { since, expectedLogId }, onFailure)
-  if (outcome === 'log-replaced') await readLog(options, { since: 1, expectedLogId: undefined }, onFailure)
+  if (outcome === 'log-replaced')
+    await readLog(options, { since: 1, expectedLogId: undefined }, onFailure)
 }
 
 interface LogStart {
@@ -52,14 +63,19 @@ interface LogStart {
   expectedLogId: string | undefined
 }
 
-/** Reads a log until the engine closes its output. Reports a lost connection or a failed batch to `onFailure`. */
+/**
+ * Reads a log until the engine closes its output. Reports a lost connection or a failed
+ * batch to `onFailure`.
+ */
 async function readLog(
   { engine, onHello, consume }: FollowOptions,
   { since, expectedLogId }: LogStart,
   onFailure: (error: unknown) => void,
 ): Promise<'closed' | 'log-replaced'> {
   const acknowledger = createAcknowledger()
-  const queue = createBatchQueue<ReceivedMessage>(async batch => acknowledger.schedule(await consume(batch)))
+  const queue = createBatchQueue<ReceivedMessage>(async batch =>
+    acknowledger.schedule(await consume(batch)),
+  )
   const output = engine.output({
     consumer: CONSUMER,
     kinds: [...DURABLE_KINDS],
@@ -108,14 +124,17 @@ function createAcknowledger() {
   }
 }
 
-/** Deletes the consumer on an engine that is no longer managed, so that the engine stops retaining messages for it. */
+/**
+ * Deletes the consumer on an engine that is no longer managed, so that the engine stops
+ * retaining messages for it.
+ */
 export async function removeConsumer(engine: Client, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; attempt <= MAX_REMOVE_ATTEMPTS; attempt += 1) {
     try {
       return await engine.consumer.remove(CONSUMER)
     } catch (error) {
-      // `reference`: the engine has not noticed yet that the connection is closed. After any other failure the engine's
-      // own retention limits apply.
+      // `reference`: the engine has not noticed yet that the connection is closed. After any other
+      // failure the engine's own retention limits apply.
       if (!(error instanceof EyrieError) || error.code !== 'reference') return
     }
     await sleep(REMOVE_RETRY_DELAY_MS, signal)

@@ -4,8 +4,9 @@ import type { ProvisionStore, ResourceKind } from './provision-store.ts'
 import type { ActualObject, Step } from './reconcile-plan.ts'
 
 /**
- * Operations on the objects of one kind, sources or pipelines, on an engine. A `sid` is an id that the engine has assigned. `ifMatch` is
- * an ETag: the operation fails if the object has changed since the ETag was read.
+ * Operations on the objects of one kind, sources or pipelines, on an engine. A `sid` is an id that
+ * the engine has assigned. `ifMatch` is an ETag: the operation fails if the object has changed
+ * since the ETag was read.
  */
 export interface EngineResource<Fields> {
   kind: ResourceKind
@@ -31,7 +32,12 @@ export interface Rejection {
 }
 
 /** Codes of errors that concern the whole engine, so that the remaining steps would fail too. */
-const FATAL_CODES: ReadonlySet<ErrorCode> = new Set(['unavailable', 'auth', 'internal', 'precondition'])
+const FATAL_CODES: ReadonlySet<ErrorCode> = new Set([
+  'unavailable',
+  'auth',
+  'internal',
+  'precondition',
+])
 
 /** What the steps of a reconciliation work on: the objects of one kind on one engine. */
 export interface ApplyContext<Fields> {
@@ -43,8 +49,9 @@ export interface ApplyContext<Fields> {
 }
 
 /**
- * Executes the steps of a plan in order. They make the objects on an engine match the stored records. Returns the records that the engine
- * has rejected. Throws `EyrieError` when the engine itself fails.
+ * Executes the steps of a plan in order. They make the objects on an engine match the stored
+ * records. Returns the records that the engine has rejected. Throws `EyrieError` when the
+ * engine itself fails.
  */
 export async function applySteps<Fields extends object>(
   steps: readonly Step<Fields>[],
@@ -79,7 +86,8 @@ async function applyStep<Fields extends object>(
   switch (step.action) {
     case 'create': {
       const { fields } = step.record
-      // If this process crashes before `recordApplied`, the next plan finds the created object by the intent, and adopts it.
+      // If this process crashes before `recordApplied`, the next plan finds the created object by
+      // the intent, and adopts it.
       await provisions.recordIntent(recordId, maxSid, fields)
       const { id } = await resource.create(fields, recordId)
       return provisions.recordApplied(recordId, id, fields)
@@ -108,7 +116,8 @@ async function applyStep<Fields extends object>(
 }
 
 /**
- * Returns the ETag of an object. Throws `EyrieError` (`precondition`) if the object has changed since the plan was made.
+ * Returns the ETag of an object. Throws `EyrieError` (`precondition`) if the object has changed
+ * since the plan was made.
  */
 async function assertUnchanged<Fields extends object>(
   resource: EngineResource<Fields>,

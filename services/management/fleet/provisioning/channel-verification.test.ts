@@ -81,8 +81,16 @@ describe('verified channel', () => {
   it('is no longer verified after a change by a user who has access to its site only', async () => {
     const hierarchy = await createVerified()
     const manager = await management.signIn('manager', { sites: [hierarchy.site_id] })
-    const { response } = await management.call(routes.source.get, { source_id: hierarchy.source_id }, manager)
-    const sent = await management.send(routes.source.update, { ...response, source_fps: 7 }, manager)
+    const { response } = await management.call(
+      routes.source.get,
+      { source_id: hierarchy.source_id },
+      manager,
+    )
+    const sent = await management.send(
+      routes.source.update,
+      { ...response, source_fps: 7 },
+      manager,
+    )
     expect(sent).toMatchObject({ status: 200 })
     expect(await isVerified(hierarchy)).toBe(false)
   })

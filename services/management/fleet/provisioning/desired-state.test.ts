@@ -4,7 +4,13 @@ import { type StoredConfiguration, toDesiredPipelines, toDesiredSources } from '
 
 const [A, B] = ['0198a000-0000-7000-8000-00000000000a', '0198a000-0000-7000-8000-00000000000b']
 const lines = { lines: [] }
-const location = { source_type: '', source_settings: {}, source_fps: null, stream: null, sub_stream: null }
+const location = {
+  source_type: '',
+  source_settings: {},
+  source_fps: null,
+  stream: null,
+  sub_stream: null,
+}
 const stored: StoredConfiguration = {
   sources: [
     { ...location, source_id: A, source_name: 'door', source_address: 'rtsp://cam/1' },
@@ -19,7 +25,10 @@ const stored: StoredConfiguration = {
       pipeline_settings: {},
       pipeline_elements: {
         elements: [
-          { name: 'line-crossing', config: { [A]: lines, [`${A.toUpperCase()}, ${B}`]: lines, [B]: lines } },
+          {
+            name: 'line-crossing',
+            config: { [A]: lines, [`${A.toUpperCase()}, ${B}`]: lines, [B]: lines },
+          },
           { name: 'zones', config: { zones: [], 4: 'unchanged' } },
         ],
       },
@@ -35,7 +44,9 @@ const stored: StoredConfiguration = {
 describe('toDesiredSources', () => {
   it('separates sources without an address', () => {
     const { desired, withoutAddress } = toDesiredSources(stored)
-    expect(desired).toMatchObject([{ record_id: A, name: 'door', fields: { address: 'rtsp://cam/1' } }])
+    expect(desired).toMatchObject([
+      { record_id: A, name: 'door', fields: { address: 'rtsp://cam/1' } },
+    ])
     expect(withoutAddress).toMatchObject([{ record_id: B, name: 'nowhere' }])
   })
 })

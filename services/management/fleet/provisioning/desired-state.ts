@@ -3,12 +3,20 @@ import type { PipelineSettings, SourceSettings } from '../../db/schema/index.ts'
 import { mapSourceKeys } from '../../inventory/source-keys.ts'
 import { type SourceFields, type StoredSource, toSourceFields } from './source-fields.ts'
 
-// Translates what is stored about an engine into the sources and pipelines that the engine should have. Channels are not created on
-// the engine: a channel exists there when its source is connected to its pipeline.
+// Translates what is stored about an engine into the sources and pipelines that the engine should
+// have. Channels are not created on the engine: a channel exists there when its source is
+// connected to its pipeline.
 
-/** The sources, pipelines and channels of an engine as stored in the database. A channel connects a source to a pipeline. */
+/**
+ * The sources, pipelines and channels of an engine as stored in the database. A channel connects a
+ * source to a pipeline.
+ */
 export interface StoredConfiguration {
-  sources: (StoredSource & { source_id: string; source_name: string; source_settings: SourceSettings })[]
+  sources: (StoredSource & {
+    source_id: string
+    source_name: string
+    source_settings: SourceSettings
+  })[]
   pipelines: {
     pipeline_id: string
     engine_id: string
@@ -55,8 +63,8 @@ export function toDesiredSources({ sources }: StoredConfiguration): DesiredSourc
 }
 
 /**
- * Returns the pipelines that the engine should have. `findSid` returns the id of a source on the engine. Sources that do not exist there
- * yet are omitted: a later reconciliation connects them.
+ * Returns the pipelines that the engine should have. `findSid` returns the id of a source on the
+ * engine. Sources that do not exist there yet are omitted: a later reconciliation connects them.
  */
 export function toDesiredPipelines(
   { pipelines, channels }: StoredConfiguration,

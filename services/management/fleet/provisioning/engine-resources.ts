@@ -6,8 +6,9 @@ import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-fields.ts'
 
 /**
- * Creates the operations on the sources of an engine. A `sid` is an id that the engine has assigned. `findSettings` returns settings that
- * are not part of the stored configuration. A source that is created again gets the settings that it had before.
+ * Creates the operations on the sources of an engine. A `sid` is an id that the engine has
+ * assigned. `findSettings` returns settings that are not part of the stored configuration. A source
+ * that is created again gets the settings that it had before.
  */
 export function createSourceResource(
   engine: Client,
@@ -26,7 +27,10 @@ export function createSourceResource(
   }
 }
 
-/** Returns a JSON merge patch (RFC 7396) that applies changes to a source. Null in the patch deletes a field. */
+/**
+ * Returns a JSON merge patch (RFC 7396) that applies changes to a source. Null in the
+ * patch deletes a field.
+ */
 function createSourcePatch(
   { address, ...changes }: Partial<SourceFields>,
   currentAddress: SourceFields['address'] | undefined,
@@ -40,8 +44,14 @@ function createSourcePatch(
   }
 }
 
-/** Returns a merge patch that replaces the whole address. Members that only the current address has are set to null. */
-function createAddressPatch(current: SourceFields['address'] | undefined, address: SourceFields['address']) {
+/**
+ * Returns a merge patch that replaces the whole address. Members that only the current address
+ * has are set to null.
+ */
+function createAddressPatch(
+  current: SourceFields['address'] | undefined,
+  address: SourceFields['address'],
+) {
   if (typeof address !== 'object' || typeof current !== 'object') return address
   const clearedMembers = Object.fromEntries(Object.keys(current).map(key => [key, null]))
   return { ...clearedMembers, ...address }
@@ -60,12 +70,16 @@ export function createPipelineResource(
       return { object: normalizePipeline(pipeline), etag: getEtag(pipeline) }
     },
     update: (sid, fields, _current, ifMatch) => engine.pipeline.modify(sid, fields, { ifMatch }),
-    // `force` is needed because other clients may have connected sources and sinks to the pipeline. They continue to exist.
+    // `force` is needed because other clients may have connected sources and sinks to the pipeline.
+    // They continue to exist.
     remove: (sid, ifMatch) => engine.pipeline.remove(sid, { ifMatch, force: true }),
   }
 }
 
-/** Hides the password in the same way as the engine hides it in its responses, so that both can be compared. */
+/**
+ * Hides the password in the same way as the engine hides it in its responses, so that
+ * both can be compared.
+ */
 export const redactSource = (fields: SourceFields): SourceFields => ({
   ...fields,
   address: redactAddress(fields.address),

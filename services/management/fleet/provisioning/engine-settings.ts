@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Pipeline, Source } from '@eyrie/contract'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { type PipelineSettings, pipeline, type SourceSettings, source } from '../../db/schema/index.ts'
+import {
+  type PipelineSettings,
+  pipeline,
+  type SourceSettings,
+  source,
+} from '../../db/schema/index.ts'
 import type { ProvisionedObject } from './reconcile-plan.ts'
 
 /** What the engine's API assumes for omitted fields. Settings with these values are not stored. */
@@ -15,7 +20,11 @@ export interface EngineSettingsInput {
   /** The records in the database, with the settings as they were found on the engine before. */
   stored: {
     sources: readonly { source_id: string; source_settings: SourceSettings }[]
-    pipelines: readonly { pipeline_id: string; engine_id: string; pipeline_settings: PipelineSettings }[]
+    pipelines: readonly {
+      pipeline_id: string
+      engine_id: string
+      pipeline_settings: PipelineSettings
+    }[]
   }
   /** Which object on the engine was created for which record. */
   provisioned: Record<'sources' | 'pipelines', readonly ProvisionedObject<unknown>[]>
@@ -24,9 +33,10 @@ export interface EngineSettingsInput {
 }
 
 /**
- * Copies settings from an engine to the database that management does not control, such as the recording of a source. When an object is
- * created again, on this engine or another one, it gets the stored settings. If a pipeline runs on several engines, those of the engine
- * for which it was created are stored.
+ * Copies settings from an engine to the database that management does not control, such as the
+ * recording of a source. When an object is created again, on this engine or another one, it gets
+ * the stored settings. If a pipeline runs on several engines, those of the engine for which it
+ * was created are stored.
  */
 export async function storeEngineSettings(input: EngineSettingsInput): Promise<void> {
   const { engine_id: engineId, database, stored, provisioned, actual } = input
@@ -47,7 +57,10 @@ export async function storeEngineSettings(input: EngineSettingsInput): Promise<v
 
   await database.system('provision an engine', async tx => {
     for (const { record_id: sourceId, settings } of sourceChanges)
-      await tx.update(source).set({ source_settings: settings }).where(eq(source.source_id, sourceId))
+      await tx
+        .update(source)
+        .set({ source_settings: settings })
+        .where(eq(source.source_id, sourceId))
     for (const { record_id: pipelineId, settings } of pipelineChanges)
       await tx
         .update(pipeline)
@@ -62,7 +75,9 @@ interface RecordSettings<Settings> {
   settings: Settings
 }
 
-/** Returns the settings of the objects on the engine, where they differ from the stored settings. */
+/**
+ * Returns the settings of the objects on the engine, where they differ from the stored settings.
+ */
 function findChanges<Settings, Actual extends { id: number }>(
   stored: readonly RecordSettings<Settings>[],
   provisioned: readonly ProvisionedObject<unknown>[],

@@ -4,7 +4,8 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
 import { channel, channelState } from '../../db/schema/index.ts'
 
-// An engine creates a channel for each source that is connected to a pipeline, and assigns an id to the channel: its `sid`.
+// An engine creates a channel for each source that is connected to a pipeline, and assigns an id to
+// the channel: its `sid`.
 
 export interface ChannelProvisioning {
   engine_id: string
@@ -17,8 +18,8 @@ export interface ChannelProvisioning {
 }
 
 /**
- * Stores the ids of the channels on the engine, and whether each channel is verified: it exists on the engine, and its
- * source and pipeline match their stored records.
+ * Stores the ids of the channels on the engine, and whether each channel is verified: it exists on
+ * the engine, and its source and pipeline match their stored records.
  */
 export async function provisionChannels({
   engine_id: engineId,
@@ -28,14 +29,23 @@ export async function provisionChannels({
   drift,
 }: ChannelProvisioning): Promise<void> {
   const { channels = [] } = await engine.getExports({ filter: ['channels'] })
-  const sids = new Map(channels.map(({ id, source, pipeline }) => [toChannelKey(source, pipeline), id]))
+  const sids = new Map(
+    channels.map(({ id, source, pipeline }) => [toChannelKey(source, pipeline), id]),
+  )
   const driftReasons = new Map(
-    drift.map(({ record_id, reason, field }) => [record_id, reason || `${field} was changed on the engine`]),
+    drift.map(({ record_id, reason, field }) => [
+      record_id,
+      reason || `${field} was changed on the engine`,
+    ]),
   )
 
   await database.system('provision an engine', async tx => {
     // The lock prevents channels from being deleted before their states are stored.
-    const rows = await tx.select().from(channel).where(eq(channel.engine_id, engineId)).for('key share')
+    const rows = await tx
+      .select()
+      .from(channel)
+      .where(eq(channel.engine_id, engineId))
+      .for('key share')
     for (const row of rows) {
       const { channel_id: channelId, source_id: sourceId, pipeline_id: pipelineId } = row
       const sid = sids.get(toChannelKey(findSid(sourceId), findSid(pipelineId))) ?? null
@@ -55,7 +65,10 @@ export async function provisionChannels({
 const toChannelKey = (sourceSid: number | undefined, pipelineSid: number | undefined) =>
   `${sourceSid},${pipelineSid}`
 
-/** Stores whether a channel is verified. `reason` says how its source or pipeline differs from the stored record, or is empty. */
+/**
+ * Stores whether a channel is verified. `reason` says how its source or pipeline differs from the
+ * stored record, or is empty.
+ */
 async function storeVerification(
   tx: Transaction,
   channelId: string,

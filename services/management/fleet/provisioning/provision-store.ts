@@ -8,15 +8,16 @@ import type { ProvisionedObject } from './reconcile-plan.ts'
 export type ResourceKind = 'source' | 'pipeline'
 
 /**
- * Stores the provisions of one engine. A provision records that management has created an object on the engine for a stored record. It
- * contains the id that the engine has assigned (`sid`), and the fields as last written to the engine.
+ * Stores the provisions of one engine. A provision records that management has created an object on
+ * the engine for a stored record. It contains the id that the engine has assigned (`sid`), and the
+ * fields as last written to the engine.
  */
 export interface ProvisionStore<Fields> {
   list(): ProvisionedObject<Fields>[]
   get(recordId: string): ProvisionedObject<Fields> | undefined
   /**
-   * To be called before an object is created. If the process crashes before `recordApplied`, the object is found again: it has these
-   * fields, and an id above `madeAfter`.
+   * To be called before an object is created. If the process crashes before `recordApplied`, the
+   * object is found again: it has these fields, and an id above `madeAfter`.
    */
   recordIntent(recordId: string, madeAfter: number, fields: Fields): Promise<void>
   /** To be called when the object exists on the engine with these fields. */
@@ -62,7 +63,12 @@ export function createProvisionStore<Fields>({
           .values({ engine_id: engineId, record_id: recordId, kind, ...values })
           .onConflictDoUpdate({ target: [provision.engine_id, provision.record_id], set: values })
       })
-      provisions.set(recordId, { record_id: recordId, sid: null, made_after: madeAfter, applied: fields })
+      provisions.set(recordId, {
+        record_id: recordId,
+        sid: null,
+        made_after: madeAfter,
+        applied: fields,
+      })
     },
 
     async recordApplied(recordId, sid, fields) {
@@ -86,7 +92,10 @@ export function createProvisionStore<Fields>({
   }
 }
 
-/** Stores the id of a record on the engine, unless the record has been moved to another engine in the meantime. */
+/**
+ * Stores the id of a record on the engine, unless the record has been moved to another
+ * engine in the meantime.
+ */
 async function writeSid(
   tx: Transaction,
   kind: ResourceKind,
@@ -106,7 +115,10 @@ async function writeSid(
       .where(and(eq(pipeline.pipeline_id, recordId), eq(pipeline.engine_id, engineId)))
 }
 
-/** Deletes the provisions of objects that the engine has lost, and stores the id of the engine's new output log. */
+/**
+ * Deletes the provisions of objects that the engine has lost, and stores the id of the
+ * engine's new output log.
+ */
 export async function deleteLostProvisions(
   database: Database,
   engineId: string,
@@ -126,6 +138,9 @@ export async function deleteLostProvisions(
       .update(pipeline)
       .set({ pipeline_sid: null })
       .where(and(eq(pipeline.engine_id, engineId), inArray(pipeline.pipeline_id, ids)))
-    await tx.update(engineState).set({ provisioned_log_id: logId }).where(eq(engineState.engine_id, engineId))
+    await tx
+      .update(engineState)
+      .set({ provisioned_log_id: logId })
+      .where(eq(engineState.engine_id, engineId))
   })
 }

@@ -1,7 +1,14 @@
 import { and, eq, or } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../db/database.ts'
-import { channel, deviceStream, engineState, pipeline, provision, source } from '../../db/schema/index.ts'
+import {
+  channel,
+  deviceStream,
+  engineState,
+  pipeline,
+  provision,
+  source,
+} from '../../db/schema/index.ts'
 import { isAnyOf } from '../../db/text-array.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { PipelineFields, StoredConfiguration } from './desired-state.ts'
@@ -9,11 +16,20 @@ import type { ResourceKind } from './provision-store.ts'
 import type { ProvisionedObject } from './reconcile-plan.ts'
 import type { SourceFields } from './source-fields.ts'
 
-/** The stored configuration of an engine, and the objects that the management service has created on the engine. */
+/**
+ * The stored configuration of an engine, and the objects that the management service has
+ * created on the engine.
+ */
 export interface ProvisioningState {
   stored: StoredConfiguration
-  provisioned: { sources: ProvisionedObject<SourceFields>[]; pipelines: ProvisionedObject<PipelineFields>[] }
-  /** Id of the engine's output log when the ids in `provisioned` were assigned. Null before the first assignment. */
+  provisioned: {
+    sources: ProvisionedObject<SourceFields>[]
+    pipelines: ProvisionedObject<PipelineFields>[]
+  }
+  /**
+   * Id of the engine's output log when the ids in `provisioned` were assigned. Null before
+   * the first assignment.
+   */
   log_id: string | null
 }
 
@@ -66,7 +82,10 @@ async function readSources(
   }))
 }
 
-/** Reads the pipelines of an engine, and those of other engines from which channels were moved to this engine. */
+/**
+ * Reads the pipelines of an engine, and those of other engines from which channels were
+ * moved to this engine.
+ */
 async function readPipelines(
   tx: Transaction,
   engineId: string,
@@ -89,11 +108,17 @@ async function readProvisioned(
 ): Promise<ProvisioningState['provisioned']> {
   const rows = await tx.select().from(provision).where(eq(provision.engine_id, engineId))
 
-  /** Returns the objects of one kind. `Fields` is the type of the fields that management writes for this kind. */
+  /**
+   * Returns the objects of one kind. `Fields` is the type of the fields that management
+   * writes for this kind.
+   */
   const selectKind = <Fields>(resourceKind: ResourceKind): ProvisionedObject<Fields>[] =>
     rows
       .filter(({ kind }) => kind === resourceKind)
       .map(row => ({ ...row, applied: JSON.parse(secrets.decrypt(row.applied)) as Fields }))
 
-  return { sources: selectKind<SourceFields>('source'), pipelines: selectKind<PipelineFields>('pipeline') }
+  return {
+    sources: selectKind<SourceFields>('source'),
+    pipelines: selectKind<PipelineFields>('pipeline'),
+  }
 }

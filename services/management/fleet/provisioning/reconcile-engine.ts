@@ -21,10 +21,16 @@ import {
   type ResourceKind,
 } from './provision-store.ts'
 import { type ProvisioningState, readProvisioningState } from './provisioning-state.ts'
-import { findIntactObjects, type PlanInput, planReconciliation, type Step } from './reconcile-plan.ts'
+import {
+  findIntactObjects,
+  type PlanInput,
+  planReconciliation,
+  type Step,
+} from './reconcile-plan.ts'
 
-// A reconciliation applies the stored configuration to an engine: it creates, updates and removes sources and pipelines until the
-// engine has them as stored. Differences that remain are reported as drift. A `sid` is an id that the engine has assigned.
+// A reconciliation applies the stored configuration to an engine: it creates, updates and removes
+// sources and pipelines until the engine has them as stored. Differences that remain are reported
+// as drift. A `sid` is an id that the engine has assigned.
 
 export interface ReconciliationOptions {
   engine_id: string
@@ -48,8 +54,12 @@ export interface ReconciliationResult {
 
 const NO_ADDRESS = 'the source has no address: set its source_address, or the address of its stream'
 
-/** Applies the stored configuration to an engine. Rejects with `EyrieError` when the engine fails. */
-export async function reconcileEngine(options: ReconciliationOptions): Promise<ReconciliationResult> {
+/**
+ * Applies the stored configuration to an engine. Rejects with `EyrieError` when the engine fails.
+ */
+export async function reconcileEngine(
+  options: ReconciliationOptions,
+): Promise<ReconciliationResult> {
   const { engine_id, engine, database, excludedChannels } = options
   const configuration = await engine.getConfiguration()
   const actual: ActualObjects = {
@@ -67,8 +77,8 @@ export async function reconcileEngine(options: ReconciliationOptions): Promise<R
 }
 
 /**
- * Creates, updates and removes sources and pipelines on the engine. `findSid` of the result returns the id that the engine has
- * assigned to the source or pipeline of a record.
+ * Creates, updates and removes sources and pipelines on the engine. `findSid` of the result returns
+ * the id that the engine has assigned to the source or pipeline of a record.
  */
 async function reconcileObjects(
   { engine_id, engine, database, secrets, repair, excludedChannels }: ReconciliationOptions,
@@ -77,7 +87,11 @@ async function reconcileObjects(
 ): Promise<{ drift: Drift[]; findSid(recordId: string): number | undefined }> {
   // The stores contain the sids of the objects that earlier reconciliations have created.
   const storeOptions = { engine_id, database, secrets }
-  const sourceStore = createProvisionStore({ ...storeOptions, kind: 'source', initial: provisioned.sources })
+  const sourceStore = createProvisionStore({
+    ...storeOptions,
+    kind: 'source',
+    initial: provisioned.sources,
+  })
   const pipelineStore = createProvisionStore({
     ...storeOptions,
     kind: 'pipeline',
@@ -87,7 +101,9 @@ async function reconcileObjects(
   const findPipelineSid = (id: string) => pipelineStore.get(id)?.sid ?? undefined
 
   const sourceSettings = new Map(stored.sources.map(row => [row.source_id, row.source_settings]))
-  const pipelineSettings = new Map(stored.pipelines.map(row => [row.pipeline_id, row.pipeline_settings]))
+  const pipelineSettings = new Map(
+    stored.pipelines.map(row => [row.pipeline_id, row.pipeline_settings]),
+  )
 
   // Sources come first, because pipelines refer to sources by the ids that the engine has assigned.
   const { desired, withoutAddress } = toDesiredSources(stored)
@@ -131,8 +147,8 @@ interface KindReconciliation<Fields> extends Omit<PlanInput<Fields>, 'provisione
 }
 
 /**
- * Creates and updates the objects of one kind. Resolves to the drift and to `removeUnused`, which removes the objects
- * that are no longer stored.
+ * Creates and updates the objects of one kind. Resolves to the drift and to `removeUnused`, which
+ * removes the objects that are no longer stored.
  */
 async function reconcileKind<Fields extends object>({
   resource,
@@ -157,7 +173,10 @@ async function reconcileKind<Fields extends object>({
   }
 }
 
-/** Describes a record that the engine does not accept. The whole object differs then, not a single field. */
+/**
+ * Describes a record that the engine does not accept. The whole object differs then, not a single
+ * field.
+ */
 const toDrift = (record: ResourceKind, rejection: Rejection): Drift => ({
   record,
   field: '',
@@ -174,7 +193,10 @@ const excludeChannels = (
   channels: stored.channels.filter(({ channel_id }) => !excluded.has(channel_id)),
 })
 
-/** Reads the provisioning state. If the engine has a new output log, provisions of lost objects are deleted first. */
+/**
+ * Reads the provisioning state. If the engine has a new output log, provisions of lost
+ * objects are deleted first.
+ */
 async function loadProvisioningState(
   { engine_id: engineId, database, secrets, log_id: logId }: ReconciliationOptions,
   actual: ActualObjects,

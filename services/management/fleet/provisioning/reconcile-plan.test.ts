@@ -7,7 +7,11 @@ interface Fields {
 }
 
 const redact = (fields: Fields): Fields => ({ ...fields, secret: fields.secret && '***' })
-const desired = (name: string, secret = '') => ({ record_id: 'a', name: 'a', fields: { name, secret } })
+const desired = (name: string, secret = '') => ({
+  record_id: 'a',
+  name: 'a',
+  fields: { name, secret },
+})
 const provisioned = (name: string, secret = '', sid: number | null = 7) => ({
   record_id: 'a',
   sid,
@@ -36,7 +40,9 @@ describe('reconciliation plan', () => {
   })
 
   it('creates a new record', () => {
-    expect(planSteps({ desired: [desired('x')], actual: [actual(7, 'x')] })).toEqual([{ action: 'create' }])
+    expect(planSteps({ desired: [desired('x')], actual: [actual(7, 'x')] })).toEqual([
+      { action: 'create' },
+    ])
   })
 
   it('creates a missing object again', () => {
@@ -114,7 +120,9 @@ describe('object of an interrupted creation', () => {
   })
 
   it('is removed when its record has been deleted', () => {
-    expect(planSteps({ provisioned: [provisioned('x', '', null)], actual: [actual(6, 'x')] })).toEqual([
+    expect(
+      planSteps({ provisioned: [provisioned('x', '', null)], actual: [actual(6, 'x')] }),
+    ).toEqual([
       { action: 'adopt', id: 6 },
       { action: 'remove', id: 6 },
     ])
@@ -133,7 +141,9 @@ describe('object of an interrupted creation', () => {
 
 describe('findIntactObjects', () => {
   it('returns only objects with the same id and the fields last written', () => {
-    expect(findIntactObjects([provisioned('x', 's')], [actual(7, 'x', '***')], redact)).toHaveLength(1)
+    expect(
+      findIntactObjects([provisioned('x', 's')], [actual(7, 'x', '***')], redact),
+    ).toHaveLength(1)
     expect(findIntactObjects([provisioned('x')], [actual(7, 'another')], redact)).toEqual([])
     expect(findIntactObjects([provisioned('x')], [], redact)).toEqual([])
   })

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DesiredRecord } from './desired-state.ts'
 
-/** The provision of a stored record: the object that the management service has created for it on the engine. */
+/**
+ * The provision of a stored record: the object that the management service has created
+ * for it on the engine.
+ */
 export interface ProvisionedObject<Fields> {
   record_id: string
   /** Id on the engine. Null: the creation has started, and its outcome is unknown. */
@@ -18,7 +21,10 @@ export type ActualObject<Fields> = { id: number } & Partial<Fields>
 /** One change to the objects on the engine or to the provisions. */
 export type Step<Fields> =
   | { action: 'create'; record: DesiredRecord<Fields> }
-  /** An object exists whose creation was interrupted before its id was stored: only the id is stored now. */
+  /**
+   * An object exists whose creation was interrupted before its id was stored: only
+   * the id is stored now.
+   */
   | { action: 'adopt'; record: ProvisionedObject<Fields>; actual: ActualObject<Fields> }
   | {
       action: 'update'
@@ -58,11 +64,14 @@ export interface PlanInput<Fields> {
 }
 
 /**
- * Plans the steps that turn the actual objects on an engine into the desired ones. A field is written when its stored value
- * has changed since the last write. A field that another client has changed on the engine is reported as drift and is
- * written only on repair. Missing objects are created again. Objects that other clients have created remain untouched.
+ * Plans the steps that turn the actual objects on an engine into the desired ones. A field is
+ * written when its stored value has changed since the last write. A field that another client has
+ * changed on the engine is reported as drift and is written only on repair. Missing objects are
+ * created again. Objects that other clients have created remain untouched.
  */
-export function planReconciliation<Fields extends object>(input: PlanInput<Fields>): ReconcilePlan<Fields> {
+export function planReconciliation<Fields extends object>(
+  input: PlanInput<Fields>,
+): ReconcilePlan<Fields> {
   const { desired, provisioned, actual, redact } = input
   const steps: Step<Fields>[] = []
   const drift: FieldDrift[] = []
@@ -71,13 +80,17 @@ export function planReconciliation<Fields extends object>(input: PlanInput<Field
   /** Ids of objects that already belong to a record. */
   const claimedSids = new Set(provisioned.flatMap(({ sid }) => sid ?? []))
 
-  /** Finds the object of a record on the engine. Adopts the object if its creation was interrupted. */
+  /**
+   * Finds the object of a record on the engine. Adopts the object if its creation was interrupted.
+   */
   function findActual(record: ProvisionedObject<Fields>): ActualObject<Fields> | undefined {
     if (record.sid !== null) return actualBySid.get(record.sid)
 
     const writtenFields = redact(record.applied)
     const isCreated = (object: ActualObject<Fields>) =>
-      object.id > record.made_after && !claimedSids.has(object.id) && hasFields(object, writtenFields)
+      object.id > record.made_after &&
+      !claimedSids.has(object.id) &&
+      hasFields(object, writtenFields)
     const created = actual.find(isCreated)
     if (!created) return undefined
 
@@ -96,14 +109,17 @@ export function planReconciliation<Fields extends object>(input: PlanInput<Field
 
     const { fields, drifted } = compareFields(record, provision, object, input)
     drift.push(...drifted)
-    if (Object.keys(fields).length > 0) steps.push({ action: 'update', record, actual: object, fields })
+    if (Object.keys(fields).length > 0)
+      steps.push({ action: 'update', record, actual: object, fields })
   }
 
   const desiredIds = new Set(desired.map(({ record_id }) => record_id))
   for (const record of provisioned) {
     if (desiredIds.has(record.record_id)) continue
     const object = findActual(record)
-    steps.push(object ? { action: 'remove', record, actual: object } : { action: 'discard', record })
+    steps.push(
+      object ? { action: 'remove', record, actual: object } : { action: 'discard', record },
+    )
   }
   return { steps, drift }
 }
@@ -140,8 +156,8 @@ function compareFields<Fields extends object>(
 }
 
 /**
- * Returns the provisioned objects that the engine still has, with the fields as last written. The id alone is not enough:
- * an engine that has lost its data assigns the same ids again.
+ * Returns the provisioned objects that the engine still has, with the fields as last written. The
+ * id alone is not enough: an engine that has lost its data assigns the same ids again.
  */
 export const findIntactObjects = <Fields extends object>(
   provisioned: readonly ProvisionedObject<Fields>[],
@@ -153,4 +169,6 @@ export const findIntactObjects = <Fields extends object>(
   )
 
 const hasFields = <Fields extends object>(object: ActualObject<Fields>, fields: Fields) =>
-  (Object.keys(fields) as (keyof Fields)[]).every(field => isDeepStrictEqual(object[field], fields[field]))
+  (Object.keys(fields) as (keyof Fields)[]).every(field =>
+    isDeepStrictEqual(object[field], fields[field]),
+  )

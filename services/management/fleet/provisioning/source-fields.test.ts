@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { type StoredSource, toSourceFields } from './source-fields.ts'
 
-const stream = { type: '', address: '', protocol: '', port: null, username: '', password: '', fps: null }
+const stream = {
+  type: '',
+  address: '',
+  protocol: '',
+  port: null,
+  username: '',
+  password: '',
+  fps: null,
+}
 const storedSource = (
   fields: Partial<StoredSource['stream']>,
   source: Partial<StoredSource> = {},
@@ -97,7 +105,8 @@ describe('source address with a sub stream', () => {
   const withSub = (
     fields: Partial<NonNullable<StoredSource['stream']>>,
     source: Partial<StoredSource> = {},
-  ) => toSourceFields(storedSource(main, { sub_stream: { ...stream, ...fields }, ...source }))?.address
+  ) =>
+    toSourceFields(storedSource(main, { sub_stream: { ...stream, ...fields }, ...source }))?.address
 
   it('contains the URL of the sub stream', () => {
     expect(withSub({ address: '10.0.0.5/sub', username: 'admin', password: 'secret' })).toEqual({
@@ -117,14 +126,22 @@ describe('source address with a sub stream', () => {
   })
 
   it('is the long form even if the main stream has only a URL', () => {
-    const fields = storedSource({ address: 'cam/1' }, { sub_stream: { ...stream, address: 'cam/2' } })
-    expect(toSourceFields(fields)?.address).toEqual({ url: 'rtsp://cam/1', sub_url: 'rtsp://cam/2' })
+    const fields = storedSource(
+      { address: 'cam/1' },
+      { sub_stream: { ...stream, address: 'cam/2' } },
+    )
+    expect(toSourceFields(fields)?.address).toEqual({
+      url: 'rtsp://cam/1',
+      sub_url: 'rtsp://cam/2',
+    })
   })
 
   it('omits a sub stream that has no address, is the main stream, or belongs to a file', () => {
     expect(withSub({})).not.toHaveProperty('sub_url')
     expect(withSub({ address: '10.0.0.5/main' })).not.toHaveProperty('sub_url')
-    expect(withSub({ address: '10.0.0.5/sub' }, { source_address: '/media/a.mp4' })).toBe('/media/a.mp4')
+    expect(withSub({ address: '10.0.0.5/sub' }, { source_address: '/media/a.mp4' })).toBe(
+      '/media/a.mp4',
+    )
   })
 })
 
@@ -143,7 +160,8 @@ describe('source type', () => {
 
   it('is the configured type of the source or the stream', () => {
     expect(
-      toSourceFields(storedSource({}, { source_address: '/media/a.mp4', source_type: 'inf' }))?.type,
+      toSourceFields(storedSource({}, { source_address: '/media/a.mp4', source_type: 'inf' }))
+        ?.type,
     ).toBe('inf')
     expect(toSourceFields(storedSource({ address: '/media/a.mp4', type: 'inf' }))?.type).toBe('inf')
   })
@@ -160,7 +178,9 @@ describe('source type', () => {
 describe('source rate', () => {
   it("is the source's rate, then the stream's output rate, then undefined for all frames", () => {
     const fps = { output: 5 }
-    expect(toSourceFields(storedSource({ address: 'cam', fps }, { source_fps: 2.5 }))?.rate).toBe(2.5)
+    expect(toSourceFields(storedSource({ address: 'cam', fps }, { source_fps: 2.5 }))?.rate).toBe(
+      2.5,
+    )
     expect(toSourceFields(storedSource({ address: 'cam', fps }))?.rate).toBe(5)
     expect(toSourceFields(storedSource({ address: 'cam' }))?.rate).toBeUndefined()
   })

@@ -38,10 +38,12 @@ export interface SourceFields {
 }
 
 /**
- * Translates a stored source into the fields of a source on the engine. Returns undefined if the source has no address.
+ * Translates a stored source into the fields of a source on the engine. Returns undefined if the
+ * source has no address.
  *
  * - Address: `source_address` takes precedence over the address of the stream.
- * - Credentials: those in the URL take precedence over those of the stream, which are sent only to the server of the stream.
+ * - Credentials: those in the URL take precedence over those of the stream, which are sent only to
+ *   the server of the stream.
  * - Transport: the sub stream uses the transport of the main stream.
  */
 export function toSourceFields({
@@ -69,7 +71,10 @@ export function toSourceFields({
 /** Returns undefined for text that is not a type of sources. */
 const parseType = (text: string | undefined) => sourceType.safeParse(text).data
 
-/** Parses the protocol of a stream. It is RTSP by default. `tcp` and `udp` mean RTSP over this transport. */
+/**
+ * Parses the protocol of a stream. It is RTSP by default. `tcp` and `udp` mean RTSP
+ * over this transport.
+ */
 function parseProtocol(stream: Pick<StoredStream, 'protocol'> | null): {
   scheme: string
   transport: AddressObject['transport'] | undefined
@@ -79,13 +84,17 @@ function parseProtocol(stream: Pick<StoredStream, 'protocol'> | null): {
   return { scheme: protocol, transport: undefined }
 }
 
-/** Adds a sub stream to an address. If it has other credentials than the main stream, they become a part of its URL. */
+/**
+ * Adds a sub stream to an address. If it has other credentials than the main stream, they
+ * become a part of its URL.
+ */
 function addSubStream(address: Address, subStream: StoredStream): Address {
   const main = toAddressObject(address)
   const sub = toAddressObject(toAddress(toStreamUrl(subStream), subStream, undefined))
   if (!sub.url || sub.url === main.url) return address
 
-  const hasOtherLogin = sub.username && (sub.username !== main.username || sub.password !== main.password)
+  const hasOtherLogin =
+    sub.username && (sub.username !== main.username || sub.password !== main.password)
   return { ...main, sub_url: hasOtherLogin ? addUserinfo(sub) : sub.url }
 }
 
@@ -95,8 +104,8 @@ function addUserinfo({ url, username = '', password = '' }: AddressObject): stri
 }
 
 /**
- * Returns the address of a stream as a URL. A host is combined with the stream's protocol and port. An address that is already a URL
- * or a path is returned unchanged.
+ * Returns the address of a stream as a URL. A host is combined with the stream's protocol and port.
+ * An address that is already a URL or a path is returned unchanged.
  */
 export function toStreamUrl(stream: Pick<StoredStream, 'address' | 'port' | 'protocol'>): string {
   const { address, port } = stream
@@ -115,7 +124,10 @@ export function toStreamUrl(stream: Pick<StoredStream, 'address' | 'port' | 'pro
   return `${scheme}://${hostname}${portSuffix}${path}`
 }
 
-/** Moves the credentials of a URL to fields of their own, and adds the transport. Returns just the URL if there are neither. */
+/**
+ * Moves the credentials of a URL to fields of their own, and adds the transport. Returns just the
+ * URL if there are neither.
+ */
 function toAddress(
   url: string,
   stored: { username: string; password: string } | undefined,

@@ -3,10 +3,13 @@ import type { Transaction } from '../../db/database.ts'
 import { engine } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
-// Some engines are not registered by a person: the engine of this appliance, and engines that register themselves. Their address and
-// their token may change at each start.
+// Some engines are not registered by a person: the engine of this appliance, and engines that
+// register themselves. Their address and their token may change at each start.
 
-/** How such an engine is reached. The fields are columns of the table `engine`, but `engine_key` is the token in clear text. */
+/**
+ * How such an engine is reached. The fields are columns of the table `engine`, but `engine_key` is
+ * the token in clear text.
+ */
 export interface EngineConnection {
   engine_address: string
   engine_port: number
@@ -20,7 +23,9 @@ export const DEFAULT_SETTINGS = {
   engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
 }
 
-/** Updates the address and the token of a registered engine. Does nothing if they have not changed. */
+/**
+ * Updates the address and the token of a registered engine. Does nothing if they have not changed.
+ */
 export async function updateConnection(
   tx: Transaction,
   secrets: Secrets,

@@ -25,6 +25,8 @@ describe('delay before the next connection attempt to an engine', () => {
 
   it('is constant without back-off, and endless after the last attempt', () => {
     expect(findMaxDelay({ ...retry, disable_backoff: true })).toBe(1000)
-    expect(retryDelayMs(3, { ...retry, times: 3 }, { hasResponded: true })).toBe(Number.POSITIVE_INFINITY)
+    expect(retryDelayMs(3, { ...retry, times: 3 }, { hasResponded: true })).toBe(
+      Number.POSITIVE_INFINITY,
+    )
   })
 })

@@ -43,7 +43,9 @@ export async function readEngineRecord(
 
   const { settings, lastResponseAt } = row
   const scheme = settings.engine_is_secure ? 'https' : 'http'
-  const host = isIPv6(settings.engine_address) ? `[${settings.engine_address}]` : settings.engine_address
+  const host = isIPv6(settings.engine_address)
+    ? `[${settings.engine_address}]`
+    : settings.engine_address
   return {
     name: settings.engine_name,
     address: {
@@ -67,8 +69,8 @@ const MAX_RETRY_DELAY_MS = 15_000
 const MAX_FIRST_CONTACT_DELAY_MS = 300_000
 
 /**
- * Returns the delay before the next connection attempt. It is infinite after the configured number of consecutive
- * failures. `hasResponded`: whether the engine has ever answered.
+ * Returns the delay before the next connection attempt. It is infinite after the configured number
+ * of consecutive failures. `hasResponded`: whether the engine has ever answered.
  */
 export function retryDelayMs(
   failureCount: number,

@@ -12,8 +12,8 @@ const TOKEN_PREFIX = 'eyrie_jt_'
 type JoinTokenRow = typeof joinToken.$inferSelect
 
 /**
- * Creates a token with which engines register themselves. Throws `EyrieError` (`syntax`) if the sites belong to several organizations, or
- * if the token would have expired already.
+ * Creates a token with which engines register themselves. Throws `EyrieError` (`syntax`) if the
+ * sites belong to several organizations, or if the token would have expired already.
  */
 export async function createJoinToken(
   tx: Transaction,

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { sharedHierarchy, sharedManagement } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../test/fixtures/management/shared-management.ts'
 import { engine, engineSite, joinToken } from '../../db/schema/index.ts'
 import { loadSecrets } from '../../secrets/secrets.ts'
 import { type JoiningEngine, joinEngine } from './joined-engines.ts'
@@ -70,7 +73,11 @@ describe('an engine that joins', () => {
     }
     expect(await joinFrom('192.0.2.3', moved)).toBe(engineId)
     const row = await read(engineId)
-    expect(row).toMatchObject({ engine_name: 'Hall', engine_address: '192.0.2.3', engine_port: 8101 })
+    expect(row).toMatchObject({
+      engine_name: 'Hall',
+      engine_address: '192.0.2.3',
+      engine_port: 8101,
+    })
     expect(loadSecrets(management.data).decrypt(row!.engine_key)).toBe('new')
     const { engine_updated_at } = row!
     await joinFrom('192.0.2.3', moved)
@@ -91,7 +98,10 @@ describe('an engine that joins', () => {
     })
     await joinFrom('192.0.2.5', { join_token })
     await management.database.system('test', tx =>
-      tx.update(joinToken).set({ expires_at: new Date() }).where(eq(joinToken.join_token_id, joinTokenId)),
+      tx
+        .update(joinToken)
+        .set({ expires_at: new Date() })
+        .where(eq(joinToken.join_token_id, joinTokenId)),
     )
     await expect(joinFrom('192.0.2.5', { join_token })).rejects.toThrow(refused)
 

@@ -8,7 +8,10 @@ import type { Secrets } from '../../secrets/secrets.ts'
 import { hashSecret } from '../../users/opaque-token.ts'
 import { DEFAULT_SETTINGS, type EngineConnection, updateConnection } from './engine-connection.ts'
 
-/** An engine that registers itself. `engine_address` is the address of its request, or empty if its connection has ended. */
+/**
+ * An engine that registers itself. `engine_address` is the address of its request, or empty if its
+ * connection has ended.
+ */
 export interface JoiningEngine extends EngineConnection {
   join_token: string
   /** A secret of the engine, by which it is recognized. */
@@ -23,17 +26,23 @@ export interface JoinOptions {
 }
 
 /**
- * Registers an engine with a join token, or updates the address of an engine that is already registered. Returns the id of the
- * engine. Throws `EyrieError`: `auth` for an unknown engine without a valid token, `unavailable` if its connection has ended.
+ * Registers an engine with a join token, or updates the address of an engine that is already
+ * registered. Returns the id of the engine. Throws `EyrieError`: `auth` for an unknown engine
+ * without a valid token, `unavailable` if its connection has ended.
  */
 export async function joinEngine(
   tx: Transaction,
   { join_token: token, engine_identity: identity, engine_name: name, ...connection }: JoiningEngine,
   { secrets, configuredToken }: JoinOptions,
 ): Promise<string> {
-  // The identity is secret: a join token alone is not enough to take the place of a registered engine.
+  // The identity is secret: a join token alone is not enough to take the place of a registered
+  // engine.
   const identityHash = hashSecret(identity)
-  const [known] = await tx.select().from(engine).where(eq(engine.identity_hash, identityHash)).for('update')
+  const [known] = await tx
+    .select()
+    .from(engine)
+    .where(eq(engine.identity_hash, identityHash))
+    .for('update')
   if (known) {
     assertConnected(connection)
     // The name remains unchanged, because people may have chosen it.
@@ -59,15 +68,21 @@ export async function joinEngine(
     .returning()
   const { engine_id: engineId } = firstRow(created)
   if (sites.length > 0)
-    await tx.insert(engineSite).values(sites.map(({ site_id }) => ({ engine_id: engineId, site_id })))
+    await tx
+      .insert(engineSite)
+      .values(sites.map(({ site_id }) => ({ engine_id: engineId, site_id })))
   return engineId
 }
 
 function assertConnected({ engine_address: address }: EngineConnection): void {
-  if (!address) throw new EyrieError('unavailable', 'the connection of the engine has ended: join again')
+  if (!address)
+    throw new EyrieError('unavailable', 'the connection of the engine has ended: join again')
 }
 
-/** Marks a stored token as used and returns its sites. Throws `EyrieError` (`auth`) if the token is unknown or has expired. */
+/**
+ * Marks a stored token as used and returns its sites. Throws `EyrieError` (`auth`) if the token is
+ * unknown or has expired.
+ */
 async function consumeToken(tx: Transaction, token: string): Promise<string[]> {
   const notExpired = or(isNull(joinToken.expires_at), gt(joinToken.expires_at, sql`now()`))
   const [row] = await tx

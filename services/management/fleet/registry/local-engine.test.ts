@@ -37,7 +37,12 @@ describe('local engine', () => {
     await start('http://127.0.0.1:8100', 'first')
     expect(await engines()).toEqual([registered])
     await start('https://[::1]:9100', 'second')
-    const moved = { engine_address: '::1', engine_port: 9100, engine_is_secure: true, engine_key: 'second' }
+    const moved = {
+      engine_address: '::1',
+      engine_port: 9100,
+      engine_is_secure: true,
+      engine_key: 'second',
+    }
     expect(await engines()).toMatchObject([{ engine_id: registered!.engine_id, ...moved }])
   })
 

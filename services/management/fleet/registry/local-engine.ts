@@ -19,8 +19,8 @@ const HTTP_PORT = 80
 const HTTPS_PORT = 443
 
 /**
- * Registers the local engine at the first start. Later starts update its address and token. An operator may delete the
- * local engine, which is then not registered again.
+ * Registers the local engine at the first start. Later starts update its address and token. An
+ * operator may delete the local engine, which is then not registered again.
  */
 export function registerLocalEngine(
   database: Database,
@@ -56,7 +56,8 @@ async function updateEngine(
   { url, token = '' }: LocalEngine,
 ) {
   const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
-  if (stored) await updateConnection(tx, secrets, stored, { ...parseEngineUrl(url), engine_key: token })
+  if (stored)
+    await updateConnection(tx, secrets, stored, { ...parseEngineUrl(url), engine_key: token })
 }
 
 /** Returns the columns of a registered engine that contain its address. */
@@ -72,14 +73,23 @@ function parseEngineUrl(url: string): Omit<EngineConnection, 'engine_key'> {
   }
 }
 
-/** Returns the id of the local engine, even if the engine has been deleted. Undefined before its registration. */
+/**
+ * Returns the id of the local engine, even if the engine has been deleted. Undefined
+ * before its registration.
+ */
 export async function findLocalEngineId(tx: Transaction): Promise<string | undefined> {
   const [row] = await tx.select().from(setting).where(eq(setting.name, SETTING_NAME))
   return (row?.value as { engine_id: string } | undefined)?.engine_id
 }
 
-/** Returns the ids that the local engine has assigned to those of its channels that `caller` may see. */
-export async function findLocalChannels(database: Database, caller: Principal): Promise<ReadonlySet<number>> {
+/**
+ * Returns the ids that the local engine has assigned to those of its channels that `caller` may
+ * see.
+ */
+export async function findLocalChannels(
+  database: Database,
+  caller: Principal,
+): Promise<ReadonlySet<number>> {
   const engineId = await database.system('live views', findLocalEngineId)
   if (engineId === undefined) return new Set()
 

@@ -5,8 +5,9 @@ import type { Database } from '../../db/database.ts'
 import { firstRow } from '../../db/rows.ts'
 import { engineRequest, FLEET_CHANNEL, lease } from '../../db/schema/index.ts'
 
-// Several management services may run on one database, and each engine is connected to (followed by) one of them. A service that needs
-// something from an engine of another service stores a request in the database, and waits for the result.
+// Several management services may run on one database, and each engine is connected to (followed
+// by) one of them. A service that needs something from an engine of another service stores a
+// request in the database, and waits for the result.
 
 /** What can be requested for an engine. */
 export type RequestKind = 'reconcile' | 'repair'
@@ -18,7 +19,10 @@ export interface RequestedLink {
 }
 
 const POLL_MS = 100
-/** How long to wait for a result: long enough for a management service to begin to follow the engine, and to do the work. */
+/**
+ * How long to wait for a result: long enough for a management service to begin to follow the
+ * engine, and to do the work.
+ */
 const TIMEOUT_MS: Record<RequestKind, number> = { reconcile: 5000, repair: 30_000 }
 /** Older requests are deleted: no service waits for their results any more. */
 const MAX_AGE_S = 60
@@ -26,11 +30,13 @@ const MAX_AGE_S = 60
 /** The name of these transactions in the audit log. */
 const OPERATION = 'requests to engines'
 
-const NOT_FOLLOWED = 'no management service has connected to the engine yet: try again in a few seconds'
+const NOT_FOLLOWED =
+  'no management service has connected to the engine yet: try again in a few seconds'
 
 /**
- * Requests work on an engine from the management service that follows it, and waits for the result. Rejects with `EyrieError`
- * (`unavailable`) if a repair fails. A reconciliation that fails is not reported, because it is repeated anyway.
+ * Requests work on an engine from the management service that follows it, and waits for the result.
+ * Rejects with `EyrieError` (`unavailable`) if a repair fails. A reconciliation that fails is not
+ * reported, because it is repeated anyway.
  */
 export async function requestFromFollower(
   database: Database,
@@ -38,7 +44,8 @@ export async function requestFromFollower(
   kind: RequestKind,
 ): Promise<void> {
   const requestId = await storeRequest(database, engineId, kind)
-  const failure = requestId === undefined ? NOT_FOLLOWED : await waitForFailure(database, requestId, kind)
+  const failure =
+    requestId === undefined ? NOT_FOLLOWED : await waitForFailure(database, requestId, kind)
   if (kind === 'repair' && failure !== undefined) throw new EyrieError('unavailable', failure)
 }
 
@@ -52,7 +59,9 @@ const storeRequest = (database: Database, engineId: string, kind: RequestKind) =
     return firstRow(created).request_id
   })
 
-/** Waits for the result of a request. Resolves to why it has failed, or to undefined after success. */
+/**
+ * Waits for the result of a request. Resolves to why it has failed, or to undefined after success.
+ */
 async function waitForFailure(
   database: Database,
   requestId: string,
@@ -71,7 +80,10 @@ async function waitForFailure(
   return NOT_FOLLOWED
 }
 
-/** Does what other management services have requested for an engine, stores the results, and deletes old requests. */
+/**
+ * Does what other management services have requested for an engine, stores the results, and
+ * deletes old requests.
+ */
 export async function serveRequests(
   database: Database,
   engineId: string,

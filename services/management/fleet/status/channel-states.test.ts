@@ -1,7 +1,10 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/management/shared-management.ts'
 import { channel, engineState } from '../../db/schema/index.ts'
 import { storeChannelStates } from './channel-states.ts'
 
@@ -20,7 +23,13 @@ describe('channel state', () => {
     let seq = 0
     const receiveState = async (data: { state: string; reason?: string; lost?: true }) => {
       seq += 1
-      const message = { source: 1, pipeline: 1, pts: null, epoch: null, time: new Date().toISOString() }
+      const message = {
+        source: 1,
+        pipeline: 1,
+        pts: null,
+        epoch: null,
+        time: new Date().toISOString(),
+      }
       await storeChannelStates(management.database, engineId, [
         { ...message, seq, channel: sid, kind: 'state', data },
       ])

@@ -8,8 +8,9 @@ import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 const OPERATION = 'follow an engine'
 
 /**
- * Stores the latest state that an engine has reported for each of its channels. The messages identify a channel by its
- * `sid`, the id that the engine has assigned. Resolves to whether any of these channels has failed.
+ * Stores the latest state that an engine has reported for each of its channels. The messages
+ * identify a channel by its `sid`, the id that the engine has assigned. Resolves to whether any of
+ * these channels has failed.
  */
 export async function storeChannelStates(
   database: Database,
@@ -51,7 +52,10 @@ export async function storeChannelStates(
   return [...statesBySid.values()].some(({ status }) => status === 'failed')
 }
 
-/** Stores the states of all channels of an engine, as the engine reports them now. Called when state messages were lost. */
+/**
+ * Stores the states of all channels of an engine, as the engine reports them now. Called when
+ * state messages were lost.
+ */
 export async function refreshChannelStates(
   database: Database,
   engineId: string,
@@ -62,11 +66,16 @@ export async function refreshChannelStates(
       .select({ pipeline_id: provision.record_id, sid: provision.sid })
       .from(provision)
       .where(
-        and(eq(provision.engine_id, engineId), eq(provision.kind, 'pipeline'), isNotNull(provision.sid)),
+        and(
+          eq(provision.engine_id, engineId),
+          eq(provision.kind, 'pipeline'),
+          isNotNull(provision.sid),
+        ),
       ),
   )
   for (const { pipeline_id: pipelineId, sid } of pipelines) {
-    // The query returns only pipelines with an id. The channels of a pipeline have the status of their pipeline.
+    // The query returns only pipelines with an id. The channels of a pipeline have the
+    // status of their pipeline.
     const { status, reason = '' } = await engine.pipelineStatistics(sid!)
     await database.system(OPERATION, tx => {
       const channels = tx

@@ -1,5 +1,11 @@
 import type { Client } from '@eyrie/client'
-import { type About, type Activation, type Catalog, EyrieError, type SystemStatistics } from '@eyrie/contract'
+import {
+  type About,
+  type Activation,
+  type Catalog,
+  EyrieError,
+  type SystemStatistics,
+} from '@eyrie/contract'
 import { type Egress, fetchFrom } from '@eyrie/kit'
 import { z } from 'zod'
 import type { EngineAddress } from '../registry/engine-record.ts'
@@ -22,7 +28,8 @@ export async function readEngineFacts(
   address: EngineAddress,
   egress: Egress,
 ): Promise<EngineFacts> {
-  // The first call needs nothing but a valid token, so its error shows what is wrong with the connection.
+  // The first call needs nothing but a valid token, so its error shows what is wrong
+  // with the connection.
   const about = await engine.about().catch(error => {
     throw isTokenRejected(error) ? createKeyError(address, error) : error
   })
@@ -38,8 +45,8 @@ export async function readEngineFacts(
 const isTokenRejected = (error: unknown) => error instanceof EyrieError && error.code === 'auth'
 
 /**
- * Creates the error for a rejected token. The error of the engine describes the header to send. The operator of the management service
- * has to set the field `engine_key` instead.
+ * Creates the error for a rejected token. The error of the engine describes the header to send. The
+ * operator of the management service has to set the field `engine_key` instead.
  */
 function createKeyError({ token }: EngineAddress, cause: unknown): EyrieError {
   const problem = token
@@ -63,7 +70,10 @@ async function readRoutes(
       signal: AbortSignal.timeout(timeoutMs),
     })
     const { paths } = openApiDocument.parse(await response.json())
-    const routes = Object.entries(paths).map(([path, methods]) => [`/api/v3${path}`, Object.keys(methods)])
+    const routes = Object.entries(paths).map(([path, methods]) => [
+      `/api/v3${path}`,
+      Object.keys(methods),
+    ])
     return Object.fromEntries(routes)
   } catch (cause) {
     const reason = `failed to read the API document at ${url}: check that an engine has this address and port`

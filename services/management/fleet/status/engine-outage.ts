@@ -4,14 +4,20 @@ import type { EngineFailure } from './engine-failure.ts'
 
 /** Tracks since when and why an engine cannot be used. */
 export interface OutageTracker {
-  /** Records a failed attempt or a lost connection. `lastResponseAt` is when the engine last answered, if it ever has. */
+  /**
+   * Records a failed attempt or a lost connection. `lastResponseAt` is when the engine last
+   * answered, if it ever has.
+   */
   recordFailure(failure: EngineFailure, lastResponseAt: Date | null): void
   recordConnected(): void
   /** Returns the outage once it has lasted for the grace time. */
   current(engine: Pick<EngineOutage, 'engine_id' | 'engine_name'>): EngineOutage | undefined
 }
 
-/** Creates a tracker. Outages that are shorter than `graceMs`, such as a restart of the engine, are not reported. */
+/**
+ * Creates a tracker. Outages that are shorter than `graceMs`, such as a restart of the
+ * engine, are not reported.
+ */
 export function createOutageTracker(graceMs: number, nowMs = Date.now): OutageTracker {
   /** `since` is when the engine last answered. The grace time begins with the first failure. */
   let outage: { failure: EngineFailure; since: Date; firstFailureMs: number } | undefined
@@ -38,7 +44,12 @@ export function createOutageTracker(graceMs: number, nowMs = Date.now): OutageTr
 }
 
 /** Describes an outage in one line, for the operator of the appliance. */
-export function describeOutage({ engine_name: engineName, status, since, reason }: EngineOutage): string {
+export function describeOutage({
+  engine_name: engineName,
+  status,
+  since,
+  reason,
+}: EngineOutage): string {
   const time = `${since.slice(0, 19).replace('T', ' ')} UTC`
   return status === 'offline'
     ? `engine ${engineName} has been offline since ${time}: ${reason}: check that it runs, and the network to it`

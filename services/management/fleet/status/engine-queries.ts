@@ -19,7 +19,10 @@ const INITIAL_STATE = {
   reason: '',
 }
 
-/** Returns the engines that meet a condition on columns of `engine`, each with its last known state and its sites. */
+/**
+ * Returns the engines that meet a condition on columns of `engine`, each with its last known
+ * state and its sites.
+ */
 export async function findEngines(tx: Transaction, condition: SQL | undefined) {
   const rows = await tx
     .select()
@@ -73,15 +76,17 @@ async function findSampledEngines(tx: Transaction): Promise<Set<string>> {
 const MAX_LOAD_POINTS = 1000
 
 /**
- * Returns the load history of an engine, oldest first, and its uptime in seconds. A long history is divided into equal
- * intervals, with one mean value for each.
+ * Returns the load history of an engine, oldest first, and its uptime in seconds. A long history is
+ * divided into equal intervals, with one mean value for each.
  */
 export async function readEngineLoad(tx: Transaction, engineId: string) {
   const { time, cpu, mem_physical: memPhysical, mem_virtual: memVirtual } = engineStatistics
   const isOfEngine = eq(engineStatistics.engine_id, engineId)
 
   const [span] = await tx
-    .select({ ms: sql<number>`coalesce(extract(epoch from max(${time}) - min(${time})), 0)::float8 * 1000` })
+    .select({
+      ms: sql<number>`coalesce(extract(epoch from max(${time}) - min(${time})), 0)::float8 * 1000`,
+    })
     .from(engineStatistics)
     .where(isOfEngine)
   const intervalMs = Math.max(1, Math.ceil((span?.ms ?? 0) / MAX_LOAD_POINTS))
@@ -104,5 +109,9 @@ export async function readEngineLoad(tx: Transaction, engineId: string) {
     .select({ engine_uptime: engineState.engine_uptime })
     .from(engineState)
     .where(eq(engineState.engine_id, engineId))
-  return { engine_id: engineId, engine_stats: engineStats, engine_uptime: state?.engine_uptime ?? 0 }
+  return {
+    engine_id: engineId,
+    engine_stats: engineStats,
+    engine_uptime: state?.engine_uptime ?? 0,
+  }
 }

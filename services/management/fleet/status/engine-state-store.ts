@@ -20,7 +20,8 @@ type StateValues = PgUpdateSetSource<typeof engineState>
 const OPERATION = 'follow an engine'
 
 /**
- * Persists the state of one engine: whether it is connected, its facts, its load, and the position up to which its output was stored.
+ * Persists the state of one engine: whether it is connected, its facts, its load, and the position
+ * up to which its output was stored.
  */
 export interface EngineStateStore {
   recordConnected(facts: EngineFacts): Promise<void>
@@ -34,11 +35,14 @@ export interface EngineStateStore {
   recordDisconnected(status: number, reason: string): Promise<void>
   /** Records the condition of the engine, for the management services that do not follow it. */
   recordCondition(reported: ReportedCondition): Promise<void>
-  /** Records the differences between the engine and its stored configuration that a reconciliation has left. */
+  /**
+   * Records the differences between the engine and its stored configuration that a
+   * reconciliation has left.
+   */
   recordDrift(drift: Drift[]): Promise<void>
   /**
-   * Resolves to the id of the engine's output log and the sequence number of its last stored message. Undefined
-   * before the first message.
+   * Resolves to the id of the engine's output log and the sequence number of its last stored
+   * message. Undefined before the first message.
    */
   readPosition(): Promise<{ log_id: string; seq: number } | undefined>
   deleteSamplesBefore(time: Date): Promise<void>
@@ -50,7 +54,10 @@ export function createEngineStateStore(database: Database, engineId: string): En
       await work(tx)
     })
 
-  /** Inserts the engine's row with these values, or updates it. The values in `updates` apply only to a row that exists already. */
+  /**
+   * Inserts the engine's row with these values, or updates it. The values in `updates` apply only
+   * to a row that exists already.
+   */
   const upsert = (tx: Transaction, values: StateValues, updates: StateValues = {}) =>
     tx
       .insert(engineState)
@@ -72,7 +79,10 @@ export function createEngineStateStore(database: Database, engineId: string): En
       .where(inArray(channelState.channel_id, channels))
   }
 
-  /** Lets the pictures of the engine that are not fetched yet be fetched now, without waiting for their back-off. */
+  /**
+   * Lets the pictures of the engine that are not fetched yet be fetched now, without
+   * waiting for their back-off.
+   */
   const retryPictures = (tx: Transaction) =>
     tx
       .update(picture)
@@ -118,14 +128,21 @@ export function createEngineStateStore(database: Database, engineId: string): En
           await upsert(tx, { ...values, unusable_since: null })
         } else {
           const unusableSince = sql`coalesce(${engineState.unusable_since}, now())`
-          await upsert(tx, { ...values, unusable_since: sql`now()` }, { unusable_since: unusableSince })
+          await upsert(
+            tx,
+            { ...values, unusable_since: sql`now()` },
+            { unusable_since: unusableSince },
+          )
         }
         await setChannelsCurrent(tx, false)
       }),
 
     readPosition: () =>
       database.system(OPERATION, async tx => {
-        const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engineId))
+        const [state] = await tx
+          .select()
+          .from(engineState)
+          .where(eq(engineState.engine_id, engineId))
         return state?.log_id ? { log_id: state.log_id, seq: state.seq } : undefined
       }),
 
@@ -138,9 +155,13 @@ export function createEngineStateStore(database: Database, engineId: string): En
   }
 }
 
-const NO_LICENSE = 'no license is activated: send a license to the engine with POST /api/v3/activation'
+const NO_LICENSE =
+  'no license is activated: send a license to the engine with POST /api/v3/activation'
 
-/** Returns the state of a connected engine. Without a license an engine responds to calls, but runs no channels. */
+/**
+ * Returns the state of a connected engine. Without a license an engine responds to calls,
+ * but runs no channels.
+ */
 const toConnectedState = (isActivated: boolean) => ({
   engine_status: isActivated ? ENGINE_STATUS.online : ENGINE_STATUS.error,
   reason: isActivated ? '' : NO_LICENSE,

@@ -5,7 +5,10 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, type ReportedCondition } from '../../db/schema/index.ts'
 import { isAnyOf } from '../../db/text-array.ts'
 
-/** What the management service that is connected to an engine (follows it) has stored about the engine, for the other services. */
+/**
+ * What the management service that is connected to an engine (follows it) has stored about the
+ * engine, for the other services.
+ */
 export interface ReportedState {
   engine_id: string
   /** Null while the engine can be used. */
@@ -15,8 +18,8 @@ export interface ReportedState {
 }
 
 /**
- * Reads the reported states of engines that other management services follow. A shorter outage than `graceMs` is not reported. An
- * engine without a stored state is omitted.
+ * Reads the reported states of engines that other management services follow. A shorter outage than
+ * `graceMs` is not reported. An engine without a stored state is omitted.
  */
 export async function readReportedStates(
   database: Database,

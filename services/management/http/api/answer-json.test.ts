@@ -33,8 +33,18 @@ describe('response serializer', () => {
       { id: 'a', b: 1 },
       { id: 'a', b: 1 },
     ],
-    ['keeps all entries of a record', z.record(z.string(), z.unknown()), { a: { b: 1 } }, { a: { b: 1 } }],
-    ['writes null for a nullable object', z.object({ it: inner.nullable() }), { it: null }, { it: null }],
+    [
+      'keeps all entries of a record',
+      z.record(z.string(), z.unknown()),
+      { a: { b: 1 } },
+      { a: { b: 1 } },
+    ],
+    [
+      'writes null for a nullable object',
+      z.object({ it: inner.nullable() }),
+      { it: null },
+      { it: null },
+    ],
     ['omits an absent optional object', z.object({ it: inner.optional() }), {}, {}],
     [
       'writes the default of an absent field',

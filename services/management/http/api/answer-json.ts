@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 
 /**
- * Returns a function that serializes responses as JSON. Objects are reduced to the fields in the schema, because
- * database rows may have columns that the API does not show. Values are not validated again: they were validated
- * before they were stored.
+ * Returns a function that serializes responses as JSON. Objects are reduced to the fields in the
+ * schema, because database rows may have columns that the API does not show. Values are not
+ * validated again: they were validated before they were stored.
  *
- * Example: with the schema `z.object({ name: z.string() })`, the row `{ name: 'a', secret: 'b' }` becomes
- * `{"name":"a"}`.
+ * Example: with the schema `z.object({ name: z.string() })`, the row `{ name: 'a', secret: 'b' }`
+ * becomes `{"name":"a"}`.
  */
 export function createSerializer(schema: z.ZodType): (value: unknown) => string {
   const select = createSelector(schema)
@@ -34,7 +34,9 @@ function createSelector(schema: z.ZodType): Selector {
   const definition = getDefinition(schema)
   switch (definition.type) {
     case 'object':
-      return isLoose(definition) ? identity : skipNullish(createFieldSelector(schema as z.ZodObject))
+      return isLoose(definition)
+        ? identity
+        : skipNullish(createFieldSelector(schema as z.ZodObject))
     case 'array': {
       const select = createSelector(definition.element)
       // An array whose elements are serialized as they are needs no copy.
@@ -71,7 +73,8 @@ const isLoose = ({ catchall }: Definition) =>
 /** Selects the fields of an object that its schema names. */
 function createFieldSelector({ shape }: z.ZodObject): Selector {
   const selectors = new Map<string, Selector>()
-  for (const [name, schema] of Object.entries(shape)) selectors.set(name, createSelector(schema as z.ZodType))
+  for (const [name, schema] of Object.entries(shape))
+    selectors.set(name, createSelector(schema as z.ZodType))
 
   return value => {
     const object = value as Record<string, unknown>
@@ -90,10 +93,14 @@ function createVariantSelector(options: z.ZodType[], union: z.ZodType): Selector
   }
 }
 
-/** Recognizes the variant of an array by its first element, and the variant of an object by its field names. */
+/**
+ * Recognizes the variant of an array by its first element, and the variant of an
+ * object by its field names.
+ */
 function matches(schema: z.ZodType, value: unknown): boolean {
   const { type, element } = getDefinition(schema)
-  if (type === 'array') return Array.isArray(value) && (value.length === 0 || matches(element, value[0]))
+  if (type === 'array')
+    return Array.isArray(value) && (value.length === 0 || matches(element, value[0]))
   if (type !== 'object') return schema.safeParse(value).success
   return Object.keys((schema as z.ZodObject).shape).every(name => name in (value as object))
 }

@@ -54,7 +54,9 @@ test('the document describes GET, with its parameter, for routes that Location p
     if (!readBack) continue
     expect(paths[readBack.path]).toMatchObject({
       get: {
-        parameters: expect.arrayContaining([expect.objectContaining({ name: readBack.by, in: 'query' })]),
+        parameters: expect.arrayContaining([
+          expect.objectContaining({ name: readBack.by, in: 'query' }),
+        ]),
       },
     })
   }
@@ -68,14 +70,20 @@ test('the document marks exactly the query parameters as required that the serve
     if (!query) continue
     const { parameters } = (paths[path] as Record<string, { parameters: Parameter[] }>)[method]!
     const marked = parameters.filter(parameter => parameter.required).map(({ name }) => name)
-    expect({ operation, required: marked.toSorted() }).toEqual({ operation, required: required.toSorted() })
+    expect({ operation, required: marked.toSorted() }).toEqual({
+      operation,
+      required: required.toSorted(),
+    })
   }
 })
 
 test('the document describes 202 for views that may be stale, and the media type of images', async () => {
   const { paths } = await read()
   const { responses } = (paths['/customer/view'] as Described).get!
-  expect(responses[202]).toEqual({ ...responses[200]!, description: expect.stringContaining('stale') })
+  expect(responses[202]).toEqual({
+    ...responses[200]!,
+    description: expect.stringContaining('stale'),
+  })
   expect((paths['/image/secure'] as Described).get!.responses[200]).toMatchObject({
     content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
   })
@@ -86,7 +94,8 @@ test('the document marks ignored body fields as read-only', async () => {
   for (const { path, ignoredFields = [] } of allManagementRoutes) {
     if (ignoredFields.length === 0) continue
     const { schema } = (paths[path] as Described).post!.requestBody.content['application/json']!
-    for (const field of ignoredFields) expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
+    for (const field of ignoredFields)
+      expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
     expect(schema).toMatchObject({ additionalProperties: false })
   }
 })

@@ -4,14 +4,22 @@ import {
   fieldErrors,
   type ManagementRoute,
 } from '@eyrie/contract/management/index'
-import { type ApiDocument, createApiDocument, createDocsPage, jsonContent } from '@eyrie/kit/api-docs'
+import {
+  type ApiDocument,
+  createApiDocument,
+  createDocsPage,
+  jsonContent,
+} from '@eyrie/kit/api-docs'
 import { mountRoutes } from '@eyrie/kit/mount-routes'
 import type { RouteConfig } from '@hono/zod-openapi'
 import type { Hono } from 'hono'
 import { z } from 'zod'
 import { listMethods, type Method } from './operation.ts'
 
-/** Serves the OpenAPI document and the documentation page. Both are available without a token and without the database. */
+/**
+ * Serves the OpenAPI document and the documentation page. Both are available without a token and
+ * without the database.
+ */
 export function serveApiDocument(app: Hono, version: string): void {
   let document: ApiDocument | undefined
   // Created at the first request, because it takes a fifth of a second.
@@ -48,7 +56,9 @@ const ERROR_STATUSES: Record<number, string> = {
   503: 'A required component is unavailable; retry after the number of seconds in Retry-After',
 }
 
-const errorResponse = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
+const errorResponse = z
+  .object({ ...envelope(fieldErrors.nullable()).shape })
+  .meta({ id: 'Refusal' })
 
 /** Returns the OpenAPI description of one method of a route. */
 function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
@@ -69,7 +79,9 @@ function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
       [status]: { description: 'Success', content },
-      ...(route.mayBeStale && { 202: { description: 'Success; the response may be stale', content } }),
+      ...(route.mayBeStale && {
+        202: { description: 'Success; the response may be stale', content },
+      }),
       ...describeErrors(),
     },
   }
@@ -78,7 +90,9 @@ function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
 function describeErrors() {
   const content = jsonContent(errorResponse)
   const entries = Object.entries(ERROR_STATUSES)
-  return Object.fromEntries(entries.map(([status, description]) => [status, { description, content }]))
+  return Object.fromEntries(
+    entries.map(([status, description]) => [status, { description, content }]),
+  )
 }
 
 const binary = z.string().meta({ format: 'binary' })
@@ -87,7 +101,9 @@ const ignoredField = z.unknown().optional().meta({ readOnly: true })
 
 /** Describes the content of a successful response: a file, or JSON in the response envelope. */
 const describeResponse = ({ response, responseType }: ManagementRoute) =>
-  responseType ? { [responseType]: { schema: binary } } : jsonContent(envelope(response ?? z.null()))
+  responseType
+    ? { [responseType]: { schema: binary } }
+    : jsonContent(envelope(response ?? z.null()))
 
 /** Describes the body of a request: JSON, an uploaded file, or none. */
 function describeBody({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {

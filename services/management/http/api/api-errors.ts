@@ -9,7 +9,8 @@ import { findPostgresError } from '../../db/database-errors.ts'
 export function createApiErrorHandler(log: Log): ErrorHandler {
   const answerError = createErrorHandler(log, { translate: fromDatabaseError, toBody: toErrorBody })
   return (error, context) => {
-    if (error instanceof EyrieError && error.code === 'auth') context.header('WWW-Authenticate', 'Bearer')
+    if (error instanceof EyrieError && error.code === 'auth')
+      context.header('WWW-Authenticate', 'Bearer')
     return answerError(error, context)
   }
 }
@@ -21,7 +22,10 @@ export const toErrorBody = ({ message, value, status }: EyrieError) => ({
   response_code: status,
 })
 
-/** Translates a violated constraint or policy into an error for the caller. Returns undefined for any other error. */
+/**
+ * Translates a violated constraint or policy into an error for the caller. Returns undefined
+ * for any other error.
+ */
 function fromDatabaseError(error: unknown): EyrieError | undefined {
   const cause = findPostgresError(error)
   return cause && DATABASE_ERRORS[cause.code]?.(cause)
@@ -34,23 +38,32 @@ const DATABASE_ERRORS: Record<string, (cause: postgres.PostgresError) => EyrieEr
   // foreign_key_violation
   23503: toReferenceError,
   // unique_violation
-  23505: cause => toFieldError('conflict', cause, `another ${toRecordName(cause)} has this already`),
+  23505: cause =>
+    toFieldError('conflict', cause, `another ${toRecordName(cause)} has this already`),
   // check_violation
   23514: cause => toFieldError('syntax', cause, 'this value is not allowed'),
   // insufficient_privilege
   42501: cause => new EyrieError('rights', NOT_PERMITTED, { cause }),
 }
 
-const NOT_PERMITTED = 'your role and your assignments do not include this change: ask an administrator'
+const NOT_PERMITTED =
+  'your role and your assignments do not include this change: ask an administrator'
 
-/** Translates a violated foreign key: a record to delete is still in use, or a record to write refers to one that does not exist. */
+/**
+ * Translates a violated foreign key: a record to delete is still in use, or a record to write
+ * refers to one that does not exist.
+ */
 function toReferenceError(cause: postgres.PostgresError): EyrieError {
   const isInUse = cause.message.startsWith('update or delete')
   if (!isInUse) return toFieldError('id', cause, 'there is no such record here')
   const referringRecord = withArticle(toRecordName(cause))
-  return new EyrieError('reference', `${referringRecord} still refers to it: delete or change that first`, {
-    cause,
-  })
+  return new EyrieError(
+    'reference',
+    `${referringRecord} still refers to it: delete or change that first`,
+    {
+      cause,
+    },
+  )
 }
 
 /** Tables that callers know under the name of another record. */
@@ -62,7 +75,10 @@ const toRecordName = ({ table_name = 'record' }: postgres.PostgresError) =>
 /** Table names that start with u, such as `user`, take the article `a`. */
 const withArticle = (name: string) => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
 
-/** Creates an error about the fields that violate a constraint. They have the names of the columns of the constraint. */
+/**
+ * Creates an error about the fields that violate a constraint. They have the names of the
+ * columns of the constraint.
+ */
 function toFieldError(
   code: 'id' | 'conflict' | 'syntax',
   cause: postgres.PostgresError,

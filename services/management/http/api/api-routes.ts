@@ -20,7 +20,10 @@ export interface ApiOptions {
   operations: Operation[]
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
-  /** Returns the caller, or undefined without credentials. Throws `EyrieError` (`auth`) for invalid credentials. */
+  /**
+   * Returns the caller, or undefined without credentials. Throws `EyrieError` (`auth`) for
+   * invalid credentials.
+   */
   identify(context: Context, route: ManagementRoute): Promise<Principal | undefined>
   /** Called after every operation that may have changed something. */
   onChange(): void
@@ -28,9 +31,9 @@ export interface ApiOptions {
 }
 
 /**
- * Creates the management API from its operations, to be mounted under `/api/v1`. An operation is a route of the
- * contract with the function that handles it. Every request is authorized, validated, handled and answered here in
- * the same way.
+ * Creates the management API from its operations, to be mounted under `/api/v1`. An operation is a
+ * route of the contract with the function that handles it. Every request is authorized, validated,
+ * handled and answered here in the same way.
  */
 export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   const api = new Hono()
@@ -44,14 +47,18 @@ export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   api.onError(createApiErrorHandler(log))
   mountRoutes(api, endpoints, '/api/v1')
   api.all('*', context => {
-    throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists all paths`)
+    throw new EyrieError(
+      'id',
+      `there is no ${context.req.path}: /api/v1/openapi.json lists all paths`,
+    )
   })
   return api
 }
 
 /**
- * Returns the request handler of an operation. It authorizes the caller before it reads the input, so that an
- * unauthenticated client learns nothing about the input's errors, and cannot make management read large bodies.
+ * Returns the request handler of an operation. It authorizes the caller before it reads the input,
+ * so that an unauthenticated client learns nothing about the input's errors, and cannot make
+ * management read large bodies.
  */
 function createHandler(
   { route, handle }: Operation,
@@ -67,7 +74,8 @@ function createHandler(
     const input = await readInput(context, route)
     const file = route.fileField ? await readUpload(context, route) : undefined
 
-    // Each route has its own types of input and caller. TypeScript cannot relate them for an unknown route.
+    // Each route has its own types of input and caller. TypeScript cannot relate them
+    // for an unknown route.
     const call = { input, caller, file, context } as Call
     const reply = await handle(call, database()).finally(() => {
       // Called after errors too: a failed operation may have changed something.

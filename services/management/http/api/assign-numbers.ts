@@ -1,4 +1,7 @@
-/** Assigns a number to every item that has no number under `key`: the smallest unused number, starting at 1. */
+/**
+ * Assigns a number to every item that has no number under `key`: the smallest unused
+ * number, starting at 1.
+ */
 export function assignMissingNumbers<
   Key extends string,
   Item extends Partial<Record<Key, number | undefined>>,
@@ -13,5 +16,7 @@ export function assignMissingNumbers<
     return candidate
   }
 
-  return items.map(item => ({ ...item, [key]: item[key] ?? nextUnused() }) as Item & Record<Key, number>)
+  return items.map(
+    item => ({ ...item, [key]: item[key] ?? nextUnused() }) as Item & Record<Key, number>,
+  )
 }

@@ -111,7 +111,12 @@ describe('read-only fields in a body', () => {
       change_password: false,
       password: 'another horse',
       confirm_password: 'another horse',
-      ...{ role_key: 'superadmin', is_active: true, is_verified: true, site_ids: [hierarchy.site_id] },
+      ...{
+        role_key: 'superadmin',
+        is_active: true,
+        is_verified: true,
+        site_ids: [hierarchy.site_id],
+      },
     }
     const hash = () =>
       management.database.system('test', async tx => {
@@ -125,21 +130,24 @@ describe('read-only fields in a body', () => {
     expect(await hash()).toBe(before)
   })
 
-  it.each(['is_active', 'is_verified', 'role_key'])('are rejected at registration: %s', async field => {
-    const person = {
-      email: 'x@eyrie.test',
-      first_name: '',
-      last_name: '',
-      password: 'correct horse',
-      role_key: '',
-    }
-    const { status } = await management.send(
-      routes.user.register,
-      { ...person, user_id: management.superadmin.user_id, [field]: 1 },
-      null,
-    )
-    expect(status).toBe(400)
-  })
+  it.each(['is_active', 'is_verified', 'role_key'])(
+    'are rejected at registration: %s',
+    async field => {
+      const person = {
+        email: 'x@eyrie.test',
+        first_name: '',
+        last_name: '',
+        password: 'correct horse',
+        role_key: '',
+      }
+      const { status } = await management.send(
+        routes.user.register,
+        { ...person, user_id: management.superadmin.user_id, [field]: 1 },
+        null,
+      )
+      expect(status).toBe(400)
+    },
+  )
 })
 
 it('responses contain only columns of the contract', async () => {
@@ -154,7 +162,10 @@ it('responses contain only columns of the contract', async () => {
 
 it('rejects an id chosen by the caller', async () => {
   const chosen = '01900000-0000-7000-8000-000000000001'
-  const input = { ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'chosen'), source_id: chosen }
+  const input = {
+    ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'chosen'),
+    source_id: chosen,
+  }
   const reply = await management.send(routes.source.create, input)
   expect(getCreatedId(reply)).not.toBe(chosen)
 })

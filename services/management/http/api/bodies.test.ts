@@ -15,7 +15,11 @@ async function post(body: string, type = 'application/json') {
 }
 
 async function read(reply: Response) {
-  const { message, response, response_code: responseCode } = (await reply.json()) as Record<string, unknown>
+  const {
+    message,
+    response,
+    response_code: responseCode,
+  } = (await reply.json()) as Record<string, unknown>
   expect(responseCode).toBe(reply.status)
   return { status: reply.status, message, response, headers: reply.headers }
 }
@@ -81,14 +85,21 @@ describe('request bodies', () => {
       const { status, response } = await read(
         await management.request(create.path, { method: 'POST', ...init }),
       )
-      const fields = Object.keys(organizationInput('key')).map(field => ({ field, reason: 'is required' }))
+      const fields = Object.keys(organizationInput('key')).map(field => ({
+        field,
+        reason: 'is required',
+      }))
       expect([status, response]).toEqual([400, { fields: expect.arrayContaining(fields) }])
     }
   })
 
   it('with several errors in one field are rejected, naming the field once', async () => {
     const { register } = managementRoutes.user
-    const { response } = await management.send(register, { email: 'x', password: [], first_name: 1 })
+    const { response } = await management.send(register, {
+      email: 'x',
+      password: [],
+      first_name: 1,
+    })
     const { fields } = response as { fields: { field: string }[] }
     expect(fields.map(({ field }) => field).sort()).toEqual([
       'email',
@@ -152,8 +163,13 @@ describe('request bodies', () => {
     ['a lone high surrogate', '\ud800'],
     ['a lone low surrogate', 'a\udc00'],
   ])('with %s in a text are rejected, naming the field', async (_, character) => {
-    expect(await post(text({ organization_name: character }))).toMatchObject(named('organization_name'))
-    const address = { ...organizationInput('key').organization_address, organization_city: character }
+    expect(await post(text({ organization_name: character }))).toMatchObject(
+      named('organization_name'),
+    )
+    const address = {
+      ...organizationInput('key').organization_address,
+      organization_city: character,
+    }
     expect(await post(text({ organization_address: address }))).toMatchObject(
       named('organization_address.organization_city'),
     )
@@ -161,8 +177,12 @@ describe('request bodies', () => {
   })
 
   it('with a key too long for an index are rejected', async () => {
-    const organizationKey = Array.from({ length: 256 }, (_, n) => String.fromCodePoint(0x1f300 + n)).join('')
-    expect(await post(text({ organization_key: organizationKey }))).toMatchObject(named('organization_key'))
+    const organizationKey = Array.from({ length: 256 }, (_, n) =>
+      String.fromCodePoint(0x1f300 + n),
+    ).join('')
+    expect(await post(text({ organization_key: organizationKey }))).toMatchObject(
+      named('organization_key'),
+    )
     expect((await post(text({ organization_key: organizationKey.slice(0, 254) }))).status).toBe(200)
   })
 })

@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest'
 import { documentedFields } from '../../../../test/fixtures/management/documented-fields.ts'
-import { type OperationCase, operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  type OperationCase,
+  operationCases,
+} from '../../../../test/fixtures/management/operation-cases.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/management/shared-management.ts'
 
 const management = sharedManagement()
 const records = sharedRecords(management)
@@ -18,7 +24,8 @@ async function requestFieldErrors({ route }: OperationCase, input: object) {
   return { status, reasons: Object.fromEntries(fields.map(({ field, reason }) => [field, reason])) }
 }
 
-const required = (fields: string[]) => Object.fromEntries(fields.map(field => [field, 'is required']))
+const required = (fields: string[]) =>
+  Object.fromEntries(fields.map(field => [field, 'is required']))
 
 /** Fields that clients may send back as null, because responses contain null. */
 const NULLABLE = [
@@ -52,16 +59,21 @@ it.each(withRequiredFields)(
   },
 )
 
-it.each(documentedFields)('$operation accepts exactly the documented optional fields', async testCase => {
-  const { operation, optional } = testCase
-  const invalid = Object.fromEntries([...optional, 'unknown'].map(field => [field, { invalid: true }]))
-  const { status, reasons } = await requestFieldErrors(getCase(operation), {
-    ...validInput(operation),
-    ...invalid,
-  })
-  expect([status, reasons.unknown]).toEqual([400, 'unknown field'])
-  for (const field of optional) expect(reasons[field]).not.toBe('unknown field')
-})
+it.each(documentedFields)(
+  '$operation accepts exactly the documented optional fields',
+  async testCase => {
+    const { operation, optional } = testCase
+    const invalid = Object.fromEntries(
+      [...optional, 'unknown'].map(field => [field, { invalid: true }]),
+    )
+    const { status, reasons } = await requestFieldErrors(getCase(operation), {
+      ...validInput(operation),
+      ...invalid,
+    })
+    expect([status, reasons.unknown]).toEqual([400, 'unknown field'])
+    for (const field of optional) expect(reasons[field]).not.toBe('unknown field')
+  },
+)
 
 /** Operations with a body. Queries cannot contain null. */
 const withBody = documentedFields.filter(({ operation }) => getCase(operation).route.body)

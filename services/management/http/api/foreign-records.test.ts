@@ -8,9 +8,15 @@ import {
   sourceInput,
 } from '../../../../test/fixtures/management/hierarchy.ts'
 import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
-import { type OperationCase, operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
+import {
+  type OperationCase,
+  operationCases,
+} from '../../../../test/fixtures/management/operation-cases.ts'
 import type { ManagementRecords } from '../../../../test/fixtures/management/records.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/management/shared-management.ts'
 
 const management = sharedManagement()
 const own = sharedRecords(management)
@@ -23,7 +29,10 @@ const kinds = ['admin', 'manager', 'viewer'] as const
 const callers = {} as Record<(typeof kinds)[number], SignedInUser>
 
 beforeAll(async () => {
-  missing = { ...(mapValues(foreign, () => randomUUID()) as ManagementRecords), ...pickShared(foreign) }
+  missing = {
+    ...(mapValues(foreign, () => randomUUID()) as ManagementRecords),
+    ...pickShared(foreign),
+  }
   const assigned = { customers: [own.customer_id] }
   callers.admin = await management.signIn('admin', { organization: own.organization_id })
   callers.manager = await management.signIn('manager', assigned)
@@ -34,9 +43,17 @@ const mapValues = (records: ManagementRecords, change: (value: string) => string
   Object.fromEntries(Object.entries(records).map(([key, value]) => [key, change(value)]))
 
 /** Values that do not belong to any organization. */
-const pickShared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
+const pickShared = ({ role_id, usecase_id, email }: ManagementRecords) => ({
+  role_id,
+  usecase_id,
+  email,
+})
 
-async function sendRequest({ route, example }: OperationCase, records: ManagementRecords, as: SignedInUser) {
+async function sendRequest(
+  { route, example }: OperationCase,
+  records: ManagementRecords,
+  as: SignedInUser,
+) {
   const { status, message, response } = await management.send(route, example.input?.(records), as)
   return { status, message, response }
 }
@@ -52,7 +69,9 @@ function listReferencedKeys({ example }: OperationCase): (keyof ManagementRecord
       },
     }),
   )
-  return keys.filter(key => !['role_id', 'usecase_id', 'email'].includes(key)) as (keyof ManagementRecords)[]
+  return keys.filter(
+    key => !['role_id', 'usecase_id', 'email'].includes(key),
+  ) as (keyof ManagementRecords)[]
 }
 
 /** Excludes routes that are open to anyone: their callers have no organization. */
@@ -74,8 +93,16 @@ describe.each(kinds)('another organization, for a %s', kind => {
 describe('a record of another organization, for an admin', () => {
   it.each(cases)('is hidden among own records from $name', async testCase => {
     for (const key of new Set(listReferencedKeys(testCase))) {
-      const foreignResult = await sendRequest(testCase, { ...own, [key]: foreign[key] }, callers.admin)
-      const missingResult = await sendRequest(testCase, { ...own, [key]: missing[key] }, callers.admin)
+      const foreignResult = await sendRequest(
+        testCase,
+        { ...own, [key]: foreign[key] },
+        callers.admin,
+      )
+      const missingResult = await sendRequest(
+        testCase,
+        { ...own, [key]: missing[key] },
+        callers.admin,
+      )
       expect({ key, ...foreignResult }).toEqual({ key, ...missingResult })
       expect(foreignResult.status).toBeOneOf([403, 404])
     }

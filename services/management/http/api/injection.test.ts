@@ -11,7 +11,10 @@ import {
   sourceInput,
 } from '../../../../test/fixtures/management/hierarchy.ts'
 import { operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/management/shared-management.ts'
 
 const routes = managementRoutes
 const attacks = [
@@ -50,20 +53,28 @@ const counts = () =>
 describe('SQL in a text', () => {
   it.each(attacks)('is stored unchanged: %s', async attack => {
     const organization = injectAttack(organizationInput(''), attack)
-    const organizationId = getCreatedId(await management.call(routes.organization.create, organization))
+    const organizationId = getCreatedId(
+      await management.call(routes.organization.create, organization),
+    )
     expect(
-      (await management.call(routes.organization.get, { organization_id: organizationId })).response,
+      (await management.call(routes.organization.get, { organization_id: organizationId }))
+        .response,
     ).toMatchObject(organization)
 
     const customer = injectAttack(customerInput(organizationId, ''), attack, [organizationId])
     const customerId = getCreatedId(await management.call(routes.customer.create, customer))
-    expect((await management.call(routes.customer.get, { customer_id: customerId })).response).toMatchObject(
-      customer,
-    )
+    expect(
+      (await management.call(routes.customer.get, { customer_id: customerId })).response,
+    ).toMatchObject(customer)
 
-    const site = injectAttack(siteInput(organizationId, customerId, ''), attack, [organizationId, customerId])
+    const site = injectAttack(siteInput(organizationId, customerId, ''), attack, [
+      organizationId,
+      customerId,
+    ])
     const siteId = getCreatedId(await management.call(routes.site.create, site))
-    expect((await management.call(routes.site.view, { site_id: siteId })).response).toMatchObject(site)
+    expect((await management.call(routes.site.view, { site_id: siteId })).response).toMatchObject(
+      site,
+    )
 
     const made = await createHierarchy(management, `beside ${attack}`)
     const place = [made.site_id, made.engine_id]
@@ -73,7 +84,9 @@ describe('SQL in a text', () => {
       place,
     )
     const deviceId = getCreatedId(await management.call(routes.device.create, device))
-    expect((await management.call(routes.device.get, { device_id: deviceId })).response).toMatchObject(device)
+    expect(
+      (await management.call(routes.device.get, { device_id: deviceId })).response,
+    ).toMatchObject(device)
 
     const source = {
       ...injectAttack(sourceInput(made.device_id, made.engine_id, ''), attack, [
@@ -84,7 +97,9 @@ describe('SQL in a text', () => {
       static_content: [{ [attack]: attack }],
     }
     const sourceId = getCreatedId(await management.call(routes.source.create, source))
-    expect((await management.call(routes.source.get, { source_id: sourceId })).response).toMatchObject(source)
+    expect(
+      (await management.call(routes.source.get, { source_id: sourceId })).response,
+    ).toMatchObject(source)
   })
 })
 
@@ -94,21 +109,24 @@ describe('SQL in a query', () => {
     ({ route }) => route.method === 'get' && route.query && route !== routes.report.export,
   )
 
-  it.each(reads)('does not widen the result of $name and causes no error', async ({ route, example }) => {
-    const before = await counts()
-    const given = example.input!(records) as Record<string, unknown>
-    for (const field of Object.keys(route.query!.shape))
-      for (const attack of inQueries) {
-        const { status, response } = await management.send(route, { ...given, [field]: attack })
-        expect({ field, attack, status }).toEqual({
-          field,
-          attack,
-          status: expect.toBeOneOf([200, 400, 404]),
-        })
-        if (status === 200) expect(response).toEqual([])
-      }
-    expect(await counts()).toEqual(before)
-  })
+  it.each(reads)(
+    'does not widen the result of $name and causes no error',
+    async ({ route, example }) => {
+      const before = await counts()
+      const given = example.input!(records) as Record<string, unknown>
+      for (const field of Object.keys(route.query!.shape))
+        for (const attack of inQueries) {
+          const { status, response } = await management.send(route, { ...given, [field]: attack })
+          expect({ field, attack, status }).toEqual({
+            field,
+            attack,
+            status: expect.toBeOneOf([200, 400, 404]),
+          })
+          if (status === 200) expect(response).toEqual([])
+        }
+      expect(await counts()).toEqual(before)
+    },
+  )
 
   it('does not widen the result of a list', async () => {
     const audited = await management.call(routes.audit.list, { record: 'organization' })

@@ -3,7 +3,10 @@ import { managementRoutes as routes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
 import { deviceInput } from '../../../../test/fixtures/management/hierarchy.ts'
 import { examples } from '../../../../test/fixtures/management/operation-examples.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/management/shared-management.ts'
 
 /** More than the 65,535 parameters that Postgres accepts in one query. */
 const LIST_LENGTH = 70_000
@@ -30,7 +33,10 @@ describe('lists beyond the limits of the database', () => {
   })
 
   it('are rejected for the sources of a pipeline', async () => {
-    const element = { name: 'line-crossing', config: { [createList(() => randomUUID()).join(',')]: {} } }
+    const element = {
+      name: 'line-crossing',
+      config: { [createList(() => randomUUID()).join(',')]: {} },
+    }
     const input = {
       ...examples.pipeline.create.input(records),
       pipeline_elements: { elements: [element] },
@@ -44,7 +50,10 @@ describe('lists beyond the limits of the database', () => {
     expect(
       await management.call(routes.device.create, { ...device, device_streams: deviceStreams }),
     ).toMatchObject(rejectionOf('device_streams'))
-    const stats = { ...examples.event.usecaseStats.input(records), usecase_meta_key: createList(() => 'up') }
+    const stats = {
+      ...examples.event.usecaseStats.input(records),
+      usecase_meta_key: createList(() => 'up'),
+    }
     expect(await management.send(routes.event.usecaseStats, stats)).toMatchObject(
       rejectionOf('usecase_meta_key'),
     )
@@ -68,7 +77,9 @@ describe('text of a million characters', () => {
       [field]: `${text.repeat(TEXT_LENGTH / text.length)}x`,
     })
     expect(status).toBe(400)
-    expect(response).toMatchObject({ fields: expect.arrayContaining([expect.objectContaining({ field })]) })
+    expect(response).toMatchObject({
+      fields: expect.arrayContaining([expect.objectContaining({ field })]),
+    })
   })
 })
 
@@ -77,7 +88,11 @@ describe('module file', () => {
     const body = new FormData()
     body.set('modulefile', new File([text], 'test.csv'))
     const headers = { authorization: `Bearer ${management.superadmin.token}` }
-    const reply = await management.request(routes.acl.upload.path, { method: 'POST', headers, body })
+    const reply = await management.request(routes.acl.upload.path, {
+      method: 'POST',
+      headers,
+      body,
+    })
     return { status: reply.status, ...((await reply.json()) as { response: unknown }) }
   }
 
@@ -85,13 +100,21 @@ describe('module file', () => {
     expect((await upload('mod,live,Live,viewer,/live,\n')).status).toBe(200)
     for (const text of ['', '\n\n', 'type,key,name,role,path,module_key\n'])
       expect(await upload(text)).toMatchObject(rejectionOf('modulefile'))
-    expect((await management.call(routes.acl.list, {})).response).toMatchObject([{ module_key: 'live' }])
+    expect((await management.call(routes.acl.list, {})).response).toMatchObject([
+      { module_key: 'live' },
+    ])
   })
 
   it('with a value that the database cannot store is rejected, naming the cell', async () => {
-    expect(await upload('mod,a\0b,Name,viewer,/a,\n')).toMatchObject(rejectionOf('modulefile.1.key'))
-    expect(await upload('mod,a,Na\0me,viewer,/a,\n')).toMatchObject(rejectionOf('modulefile.1.name'))
+    expect(await upload('mod,a\0b,Name,viewer,/a,\n')).toMatchObject(
+      rejectionOf('modulefile.1.key'),
+    )
+    expect(await upload('mod,a,Na\0me,viewer,/a,\n')).toMatchObject(
+      rejectionOf('modulefile.1.name'),
+    )
     const key = Array.from({ length: 2000 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join('')
-    expect(await upload(`mod,${key},Name,viewer,/a,\n`)).toMatchObject(rejectionOf('modulefile.1.key'))
+    expect(await upload(`mod,${key},Name,viewer,/a,\n`)).toMatchObject(
+      rejectionOf('modulefile.1.key'),
+    )
   })
 })

@@ -10,8 +10,8 @@ import { explainDenial } from './policy-errors.ts'
 import { assertReferencesExist, listReferences } from './references.ts'
 
 /**
- * The validated fields of a request to a route: its body, or else its query. The types in this file derive the
- * input and the result of a handler from its route, which the API contract describes.
+ * The validated fields of a request to a route: its body, or else its query. The types in this file
+ * derive the input and the result of a handler from its route, which the API contract describes.
  */
 export type Input<R extends ManagementRoute> = R extends { body: infer Body extends z.ZodType }
   ? z.output<Body>
@@ -39,13 +39,16 @@ export interface Reply<Value = unknown> {
 }
 
 /** The value that a route returns. `never` if it returns none. */
-type ResponseValue<R extends ManagementRoute> = R extends { response: infer Schema extends z.ZodType }
+type ResponseValue<R extends ManagementRoute> = R extends {
+  response: infer Schema extends z.ZodType
+}
   ? z.input<Schema>
   : never
 
 /**
- * The result of a handler. It depends on the route's `response`: a schema requires a reply with a value, `null`
- * allows a reply without one, and a route without `response` requires a response of its own, such as a file.
+ * The result of a handler. It depends on the route's `response`: a schema requires a reply with a
+ * value, `null` allows a reply without one, and a route without `response` requires a response of
+ * its own, such as a file.
  */
 type HandlerResult<R extends ManagementRoute> = R extends { response: infer Schema }
   ? Schema extends z.ZodType
@@ -66,18 +69,21 @@ export interface Operation {
 export type Method = 'get' | 'post'
 
 /**
- * Returns the methods of a route. A POST route that the `Location` of a created record points to answers GET too, with the
- * fields of its body as query parameters.
+ * Returns the methods of a route. A POST route that the `Location` of a created record points to
+ * answers GET too, with the fields of its body as query parameters.
  */
-export function listMethods({ method, path }: ManagementRoute, routes: readonly ManagementRoute[]): Method[] {
+export function listMethods(
+  { method, path }: ManagementRoute,
+  routes: readonly ManagementRoute[],
+): Method[] {
   const isLocation = routes.some(({ readBack }) => readBack?.path === path)
   return method === 'post' && isLocation ? ['get', 'post'] : [method]
 }
 
 /**
- * Defines an operation that runs in one transaction with the rights of the caller. It throws if a record to which the
- * input refers does not exist. `assertAllowed` runs before the transaction and throws for callers who must not learn
- * whether a record exists.
+ * Defines an operation that runs in one transaction with the rights of the caller. It throws if a
+ * record to which the input refers does not exist. `assertAllowed` runs before the transaction and
+ * throws for callers who must not learn whether a record exists.
  */
 export function defineOperation<const R extends ManagementRoute>(
   route: R,
@@ -95,8 +101,9 @@ export function defineOperation<const R extends ManagementRoute>(
 }
 
 /**
- * Defines an operation that reads the record in its input. `find` resolves to undefined if the record does not exist or is
- * invisible to the caller, so that references need no check of their own.
+ * Defines an operation that reads the record in its input. `find` resolves to undefined
+ * if the record does not exist or is invisible to the caller, so that references need
+ * no check of their own.
  */
 export const defineLookup = <const R extends ManagementRoute>(
   route: R,
@@ -109,8 +116,8 @@ export const defineLookup = <const R extends ManagementRoute>(
   })
 
 /**
- * Defines an operation that starts its transactions itself. Some operations must not keep a transaction open while they wait for a
- * service or hash a password, and others have no caller yet.
+ * Defines an operation that starts its transactions itself. Some operations must not keep a
+ * transaction open while they wait for a service or hash a password, and others have no caller yet.
  */
 export function defineMultiStepOperation<const R extends ManagementRoute>(
   route: R,
@@ -135,7 +142,12 @@ function inTransaction<R extends ManagementRoute>(
       assertAllowed(typedCall)
       // Authorization has rejected unauthenticated callers.
       const caller = call.caller as Principal
-      const transaction = database.as(caller, route.path, tx => work(typedCall, tx), transactionConfig)
+      const transaction = database.as(
+        caller,
+        route.path,
+        tx => work(typedCall, tx),
+        transactionConfig,
+      )
       const result = await transaction.catch(error => {
         throw explainDenial(error, route, caller)
       })
@@ -147,7 +159,9 @@ function inTransaction<R extends ManagementRoute>(
 /** Narrows the type of a call. The API passes to an operation only the calls of its route. */
 const narrowCall = <R extends ManagementRoute>(call: Call): Call<R> => call as unknown as Call<R>
 
-/** If the work fails with `rights`, checks again: the record may have been deleted in the meantime. */
+/**
+ * If the work fails with `rights`, checks again: the record may have been deleted in the meantime.
+ */
 async function checkThenWork<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   await check()
   try {
@@ -159,7 +173,10 @@ async function checkThenWork<T>(check: () => Promise<void>, work: () => Promise<
 }
 
 /** Runs both concurrently. An error of the check takes precedence over an error of the work. */
-async function checkWhileWorking<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+async function checkWhileWorking<T>(
+  check: () => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
   const [checked, worked] = await Promise.allSettled([check(), work()])
   if (checked.status === 'rejected') throw checked.reason
   if (worked.status === 'rejected') throw worked.reason

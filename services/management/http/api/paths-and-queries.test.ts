@@ -7,7 +7,11 @@ const management = sharedManagement()
 async function ask(method: string, path: string) {
   const headers = { authorization: `Bearer ${management.superadmin.token}` }
   const reply = await management.request(path, { method, headers })
-  const { message, response, response_code: responseCode } = (await reply.json()) as Record<string, unknown>
+  const {
+    message,
+    response,
+    response_code: responseCode,
+  } = (await reply.json()) as Record<string, unknown>
   expect(responseCode).toBe(reply.status)
   return { status: reply.status, message, response, headers: reply.headers }
 }

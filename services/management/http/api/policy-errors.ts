@@ -6,7 +6,10 @@ import type { Principal } from '../../rights/principal.ts'
 /** The SQLSTATE `insufficient_privilege`: a row to insert or update violates a policy. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** The caller may read the record but not change it. Callers of the API receive the explanation of `explainDenial`. */
+/**
+ * The caller may read the record but not change it. Callers of the API receive the
+ * explanation of `explainDenial`.
+ */
 export class UnchangeableRecordError extends EyrieError {
   constructor() {
     super('rights', 'you may read this record but not change it')
@@ -14,15 +17,19 @@ export class UnchangeableRecordError extends EyrieError {
 }
 
 /**
- * Returns the first row that an update or delete has changed. Throws `UnchangeableRecordError` if no row was changed: the
- * caller may read the record, because `assertReferencesExist` has found it, but may not change it.
+ * Returns the first row that an update or delete has changed. Throws `UnchangeableRecordError` if
+ * no row was changed: the caller may read the record, because `assertReferencesExist` has found it,
+ * but may not change it.
  */
 export function assertChanged<Row>([row]: Row[]): Row {
   if (row === undefined) throw new UnchangeableRecordError()
   return row
 }
 
-/** What the row-level security requires for a change, by the first segment of the path (see `0004_policies_and_triggers.sql`). */
+/**
+ * What the row-level security requires for a change, by the first segment of the path (see
+ * `0004_policies_and_triggers.sql`).
+ */
 const REQUIREMENTS: Record<string, string> = {
   organization: 'the role admin in this organization',
   customer: 'the role admin in its organization, or the customer as an assignment',
@@ -35,8 +42,8 @@ const REQUIREMENTS: Record<string, string> = {
 const DEFAULT_REQUIREMENT = 'its site or its customer as an assignment'
 
 /**
- * Returns the error for the caller if row-level security has denied a change. It says what the change requires, and which role the
- * caller has. Returns any other error unchanged.
+ * Returns the error for the caller if row-level security has denied a change. It says what the
+ * change requires, and which role the caller has. Returns any other error unchanged.
  */
 export function explainDenial(
   error: unknown,
@@ -48,7 +55,9 @@ export function explainDenial(
     const [, resource = ''] = path.split('/')
     const requirement = REQUIREMENTS[resource] ?? DEFAULT_REQUIREMENT
     const reason = `${error.message}: "${summary}" requires ${requirement}. Your role is ${role}`
-    return new EyrieError('rights', `${reason}: ask an administrator of the organization`, { cause: error })
+    return new EyrieError('rights', `${reason}: ask an administrator of the organization`, {
+      cause: error,
+    })
   }
   if (findPostgresError(error)?.code !== INSUFFICIENT_PRIVILEGE) return error
 

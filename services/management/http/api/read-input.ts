@@ -21,14 +21,15 @@ interface InvalidField {
 }
 
 /**
- * Returns the validated fields of a request to the management API. Throws `EyrieError` that lists every invalid
- * field: `id` if all of them are ids that no record can have, otherwise `syntax`.
+ * Returns the validated fields of a request to the management API. Throws `EyrieError` that lists
+ * every invalid field: `id` if all of them are ids that no record can have, otherwise `syntax`.
  */
 export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
   if (route.body) {
     if (c.req.method === 'POST')
       return validate(route.body, omitFields(await readBody(c), route.ignoredFields))
-    // The `Location` of a created record may point to a POST route: a GET passes the fields of the body in the query.
+    // The `Location` of a created record may point to a POST route: a GET passes the fields of
+    // the body in the query.
     return validate(route.body, toQueryFields(c.req.queries()))
   }
   if (route.query) return validate(route.query, toQueryFields(c.req.queries()))
@@ -36,8 +37,9 @@ export async function readInput(c: Context, route: ManagementRoute): Promise<unk
 }
 
 /**
- * Returns the uploaded file, from the route's field of a multipart form or, on routes with `fileTypes`, from the body itself.
- * These routes also accept a file in any other field of a form, and a body without a content type.
+ * Returns the uploaded file, from the route's field of a multipart form or, on routes with
+ * `fileTypes`, from the body itself. These routes also accept a file in any other field of a form,
+ * and a body without a content type.
  */
 export async function readUpload(
   c: Context,
@@ -54,7 +56,9 @@ export async function readUpload(
   return readFormFile(c, field, fileTypes !== undefined)
 }
 
-/** Returns the file in a field of a multipart form, or with `acceptsAnyField`, a file in any field. */
+/**
+ * Returns the file in a field of a multipart form, or with `acceptsAnyField`, a file in any field.
+ */
 async function readFormFile(c: Context, field: string, acceptsAnyField: boolean): Promise<File> {
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
@@ -99,7 +103,11 @@ function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   const path = issue.path.join('.')
   const reason = describeIssue(issue)
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map(key => ({ field: path ? `${path}.${key}` : key, reason, isImpossibleId: false }))
+    return issue.keys.map(key => ({
+      field: path ? `${path}.${key}` : key,
+      reason,
+      isImpossibleId: false,
+    }))
   // The schema of ids sets this parameter.
   const isImpossibleId = issue.code === 'custom' && issue.params?.absent === true
   return [{ field: path || 'body', reason, isImpossibleId }]

@@ -48,8 +48,9 @@ interface Reference {
 }
 
 /**
- * Throws `EyrieError` (`id`) with every field that refers to a missing record. Records that the caller may not see count as
- * missing, because the transaction sees only the records that are visible to the caller.
+ * Throws `EyrieError` (`id`) with every field that refers to a missing record. Records that the
+ * caller may not see count as missing, because the transaction sees only the records that are
+ * visible to the caller.
  */
 export async function assertReferencesExist(
   tx: Transaction,
@@ -64,10 +65,13 @@ export async function assertReferencesExist(
     missing.push(...references.filter(({ id }) => !visibleIds.has(id.toLowerCase())))
   }
 
-  if (missing.length > 0) throw missingRecords(missing.map(({ field, record }) => ({ field, record })))
+  if (missing.length > 0)
+    throw missingRecords(missing.map(({ field, record }) => ({ field, record })))
 }
 
-/** Prepared queries that return which of the given ids belong to records that the caller may see. */
+/**
+ * Prepared queries that return which of the given ids belong to records that the caller may see.
+ */
 const visibilityQueries = new Map(
   Object.entries(ID_COLUMNS).map(([record, column]) => [
     record,
@@ -81,14 +85,21 @@ const visibilityQueries = new Map(
 )
 
 /** Returns which of these ids belong to records that the caller may see. */
-async function findVisibleIds(tx: Transaction, record: RecordName, ids: string[]): Promise<Set<string>> {
+async function findVisibleIds(
+  tx: Transaction,
+  record: RecordName,
+  ids: string[],
+): Promise<Set<string>> {
   // There is a query for every `RecordName`.
   const findRows = visibilityQueries.get(record)!
   const rows = await findRows(tx, { ids: formatTextArray(ids) })
   return new Set(rows.map(({ id }) => id as string))
 }
 
-/** Returns all references to records in the input of a route. The schema marks the fields that contain ids of records. */
+/**
+ * Returns all references to records in the input of a route. The schema marks the fields that
+ * contain ids of records.
+ */
 export function listReferences({ body, query }: ManagementRoute, input: unknown): Reference[] {
   const schema = body ?? query
   return schema ? collectReferences(schema, input, '') : []
@@ -116,7 +127,9 @@ function collectReferences(schema: z.ZodType, value: unknown, field: string): Re
   if (def.type === 'array') {
     const elements = value as unknown[]
     // The schema of an array always has an element schema.
-    return elements.flatMap((element, index) => collectReferences(def.element!, element, `${field}.${index}`))
+    return elements.flatMap((element, index) =>
+      collectReferences(def.element!, element, `${field}.${index}`),
+    )
   }
 
   if (def.type === 'object') {

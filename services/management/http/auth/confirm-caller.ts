@@ -13,8 +13,8 @@ export interface Caller {
 }
 
 /**
- * Throws `EyrieError` (`rights`) unless the caller has confirmed their own password. Must not be used in routes that are open to API
- * tokens, which have no session.
+ * Throws `EyrieError` (`rights`) unless the caller has confirmed their own password. Must not be
+ * used in routes that are open to API tokens, which have no session.
  */
 export function assertPasswordConfirmed(
   database: Database,
@@ -23,6 +23,11 @@ export function assertPasswordConfirmed(
   users: Pick<Users, 'passwords' | 'now'>,
 ): Promise<void> {
   const { address } = getRequestClient(context)
-  const confirmation = { caller, session_id: caller.session_id!, current_password: currentPassword, address }
+  const confirmation = {
+    caller,
+    session_id: caller.session_id!,
+    current_password: currentPassword,
+    address,
+  }
   return addRetryAfter(context, confirmPassword(database, confirmation, users))
 }

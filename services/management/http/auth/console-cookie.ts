@@ -4,7 +4,10 @@ import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { LOCAL_SESSION_MS } from '../../users/local-sessions.ts'
 
-/** Browsers accept a cookie with this prefix only over TLS, and never from another host of the same domain (RFC 6265bis). */
+/**
+ * Browsers accept a cookie with this prefix only over TLS, and never from another host of the same
+ * domain (RFC 6265bis).
+ */
 const SECURE_PREFIX = '__Host-'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 const DAY_SECONDS = 86_400
@@ -14,30 +17,44 @@ interface CookieDefinition {
   maxAge: number
 }
 
-/** The cookies of the console: for users who have signed in, and for browsers on the appliance itself. */
+/**
+ * The cookies of the console: for users who have signed in, and for browsers on the appliance
+ * itself.
+ */
 const SESSION: CookieDefinition = { name: 'eyrie_session', maxAge: 30 * DAY_SECONDS }
 const LOCAL_SESSION: CookieDefinition = { name: 'eyrie_local', maxAge: LOCAL_SESSION_MS / 1000 }
 
-/** Returns the refresh token of the console's session. Scripts cannot read it, because the cookie is `HttpOnly`. */
-export const readConsoleCookie = (context: Context) => getCookie(context, toCookieName(context, SESSION.name))
+/**
+ * Returns the refresh token of the console's session. Scripts cannot read it, because the
+ * cookie is `HttpOnly`.
+ */
+export const readConsoleCookie = (context: Context) =>
+  getCookie(context, toCookieName(context, SESSION.name))
 
 export const setConsoleCookie = (context: Context, refreshToken: string): void =>
   setSessionCookie(context, SESSION, refreshToken)
 
 export const clearConsoleCookie = (context: Context): void => clearSessionCookie(context, SESSION)
 
-/** Returns the token of a local session, which a browser on the appliance itself has if it opened a link instead of signing in. */
+/**
+ * Returns the token of a local session, which a browser on the appliance itself has if it opened a
+ * link instead of signing in.
+ */
 export const readLocalCookie = (context: Context) =>
   getCookie(context, toCookieName(context, LOCAL_SESSION.name))
 
 export const setLocalCookie = (context: Context, token: string): void =>
   setSessionCookie(context, LOCAL_SESSION, token)
 
-export const clearLocalCookie = (context: Context): void => clearSessionCookie(context, LOCAL_SESSION)
+export const clearLocalCookie = (context: Context): void =>
+  clearSessionCookie(context, LOCAL_SESSION)
 
 function setSessionCookie(context: Context, cookie: CookieDefinition, value: string): void {
   const { maxAge } = cookie
-  setCookie(context, toCookieName(context, cookie.name), value, { ...cookieAttributes(context), maxAge })
+  setCookie(context, toCookieName(context, cookie.name), value, {
+    ...cookieAttributes(context),
+    maxAge,
+  })
 }
 
 function clearSessionCookie(context: Context, cookie: CookieDefinition): void {
@@ -61,8 +78,9 @@ export const cookieAttributes = (context: Context) =>
   }) as const
 
 /**
- * Throws `EyrieError` (`rights`) if the request comes from a page of another origin. Browsers send the `Origin` header with
- * every request that may change data (Fetch Standard, section 3.2), and pages cannot forge it. Other requests may lack it.
+ * Throws `EyrieError` (`rights`) if the request comes from a page of another origin. Browsers send
+ * the `Origin` header with every request that may change data (Fetch Standard, section 3.2), and
+ * pages cannot forge it. Other requests may lack it.
  */
 export function assertSameOrigin(context: Context): void {
   const origin = context.req.header('Origin')

@@ -11,11 +11,15 @@ import type { Users } from '../../users/users.ts'
 import { assertSameOrigin, readConsoleCookie } from './console-cookie.ts'
 
 /**
- * Returns the authenticated caller of a request, with its rights (`Principal`), or undefined if the request has no
- * credentials. Throws `EyrieError` (`auth`) for invalid credentials. Routes that are open to anyone ignore invalid
- * credentials, because a client may send an expired access token with the request that refreshes it.
+ * Returns the authenticated caller of a request, with its rights (`Principal`), or undefined if the
+ * request has no credentials. Throws `EyrieError` (`auth`) for invalid credentials. Routes that are
+ * open to anyone ignore invalid credentials, because a client may send an expired access token with
+ * the request that refreshes it.
  */
-export type IdentifyCaller = (context: Context, route?: ManagementRoute) => Promise<Principal | undefined>
+export type IdentifyCaller = (
+  context: Context,
+  route?: ManagementRoute,
+) => Promise<Principal | undefined>
 
 /** A stored credential that identifies its user. */
 interface Credential {
@@ -28,8 +32,9 @@ const SESSION_ENDED = 'this session has ended: sign in again'
 const API_TOKEN_INVALID = 'this API token is invalid or has expired'
 
 /**
- * Creates a function that identifies callers by access token, API token or the console's session cookie. `users` and `database` may
- * throw while the service starts. They are not called for requests without credentials.
+ * Creates a function that identifies callers by access token, API token or the console's session
+ * cookie. `users` and `database` may throw while the service starts. They are not called for
+ * requests without credentials.
  */
 export function createIdentifyCaller(
   users: () => Pick<Users, 'accessTokens' | 'principals' | 'now'>,
@@ -39,7 +44,8 @@ export function createIdentifyCaller(
     const header = context.req.header('Authorization')
     if (header !== undefined) {
       const token = parseBearerToken(header)
-      if (!token) throw new EyrieError('auth', 'the Authorization header must have the form "Bearer <token>"')
+      if (!token)
+        throw new EyrieError('auth', 'the Authorization header must have the form "Bearer <token>"')
       if (isApiToken(token)) return assertFound(await findByApiToken(token), API_TOKEN_INVALID)
       return assertFound(await findByAccessToken(token), SESSION_ENDED)
     }
@@ -64,10 +70,15 @@ export function createIdentifyCaller(
     )
   }
 
-  const findByApiToken = (token: string) => loadCredentialOwner(tx => findApiToken(tx, token, users().now()))
-  const findByCookie = (token: string) => loadCredentialOwner(tx => findSession(tx, token, users().now()))
+  const findByApiToken = (token: string) =>
+    loadCredentialOwner(tx => findApiToken(tx, token, users().now()))
+  const findByCookie = (token: string) =>
+    loadCredentialOwner(tx => findSession(tx, token, users().now()))
 
-  /** Returns the user of a credential, or undefined if the credential does not exist or the user may not sign in. */
+  /**
+   * Returns the user of a credential, or undefined if the credential does not exist or the
+   * user may not sign in.
+   */
   function loadCredentialOwner(
     findCredential: (tx: Transaction) => Promise<Credential | undefined>,
   ): Promise<Principal | undefined> {

@@ -11,8 +11,8 @@ export const createLocalAccess = (sessions: LocalSessions) => (context: Context)
   getRequestClient(context).isLocal && sessions.isActive(readLocalCookie(context))
 
 /**
- * `GET /?key=` starts a session for a browser on this machine, and redirects it to the console without the key, so that the
- * history of the browser does not contain it.
+ * `GET /?key=` starts a session for a browser on this machine, and redirects it to the console
+ * without the key, so that the history of the browser does not contain it.
  */
 export function createLinkRoutes(sessions: LocalSessions): Hono {
   const app = new Hono()

@@ -12,8 +12,16 @@ import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
 import { engine } from '../../db/schema/index.ts'
-import { createJoinToken, deleteJoinToken, listJoinTokens } from '../../fleet/registry/join-tokens.ts'
-import { applyMoves, updateSitePlacement, updateSourcePlacement } from '../../placement/change-placement.ts'
+import {
+  createJoinToken,
+  deleteJoinToken,
+  listJoinTokens,
+} from '../../fleet/registry/join-tokens.ts'
+import {
+  applyMoves,
+  updateSitePlacement,
+  updateSourcePlacement,
+} from '../../placement/change-placement.ts'
 import { planRebalance } from '../../placement/plan-placement.ts'
 import { readOverview } from '../../placement/read-overview.ts'
 import { readPlacementState } from '../../placement/read-placement-state.ts'
@@ -23,12 +31,14 @@ import { readOffer, withdrawOffer } from '../../system-alerts/placement-offer.ts
 const MAX_BODY_BYTES = 256 * 1024
 
 /**
- * Routes that the command line calls to manage placement, which decides on which engine each source runs, and the tokens with which
- * engines join. `database` throws `EyrieError` (`unavailable`) while the database is unreachable.
+ * Routes that the command line calls to manage placement, which decides on which engine each source
+ * runs, and the tokens with which engines join. `database` throws `EyrieError` (`unavailable`)
+ * while the database is unreachable.
  */
 export function createOperatorPlacementRoutes(database: () => Database): Hono {
   const app = new Hono()
-  const transact = <T>(work: (tx: Transaction) => Promise<T>) => database().system('placement', work)
+  const transact = <T>(work: (tx: Transaction) => Promise<T>) =>
+    database().system('placement', work)
   const limitBody = limitBodySize(MAX_BODY_BYTES)
 
   app.post('/placement', async c => c.json(await transact(readPlacement)))
@@ -45,7 +55,9 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
 
   app.post('/placement/site', limitBody, async c => {
     const change = await parseJsonBody(c, operatorSitePlacement.body)
-    await transact(async tx => assertFound(await updateSitePlacement(tx, change), 'site', change.site_id))
+    await transact(async tx =>
+      assertFound(await updateSitePlacement(tx, change), 'site', change.site_id),
+    )
     return c.json({})
   })
 
@@ -67,7 +79,9 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
 
   app.post('/join-tokens/delete', limitBody, async c => {
     const { join_token_id: joinTokenId } = await parseJsonBody(c, operatorJoinTokenDeletion.body)
-    await transact(async tx => assertFound(await deleteJoinToken(tx, joinTokenId), 'join token', joinTokenId))
+    await transact(async tx =>
+      assertFound(await deleteJoinToken(tx, joinTokenId), 'join token', joinTokenId),
+    )
     return c.json({})
   })
 
@@ -81,10 +95,16 @@ const readPlacement = async (tx: Transaction): Promise<OperatorPlacement> => ({
 
 async function assertEngineExists(tx: Transaction, engineId: string): Promise<void> {
   const columns = { engine_id: engine.engine_id }
-  assertFound(await tx.select(columns).from(engine).where(eq(engine.engine_id, engineId)), 'engine', engineId)
+  assertFound(
+    await tx.select(columns).from(engine).where(eq(engine.engine_id, engineId)),
+    'engine',
+    engineId,
+  )
 }
 
-/** Throws `EyrieError` (`id`) if a record does not exist: an update or a query has returned no row. */
+/**
+ * Throws `EyrieError` (`id`) if a record does not exist: an update or a query has returned no row.
+ */
 function assertFound(rows: readonly unknown[], record: string, id: string): void {
   if (rows.length === 0) throw new EyrieError('id', `there is no ${record} ${id}`)
 }

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
-import { type ConsoleLink, operatorJobRun, operatorPasswordReset } from '@eyrie/contract/management/operator'
+import {
+  type ConsoleLink,
+  operatorJobRun,
+  operatorPasswordReset,
+} from '@eyrie/contract/management/operator'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
@@ -26,8 +30,8 @@ export interface OperatorOptions {
 }
 
 /**
- * Returns the token with which the command line on the appliance authenticates. It is stored in the data folder,
- * and created at the first start.
+ * Returns the token with which the command line on the appliance authenticates. It is stored in the
+ * data folder, and created at the first start.
  */
 export function readOrCreateOperatorToken(data: string): string {
   const file = resolve(data, 'secrets/operator-token')
@@ -35,8 +39,8 @@ export function readOrCreateOperatorToken(data: string): string {
 }
 
 /**
- * Routes for `./eyrie`, the command line on the appliance. It authenticates with a token from a file that only the system
- * user of the appliance can read.
+ * Routes for `./eyrie`, the command line on the appliance. It authenticates with a token from a
+ * file that only the system user of the appliance can read.
  */
 export function createOperatorRoutes({
   data,
@@ -62,7 +66,9 @@ export function createOperatorRoutes({
     return c.json({ password })
   })
 
-  app.post('/jobs', async c => c.json({ jobs: await database().system('jobs', tx => listJobs(tx)) }))
+  app.post('/jobs', async c =>
+    c.json({ jobs: await database().system('jobs', tx => listJobs(tx)) }),
+  )
 
   app.post('/jobs/run', limitBody, async c => {
     const { job_name: jobName } = await parseJsonBody(c, operatorJobRun.body)

@@ -18,17 +18,25 @@ describe('allowLocalhostOnly', () => {
     },
   )
 
-  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:8080', '192.168.1.5', ''])(
-    'rejects host "%s", as sent after DNS rebinding',
-    async host => {
-      const response = await request({ host })
-      expect(response.status).toBe(403)
-      expect(await response.json()).toMatchObject({ code: 'auth', reason: expect.stringContaining(host) })
-    },
-  )
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example:8080',
+    '192.168.1.5',
+    '',
+  ])('rejects host "%s", as sent after DNS rebinding', async host => {
+    const response = await request({ host })
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({
+      code: 'auth',
+      reason: expect.stringContaining(host),
+    })
+  })
 
   it('accepts a request from a page of the console', async () => {
-    expect((await request({ host: 'localhost:8080', origin: 'http://localhost:8080' })).status).toBe(200)
+    expect(
+      (await request({ host: 'localhost:8080', origin: 'http://localhost:8080' })).status,
+    ).toBe(200)
   })
 
   it.each(['http://evil.example', 'http://localhost:3000', 'null'])(

@@ -5,10 +5,10 @@ import type { MiddlewareHandler } from 'hono'
 const LOCAL_HOSTNAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Admits only pages of this console under a local host name. An appliance that listens on localhost shows live views
- * without sign-in, so other sites must not reach them through the viewer's browser. The `Host` header reveals a site
- * with a name that resolves to 127.0.0.1 (DNS rebinding). The `Origin` header reveals a page of another site, even if it
- * opens a WebSocket.
+ * Admits only pages of this console under a local host name. An appliance that listens on localhost
+ * shows live views without sign-in, so other sites must not reach them through the viewer's
+ * browser. The `Host` header reveals a site with a name that resolves to 127.0.0.1 (DNS rebinding).
+ * The `Origin` header reveals a page of another site, even if it opens a WebSocket.
  */
 export const allowLocalhostOnly: MiddlewareHandler = (c, next) => {
   const { host, isForwarded } = getRequestClient(c)

@@ -61,14 +61,17 @@ describe('an attacker', () => {
 
   it('cannot use an ID token without a signature, or with the signature of another key', async () => {
     const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
-    provider.answers.replaceIdToken = token => `${encode({ alg: 'none' })}.${encode(decodeJwt(token))}.`
+    provider.answers.replaceIdToken = token =>
+      `${encode({ alg: 'none' })}.${encode(decodeJwt(token))}.`
     expect(await openBrowser().signIn()).toEqual(refused(NOT_CONFIRMED))
     provider.answers.replaceIdToken = token =>
       `${token.slice(0, -8)}${token.endsWith('AAAAAAAA') ? 'BBBBBBBB' : 'AAAAAAAA'}`
     expect(await openBrowser().signIn()).toEqual(refused(NOT_CONFIRMED))
     // The secret of the client as the key, as if the token were symmetric.
     provider.answers.replaceIdToken = token =>
-      new SignJWT(decodeJwt(token)).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(CLIENT_SECRET))
+      new SignJWT(decodeJwt(token))
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(Buffer.from(CLIENT_SECRET))
     expect(await openBrowser().signIn()).toEqual(refused(NOT_CONFIRMED))
   })
 
@@ -76,7 +79,9 @@ describe('an attacker', () => {
     const browser = openBrowser()
     await browser.start()
     const { failure } = await browser.comeBack(
-      new URL(`${CONSOLE}/session/provider/callback?error=access_denied&error_description=call+0123`),
+      new URL(
+        `${CONSOLE}/session/provider/callback?error=access_denied&error_description=call+0123`,
+      ),
     )
     expect(failure).toBe(NOT_CONFIRMED)
   })

@@ -16,7 +16,12 @@ describe('a sign-in with the identity provider', () => {
   it('creates the user with the rights of the groups, and starts a session', async () => {
     const { email } = chooseAccount()
     const browser = openBrowser()
-    expect(await browser.signIn()).toEqual({ location: '/', email, role: 'viewer', failure: undefined })
+    expect(await browser.signIn()).toEqual({
+      location: '/',
+      email,
+      role: 'viewer',
+      failure: undefined,
+    })
     expect([...browser.cookies.keys()]).toEqual(['eyrie_session'])
 
     const users = (await management.call(user.list)).response
@@ -29,7 +34,10 @@ describe('a sign-in with the identity provider', () => {
       site_ids: [records.site_id],
     })
     const entries = await management.call(audit.list, { record: 'user_identity' })
-    expect(entries.response[0]).toMatchObject({ change: 'create', after: { user_id: created.user_id } })
+    expect(entries.response[0]).toMatchObject({
+      change: 'create',
+      after: { user_id: created.user_id },
+    })
   })
 
   it('sends PKCE with S256, state and nonce, and keeps them in a cookie that scripts cannot read', async () => {
@@ -39,7 +47,9 @@ describe('a sign-in with the identity provider', () => {
     for (const name of ['code_challenge', 'state', 'nonce'])
       expect(searchParams.get(name)?.length).toBeGreaterThan(40)
     const [cookie = ''] = response.headers.getSetCookie()
-    expect(cookie).toMatch(/^eyrie_provider=sealed1[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(cookie).toMatch(
+      /^eyrie_provider=sealed1[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
     for (const name of ['state', 'nonce']) expect(cookie).not.toContain(searchParams.get(name))
 
     const overTls = await request('https://eyrie.test/session/provider')
@@ -66,7 +76,8 @@ describe('a sign-in with the identity provider', () => {
 
   it('is refused without a group that has a role, and ends the sessions of a user who had one', async () => {
     chooseAccount({ groups: ['others'] })
-    const reason = 'none of your groups at Test Provider has a role on this appliance: ask an administrator'
+    const reason =
+      'none of your groups at Test Provider has a role on this appliance: ask an administrator'
     expect(await openBrowser().signIn()).toEqual(refused(reason))
 
     provider.answers.account.claims.groups = ['viewers']
@@ -89,9 +100,13 @@ describe('a sign-in with the identity provider', () => {
   it('is refused for a deactivated user', async () => {
     const { email } = chooseAccount()
     await openBrowser().signIn()
-    const { user_id } = (await management.call(user.list)).response.find(row => row.email === email)!
+    const { user_id } = (await management.call(user.list)).response.find(
+      row => row.email === email,
+    )!
     await management.call(user.setStatus, { user_id, is_active: false, is_verified: true })
-    expect((await openBrowser().signIn()).failure).toBe('this user is not active: ask an administrator')
+    expect((await openBrowser().signIn()).failure).toBe(
+      'this user is not active: ask an administrator',
+    )
   })
 
   it('is refused while it is switched off', async () => {
@@ -99,7 +114,9 @@ describe('a sign-in with the identity provider', () => {
     const browser = openBrowser()
     expect((await browser.readStatus()).provider).toBeUndefined()
     expect(await browser.start()).toBe('/sign-in')
-    expect((await browser.readStatus()).failure).toBe('signing in with an identity provider is switched off')
+    expect((await browser.readStatus()).failure).toBe(
+      'signing in with an identity provider is switched off',
+    )
   })
 })
 

@@ -25,8 +25,9 @@ export interface ProviderRoutesOptions {
 }
 
 /**
- * Routes for sign-in to the console with an identity provider: the first sends the browser to the provider, and the provider
- * sends it back to the second. Both answer with redirects. After a failure, the sign-in page shows the reason.
+ * Routes for sign-in to the console with an identity provider: the first sends the browser to the
+ * provider, and the provider sends it back to the second. Both answer with redirects. After a
+ * failure, the sign-in page shows the reason.
  */
 export function createProviderRoutes({ database, users, log }: ProviderRoutesOptions): Hono {
   const app = new Hono()
@@ -56,7 +57,8 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
     try {
       return await signInWithProvider(database(), settings, account, readSessionClient(c), now())
     } finally {
-      // The groups of the account may have changed the rights of the user, even if the sign-in was denied.
+      // The groups of the account may have changed the rights of the user, even if
+      // the sign-in was denied.
       principals.clear()
     }
   }
@@ -64,7 +66,8 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
   async function readSettings(): Promise<OidcSettings> {
     const { secrets } = users()
     const settings = await database().system(OPERATION, tx => findProvider(tx, secrets))
-    if (!settings) throw new EyrieError('id', 'signing in with an identity provider is switched off')
+    if (!settings)
+      throw new EyrieError('id', 'signing in with an identity provider is switched off')
     return settings
   }
 
@@ -86,8 +89,13 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
   return app
 }
 
-/** Returns the messages of an error and its causes, without their other fields, which may contain tokens. */
+/**
+ * Returns the messages of an error and its causes, without their other fields, which may contain
+ * tokens.
+ */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? `${error.message}: ${describeError(error.cause)}` : error.message
+  return error.cause instanceof Error
+    ? `${error.message}: ${describeError(error.cause)}`
+    : error.message
 }

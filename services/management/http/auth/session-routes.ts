@@ -38,9 +38,10 @@ export interface SessionRoutesOptions {
 }
 
 /**
- * Routes for sign-in to the console: GET returns whether the browser is signed in, POST signs in, DELETE signs out. A user with an
- * authenticator app gets a challenge (401) after the correct password, and sends it with the code to `POST /code`.
- * The session's refresh token is stored in an `HttpOnly`, `SameSite=Strict` cookie.
+ * Routes for sign-in to the console: GET returns whether the browser is signed in, POST signs in,
+ * DELETE signs out. A user with an authenticator app gets a challenge (401) after the correct
+ * password, and sends it with the code to `POST /code`. The session's refresh token is stored in an
+ * `HttpOnly`, `SameSite=Strict` cookie.
  */
 export function createSessionRoutes({
   mayViewWithoutSignIn,
@@ -58,21 +59,30 @@ export function createSessionRoutes({
   app.get('/', async c => {
     const failure = takeSignInFailure(c)
     const open = mayViewWithoutSignIn(c)
-    // Throws `EyrieError` (`unavailable`) while the database is unreachable, without which users cannot sign in.
+    // Throws `EyrieError` (`unavailable`) while the database is unreachable, without which
+    // users cannot sign in.
     if (!open) database()
     const user = await readUser(c, open)
-    return c.json({ open, ...user, ...(failure !== undefined && { failure }) } satisfies SessionStatus)
+    return c.json({
+      open,
+      ...user,
+      ...(failure !== undefined && { failure }),
+    } satisfies SessionStatus)
   })
 
   /** Returns the signed-in user, or else with which identity provider a user can sign in. */
-  async function readUser(c: Context, open: boolean): Promise<Omit<SessionStatus, 'open' | 'failure'>> {
+  async function readUser(
+    c: Context,
+    open: boolean,
+  ): Promise<Omit<SessionStatus, 'open' | 'failure'>> {
     try {
       const caller = await identifyUser(c)
       if (caller) return { user: { email: caller.actor, role: caller.role } }
       const providerName = await database().system('/session', findProviderName)
       return { user: null, ...(providerName !== undefined && { provider: { name: providerName } }) }
     } catch (error) {
-      // Live views without sign-in work while the database is unreachable, for example while it starts.
+      // Live views without sign-in work while the database is unreachable, for
+      // example while it starts.
       const isStarting = error instanceof EyrieError && error.code === 'unavailable'
       if (!open || !isStarting) throw error
       const mayBeSignedIn = readConsoleCookie(c) !== undefined
@@ -133,5 +143,8 @@ const revokeSession = (database: Database, refreshToken: string, now: Date) =>
   database.system('/session', async tx => {
     const current = await findSession(tx, refreshToken, now)
     if (!current) return
-    await tx.update(session).set({ revoked_at: now }).where(eq(session.session_id, current.session_id))
+    await tx
+      .update(session)
+      .set({ revoked_at: now })
+      .where(eq(session.session_id, current.session_id))
   })

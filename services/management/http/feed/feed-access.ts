@@ -9,22 +9,26 @@ const RECHECK_MS = 2000
 /** Decides which messages of the live feed an open connection may receive. */
 export interface FeedAccess {
   /**
-   * Returns a function that decides whether the caller may see a message. The rights are at most `RECHECK_MS` old. Throws `EyrieError`
-   * (`auth`, `rights`) if the caller may no longer follow the feed.
+   * Returns a function that decides whether the caller may see a message. The rights are at
+   * most `RECHECK_MS` old. Throws `EyrieError` (`auth`, `rights`) if the caller may no
+   * longer follow the feed.
    */
   createFilter(): Promise<(message: StoredFeedMessage) => boolean>
 }
 
 /**
- * Creates the access of an open connection. `identify` checks the credentials of the connection again, and whether they still permit
- * following the feed.
+ * Creates the access of an open connection. `identify` checks the credentials of the connection
+ * again, and whether they still permit following the feed.
  */
 export function createFeedAccess(
   identify: () => Promise<Principal>,
   database: () => Database,
   nowMs: () => number = Date.now,
 ): FeedAccess {
-  /** Ids of the channels, sources and engines that the caller may see. Undefined if the caller may see all. */
+  /**
+   * Ids of the channels, sources and engines that the caller may see. Undefined if
+   * the caller may see all.
+   */
   let visibleIds: ReadonlySet<string> | undefined
   let checkedAtMs = Number.NEGATIVE_INFINITY
 

@@ -10,7 +10,10 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-/** Serves a feed as server-sent events (HTML standard, section 9.2). Disconnects a client that does not receive them in time. */
+/**
+ * Serves a feed as server-sent events (HTML standard, section 9.2). Disconnects a client that does
+ * not receive them in time.
+ */
 export function serveFeedEvents(
   context: Context,
   { follow, toEndEvent, stallMs = STALL_MS }: FeedSource,
@@ -47,7 +50,10 @@ export function serveFeedEvents(
   return new Response(stream, { headers: HEADERS })
 }
 
-/** Returns the events to send next. If the feed fails, the last batch is a single event with the reason. */
+/**
+ * Returns the events to send next. If the feed fails, the last batch is a single
+ * event with the reason.
+ */
 async function nextBatch(
   events: AsyncGenerator<FeedEvent[]>,
   toEndEvent: FeedSource['toEndEvent'],

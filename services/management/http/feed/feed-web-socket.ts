@@ -11,8 +11,8 @@ const POLICY_VIOLATION = 1008
 const TRY_AGAIN_LATER = 1013
 
 /**
- * Serves a feed as a WebSocket. Disconnects a client that does not receive events in time or does not answer pings. Throws
- * `EyrieError` (`syntax`) for a malformed handshake.
+ * Serves a feed as a WebSocket. Disconnects a client that does not receive events in time or does
+ * not answer pings. Throws `EyrieError` (`syntax`) for a malformed handshake.
  */
 export async function serveFeedWebSocket(context: Context, source: FeedSource): Promise<Response> {
   const handler = serveWebSocket(
@@ -50,15 +50,23 @@ async function sendFeed(
     if (ending.signal.aborted) return
     const endEvent = toEndEvent(error)
     await send(socket, [endEvent], stallMs)
-    const isDenied = endEvent.kind === 'end' && (endEvent.code === 'auth' || endEvent.code === 'rights')
+    const isDenied =
+      endEvent.kind === 'end' && (endEvent.code === 'auth' || endEvent.code === 'rights')
     socket.close(isDenied ? POLICY_VIOLATION : TRY_AGAIN_LATER)
   } finally {
     stopPings()
   }
 }
 
-/** Sends events. Resolves when they have left this process or the connection is closed. Closes it if that takes too long. */
-async function send(socket: WebSocket, batch: readonly FeedEvent[], stallMs: number): Promise<void> {
+/**
+ * Sends events. Resolves when they have left this process or the connection is closed. Closes it if
+ * that takes too long.
+ */
+async function send(
+  socket: WebSocket,
+  batch: readonly FeedEvent[],
+  stallMs: number,
+): Promise<void> {
   if (batch.length === 0) return
   const stallTimer = setTimeout(() => socket.terminate(), stallMs)
   const sentOrClosed = Promise.withResolvers<void>()
@@ -74,7 +82,10 @@ async function send(socket: WebSocket, batch: readonly FeedEvent[], stallMs: num
   socket.off('close', finish)
 }
 
-/** Ends the connection if the client does not answer a ping before the next one. Returns a function that stops the pings. */
+/**
+ * Ends the connection if the client does not answer a ping before the next one. Returns a function
+ * that stops the pings.
+ */
 function terminateIfSilent(socket: WebSocket): () => void {
   let isAlive = true
   socket.on('pong', () => {

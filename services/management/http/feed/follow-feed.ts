@@ -19,7 +19,10 @@ export interface FeedFilter {
 export interface FollowOptions {
   feed: LiveFeed
   database(): Database
-  /** Position of the last message that the client has received. Undefined: only new messages are sent. */
+  /**
+   * Position of the last message that the client has received. Undefined: only new messages are
+   * sent.
+   */
   after: number | undefined
   filter: FeedFilter
   access: FeedAccess
@@ -29,8 +32,9 @@ export interface FollowOptions {
 }
 
 /**
- * Yields the messages that a client receives, in batches, in order and each message once. The next batch is read only when it is
- * requested, so that nothing piles up for a slow client. Throws `EyrieError` when the client must not receive more.
+ * Yields the messages that a client receives, in batches, in order and each message once. The next
+ * batch is read only when it is requested, so that nothing piles up for a slow client. Throws
+ * `EyrieError` when the client must not receive more.
  */
 export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEvent[]> {
   const { feed, database, after, filter, access, signal, heartbeatMs = HEARTBEAT_MS } = options
@@ -42,7 +46,8 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
 
   let sentAtMs = Date.now()
   while (!signal.aborted) {
-    if (feed.stopped.aborted) throw new EyrieError('unavailable', 'management is stopping: connect again')
+    if (feed.stopped.aborted)
+      throw new EyrieError('unavailable', 'management is stopping: connect again')
     const isVisible = await access.createFilter()
     const stored = await feed.read(database(), position)
     if (stored === 'expired') {
@@ -64,7 +69,10 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
   }
 }
 
-/** Creates an event about the connection itself. After `reset`, the client must read the current state again. */
+/**
+ * Creates an event about the connection itself. After `reset`, the client must read the
+ * current state again.
+ */
 const createSignal = (kind: 'ready' | 'reset' | 'heartbeat', position: number) => ({
   id: String(position),
   kind,
@@ -81,7 +89,10 @@ function isSelected(
   )
 }
 
-/** Returns the last event of a feed that has failed, with the reason. The message of an internal error is logged and not sent. */
+/**
+ * Returns the last event of a feed that has failed, with the reason. The message of an internal
+ * error is logged and not sent.
+ */
 export function toEndEvent(error: unknown, log: Pick<Log, 'error'>): FeedEvent {
   if (error instanceof EyrieError) return { kind: 'end', code: error.code, reason: error.message }
   log.error({ err: error }, 'failed to send live feed')

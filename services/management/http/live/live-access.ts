@@ -16,17 +16,21 @@ export interface LiveAccessOptions {
   /** Returns whether a request may see all live views without sign-in. */
   mayViewWithoutSignIn(context: Context): boolean
   identify: IdentifyCaller
-  /** Returns the ids that the appliance's own engine has assigned to the channels that a user may see. */
+  /**
+   * Returns the ids that the appliance's own engine has assigned to the channels
+   * that a user may see.
+   */
   findChannels(caller: Principal): Promise<ReadonlySet<number>>
   engine: Upstream
 }
 
 /**
- * Middleware that restricts live views and recordings to the channels that the caller may see. A stream is the video of a source,
- * which one or more channels analyse. It is visible if one of its channels is. Events and metadata in its recordings are restricted
- * to the visible channels.
+ * Middleware that restricts live views and recordings to the channels that the caller may see. A
+ * stream is the video of a source, which one or more channels analyse. It is visible if one of its
+ * channels is. Events and metadata in its recordings are restricted to the visible channels.
  *
- * A superadmin, and a client that needs no sign-in, see all channels, including channels that exist only on the engine.
+ * A superadmin, and a client that needs no sign-in, see all channels, including channels that
+ * exist only on the engine.
  */
 export function createLiveAccess({
   mayViewWithoutSignIn,
@@ -37,19 +41,26 @@ export function createLiveAccess({
   /** Ignores invalid credentials, such as an expired session, where sign-in is not required. */
   const identifyUnlessOpen = (c: Context) =>
     identify(c).catch(error => {
-      if (mayViewWithoutSignIn(c) && error instanceof EyrieError && error.code === 'auth') return undefined
+      if (mayViewWithoutSignIn(c) && error instanceof EyrieError && error.code === 'auth')
+        return undefined
       throw error
     })
 
   /** Handles a request of a caller who may see only some of the channels. */
-  async function handleRestricted(c: Context, next: () => Promise<void>, caller: Principal): Promise<void> {
+  async function handleRestricted(
+    c: Context,
+    next: () => Promise<void>,
+    caller: Principal,
+  ): Promise<void> {
     // The path is `/live/{resource}/{item}`. `item` is a stream, or `sources` below `recordings`.
     const [resource, item] = c.req.path.split('/').slice(2)
     if (resource === 'statistics') return next()
 
     const visibleChannels = await findChannels(caller)
     if (resource === 'channels')
-      return filterResponse(c, next, (channels: LiveChannel[]) => filterById(channels, visibleChannels))
+      return filterResponse(c, next, (channels: LiveChannel[]) =>
+        filterById(channels, visibleChannels),
+      )
     if (resource === 'output') {
       assertVisibleChannels(c, visibleChannels)
       return next()
@@ -58,12 +69,19 @@ export function createLiveAccess({
     // All other paths name a stream, or list the recordings of streams.
     const visibleStreams = await findVisibleStreams(engine, visibleChannels)
     if (resource === 'recordings' && !item)
-      return filterResponse(c, next, (list: RecordingList) => filterRecordings(list, visibleStreams))
+      return filterResponse(c, next, (list: RecordingList) =>
+        filterRecordings(list, visibleStreams),
+      )
     if (resource === 'recordings' && item === 'sources')
-      return filterResponse(c, next, (sources: RecordedSource[]) => filterById(sources, visibleStreams))
+      return filterResponse(c, next, (sources: RecordedSource[]) =>
+        filterById(sources, visibleStreams),
+      )
     if (!item) {
       const problem = `/live/${resource} without a stream requires the role superadmin, and your role is ${caller.role}`
-      throw new EyrieError('rights', `${problem}: add a stream that you may see, such as /live/${resource}/1`)
+      throw new EyrieError(
+        'rights',
+        `${problem}: add a stream that you may see, such as /live/${resource}/1`,
+      )
     }
     const streamChannels = visibleStreams.get(Number(item))
     if (!streamChannels) throw new EyrieError('id', `stream ${item} does not exist`)
@@ -115,7 +133,9 @@ async function filterResponse<Body extends object>(
   c.res = text === '' ? c.body(null) : c.json<object>(filter(JSON.parse(text)))
 }
 
-/** Throws `EyrieError` (`id`) unless the request names channels, and the caller may see all of them. */
+/**
+ * Throws `EyrieError` (`id`) unless the request names channels, and the caller may see all of them.
+ */
 function assertVisibleChannels(c: Context, visibleChannels: ReadonlySet<number>): void {
   const requested = (c.req.queries('channels') ?? []).flatMap(text => text.split(','))
   const areVisible = requested.every(id => visibleChannels.has(Number(id)))

@@ -36,7 +36,12 @@ it('reports connection attempts and the seconds to the next one for an unreachab
   await vi.waitFor(async () => {
     const [channel] = await listLiveChannels(...upstreams)
     expect(channel).toMatchObject({
-      source: { id: 1, name: '127.0.0.1:9/stream', next_try_s: expect.any(Number), never_connected: true },
+      source: {
+        id: 1,
+        name: '127.0.0.1:9/stream',
+        next_try_s: expect.any(Number),
+        never_connected: true,
+      },
       reason: expect.stringContaining('rtsp://127.0.0.1:9/stream'),
     })
     const { attempts, next_try_s: nextTryS } = channel!.source

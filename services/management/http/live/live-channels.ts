@@ -20,7 +20,10 @@ const propertiesByChannel = z.record(
   z.object({ ...channelProperties.shape, static: z.array(shape).optional() }).partial(),
 )
 
-/** Response of the media service: its streams. Annotated streams have names instead of numbers as ids. */
+/**
+ * Response of the media service: its streams. Annotated streams have names instead of numbers as
+ * ids.
+ */
 const mediaStreams = z.array(
   z.object({
     id: z.union([z.number(), z.string()]),
@@ -33,19 +36,21 @@ const mediaStreams = z.array(
 type MediaStream = z.infer<typeof mediaStreams>[number]
 
 /**
- * Returns the channels that the console's live page shows: the channels of the engine, with the state of their
- * sources from the media service. A channel is a source that is analysed by a pipeline.
+ * Returns the channels that the console's live page shows: the channels of the engine,
+ * with the state of their sources from the media service. A channel is a source that is
+ * analysed by a pipeline.
  */
 export async function listLiveChannels(engine: Upstream, media: Upstream): Promise<LiveChannel[]> {
-  const [{ channels = [] }, { sources, pipelines }, propertiesById, streamsById] = await Promise.all([
-    engine.get('/api/v3/exports?filter=channels', exportsBody),
-    engine.get('/api/v3/configuration', configuration),
-    engine.get(
-      '/api/v3/exports/channels/properties?props=static,fps,latency&format=formatter_b',
-      propertiesByChannel,
-    ),
-    listStreams(media),
-  ])
+  const [{ channels = [] }, { sources, pipelines }, propertiesById, streamsById] =
+    await Promise.all([
+      engine.get('/api/v3/exports?filter=channels', exportsBody),
+      engine.get('/api/v3/configuration', configuration),
+      engine.get(
+        '/api/v3/exports/channels/properties?props=static,fps,latency&format=formatter_b',
+        propertiesByChannel,
+      ),
+      listStreams(media),
+    ])
   const statisticsByPipeline = await getStatisticsByPipeline(engine, pipelines)
 
   const reported: ReportedState = {
@@ -70,7 +75,8 @@ interface ReportedState {
 }
 
 /**
- * Returns undefined if the configuration has changed between two requests. The next call returns the channel again.
+ * Returns undefined if the configuration has changed between two requests. The next call
+ * returns the channel again.
  */
 function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel | undefined {
   const { statisticsByPipeline, propertiesById, streamsById } = reported
@@ -98,13 +104,18 @@ function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel |
   }
 }
 
-/** Returns the streams by id. Returns none if the media service fails, because the channels should be listed nevertheless. */
+/**
+ * Returns the streams by id. Returns none if the media service fails, because the channels should
+ * be listed nevertheless.
+ */
 async function listStreams(media: Upstream): Promise<Map<number | string, MediaStream>> {
   const streams = await media.get('/streams', mediaStreams).catch(() => [])
   return new Map(streams.map(stream => [stream.id, stream]))
 }
 
-function toSourceState(stream: MediaStream | undefined): Omit<LiveChannel['source'], 'id' | 'name'> {
+function toSourceState(
+  stream: MediaStream | undefined,
+): Omit<LiveChannel['source'], 'id' | 'name'> {
   if (!stream) return {}
   const retries = toRetries(stream)
   // The codec is known from the first picture on.
@@ -116,7 +127,10 @@ function toSourceState(stream: MediaStream | undefined): Omit<LiveChannel['sourc
   }
 }
 
-/** Returns the time until the next attempt rather than the time of day, because the clocks of browsers may be wrong. */
+/**
+ * Returns the time until the next attempt rather than the time of day, because the clocks of
+ * browsers may be wrong.
+ */
 function toRetries({
   attempts,
   next_try_at: nextTryAt,
@@ -137,7 +151,10 @@ async function getStatisticsByPipeline(
 }
 
 /** Returns the statistics of a pipeline, or undefined if the pipeline has just been deleted. */
-async function getPipelineStatistics(engine: Upstream, id: number): Promise<PipelineStatistics | undefined> {
+async function getPipelineStatistics(
+  engine: Upstream,
+  id: number,
+): Promise<PipelineStatistics | undefined> {
   try {
     return await engine.get(`/api/v3/pipelines/${id}/statistics`, pipelineStatistics)
   } catch (error) {
@@ -146,13 +163,18 @@ async function getPipelineStatistics(engine: Upstream, id: number): Promise<Pipe
   }
 }
 
-/** Returns the display name of a source: a file name, or the camera's host and path without credentials. */
+/**
+ * Returns the display name of a source: a file name, or the camera's host and path
+ * without credentials.
+ */
 export function toSourceName(address: Address): string {
   const text = typeof address === 'string' ? address : address.url
   if (text.startsWith('/')) return toFileName(text)
   if (!URL.canParse(text)) return text
   const url = new URL(text)
-  return url.protocol === 'file:' ? toFileName(decodeURIComponent(url.pathname)) : url.host + url.pathname
+  return url.protocol === 'file:'
+    ? toFileName(decodeURIComponent(url.pathname))
+    : url.host + url.pathname
 }
 
 const toFileName = (path: string) => path.split('/').at(-1) || path

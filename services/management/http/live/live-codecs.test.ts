@@ -16,7 +16,10 @@ test('a browser receives H.265 unchanged if it can play it, and H.264 otherwise'
   const control = await media.connectControl()
   await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst' }))
   await control.waitForStatus(1, ({ state }) => state === 'running')
-  const environment = readEnvironment({ EYRIE_DATA: createTemporaryFolder(), EYRIE_MEDIA_URL: media.url })
+  const environment = readEnvironment({
+    EYRIE_DATA: createTemporaryFolder(),
+    EYRIE_MEDIA_URL: media.url,
+  })
   const server = await listen(
     createManagement({ environment, log: createLog('management', 'silent') }),
     '127.0.0.1',

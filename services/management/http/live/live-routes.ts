@@ -15,25 +15,32 @@ export interface LiveDependencies {
 }
 
 /**
- * Routes of the console's live page: channels with their output, video and recordings. The output is a stream of
- * messages about what the engine has detected.
+ * Routes of the console's live page: channels with their output, video and recordings. The output
+ * is a stream of messages about what the engine has detected.
  */
 export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
   const app = new Hono()
 
   app.get('/channels', async c => c.json(await listLiveChannels(engine, media)))
 
-  app.get('/statistics', async c => c.json(await engine.get('/api/v3/statistics', systemStatistics)))
+  app.get('/statistics', async c =>
+    c.json(await engine.get('/api/v3/statistics', systemStatistics)),
+  )
 
   app.get('/streams/:id/snapshot.jpg', async c => {
     const query = pickQuery(c, ['size'])
     const { body } = await media.fetch(`/streams/${parseStreamId(c)}/snapshot.jpg?${query}`)
-    return new Response(body, { headers: { 'Content-Type': 'image/jpeg', 'Cache-Control': 'no-store' } })
+    return new Response(body, {
+      headers: { 'Content-Type': 'image/jpeg', 'Cache-Control': 'no-store' },
+    })
   })
 
   app.get(
     '/streams/:id/ws',
-    proxyWebSocket(media, c => `/streams/${parseStreamId(c)}/ws?${pickQuery(c, ['codecs', 'size'])}`),
+    proxyWebSocket(
+      media,
+      c => `/streams/${parseStreamId(c)}/ws?${pickQuery(c, ['codecs', 'size'])}`,
+    ),
   )
 
   app.route('/streams', createWhepRoutes(media, parseStreamId))
@@ -62,11 +69,15 @@ function proxyWebSocket(upstream: Upstream, toPath: (c: Context) => string) {
 
 function parseStreamId(c: Context): number {
   const parsed = id.safeParse(Number(c.req.param('id')))
-  if (!parsed.success) throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
+  if (!parsed.success)
+    throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
   return parsed.data
 }
 
-/** Returns the query parameters that select messages. Browsers must not send a token or a consumer name. */
+/**
+ * Returns the query parameters that select messages. Browsers must not send a token or a consumer
+ * name.
+ */
 const pickOutputQuery = (c: Context) => pickQuery(c, ['channels', 'kinds', 'since'])
 
 /** Returns the query parameters with these names. */

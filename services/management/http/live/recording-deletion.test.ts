@@ -6,7 +6,10 @@ import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/management/shared-management.ts'
 import { localProviderEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { channel, setting, source } from '../../db/schema/index.ts'
 import { findLocalChannels } from '../../fleet/registry/local-engine.ts'
@@ -31,9 +34,14 @@ beforeAll(async () => {
     now: () => new Date(),
   })
   await management.database.system('test', async tx => {
-    await tx.update(channel).set({ channel_sid: 7 }).where(eq(channel.channel_id, records.channel_id))
+    await tx
+      .update(channel)
+      .set({ channel_sid: 7 })
+      .where(eq(channel.channel_id, records.channel_id))
     await tx.update(source).set({ source_sid: 3 }).where(eq(source.source_id, records.source_id))
-    await tx.insert(setting).values({ name: 'local_engine', value: { engine_id: records.engine_id } })
+    await tx
+      .insert(setting)
+      .values({ name: 'local_engine', value: { engine_id: records.engine_id } })
   })
 }, 180_000)
 beforeEach(() => {
@@ -63,7 +71,9 @@ async function requestDeletion(stream: number, as: SignedInUser | { token: strin
       ),
       findChannels: caller => findLocalChannels(management.database, caller),
       database: () => management.database,
-      engine: await upstream('engine', { channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }] }),
+      engine: await upstream('engine', {
+        channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }],
+      }),
       media: await upstream('media', deleted),
     }),
   )
@@ -81,7 +91,11 @@ it('deletes recordings of visible streams for managers, and audits it', async ()
   const times = new URLSearchParams(TIMES)
   expect(requests).toEqual([`DELETE /recordings/3?${times} Bearer internal`])
   const admin = await management.signIn('admin', { organization: records.organization_id })
-  const { response } = await management.call(managementRoutes.audit.list, { record: 'recording' }, admin)
+  const { response } = await management.call(
+    managementRoutes.audit.list,
+    { record: 'recording' },
+    admin,
+  )
   expect(response).toMatchObject([
     {
       ...{ actor: manager.email, operation: '/live/recordings', record_id: '3', change: 'delete' },
@@ -94,7 +108,10 @@ it('responds with 404 for an invisible stream and 403 without the role manager',
   const statusOf = async (stream: number, as?: SignedInUser | { token: string }) =>
     (await requestDeletion(stream, as)).status
   expect(await statusOf(3)).toBe(401)
-  const viewer = await requestDeletion(3, await management.signIn('viewer', { sites: [records.site_id] }))
+  const viewer = await requestDeletion(
+    3,
+    await management.signIn('viewer', { sites: [records.site_id] }),
+  )
   expect([viewer.status, await viewer.json()]).toEqual([
     403,
     {
@@ -103,7 +120,9 @@ it('responds with 404 for an invisible stream and 403 without the role manager',
     },
   ])
   expect(await statusOf(3, await management.signIn('manager'))).toBe(404)
-  expect(await statusOf(4, await management.signIn('manager', { sites: [records.site_id] }))).toBe(404)
+  expect(await statusOf(4, await management.signIn('manager', { sites: [records.site_id] }))).toBe(
+    404,
+  )
   expect(requests).toEqual([])
   expect(await statusOf(4, management.superadmin)).toBe(200)
 })

@@ -21,8 +21,9 @@ export interface RecordingDeletionOptions extends Omit<LiveAccessOptions, 'mayVi
 const OPERATION = '/live/recordings'
 
 /**
- * `DELETE /{stream}?from=&to=` deletes recordings of a stream. The caller must be a manager who may see the stream.
- * Deleting always requires sign-in, even on the appliance itself. Every deletion is audited.
+ * `DELETE /{stream}?from=&to=` deletes recordings of a stream. The caller must be a manager who
+ * may see the stream. Deleting always requires sign-in, even on the appliance itself. Every
+ * deletion is audited.
  */
 export function createRecordingDeletionRoutes(options: RecordingDeletionOptions): Hono {
   const { identify, findChannels, database, engine, media } = options
@@ -52,13 +53,19 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
   return app
 }
 
-/** Throws `EyrieError` (`rights`) if the role or the API token does not permit the deletion of recordings. */
+/**
+ * Throws `EyrieError` (`rights`) if the role or the API token does not permit the
+ * deletion of recordings.
+ */
 function assertCanDelete(caller: Principal): void {
   assertRole('deleting recordings requires', 'manager', caller)
   if (caller.scopes) assertScope('deleting recordings requires', 'write', caller.scopes)
 }
 
-/** Adds an audit entry for the organization of the source, or for superadmins if the source no longer exists. */
+/**
+ * Adds an audit entry for the organization of the source, or for superadmins if the
+ * source no longer exists.
+ */
 async function auditDeletion(
   database: Database,
   { user_id, actor, address }: Principal,
@@ -81,7 +88,9 @@ async function auditDeletion(
   })
 }
 
-/** Returns the organization of the source that a stream shows, or null if the source is not stored. */
+/**
+ * Returns the organization of the source that a stream shows, or null if the source is not stored.
+ */
 async function findOrganizationId(tx: Transaction, stream: number): Promise<string | null> {
   const engineId = await findLocalEngineId(tx)
   if (!engineId) return null

@@ -107,13 +107,18 @@ describe('recording routes', () => {
   test('responds to HEAD without a body', async () => {
     const app = await createApp(200, 'video', { 'Content-Length': '5' })
     const reply = await app.request('/7/clip.mp4', { method: 'HEAD' })
-    expect([reply.status, reply.headers.get('Content-Length'), await reply.text()]).toEqual([200, '5', ''])
+    expect([reply.status, reply.headers.get('Content-Length'), await reply.text()]).toEqual([
+      200,
+      '5',
+      '',
+    ])
   })
 
   test('passes on errors of media', async () => {
     const body = JSON.stringify({ code: 'id', reason: 'nothing is recorded' })
     const app = await createApp(ERROR_TABLE.id.status, body)
-    for (const method of ['GET', 'HEAD']) expect((await app.request('/7', { method })).status).toBe(404)
+    for (const method of ['GET', 'HEAD'])
+      expect((await app.request('/7', { method })).status).toBe(404)
     expect(await (await app.request('/7')).json()).toMatchObject({ reason: 'nothing is recorded' })
   })
 
@@ -125,7 +130,12 @@ describe('recording routes', () => {
 
   test('lists names of sources without passwords', async () => {
     const sources = [
-      { id: 3, type: 'video', address: 'rtsp://user:secret@door.local/stream', decoder: 'gst_h264' },
+      {
+        id: 3,
+        type: 'video',
+        address: 'rtsp://user:secret@door.local/stream',
+        decoder: 'gst_h264',
+      },
       { id: 4, type: 'file', address: '/videos/yard.mp4', decoder: 'gst_h264' },
     ]
     const app = await createApp(200, JSON.stringify({ sources, sinks: [], pipelines: [] }))

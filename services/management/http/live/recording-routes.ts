@@ -5,7 +5,10 @@ import { toSourceName } from './live-channels.ts'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
 import { getVisibleChannels } from './visible-channels.ts'
 
-/** The other services of the appliance. The media service stores the recordings, and the engine knows the names of the sources. */
+/**
+ * The other services of the appliance. The media service stores the recordings, and the engine
+ * knows the names of the sources.
+ */
 export interface RecordingDependencies {
   engine: Upstream
   media: Upstream
@@ -28,22 +31,27 @@ const RESPONSE_HEADERS = [
 ]
 
 /**
- * Forwards requests for recordings to the media service: `/`, `/{stream}`, and for each stream `/clip.mp4`, `/metadata`,
- * `/events` and `/segments`. `/sources` lists the names of the existing sources.
+ * Forwards requests for recordings to the media service: `/`, `/{stream}`, and for each
+ * stream `/clip.mp4`, `/metadata`, `/events` and `/segments`. `/sources` lists the names of
+ * the existing sources.
  */
 export function createRecordingRoutes({ engine, media }: RecordingDependencies): Hono {
   const app = new Hono()
 
   app.get('/sources', async c => {
     const { sources } = await engine.get('/api/v3/configuration', configuration)
-    return c.json(sources.map(({ id, address }): RecordedSource => ({ id, name: toSourceName(address) })))
+    return c.json(
+      sources.map(({ id, address }): RecordedSource => ({ id, name: toSourceName(address) })),
+    )
   })
 
   const forward = (c: Context, path: string) => forwardToMedia(media, c, path)
   app.get('/', c => forward(c, `/recordings${toRecordingQuery(c)}`))
   app.get('/:id', c => forward(c, `${toRecordingPath(c)}${toRecordingQuery(c)}`))
   for (const resource of ['clip.mp4', 'segments']) {
-    app.get(`/:id/${resource}`, c => forward(c, `${toRecordingPath(c)}/${resource}${toRecordingQuery(c)}`))
+    app.get(`/:id/${resource}`, c =>
+      forward(c, `${toRecordingPath(c)}/${resource}${toRecordingQuery(c)}`),
+    )
   }
   // These contain data of channels, of which the caller may see only some.
   for (const resource of ['metadata', 'events']) {
@@ -82,14 +90,20 @@ async function forwardToMedia(media: Upstream, c: Context, path: string): Promis
 }
 
 /** The error of the media service when a requested range lies outside the file. */
-const rangeNotSatisfiable = z.object({ status: z.literal(416), value: z.object({ bytes: z.int() }) })
+const rangeNotSatisfiable = z.object({
+  status: z.literal(416),
+  value: z.object({ bytes: z.int() }),
+})
 
-/** Returns the length of the file if the error says that a requested range lies outside the file. */
+/**
+ * Returns the length of the file if the error says that a requested range lies outside the file.
+ */
 const findFullLength = (error: unknown) => rangeNotSatisfiable.safeParse(error).data?.value.bytes
 
 /**
- * Returns the query of a request to the media service: the stream and the time range of the original request, and `channels` if
- * they are given. Other parameters of the original request, such as a token, are dropped.
+ * Returns the query of a request to the media service: the stream and the time range of the
+ * original request, and `channels` if they are given. Other parameters of the original request,
+ * such as a token, are dropped.
  */
 export function toRecordingQuery(c: Context, channels?: readonly number[]): string {
   const query = new URLSearchParams()
@@ -101,9 +115,13 @@ export function toRecordingQuery(c: Context, channels?: readonly number[]): stri
   return query.size > 0 ? `?${query}` : ''
 }
 
-/** Returns the path of a stream's recordings in the media service. Throws `EyrieError` (`id`) for an invalid stream id. */
+/**
+ * Returns the path of a stream's recordings in the media service. Throws `EyrieError` (`id`) for
+ * an invalid stream id.
+ */
 export function toRecordingPath(c: Context): string {
   const parsed = id.safeParse(Number(c.req.param('id')))
-  if (!parsed.success) throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
+  if (!parsed.success)
+    throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
   return `/recordings/${parsed.data}`
 }

@@ -39,12 +39,18 @@ async function serveChannel() {
   const origin = `http://127.0.0.1:${port}`
   return {
     ask: (method: string, address: string, body?: string) =>
-      fetch(new URL(address, origin), { method, body, headers: { 'content-type': 'application/sdp' } }),
-    viewers: async () => mediaHealth.parse(await (await fetch(`${media.url}/health`)).json()).webrtc.viewers,
+      fetch(new URL(address, origin), {
+        method,
+        body,
+        headers: { 'content-type': 'application/sdp' },
+      }),
+    viewers: async () =>
+      mediaHealth.parse(await (await fetch(`${media.url}/health`)).json()).webrtc.viewers,
   }
 }
 
-const whep = (ticket?: string, id = channel) => `/media/${id}/whep${ticket ? `?ticket=${ticket}` : ''}`
+const whep = (ticket?: string, id = channel) =>
+  `/media/${id}/whep${ticket ? `?ticket=${ticket}` : ''}`
 const offer = createOffer(videoSection)
 
 describe('WHEP through the management service', needs(webrtcWorkerRequirement), () => {
@@ -52,8 +58,13 @@ describe('WHEP through the management service', needs(webrtcWorkerRequirement), 
     const { ask, viewers } = await serveChannel()
     const ticket = ticketOf(STREAM)
     const response = await ask('POST', whep(ticket), offer)
-    expect([response.status, response.headers.get('content-type')]).toEqual([201, 'application/sdp'])
-    expect(await response.text()).toMatch(/m=video 9 UDP\/TLS\/RTP\/SAVPF 109\r\n(.*\r\n)+a=candidate:/)
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      201,
+      'application/sdp',
+    ])
+    expect(await response.text()).toMatch(
+      /m=video 9 UDP\/TLS\/RTP\/SAVPF 109\r\n(.*\r\n)+a=candidate:/,
+    )
     expect(response.headers.get('etag')).toBeTruthy()
     const location = response.headers.get('location')!
     expect(location).toMatch(new RegExp(`^/media/${channel}/whep/[0-9a-f-]{36}\\?ticket=`))

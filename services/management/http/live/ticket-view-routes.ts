@@ -8,20 +8,27 @@ import { createUpstream, pickHeaders, type Upstream } from './upstream-client.ts
 import { relayWebSocket } from './websocket-relay.ts'
 import { createWhepRoutes } from './whep-routes.ts'
 
-/** Resolves to the stream of a channel and the URL of its media service. Rejects with `EyrieError` on failure. */
+/**
+ * Resolves to the stream of a channel and the URL of its media service. Rejects with
+ * `EyrieError` on failure.
+ */
 export type FindView = (channelId: string) => Promise<{ url: string; stream: number }>
 
 /** Response headers that are forwarded to the client. */
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
 
 /**
- * Live views of the channels of all engines: `/{channel}/fmp4`, `/{channel}/ws` and `/{channel}/whep`. They are
- * authorized by tickets (short-lived tokens for one stream), which the media service of the stream validates.
+ * Live views of the channels of all engines: `/{channel}/fmp4`, `/{channel}/ws` and
+ * `/{channel}/whep`. They are authorized by tickets (short-lived tokens for one stream), which the
+ * media service of the stream validates.
  */
 export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono {
   const app = new Hono()
 
-  /** Returns the stream of the requested channel, and a client of its media service that sends the ticket of the caller. */
+  /**
+   * Returns the stream of the requested channel, and a client of its media service that sends the
+   * ticket of the caller.
+   */
   async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
     const parsedChannel = z.uuid().safeParse(c.req.param('channel'))
     if (!parsedChannel.success)
@@ -29,7 +36,10 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
 
     const ticket = c.req.query('ticket')
     if (!ticket)
-      throw new EyrieError('auth', 'live views require a ticket: request one with POST /api/v1/media/ticket')
+      throw new EyrieError(
+        'auth',
+        'live views require a ticket: request one with POST /api/v1/media/ticket',
+      )
 
     const { url, stream } = await findView(parsedChannel.data)
     return { media: createTicketClient(ticket, url, egress, c), stream }
@@ -52,7 +62,8 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
       c => c,
       c => ({
         onOpen(_event, client) {
-          // The view is opened after the handshake, because browsers show errors only in a close frame.
+          // The view is opened after the handshake, because browsers show errors
+          // only in a close frame.
           void relayWebSocket(connectToView(c), client.raw as WebSocket)
         },
       }),
@@ -76,9 +87,18 @@ function rethrow(error: Error): never {
   throw error
 }
 
-/** Creates a client of the media service that adds the caller's ticket, codecs and size to every request. */
+/**
+ * Creates a client of the media service that adds the caller's ticket, codecs and
+ * size to every request.
+ */
 function createTicketClient(ticket: string, url: string, egress: Egress, c: Context): Upstream {
-  const media = createUpstream({ name: 'media', url, token: undefined, egress, passesAuthErrors: true })
+  const media = createUpstream({
+    name: 'media',
+    url,
+    token: undefined,
+    egress,
+    passesAuthErrors: true,
+  })
   const query = new URLSearchParams({ ticket })
   for (const name of ['codecs', 'size']) {
     const value = c.req.query(name)

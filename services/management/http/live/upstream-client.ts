@@ -1,21 +1,33 @@
 import { EyrieError, errorBody } from '@eyrie/contract'
 import { tryParseJson } from '@eyrie/contract/parse'
-import { type Egress, fetchFrom, openWebSocket, resolveServicePath, serviceEgress } from '@eyrie/kit'
+import {
+  type Egress,
+  fetchFrom,
+  openWebSocket,
+  resolveServicePath,
+  serviceEgress,
+} from '@eyrie/kit'
 import type { WebSocket } from 'ws'
 import type { z } from 'zod'
 
 const RESPONSE_TIMEOUT_MS = 5_000
 
 /**
- * A client of another service of the appliance, the engine or the media service. It adds the token of the service,
- * which browsers must not see.
+ * A client of another service of the appliance, the engine or the media service. It adds the token
+ * of the service, which browsers must not see.
  */
 export interface Upstream {
-  /** Throws `EyrieError`: `unavailable` if the service does not respond, otherwise the error in the response. */
+  /**
+   * Throws `EyrieError`: `unavailable` if the service does not respond, otherwise the
+   * error in the response.
+   */
   fetch(path: string, request?: UpstreamRequest): Promise<Response>
   /** Resolves to the JSON body of the response, parsed with `schema`. Throws as `fetch` does. */
   get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>>
-  /** Resolves to an open WebSocket, paused until the caller has added its listeners. Throws as `fetch` does. */
+  /**
+   * Resolves to an open WebSocket, paused until the caller has added its listeners.
+   * Throws as `fetch` does.
+   */
   connect(path: string): Promise<WebSocket>
 }
 
@@ -32,7 +44,10 @@ export interface UpstreamOptions {
   token: string | undefined
   /** Opens the connections to a service whose address is not from the environment. */
   egress?: Egress
-  /** Whether `auth` errors of the service are passed on. Set if requests contain the caller's credentials. */
+  /**
+   * Whether `auth` errors of the service are passed on. Set if requests contain the
+   * caller's credentials.
+   */
   passesAuthErrors?: boolean
 }
 
@@ -45,7 +60,8 @@ export function createUpstream({
 }: UpstreamOptions): Upstream {
   const credentials: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
-  const toError = (status: number, body: string) => toUpstreamError(name, status, body, passesAuthErrors)
+  const toError = (status: number, body: string) =>
+    toUpstreamError(name, status, body, passesAuthErrors)
 
   const upstream: Upstream = {
     async fetch(path, request) {
@@ -106,10 +122,19 @@ export const pickHeaders = (names: readonly string[], headers: Headers) =>
 const toUnreachableError = (name: string, cause: Error) =>
   new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
 
-/** Returns the error in a response of the service, or `unavailable` if the caller must not or cannot receive this error. */
-function toUpstreamError(name: string, status: number, body: string, passesAuthErrors: boolean): EyrieError {
+/**
+ * Returns the error in a response of the service, or `unavailable` if the caller must not or
+ * cannot receive this error.
+ */
+function toUpstreamError(
+  name: string,
+  status: number,
+  body: string,
+  passesAuthErrors: boolean,
+): EyrieError {
   const parsed = errorBody.safeParse(tryParseJson(body))
-  // An `auth` error is about the token of this appliance, unless the request contained the caller's credentials.
+  // An `auth` error is about the token of this appliance, unless the request contained the
+  // caller's credentials.
   const isHidden = parsed.data?.code === 'auth' && !passesAuthErrors
   if (!parsed.success || isHidden) {
     const reason = `${name} responded with status ${status}`

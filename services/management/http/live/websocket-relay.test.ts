@@ -16,7 +16,8 @@ describe('relayWebSocket', () => {
     await once(server, 'listening')
     return server
   }
-  const addressOf = (server: WebSocketServer) => `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const addressOf = (server: WebSocketServer) =>
+    `127.0.0.1:${(server.address() as AddressInfo).port}`
 
   beforeEach(async () => {
     upstreams = await listen()
@@ -37,7 +38,10 @@ describe('relayWebSocket', () => {
 
   const open = async () => {
     client = new WebSocket(`ws://${addressOf(relays)}`)
-    const [[socket, request]] = await Promise.all([once(upstreams, 'connection'), once(client, 'open')])
+    const [[socket, request]] = await Promise.all([
+      once(upstreams, 'connection'),
+      once(client, 'open'),
+    ])
     return { socket: socket as WebSocket, request }
   }
 
@@ -104,7 +108,9 @@ describe('relayWebSocket', () => {
 
   it('truncates a long reason at the end of a character', async () => {
     relays.removeAllListeners('connection')
-    relays.on('connection', socket => relayWebSocket(Promise.reject(new Error('€'.repeat(100))), socket))
+    relays.on('connection', socket =>
+      relayWebSocket(Promise.reject(new Error('€'.repeat(100))), socket),
+    )
     client = new WebSocket(`ws://${addressOf(relays)}`)
     expect(await closing()).toEqual([1013, '€'.repeat(41)])
   })

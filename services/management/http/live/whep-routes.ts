@@ -20,9 +20,9 @@ const RESPONSE_HEADERS = [
 ]
 
 /**
- * Forwards the requests of WHEP, the protocol for playing a live stream over WebRTC (draft-ietf-wish-whep), to the
- * media service. The video itself flows directly from the media service to the browser. `getStreamId` returns the id
- * of the stream that a request is about.
+ * Forwards the requests of WHEP, the protocol for playing a live stream over WebRTC
+ * (draft-ietf-wish-whep), to the media service. The video itself flows directly from the media
+ * service to the browser. `getStreamId` returns the id of the stream that a request is about.
  */
 export function createWhepRoutes(media: Upstream, getStreamId: (c: Context) => number): Hono {
   const app = new Hono()
@@ -50,13 +50,17 @@ async function forwardToMedia(media: Upstream, c: Context, path: string): Promis
   const response = await media.fetch(path, { method, headers, body })
 
   const responseHeaders = pickHeaders(RESPONSE_HEADERS, response.headers)
-  // `Location` is the path of the new session in the media service. The browser must use the path of these routes instead.
+  // `Location` is the path of the new session in the media service. The browser must use the path
+  // of these routes instead.
   const sessionId = response.headers.get('location')?.split('/').at(-1)
   if (sessionId) responseHeaders.set('location', `${c.req.path}/${sessionId}`)
   return new Response(response.body, { status: response.status, headers: responseHeaders })
 }
 
-/** Returns the query parameters that are forwarded: whether the media service may transcode, and the size of the stream. */
+/**
+ * Returns the query parameters that are forwarded: whether the media service may transcode, and
+ * the size of the stream.
+ */
 function pickViewQuery(c: Context): URLSearchParams {
   const query = new URLSearchParams()
   for (const name of ['transcode', 'size']) {
@@ -68,6 +72,7 @@ function pickViewQuery(c: Context): URLSearchParams {
 
 function parseSessionId(c: Context): string {
   const parsed = z.uuid().safeParse(c.req.param('session'))
-  if (!parsed.success) throw new EyrieError('id', `"${c.req.param('session')}" is not the id of a session`)
+  if (!parsed.success)
+    throw new EyrieError('id', `"${c.req.param('session')}" is not the id of a session`)
   return parsed.data
 }

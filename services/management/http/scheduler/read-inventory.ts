@@ -1,5 +1,8 @@
 import type { FeedCounts } from '@eyrie/contract/management/feed'
-import type { PublishedChannel, SchedulerInventory } from '@eyrie/contract/management/scheduler-feed'
+import type {
+  PublishedChannel,
+  SchedulerInventory,
+} from '@eyrie/contract/management/scheduler-feed'
 import { type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
@@ -90,7 +93,8 @@ function toPublishedChannel(
   counts: FeedCounts,
 ): PublishedChannel {
   const isRunning = row.status === 'running' || row.status === 'degraded'
-  // The moving average changes as time passes, even without an event that could publish its new value.
+  // The moving average changes as time passes, even without an event that could
+  // publish its new value.
   const publishedKeys = statisticKeys.filter(key => key !== MOVING_AVERAGE)
   return {
     ...row,

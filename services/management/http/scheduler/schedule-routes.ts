@@ -23,7 +23,9 @@ export interface ScheduleRoutesOptions {
   changes(): Pick<ScheduleChanges, 'waitForChange'>
 }
 
-/** Adds the routes by which the scheduler applies schedules. The caller must check its token before. */
+/**
+ * Adds the routes by which the scheduler applies schedules. The caller must check its token before.
+ */
 export function addScheduleRoutes(app: Hono, { database, changes }: ScheduleRoutesOptions): void {
   app.get(scheduleRules.path, async c => {
     const rules = await database().system('schedules', tx => loadScheduleRules(tx))
@@ -38,6 +40,8 @@ export function addScheduleRoutes(app: Hono, { database, changes }: ScheduleRout
 
   app.get(scheduleChanges.path, async c => {
     const { version } = parseAs(scheduleChanges.query, c.req.query())
-    return c.json({ version: await changes().waitForChange(version, CHANGE_TIMEOUT_MS, c.req.raw.signal) })
+    return c.json({
+      version: await changes().waitForChange(version, CHANGE_TIMEOUT_MS, c.req.raw.signal),
+    })
   })
 }

@@ -23,15 +23,25 @@ export interface SchedulerFeedOptions {
   services(): { liveFeed: LiveFeed; secrets: Secrets }
 }
 
-/** Routes by which the scheduler follows the live feed. They check no token: that is done where they are mounted. */
+/**
+ * Routes by which the scheduler follows the live feed. They check no token: that is done
+ * where they are mounted.
+ */
 export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedOptions): Hono {
   const app = new Hono()
 
-  /** Returns the first messages after a position, and the position of the last one that was read. */
-  async function readMessages(after: number, kind: string | undefined): Promise<SchedulerFeedBatch> {
+  /**
+   * Returns the first messages after a position, and the position of the last one that was read.
+   */
+  async function readMessages(
+    after: number,
+    kind: string | undefined,
+  ): Promise<SchedulerFeedBatch> {
     const stored = await services().liveFeed.read(database(), after)
     if (stored === 'expired') return { position: after, is_expired: true, messages: [] }
-    const messages = stored.filter(message => kind === undefined || message.kind === kind).map(toMessage)
+    const messages = stored
+      .filter(message => kind === undefined || message.kind === kind)
+      .map(toMessage)
     return { position: stored.at(-1)?.position ?? after, is_expired: false, messages }
   }
 
@@ -52,7 +62,8 @@ export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedO
   })
 
   app.get(schedulerInventory.path, async c => {
-    // The position is read before the inventory, so that the scheduler may receive a message twice, but misses none.
+    // The position is read before the inventory, so that the scheduler may receive a message
+    // twice, but misses none.
     const { last } = await readBounds(database())
     const inventory = await database().system('live feed', async tx => ({
       position: last,

@@ -5,12 +5,22 @@ import {
   deliveryResults,
 } from '@eyrie/contract/management/delivery-queue'
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { armedStates, scheduleChanges, scheduleRules } from '@eyrie/contract/management/schedule-rules'
+import {
+  armedStates,
+  scheduleChanges,
+  scheduleRules,
+} from '@eyrie/contract/management/schedule-rules'
 import { createErrorHandler, createLog } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/management/shared-management.ts'
 import { insertDeliveries } from '../../../../test/fixtures/scheduler/insert-deliveries.ts'
-import { createSchedulerApp, SCHEDULER_TOKEN } from '../../../../test/fixtures/scheduler/scheduler-api.ts'
+import {
+  createSchedulerApp,
+  SCHEDULER_TOKEN,
+} from '../../../../test/fixtures/scheduler/scheduler-api.ts'
 import { alertArming } from '../../db/schema/index.ts'
 import { createSchedulerRoutes } from './scheduler-routes.ts'
 
@@ -26,8 +36,14 @@ function request(
   app = createSchedulerApp(management),
 ) {
   app.onError(createErrorHandler(createLog('test', 'silent')))
-  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
-  return app.request(path, body ? { method: 'POST', body: JSON.stringify(body), headers } : { headers })
+  const headers = {
+    'content-type': 'application/json',
+    ...(token && { authorization: `Bearer ${token}` }),
+  }
+  return app.request(
+    path,
+    body ? { method: 'POST', body: JSON.stringify(body), headers } : { headers },
+  )
 }
 
 describe('the routes of the scheduler', () => {
@@ -41,7 +57,8 @@ describe('the routes of the scheduler', () => {
       [armedStates.path, { states: [] }],
       [`${scheduleChanges.path}?version=0`, undefined],
     ] as const
-    for (const [path, body] of paths) expect((await request(path, body, token ?? '')).status).toBe(401)
+    for (const [path, body] of paths)
+      expect((await request(path, body, token ?? '')).status).toBe(401)
     expect((await request(deliveryClaim.path, claim, management.superadmin.token)).status).toBe(401)
   })
 
@@ -102,7 +119,9 @@ describe('the routes of the scheduler', () => {
       next_change_at: null,
     }
     expect((await request(armedStates.path, { states: [state] })).status).toBe(200)
-    expect((await request(armedStates.path, { states: [{ ...state, is_armed: 'no' }] })).status).toBe(400)
+    expect(
+      (await request(armedStates.path, { states: [{ ...state, is_armed: 'no' }] })).status,
+    ).toBe(400)
     const rows = await management.database.system('test', tx => tx.select().from(alertArming))
     expect(rows).toMatchObject([{ alert_id, is_armed: false, valid_until: new Date(validUntil) }])
   })

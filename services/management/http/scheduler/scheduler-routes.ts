@@ -52,15 +52,18 @@ export interface SchedulerRoutesOptions {
 }
 
 /**
- * Routes that the scheduler calls to deliver notifications, to apply schedules and to start jobs. They require the token of the
- * scheduler, which permits nothing else.
+ * Routes that the scheduler calls to deliver notifications, to apply schedules and to start jobs.
+ * They require the token of the scheduler, which permits nothing else.
  */
 export function createSchedulerRoutes({ token, database, services }: SchedulerRoutesOptions): Hono {
   const app = new Hono()
   app.use('/scheduler/*', async (c, next) => {
     const sent = parseBearerToken(c.req.header('Authorization'))
     if (!isKnownToken(sent, token ? [token] : []))
-      throw new EyrieError('auth', 'send the token in EYRIE_SCHEDULER_TOKEN, which management needs too')
+      throw new EyrieError(
+        'auth',
+        'send the token in EYRIE_SCHEDULER_TOKEN, which management needs too',
+      )
     await next()
   })
 
@@ -70,7 +73,9 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
     const claim = await parseJsonBody(c, deliveryClaim.body)
     const batch = await database().system('deliveries', async tx => {
       const { secrets } = services()
-      const deliveries = await claimDeliveries(tx, claim, address => createUnsubscribeToken(address, secrets))
+      const deliveries = await claimDeliveries(tx, claim, address =>
+        createUnsubscribeToken(address, secrets),
+      )
       const settings = await readSettings(tx, deliveries, secrets)
       return { deliveries, next_due_ms: await findNextDueMs(tx), ...settings }
     })
@@ -86,7 +91,9 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
   app.get(deliveryChanges.path, async c => {
     const { version } = parseAs(deliveryChanges.query, c.req.query())
     const changes = services().deliveryChanges
-    return c.json({ version: await changes.waitForChange(version, CHANGE_TIMEOUT_MS, c.req.raw.signal) })
+    return c.json({
+      version: await changes.waitForChange(version, CHANGE_TIMEOUT_MS, c.req.raw.signal),
+    })
   })
 
   app.get(deliveryPicturePath(':sha256{[0-9a-f]{64}}'), async c => {
@@ -109,8 +116,13 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
 }
 
 /** Returns the settings that these deliveries need, with their secrets. */
-async function readSettings(tx: Transaction, deliveries: readonly ClaimedDelivery[], secrets: Secrets) {
-  const needs = (type: ClaimedDelivery['type']) => deliveries.some(delivery => delivery.type === type)
+async function readSettings(
+  tx: Transaction,
+  deliveries: readonly ClaimedDelivery[],
+  secrets: Secrets,
+) {
+  const needs = (type: ClaimedDelivery['type']) =>
+    deliveries.some(delivery => delivery.type === type)
   return {
     smtp: needs('email') ? await readDeliverySettings(tx, smtpKind, secrets) : null,
     sms: needs('sms') ? await readDeliverySettings(tx, smsKind, secrets) : null,

@@ -8,8 +8,9 @@ type CsvRecord = Record<string, string | number | undefined>
 const ROW_FIELDS = ['usecase', 'channel', 'channel_key', 'first_day', 'last_day']
 
 /**
- * Writes a report as CSV (RFC 4180), with a row for each channel and interval. `bom` adds a byte order mark. An apostrophe is put in
- * front of texts that a spreadsheet program would take for a formula.
+ * Writes a report as CSV (RFC 4180), with a row for each channel and interval. `bom` adds
+ * a byte order mark. An apostrophe is put in front of texts that a spreadsheet program
+ * would take for a formula.
  */
 export function streamCsv(report: Report, { bom }: { bom: boolean }): Readable {
   const keys = listKeys(report)

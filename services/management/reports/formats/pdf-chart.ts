@@ -28,7 +28,10 @@ const PLOT_LEFT = MARGIN + AXIS_WIDTH
 const PLOT_WIDTH = CONTENT_WIDTH - AXIS_WIDTH
 const MIN_LABEL_WIDTH = 40
 const MIN_BAR_WIDTH = 0.3
-/** The part of a position that its bars fill. The rest separates them from the bars of the next position. */
+/**
+ * The part of a position that its bars fill. The rest separates them from the bars
+ * of the next position.
+ */
 const BARS_PART = 0.75
 /** Number of lines above that of zero. */
 const GRID_LINES = 4
@@ -91,7 +94,11 @@ function drawGrid(doc: Document, text: PdfText, { maximum, toY }: Plot): void {
 }
 
 /** Draws the bars of all series side by side. */
-function drawBars(doc: Document, { top, slotWidth, toY }: Plot, series: readonly ChartSeries[]): void {
+function drawBars(
+  doc: Document,
+  { top, slotWidth, toY }: Plot,
+  series: readonly ChartSeries[],
+): void {
   const barWidth = (slotWidth * BARS_PART) / Math.max(series.length, 1)
   const gap = (slotWidth * (1 - BARS_PART)) / 2
   for (const [index, { values, color }] of series.entries())
@@ -127,7 +134,10 @@ function writeLabels(text: PdfText, { top, slotWidth }: Plot, labels: readonly s
   }
 }
 
-/** Returns the value at the top of the chart: not less than any value, and chosen so that the labels of the grid are round numbers. */
+/**
+ * Returns the value at the top of the chart: not less than any value, and chosen so that the labels
+ * of the grid are round numbers.
+ */
 function findNiceMaximum(series: readonly ChartSeries[]): number {
   const values = series.flatMap(({ values }) => values.map(value => value ?? 0))
   const maximum = values.reduce((largest, value) => Math.max(largest, value), 0)

@@ -5,7 +5,10 @@ import { EyrieError } from '@eyrie/contract'
 export interface PdfFonts {
   regular: string
   bold: string
-  /** Characters that the others lack, such as Chinese, Japanese and Korean. Undefined if it is not installed. */
+  /**
+   * Characters that the others lack, such as Chinese, Japanese and Korean. Undefined if
+   * it is not installed.
+   */
   fallback: string | undefined
 }
 

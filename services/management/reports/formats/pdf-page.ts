@@ -15,7 +15,10 @@ const FOOTER_HEIGHT = 24
 /** The place on the current page at which the next part of a document is written. */
 export interface PdfCursor {
   y: number
-  /** Starts a page unless this height is left on the current one. Returns whether a page was started. */
+  /**
+   * Starts a page unless this height is left on the current one. Returns whether a page was
+   * started.
+   */
   reserve(height: number): boolean
 }
 

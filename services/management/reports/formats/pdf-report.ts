@@ -5,7 +5,14 @@ import type { Report, ReportColumn, ReportRow, ReportSection, ReportTable } from
 import { formatLocalTime } from '../report-period.ts'
 import { type ChartSeries, drawChart } from './pdf-chart.ts'
 import type { PdfFonts } from './pdf-fonts.ts'
-import { CONTENT_WIDTH, createCursor, MARGIN, MUTED_COLOR, type PdfCanvas, writeFooters } from './pdf-page.ts'
+import {
+  CONTENT_WIDTH,
+  createCursor,
+  MARGIN,
+  MUTED_COLOR,
+  type PdfCanvas,
+  writeFooters,
+} from './pdf-page.ts'
 import { type TableRow, writeTable } from './pdf-table.ts'
 import { createPdfText, REPLACEMENT } from './pdf-text.ts'
 
@@ -32,9 +39,15 @@ export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer
     size: 'A4',
     margin: 0,
     bufferPages: true,
-    // Without a default font, fonts are loaded under their registered names only: under two names, PDFKit would parse them anew.
+    // Without a default font, fonts are loaded under their registered names only: under two names,
+    // PDFKit would parse them anew.
     font: '',
-    info: { Title: report.title, Producer: 'Eyrie', Creator: 'Eyrie', CreationDate: report.createdAt },
+    info: {
+      Title: report.title,
+      Producer: 'Eyrie',
+      Creator: 'Eyrie',
+      CreationDate: report.createdAt,
+    },
   })
   const content = buffer(doc)
   const text = createPdfText(doc, fonts)
@@ -56,7 +69,9 @@ function writeHeader({ text, cursor }: PdfCanvas, report: Report): void {
   const { firstDay, lastDay, previous, siteName, timeZone, createdAt } = report
   const writeFact = (name: string, value: string) => {
     text.write(name, MARGIN, cursor.y, { color: MUTED_COLOR })
-    text.write(value, MARGIN + FACT_NAME_WIDTH, cursor.y, { width: CONTENT_WIDTH - FACT_NAME_WIDTH })
+    text.write(value, MARGIN + FACT_NAME_WIDTH, cursor.y, {
+      width: CONTENT_WIDTH - FACT_NAME_WIDTH,
+    })
     cursor.y += 14
   }
 
@@ -68,7 +83,9 @@ function writeHeader({ text, cursor }: PdfCanvas, report: Report): void {
   cursor.y += 12
 }
 
-/** Writes the channels of a usecase: a chart, a table of the totals, and the rows of each channel. */
+/**
+ * Writes the channels of a usecase: a chart, a table of the totals, and the rows of each channel.
+ */
 function writeSection(
   canvas: PdfCanvas,
   { usecase_name: usecaseName, columns, channels, combined }: ReportSection,
@@ -110,7 +127,10 @@ const toTableRow = ({ firstDay, lastDay, values }: ReportRow): TableRow => ({
   cells: values.map(formatValue),
 })
 
-/** Returns a row with the totals of a table. With a comparison, rows with the previous totals and the changes follow. */
+/**
+ * Returns a row with the totals of a table. With a comparison, rows with the previous totals
+ * and the changes follow.
+ */
 function listTotalRows(
   label: string,
   { total, previousTotal }: ReportTable,
@@ -150,8 +170,8 @@ function createSeries(columns: readonly ReportColumn[], { rows }: ReportTable): 
 }
 
 /**
- * Returns the indexes of the columns that a chart shows: all of them sums, or none, because sums and levels have different scales.
- * The number of alerts is shown only if it is the only statistic.
+ * Returns the indexes of the columns that a chart shows: all of them sums, or none, because sums
+ * and levels have different scales. The number of alerts is shown only if it is the only statistic.
  */
 function selectSeriesColumns(columns: readonly ReportColumn[]): number[] {
   const isSum = columns[0]?.isSum

@@ -20,7 +20,10 @@ const LABEL_WIDTH = 135
 const ROW_HEIGHT = 15
 const HEADING_HEIGHT = 18
 const PADDING = 4
-/** Maximum number of columns side by side. A table with more columns is written in several parts, one below the other. */
+/**
+ * Maximum number of columns side by side. A table with more columns is written in several parts,
+ * one below the other.
+ */
 const MAX_COLUMNS = 6
 /** A table with fewer columns leaves space on the right. */
 const MIN_COLUMNS = 3
@@ -37,14 +40,24 @@ export function writeTable(canvas: PdfCanvas, table: PdfTable): void {
 }
 
 /** Writes the part of a table whose columns fit side by side. */
-function writePart({ doc, text, cursor }: PdfCanvas, { labelHeading, headings, rows }: PdfTable): void {
+function writePart(
+  { doc, text, cursor }: PdfCanvas,
+  { labelHeading, headings, rows }: PdfTable,
+): void {
   const columnWidth = (CONTENT_WIDTH - LABEL_WIDTH) / Math.max(headings.length, MIN_COLUMNS)
 
   function writeLine(label: string, cells: readonly string[], style: TextStyle) {
-    text.write(label, MARGIN + PADDING, cursor.y + 3, { ...style, width: LABEL_WIDTH - 2 * PADDING })
+    text.write(label, MARGIN + PADDING, cursor.y + 3, {
+      ...style,
+      width: LABEL_WIDTH - 2 * PADDING,
+    })
     cells.forEach((cell, index) => {
       const x = MARGIN + LABEL_WIDTH + index * columnWidth + PADDING
-      text.write(cell, x, cursor.y + 3, { ...style, width: columnWidth - 2 * PADDING, align: 'right' })
+      text.write(cell, x, cursor.y + 3, {
+        ...style,
+        width: columnWidth - 2 * PADDING,
+        align: 'right',
+      })
     })
   }
 

@@ -40,7 +40,10 @@ export function createPdfText(doc: Document, { regular, bold, fallback }: PdfFon
   if (fallback) doc.registerFont('fallback', fallback)
   let hasReplaced = false
 
-  /** Whether a font has a character, by font and character. Texts consist of few different characters, and a search is slow. */
+  /**
+   * Whether a font has a character, by font and character. Texts consist of few different
+   * characters, and a search is slow.
+   */
   const glyphs = new Map<string, boolean>()
 
   function hasGlyph(font: string, character: string): boolean {

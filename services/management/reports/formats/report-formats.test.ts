@@ -56,7 +56,9 @@ describe('a report as CSV', () => {
   it.each(['=HYPERLINK("http://evil.example")', '+1', '-1+1', '@SUM(1)', '\t=1', '\r=1', '＝1'])(
     'neutralizes the formula %j in a name',
     async name => {
-      const rows = readCsv(await text(streamCsv(createReportExample({ names: [name] }), { bom: false })))
+      const rows = readCsv(
+        await text(streamCsv(createReportExample({ names: [name] }), { bom: false })),
+      )
       expect(rows[0]!.channel).toBe(`'${name}`)
     },
   )
@@ -135,11 +137,16 @@ describe('a report as PDF', needs(installedProgram('pdftotext')), () => {
     const content = await readPdf(createReportExample({ names: ['North \u{1F6AA}'] }))
     expect(content).toContain('North □')
     expect(content).toContain('□ stands for characters')
-    expect(await readPdf(report, { ...findFonts(), fallback: undefined })).toContain('Ворота Αθήνα □□')
+    expect(await readPdf(report, { ...findFonts(), fallback: undefined })).toContain(
+      'Ворота Αθήνα □□',
+    )
   })
 
   it('has the same bytes for the same report', async () => {
-    const [first, second] = [await createPdf(report, findFonts()), await createPdf(report, findFonts())]
+    const [first, second] = [
+      await createPdf(report, findFonts()),
+      await createPdf(report, findFonts()),
+    ]
     expect(first.equals(second)).toBe(true)
   })
 
@@ -154,9 +161,15 @@ describe('a report as PDF', needs(installedProgram('pdftotext')), () => {
       ...row,
       values: columns.map((_, index) => 1000 + index),
     })
-    const channels = section!.channels.map(channel => ({ ...channel, rows: channel.rows.map(widen) }))
+    const channels = section!.channels.map(channel => ({
+      ...channel,
+      rows: channel.rows.map(widen),
+    }))
     const combined = { ...section!.combined, rows: section!.combined.rows.map(widen) }
-    const content = await readPdf({ ...report, sections: [{ ...section!, columns, channels, combined }] })
+    const content = await readPdf({
+      ...report,
+      sections: [{ ...section!, columns, channels, combined }],
+    })
     expect(content).toContain('Label 13')
     expect(content).toContain('1,013')
     const pages = content.split('\f').filter(page => page.trim() !== '')
@@ -170,7 +183,9 @@ describe('a report as PDF', needs(installedProgram('pdftotext')), () => {
   })
 
   it('cuts long names, and shows control characters as spaces', async () => {
-    const content = await readPdf(createReportExample({ names: [`${'long '.repeat(100)}end`, 'Tor\nNord'] }))
+    const content = await readPdf(
+      createReportExample({ names: [`${'long '.repeat(100)}end`, 'Tor\nNord'] }),
+    )
     expect(content).toContain('…')
     expect(content).not.toContain('end ')
     expect(content).toContain('Tor Nord')

@@ -10,7 +10,10 @@ const SUMMARY = 'Summary'
 const TEXT_WIDTH = 28
 const VALUE_WIDTH = 16
 
-/** Writes a report as an XLSX file: a sheet with the totals, and one for each usecase with the rows of its channels. */
+/**
+ * Writes a report as an XLSX file: a sheet with the totals, and one for each usecase with the
+ * rows of its channels.
+ */
 export async function createXlsx(report: Report): Promise<Buffer> {
   // Loaded when needed, because few processes write reports.
   const { default: writeXlsxFile } = await import('write-excel-file/node')
@@ -35,7 +38,8 @@ const dayCell = (day: string): Cell => ({
   type: Date,
   format: DAY_FORMAT,
 })
-const valueCell = (value: number | undefined): Cell => (value === undefined ? null : { value, type: Number })
+const valueCell = (value: number | undefined): Cell =>
+  value === undefined ? null : { value, type: Number }
 
 const valueCells = (columns: readonly ReportColumn[], values: ReportValues): Row =>
   columns.map((_, index) => valueCell(values[index]))
@@ -47,7 +51,10 @@ function createHeadings(columns: readonly ReportColumn[], isCompared: boolean): 
   return isCompared ? [...headings, ...previous] : headings
 }
 
-/** Returns the formats of the columns of a sheet, in which columns with values follow a column with names. */
+/**
+ * Returns the formats of the columns of a sheet, in which columns with values follow
+ * a column with names.
+ */
 const createColumns = (valueCount: number) => [
   { width: TEXT_WIDTH },
   ...Array.from({ length: valueCount }, () => ({ width: VALUE_WIDTH })),
@@ -69,7 +76,10 @@ function createSummary(report: Report): Sheet<never> {
       [heading('Previous period, first day'), dayCell(previous.firstDay)],
       [heading('Previous period, last day'), dayCell(previous.lastDay)],
     )
-  facts.push([heading('Created (UTC)'), { value: report.createdAt, type: Date, format: TIME_FORMAT }])
+  facts.push([
+    heading('Created (UTC)'),
+    { value: report.createdAt, type: Date, format: TIME_FORMAT },
+  ])
 
   const totals = sections.flatMap(section => createTotals(section, isCompared))
   const maxColumns = Math.max(...sections.map(({ columns }) => columns.length), 1)
@@ -80,7 +90,9 @@ function createSummary(report: Report): Sheet<never> {
   }
 }
 
-/** Returns the rows with the totals of each channel of a usecase, below an empty row and headings. */
+/**
+ * Returns the rows with the totals of each channel of a usecase, below an empty row and headings.
+ */
 function createTotals(
   { usecase_name: usecaseName, columns, channels, combined }: ReportSection,
   isCompared: boolean,
@@ -100,7 +112,11 @@ function createTotals(
 }
 
 /** Creates the sheet of a usecase, with a row for each channel and interval. */
-function createSheet({ columns, channels }: ReportSection, sheet: string, report: Report): Sheet<never> {
+function createSheet(
+  { columns, channels }: ReportSection,
+  sheet: string,
+  report: Report,
+): Sheet<never> {
   const isCompared = report.previous !== undefined
   const rows = channels.flatMap(channel =>
     channel.rows.map(
@@ -124,8 +140,8 @@ function createSheet({ columns, channels }: ReportSection, sheet: string, report
 }
 
 /**
- * Returns a name for the sheet of each section. Names of sheets are short, unique regardless of case, and without the characters that
- * the format forbids.
+ * Returns a name for the sheet of each section. Names of sheets are short, unique regardless of
+ * case, and without the characters that the format forbids.
  */
 function createSheetNames(sections: readonly ReportSection[]): string[] {
   const used = new Set([SUMMARY.toLowerCase()])

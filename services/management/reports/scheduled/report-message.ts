@@ -1,7 +1,10 @@
 import type { DeliveryRequest, ReportFile } from '@eyrie/contract/management/delivery-queue'
 import type { Report, ReportSection } from '../report.ts'
 
-/** Creates the e-mail that has a report as its attachment. Each receiver gets an e-mail of their own. */
+/**
+ * Creates the e-mail that has a report as its attachment. Each receiver gets an
+ * e-mail of their own.
+ */
 export function createReportRequest(
   report: Report,
   file: ReportFile,
@@ -19,7 +22,8 @@ export function createReportRequest(
       ...(sections.length > 0 ? sections.map(describeTotals) : ['No channel has statistics.']),
       `The details are in the attached file ${file.file_name}.`,
     ].join('\n\n'),
-    // Every message has the details of an alert. A report is not an alert: only its title, site and time are meaningful.
+    // Every message has the details of an alert. A report is not an alert: only its title, site and
+    // time are meaningful.
     details: {
       alert_name: title,
       alert_priority: 'low',
@@ -37,8 +41,16 @@ export function createReportRequest(
   }
 }
 
-/** Returns the totals of a usecase as lines of text, with those of the previous period in a report with a comparison. */
-function describeTotals({ usecase_name: usecaseName, columns, channels, combined }: ReportSection): string {
+/**
+ * Returns the totals of a usecase as lines of text, with those of the previous period in a
+ * report with a comparison.
+ */
+function describeTotals({
+  usecase_name: usecaseName,
+  columns,
+  channels,
+  combined,
+}: ReportSection): string {
   const lines = columns.map(({ label }, index) => {
     const { previousTotal } = combined
     const comparison = previousTotal ? ` (before: ${formatValue(previousTotal[index])})` : ''

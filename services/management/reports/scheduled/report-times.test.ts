@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { findDuePeriods, findLastDay, findLastDueDay, findNextSendingTime } from './report-times.ts'
 
 const at = Date.parse
-const times = (every: ReportInterval, timeZone = 'UTC', time = '07:00') => ({ every, time, timeZone })
+const times = (every: ReportInterval, timeZone = 'UTC', time = '07:00') => ({
+  every,
+  time,
+  timeZone,
+})
 
 /** The last days of the periods that are due. */
 const listDue = (each: ReturnType<typeof times>, lastDay: string, now: string) =>
@@ -23,8 +27,22 @@ describe('a scheduled report', () => {
       ['2026-03-01', '2026-03-02', '2026-03-03'],
     ],
     // Monday in Berlin.
-    ['of a week before its time', 'week', 'Europe/Berlin', '2026-03-01', '2026-03-09T05:59:59Z', []],
-    ['of a week at its time', 'week', 'Europe/Berlin', '2026-03-01', '2026-03-09T06:00:00Z', ['2026-03-08']],
+    [
+      'of a week before its time',
+      'week',
+      'Europe/Berlin',
+      '2026-03-01',
+      '2026-03-09T05:59:59Z',
+      [],
+    ],
+    [
+      'of a week at its time',
+      'week',
+      'Europe/Berlin',
+      '2026-03-01',
+      '2026-03-09T06:00:00Z',
+      ['2026-03-08'],
+    ],
     // Clocks were set forward on 29 March.
     [
       'of a week on the day of the change',
@@ -34,9 +52,30 @@ describe('a scheduled report', () => {
       '2026-03-30T05:00:00Z',
       ['2026-03-29'],
     ],
-    ['of a month', 'month', 'America/New_York', '2026-02-28', '2026-04-01T11:00:00Z', ['2026-03-31']],
-    ['of a month before its time', 'month', 'America/New_York', '2026-02-28', '2026-04-01T10:59:59Z', []],
-    ['of a leap day', 'day', 'Pacific/Auckland', '2028-02-28', '2028-02-29T18:00:00Z', ['2028-02-29']],
+    [
+      'of a month',
+      'month',
+      'America/New_York',
+      '2026-02-28',
+      '2026-04-01T11:00:00Z',
+      ['2026-03-31'],
+    ],
+    [
+      'of a month before its time',
+      'month',
+      'America/New_York',
+      '2026-02-28',
+      '2026-04-01T10:59:59Z',
+      [],
+    ],
+    [
+      'of a leap day',
+      'day',
+      'Pacific/Auckland',
+      '2028-02-28',
+      '2028-02-29T18:00:00Z',
+      ['2028-02-29'],
+    ],
     [
       'on a day without midnight',
       'day',
@@ -59,7 +98,9 @@ describe('a scheduled report', () => {
 
   it('is sent for the last seven periods at most after a long time without any', () => {
     expect(listDue(times('day'), '2025-01-01', '2026-03-04T08:00:00Z')).toEqual(
-      ['25', '26', '27', '28'].map(day => `2026-02-${day}`).concat('2026-03-01', '2026-03-02', '2026-03-03'),
+      ['25', '26', '27', '28']
+        .map(day => `2026-02-${day}`)
+        .concat('2026-03-01', '2026-03-02', '2026-03-03'),
     )
   })
 
@@ -74,7 +115,11 @@ describe('a scheduled report', () => {
     const daily = times('day', timeZone, '00:30')
     let lastDay = '2025-12-31'
     const sent: string[] = []
-    for (let now = at('2026-01-01T12:00:00Z'); now < at('2029-01-01T12:00:00Z'); now += 7 * 3_600_000)
+    for (
+      let now = at('2026-01-01T12:00:00Z');
+      now < at('2029-01-01T12:00:00Z');
+      now += 7 * 3_600_000
+    )
       for (const period of findDuePeriods(daily, lastDay, now)) {
         lastDay = findLastDay(period, daily)
         sent.push(lastDay)
@@ -89,7 +134,13 @@ describe('a scheduled report', () => {
   it.each([
     ['its time today', 'day', '2026-03-02', '2026-03-04T05:00:00Z', '2026-03-04T06:00:00.000Z'],
     ['tomorrow', 'day', '2026-03-03', '2026-03-04T12:00:00Z', '2026-03-05T06:00:00.000Z'],
-    ['now, if it was missed', 'day', '2026-03-02', '2026-03-04T12:00:00Z', '2026-03-04T12:00:00.000Z'],
+    [
+      'now, if it was missed',
+      'day',
+      '2026-03-02',
+      '2026-03-04T12:00:00Z',
+      '2026-03-04T12:00:00.000Z',
+    ],
     [
       'the Monday after the clocks change',
       'week',

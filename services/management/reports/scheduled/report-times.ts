@@ -10,7 +10,10 @@ import {
 } from '../report-period.ts'
 
 const MINUTE_MS = 60_000
-/** Maximum number of reports that are sent late, for example after a week without power. Older periods are not reported. */
+/**
+ * Maximum number of reports that are sent late, for example after a week without power. Older
+ * periods are not reported.
+ */
 const MAX_LATE_REPORTS = 7
 
 /** When a scheduled report is sent: after each day, week or month, at a time of day. */
@@ -22,8 +25,8 @@ export interface ReportTimes {
 }
 
 /**
- * Returns the periods whose reports are due at `now` (epoch ms), oldest first. `lastDay` is the last day that was reported: only later
- * periods are due.
+ * Returns the periods whose reports are due at `now` (epoch ms), oldest first. `lastDay` is the
+ * last day that was reported: only later periods are due.
  */
 export function findDuePeriods(times: ReportTimes, lastDay: string, now: number): ReportPeriod[] {
   const due: ReportPeriod[] = []
@@ -42,7 +45,10 @@ export function findLastDueDay(times: ReportTimes, now: number): string {
   return findLastDay(isDue ? period : findPeriodBefore(period.from, times), times)
 }
 
-/** Returns when the next report after that about `lastDay` is sent, in epoch ms: `now` if one is due already. */
+/**
+ * Returns when the next report after that about `lastDay` is sent, in epoch ms: `now`
+ * if one is due already.
+ */
 export function findNextSendingTime(times: ReportTimes, lastDay: string, now: number): number {
   if (findDuePeriods(times, lastDay, now).length > 0) return now
   const period = findPeriodBefore(now, times)

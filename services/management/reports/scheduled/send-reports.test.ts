@@ -11,7 +11,15 @@ import {
 } from '../../../../test/fixtures/management/engine-messages.ts'
 import type { InputOf, SignedInUser } from '../../../../test/fixtures/management/management.ts'
 import { sharedManagement } from '../../../../test/fixtures/management/shared-management.ts'
-import { delivery, report, reportSchedule, site, usecase, user, userUsecase } from '../../db/schema/index.ts'
+import {
+  delivery,
+  report,
+  reportSchedule,
+  site,
+  usecase,
+  user,
+  userUsecase,
+} from '../../db/schema/index.ts'
 import { readReportFile } from '../../deliveries/report-files.ts'
 import { createIngest } from '../../events/ingest/ingest.ts'
 import { sendDueReports } from './send-reports.ts'
@@ -27,12 +35,17 @@ let manager: SignedInUser
 beforeAll(async () => {
   const engine = await insertEngine(management.database)
   siteId = engine.site_id
-  await system(tx => tx.update(site).set({ site_timezone: 'Europe/Berlin' }).where(eq(site.site_id, siteId)))
+  await system(tx =>
+    tx.update(site).set({ site_timezone: 'Europe/Berlin' }).where(eq(site.site_id, siteId)),
+  )
   gate = await insertChannel(management.database, engine, 'line-crossing', {
     channel_sid: 1,
     channel_name: 'Gate',
   })
-  await insertChannel(management.database, engine, 'occupancy', { channel_sid: 2, channel_name: 'Hall' })
+  await insertChannel(management.database, engine, 'occupancy', {
+    channel_sid: 2,
+    channel_name: 'Hall',
+  })
   const { hello, crossing } = createMessageFactory()
   const ingest = createIngest({
     database: management.database,
@@ -57,7 +70,10 @@ beforeEach(async () => {
 const system = <T>(work: Parameters<typeof management.database.system<T>>[1]) =>
   management.database.system('test', work)
 
-async function create(more: Partial<InputOf<typeof routes.create>> = {}, as = manager): Promise<string> {
+async function create(
+  more: Partial<InputOf<typeof routes.create>> = {},
+  as = manager,
+): Promise<string> {
   const input: InputOf<typeof routes.create> = {
     report_name: 'Visitors',
     site_id: siteId,
@@ -107,13 +123,19 @@ describe('a scheduled report', () => {
     expect(request).toMatchObject({
       subject: 'Visitors: 2026-03-04',
       message: expect.stringMatching(/Berlin\)\n\n[^\n]*Gate\nUp: 1\n/),
-      report: { file_name: 'Visitors-2026-03-04-2026-03-04.csv', media_type: 'text/csv; charset=utf-8' },
+      report: {
+        file_name: 'Visitors-2026-03-04-2026-03-04.csv',
+        media_type: 'text/csv; charset=utf-8',
+      },
       digest: true,
     })
     expect(await readRows(reportId!)).toEqual([
       expect.objectContaining({ first_day: '2026-03-04', channel: 'Gate', up: '1' }),
     ])
-    expect(await read(reportScheduleId)).toMatchObject({ last_day: '2026-03-04', report_problem: '' })
+    expect(await read(reportScheduleId)).toMatchObject({
+      last_day: '2026-03-04',
+      report_problem: '',
+    })
   })
 
   it('is stored once if several processes do so at the same moment', async () => {
@@ -127,7 +149,9 @@ describe('a scheduled report', () => {
   it('follows for periods in which the appliance was off', async () => {
     const reportScheduleId = await create({ report_to: ['a@example.com'], channel_ids: [gate] })
     expect(await sendAt('2026-03-07T12:00:00Z')).toMatchObject({ sent: 3 })
-    const rows = await Promise.all((await listDeliveries()).map(({ report_id }) => readRows(report_id!)))
+    const rows = await Promise.all(
+      (await listDeliveries()).map(({ report_id }) => readRows(report_id!)),
+    )
     expect(rows.flat().map(({ first_day, up }) => [first_day, up])).toEqual([
       ['2026-03-04', '1'],
       ['2026-03-05', '2'],
@@ -140,11 +164,18 @@ describe('a scheduled report', () => {
     await create({ report_to: ['a@example.com'] })
     await sendAt('2026-03-05T06:00:00Z')
     await system(async tx => {
-      const [crossing] = await tx.select().from(usecase).where(eq(usecase.usecase_key, 'line-crossing'))
-      await tx.insert(userUsecase).values({ user_id: manager.user_id, usecase_id: crossing!.usecase_id })
+      const [crossing] = await tx
+        .select()
+        .from(usecase)
+        .where(eq(usecase.usecase_key, 'line-crossing'))
+      await tx
+        .insert(userUsecase)
+        .values({ user_id: manager.user_id, usecase_id: crossing!.usecase_id })
     })
     await sendAt('2026-03-06T06:00:00Z')
-    const rows = await Promise.all((await listDeliveries()).map(({ report_id }) => readRows(report_id!)))
+    const rows = await Promise.all(
+      (await listDeliveries()).map(({ report_id }) => readRows(report_id!)),
+    )
     expect(rows.map(each => each.map(({ channel }) => channel).toSorted())).toEqual([
       ['Gate', 'Hall'],
       ['Gate'],
@@ -153,7 +184,9 @@ describe('a scheduled report', () => {
 
   it('is left out with the reason while this person has no access, and goes on when another one saves it', async () => {
     const reportScheduleId = await create()
-    await system(tx => tx.update(user).set({ is_active: false }).where(eq(user.user_id, manager.user_id)))
+    await system(tx =>
+      tx.update(user).set({ is_active: false }).where(eq(user.user_id, manager.user_id)),
+    )
     expect(await sendAt('2026-03-05T06:00:00Z')).toEqual({ sent: 0, failed: ['Visitors'] })
     const formerManager = manager.email
     manager = await management.signIn('manager', { sites: [siteId] })
@@ -164,11 +197,20 @@ describe('a scheduled report', () => {
       next_report_at: __,
       ...fields
     } = await read(reportScheduleId)
-    expect(reportProblem).toContain(`${formerManager} saved this schedule and has no access to the site`)
+    expect(reportProblem).toContain(
+      `${formerManager} saved this schedule and has no access to the site`,
+    )
     expect(lastDay).toBe('2026-03-04')
 
-    await management.call(routes.update, { ...fields, report_schedule_id: reportScheduleId }, manager)
-    expect(await read(reportScheduleId)).toMatchObject({ report_problem: '', saved_by: manager.email })
+    await management.call(
+      routes.update,
+      { ...fields, report_schedule_id: reportScheduleId },
+      manager,
+    )
+    expect(await read(reportScheduleId)).toMatchObject({
+      report_problem: '',
+      saved_by: manager.email,
+    })
     expect(await sendAt('2026-03-06T06:00:00Z')).toEqual({ sent: 1, failed: [] })
   })
 
@@ -177,7 +219,9 @@ describe('a scheduled report', () => {
     await system(tx => tx.delete(user).where(eq(user.user_id, manager.user_id)))
     expect(await sendAt('2026-03-05T06:00:00Z')).toMatchObject({ failed: ['Visitors'] })
     manager = await management.signIn('manager', { sites: [siteId] })
-    expect((await read(reportScheduleId)).report_problem).toContain('save it with /report/schedule/update')
+    expect((await read(reportScheduleId)).report_problem).toContain(
+      'save it with /report/schedule/update',
+    )
   })
 
   it('is not sent while it is inactive, nor afterwards for that time', async () => {
@@ -198,7 +242,11 @@ describe('a scheduled report', () => {
 
   it('is sent on demand, which changes nothing about its times, and its deliveries are listed', async () => {
     const reportScheduleId = await create()
-    const { headers } = await management.call(routes.send, { report_schedule_id: reportScheduleId }, manager)
+    const { headers } = await management.call(
+      routes.send,
+      { report_schedule_id: reportScheduleId },
+      manager,
+    )
     const { delivery } = managementRoutes
     const { response } = await management.call(
       delivery.list,
@@ -214,11 +262,14 @@ describe('a scheduled report', () => {
       },
       { delivery_kind: 'report', report_schedule_id: reportScheduleId },
     ])
-    expect(response.map(({ delivery_id }) => delivery_id)).toContain(headers.get('location')!.split('=')[1])
+    expect(response.map(({ delivery_id }) => delivery_id)).toContain(
+      headers.get('location')!.split('=')[1],
+    )
     expect(await read(reportScheduleId)).toMatchObject({ last_day: '2026-03-03' })
     const stranger = await management.signIn('manager')
     expect(
-      (await management.send(delivery.list, { report_schedule_id: reportScheduleId }, stranger)).status,
+      (await management.send(delivery.list, { report_schedule_id: reportScheduleId }, stranger))
+        .status,
     ).toBe(404)
   })
 
@@ -252,8 +303,16 @@ describe('a scheduled report', () => {
   it('is rejected with a channel of another site', async () => {
     const other = await insertEngine(management.database)
     const channel = await insertChannel(management.database, other, 'line-crossing')
-    const input = { report_name: 'x', site_id: siteId, report_every: 'day', report_to: ['a@example.com'] }
-    const { status, message } = await management.send(routes.create, { ...input, channel_ids: [channel] })
+    const input = {
+      report_name: 'x',
+      site_id: siteId,
+      report_every: 'day',
+      report_to: ['a@example.com'],
+    }
+    const { status, message } = await management.send(routes.create, {
+      ...input,
+      channel_ids: [channel],
+    })
     expect(status).toBe(400)
     expect(message).toContain('this channel belongs to another site')
   })

@@ -41,15 +41,18 @@ export interface SentReports {
 }
 
 /**
- * Stores the e-mails of all scheduled reports that are due at `now` (epoch ms), each period once. A report that its owner may not
- * create, or that is too large, is skipped, and the reason is stored in its schedule.
+ * Stores the e-mails of all scheduled reports that are due at `now` (epoch ms), each period once.
+ * A report that its owner may not create, or that is too large, is skipped, and the reason is
+ * stored in its schedule.
  */
 export async function sendDueReports(
   database: Database,
   now: number,
   signal: AbortSignal,
 ): Promise<SentReports> {
-  const schedules = await database.system('reports', tx => readSchedules(tx), { accessMode: 'read only' })
+  const schedules = await database.system('reports', tx => readSchedules(tx), {
+    accessMode: 'read only',
+  })
   const result: SentReports = { sent: 0, failed: [] }
   for (const schedule of schedules.filter(({ is_active }) => is_active)) {
     const times = toReportTimes(schedule)
@@ -67,8 +70,9 @@ export async function sendDueReports(
 }
 
 /**
- * Sends the report about the last complete period, in addition to the reports of the schedule. Returns the id of the first
- * delivery. Throws `EyrieError` like `createReport`, and if the owner of the schedule may not create the report.
+ * Sends the report about the last complete period, in addition to the reports of the schedule.
+ * Returns the id of the first delivery. Throws `EyrieError` like `createReport`, and if the owner
+ * of the schedule may not create the report.
  */
 export async function sendReportNow(
   database: Database,
@@ -103,7 +107,10 @@ interface Progress {
   to: string
 }
 
-/** Creates a report and stores its e-mails, or stores in its schedule why it could not be created. Returns whether it was created. */
+/**
+ * Creates a report and stores its e-mails, or stores in its schedule why it could not be created.
+ * Returns whether it was created.
+ */
 async function sendReport(
   database: Database,
   schedule: ScheduledReport,
@@ -113,7 +120,8 @@ async function sendReport(
 ): Promise<boolean> {
   const { file, problem = '' } = await tryToCreateFile(database, schedule, period, now)
   await database.system('reports', async tx => {
-    // Updates no row if another run has sent the report, or a person has changed the schedule in the meantime.
+    // Updates no row if another run has sent the report, or a person has changed the
+    // schedule in the meantime.
     const [claimed] = await tx
       .update(reportSchedule)
       .set({ last_day: to, report_problem: problem })
@@ -130,7 +138,10 @@ async function sendReport(
   return file !== undefined
 }
 
-/** Creates the file of a report. Resolves to a `problem` if it can be created only after a change of the schedule. */
+/**
+ * Creates the file of a report. Resolves to a `problem` if it can be created only after a
+ * change of the schedule.
+ */
 async function tryToCreateFile(
   database: Database,
   schedule: ScheduledReport,
@@ -206,13 +217,24 @@ async function storeMessages(
   schedule: ScheduledReport,
   { report, content }: CreatedFile,
 ): Promise<string[]> {
-  const { report_schedule_id: reportScheduleId, report_format: reportFormat, report_to: reportTo } = schedule
+  const {
+    report_schedule_id: reportScheduleId,
+    report_format: reportFormat,
+    report_to: reportTo,
+  } = schedule
   const reportId = v7()
   const mediaType = REPORT_MEDIA_TYPES[reportFormat]
-  await tx
-    .insert(reportTable)
-    .values({ report_id: reportId, report_schedule_id: reportScheduleId, content, media_type: mediaType })
-  const file = { report_id: reportId, media_type: mediaType, file_name: createFileName(report, reportFormat) }
+  await tx.insert(reportTable).values({
+    report_id: reportId,
+    report_schedule_id: reportScheduleId,
+    content,
+    media_type: mediaType,
+  })
+  const file = {
+    report_id: reportId,
+    media_type: mediaType,
+    file_name: createFileName(report, reportFormat),
+  }
   const request = createReportRequest(report, file, reportTo, reportScheduleId)
   return storeDeliveries(tx, [
     { kind: 'report', report_schedule_id: reportScheduleId, report_id: reportId, request },

@@ -30,9 +30,13 @@ export interface AdvanceInput {
   getHoldOff(kind: SystemAlertKind): HoldOff
 }
 
-export const toConditionKey = (kind: SystemAlertKind, subject: string): string => `${kind} ${subject}`
+export const toConditionKey = (kind: SystemAlertKind, subject: string): string =>
+  `${kind} ${subject}`
 
-/** Advances all conditions by one round of observations, and returns the changes that open or close an alert. */
+/**
+ * Advances all conditions by one round of observations, and returns the changes that
+ * open or close an alert.
+ */
 export function advanceConditions(input: AdvanceInput): {
   conditions: Conditions
   changes: ConditionChange[]
@@ -55,11 +59,17 @@ export function advanceConditions(input: AdvanceInput): {
 }
 
 /**
- * Returns observations of the tracked failures that were not observed in this round. Such a failure is absent, because its
- * source was removed, unless nothing is known about its engine.
+ * Returns observations of the tracked failures that were not observed in this round. Such a failure
+ * is absent, because its source was removed, unless nothing is known about its engine.
  */
-function inferObservations({ previous, observations, unknownEngines }: AdvanceInput): Observation[] {
-  const observed = new Set(observations.map(({ kind, subject }) => toConditionKey(kind, subject.key)))
+function inferObservations({
+  previous,
+  observations,
+  unknownEngines,
+}: AdvanceInput): Observation[] {
+  const observed = new Set(
+    observations.map(({ kind, subject }) => toConditionKey(kind, subject.key)),
+  )
   const unobserved = [...previous].filter(([key]) => !observed.has(key))
   return unobserved.map(([, { kind, subject }]) => {
     const isUnknown = subject.engine_id !== null && unknownEngines.has(subject.engine_id)

@@ -4,7 +4,10 @@ import { advance, type Condition } from './condition.ts'
 const HOLD_OFF = { openAfterMs: 60_000, closeAfterMs: 60_000, flapCount: 5, flapWindowMs: 600_000 }
 const STEP_MS = 5_000
 
-/** Observes every five seconds. `x`: present, `.`: absent, `?`: unknown. Returns the changes with their time in seconds. */
+/**
+ * Observes every five seconds. `x`: present, `.`: absent, `?`: unknown. Returns the changes with
+ * their time in seconds.
+ */
 function observe(pattern: string) {
   let condition: Condition | undefined
   const changes: [number, string][] = []
@@ -47,14 +50,25 @@ describe('condition of a failure', () => {
         [605, 'closed'],
       ],
     ],
-    ['does not change while it is unknown', `${'x'.repeat(13)}${'?'.repeat(400)}`, [[60, 'opened']]],
-    ['does not close because it was unknown', `${'x'.repeat(13)}.${'?'.repeat(400)}x`, [[60, 'opened']]],
+    [
+      'does not change while it is unknown',
+      `${'x'.repeat(13)}${'?'.repeat(400)}`,
+      [[60, 'opened']],
+    ],
+    [
+      'does not close because it was unknown',
+      `${'x'.repeat(13)}.${'?'.repeat(400)}x`,
+      [[60, 'opened']],
+    ],
   ])('%s', (_, pattern, expected) => {
     expect(observe(pattern).changes).toEqual(expected)
   })
 
   it('counts how often it was interrupted', () => {
-    expect(observe(`${'x'.repeat(13)}..x..x`).condition).toMatchObject({ interruptions: 2, isOpen: true })
+    expect(observe(`${'x'.repeat(13)}..x..x`).condition).toMatchObject({
+      interruptions: 2,
+      isOpen: true,
+    })
   })
 
   it('is forgotten after the time in which it could have flapped', () => {

@@ -3,8 +3,8 @@ export interface HoldOff {
   openAfterMs: number
   closeAfterMs: number
   /**
-   * A failure that begins this often within `flapWindowMs` is flapping: its alert opens at once, and closes only when the
-   * failure has been absent for `flapWindowMs`.
+   * A failure that begins this often within `flapWindowMs` is flapping: its alert opens at once,
+   * and closes only when the failure has been absent for `flapWindowMs`.
    */
   flapCount: number
   flapWindowMs: number
@@ -34,8 +34,8 @@ export interface Transition {
 }
 
 /**
- * Returns the condition after an observation. Nothing changes if `isPresent` is undefined: it is unknown whether the failure
- * lasts, for example because its engine is offline.
+ * Returns the condition after an observation. Nothing changes if `isPresent` is undefined: it is
+ * unknown whether the failure lasts, for example because its engine is offline.
  */
 export function advance(
   previous: Condition | undefined,
@@ -44,10 +44,16 @@ export function advance(
   holdOff: HoldOff,
 ): Transition {
   if (isPresent === undefined) return { condition: previous }
-  return isPresent ? observePresence(previous, nowMs, holdOff) : observeAbsence(previous, nowMs, holdOff)
+  return isPresent
+    ? observePresence(previous, nowMs, holdOff)
+    : observeAbsence(previous, nowMs, holdOff)
 }
 
-function observePresence(previous: Condition | undefined, nowMs: number, holdOff: HoldOff): Transition {
+function observePresence(
+  previous: Condition | undefined,
+  nowMs: number,
+  holdOff: HoldOff,
+): Transition {
   const isOnset = previous?.presentSinceMs === undefined
   const onsets = isOnset ? [...(previous?.onsetsMs ?? []), nowMs] : previous.onsetsMs
   const presentSinceMs = previous?.presentSinceMs ?? nowMs
@@ -67,7 +73,11 @@ function observePresence(previous: Condition | undefined, nowMs: number, holdOff
   return { condition: { ...condition, isOpen: true }, change: 'opened' }
 }
 
-function observeAbsence(previous: Condition | undefined, nowMs: number, holdOff: HoldOff): Transition {
+function observeAbsence(
+  previous: Condition | undefined,
+  nowMs: number,
+  holdOff: HoldOff,
+): Transition {
   if (!previous) return { condition: undefined }
   const absentSinceMs = previous.absentSinceMs ?? nowMs
   const condition = { ...previous, presentSinceMs: undefined, absentSinceMs }

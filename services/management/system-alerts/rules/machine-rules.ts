@@ -2,7 +2,8 @@ import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import { createObservation, type Observation, type Subject } from './observation.ts'
 
-// Rules about the machines of engines and of the appliance: disk, clock, certificate, license and backups.
+// Rules about the machines of engines and of the appliance: disk, clock, certificate,
+// license and backups.
 
 /** The machine that is observed, and by what rules. */
 export interface ObservedMachine {
@@ -23,15 +24,17 @@ export function observeDisk(
   space: DiskSpace | undefined,
   { subject, thresholds }: ObservedMachine,
 ): Observation {
-  if (!space || space.total_bytes === 0) return createObservation('disk_filling', subject, undefined)
+  if (!space || space.total_bytes === 0)
+    return createObservation('disk_filling', subject, undefined)
   const percent = (space.free_bytes / space.total_bytes) * 100
   const reason = `only ${formatBytes(space.free_bytes)} are free, ${percent.toFixed(1)} % of the disk`
   return createObservation('disk_filling', subject, percent < thresholds.disk_free_percent, reason)
 }
 
 /**
- * Reports an engine whose clock differs from the clock of management by `differenceMs`. The engine has read its clock during a request that
- * took `requestMs`. The exact moment is unknown, so half of this time is tolerated in addition.
+ * Reports an engine whose clock differs from the clock of management by `differenceMs`. The engine
+ * has read its clock during a request that took `requestMs`. The exact moment is unknown, so half
+ * of this time is tolerated in addition.
  */
 export function observeClock(
   differenceMs: number,
@@ -44,7 +47,10 @@ export function observeClock(
   return createObservation('clock_wrong', subject, certainMs > thresholds.clock_s * 1000, reason)
 }
 
-/** Reports a certificate or license that has ended or ends soon. `endsAt` is undefined if it does not end. */
+/**
+ * Reports a certificate or license that has ended or ends soon. `endsAt` is
+ * undefined if it does not end.
+ */
 export function observeEnd(
   kind: 'certificate_ending' | 'license_ending',
   endsAt: Date | undefined,
@@ -63,7 +69,10 @@ export function observeEnd(
 export interface BackupState {
   /** When the newest successful backup was finished; undefined before the first. */
   finishedAt: Date | undefined
-  /** When the first scheduled backup was due, if that time has passed; undefined if no backups are scheduled. */
+  /**
+   * When the first scheduled backup was due, if that time has passed; undefined if no
+   * backups are scheduled.
+   */
   missedAt: Date | undefined
   isRunning: boolean
 }

@@ -16,7 +16,9 @@ export interface PictureThresholds {
   similarity_percent: number
 }
 
-/** What is wrong with a picture. A property is undefined if that cannot be judged from the picture. */
+/**
+ * What is wrong with a picture. A property is undefined if that cannot be judged from the picture.
+ */
 export interface PictureVerdict {
   isBlack: boolean | undefined
   isFrozen: boolean | undefined
@@ -32,16 +34,25 @@ const MAX_BLACK_CONTRAST = 6
 const MIN_JUDGED_CONTRAST = 12
 /** Number of pictures after which the reference is relied upon. They take about five minutes. */
 export const LEARNED_SAMPLES = 30
-/** The reference adapts to slow changes, such as the time of day, within about this number of pictures. */
+/**
+ * The reference adapts to slow changes, such as the time of day, within about this number of
+ * pictures.
+ */
 const MEMORY_SAMPLES = 360
-/** Minimum mean length of the edge vectors of a scene that can be recognized. The maximum length is 127. */
+/**
+ * Minimum mean length of the edge vectors of a scene that can be recognized. The
+ * maximum length is 127.
+ */
 const MIN_EDGE_LENGTH = 8
-/** Number of values of a signature: a vector with two components for each cell of a grid of 16 × 9. */
+/**
+ * Number of values of a signature: a vector with two components for each cell of a grid of 16 × 9.
+ */
 const EDGES_LENGTH = 16 * 9 * 2
 
 /**
- * Judges a picture by its statistics, and compares it with the reference, which describes how the pictures of this camera usually
- * look. Returns the reference with what was learned from this picture.
+ * Judges a picture by its statistics, and compares it with the reference, which describes
+ * how the pictures of this camera usually look. Returns the reference with what was
+ * learned from this picture.
  */
 export function judgePicture(
   statistics: PictureStatistics,
@@ -76,7 +87,10 @@ export function judgePicture(
   }
 }
 
-/** Includes a picture in the reference. At first all pictures have the same weight. Later, a new picture has a fixed weight. */
+/**
+ * Includes a picture in the reference. At first all pictures have the same weight. Later, a new
+ * picture has a fixed weight.
+ */
 function learn(
   reference: PictureReference | undefined,
   sharpness: number,
@@ -99,7 +113,10 @@ function decodeEdges(text: string): number[] | undefined {
   return [...new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length)]
 }
 
-/** Returns the similarity of two scenes: 1 if they are the same, 0 if they have nothing in common (cosine similarity). */
+/**
+ * Returns the similarity of two scenes: 1 if they are the same, 0 if they have nothing in common
+ * (cosine similarity).
+ */
 export function compareEdges(first: readonly number[], second: readonly number[]): number {
   let product = 0
   let firstSquares = 0

@@ -18,7 +18,9 @@ const thresholds = {
 /** A signature of the scene in which all edges have one direction: 0 horizontal, 1 vertical. */
 const createEdges = (vertical: number) => {
   const [x, y] = vertical ? [-100, 0] : [100, 0]
-  return Buffer.from(Int8Array.from(Array.from({ length: 288 }, (_, index) => (index % 2 ? y! : x!))).buffer)
+  return Buffer.from(
+    Int8Array.from(Array.from({ length: 288 }, (_, index) => (index % 2 ? y! : x!))).buffer,
+  )
 }
 const picture = {
   brightness: 120,
@@ -50,7 +52,11 @@ describe('rules about a camera', () => {
     ['that reconnects', { state: 'reconnecting' }, ['camera_unreachable']],
     ['that has failed', { state: 'failed', reason: 'wrong password' }, ['camera_unreachable']],
     ['whose file is read again', { type: 'inf', state: 'reconnecting' }, []],
-    ['with a black picture', { picture: { ...picture, brightness: 16, contrast: 1 } }, ['picture_black']],
+    [
+      'with a black picture',
+      { picture: { ...picture, brightness: 16, contrast: 1 } },
+      ['picture_black'],
+    ],
     ['at night with some light', { picture: { ...picture, brightness: 20, contrast: 15 } }, []],
     ['with a frozen picture', { picture: { ...picture, still_s: 61 } }, ['picture_frozen']],
     ['with a picture that was still for a moment', { picture: { ...picture, still_s: 59 } }, []],
@@ -60,16 +66,36 @@ describe('rules about a camera', () => {
       { picture: { ...picture, edges: createEdges(1).toString('base64') } },
       ['picture_moved'],
     ],
-    ['of which too few frames are analysed', { received_fps: 25, analysed_fps: 12 }, ['low_frame_rate']],
-    ['that sends few frames, all of them analysed', { fps: 25, received_fps: 8, analysed_fps: 8 }, []],
+    [
+      'of which too few frames are analysed',
+      { received_fps: 25, analysed_fps: 12 },
+      ['low_frame_rate'],
+    ],
+    [
+      'that sends few frames, all of them analysed',
+      { fps: 25, received_fps: 8, analysed_fps: 8 },
+      [],
+    ],
     [
       'that sends less than configured',
       { rate: 10, fps: 25, received_fps: 5, analysed_fps: 5 },
       ['low_frame_rate'],
     ],
-    ['slower than the configured maximum', { rate: 30, fps: 15, received_fps: 15, analysed_fps: 15 }, []],
-    ['whose recording has failed', { recording: { mode: 'event', state: 'failed' } }, ['recording_stopped']],
-    ['that is not recorded', { recording: { mode: 'continuous', state: 'waiting' } }, ['recording_stopped']],
+    [
+      'slower than the configured maximum',
+      { rate: 30, fps: 15, received_fps: 15, analysed_fps: 15 },
+      [],
+    ],
+    [
+      'whose recording has failed',
+      { recording: { mode: 'event', state: 'failed' } },
+      ['recording_stopped'],
+    ],
+    [
+      'that is not recorded',
+      { recording: { mode: 'continuous', state: 'waiting' } },
+      ['recording_stopped'],
+    ],
     ['whose recording waits for an event', { recording: { mode: 'event', state: 'waiting' } }, []],
   ])('report of one %s exactly what is wrong', (_, condition, expected) => {
     expect(findFailures(condition)).toEqual(expected)
@@ -78,7 +104,9 @@ describe('rules about a camera', () => {
   it('judge neither focus nor scene before they were learned', () => {
     const changed = { ...picture, sharpness: 0.1, edges: createEdges(1).toString('base64') }
     expect(findFailures({ picture: changed }, { ...learned, samples: 29 })).toEqual([])
-    expect(findFailures({ picture: changed }, { ...learned, samples: 30 })).toEqual(['picture_defocused'])
+    expect(findFailures({ picture: changed }, { ...learned, samples: 30 })).toEqual([
+      'picture_defocused',
+    ])
   })
 
   it('do not learn from a picture that they report', () => {

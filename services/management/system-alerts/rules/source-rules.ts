@@ -41,8 +41,9 @@ function observeConnection(condition: SourceCondition, subject: Subject): Observ
 }
 
 /**
- * Expects the configured frame rate, or that of the camera if it is lower. Without a configured rate, expects all received
- * frames to be analysed: many cameras declare a frame rate that they never send, or send fewer frames at night.
+ * Expects the configured frame rate, or that of the camera if it is lower. Without a configured
+ * rate, expects all received frames to be analysed: many cameras declare a frame rate that they
+ * never send, or send fewer frames at night.
  */
 function observeFrameRate(
   condition: SourceCondition,
@@ -60,7 +61,8 @@ function observeFrameRate(
   if (!expectedFps) return observe(undefined)
 
   const isLow = analysedFps < (expectedFps * frameRatePercent) / 100
-  const received = receivedFps === undefined ? '' : `, and the camera sends ${formatRate(receivedFps)}`
+  const received =
+    receivedFps === undefined ? '' : `, and the camera sends ${formatRate(receivedFps)}`
   const rates = `${formatRate(analysedFps)} frames per second are analysed instead of ${formatRate(expectedFps)}`
   return observe(isLow, rates + received)
 }
@@ -91,14 +93,27 @@ function observePicture(
     observations: [
       createObservation('picture_black', subject, isBlack, 'the picture is black'),
       createObservation('picture_frozen', subject, isFrozen, frozenReason),
-      createObservation('picture_defocused', subject, isDefocused, 'the picture is less sharp than usual'),
-      createObservation('picture_moved', subject, hasMoved, 'the camera shows another scene than usual'),
+      createObservation(
+        'picture_defocused',
+        subject,
+        isDefocused,
+        'the picture is less sharp than usual',
+      ),
+      createObservation(
+        'picture_moved',
+        subject,
+        hasMoved,
+        'the camera shows another scene than usual',
+      ),
     ],
     reference: verdict.reference,
   }
 }
 
-/** Judges the picture of a source. While it is not analysed, there is no picture, and no failure of the picture is present. */
+/**
+ * Judges the picture of a source. While it is not analysed, there is no picture, and no failure of
+ * the picture is present.
+ */
 function judgePictureOf(
   { state, picture }: SourceCondition,
   reference: PictureReference | undefined,
@@ -107,5 +122,11 @@ function judgePictureOf(
   if (state === 'running' && picture) return judgePicture(picture, reference, thresholds)
   // Nothing is known about the pictures of a lost camera.
   const isPresent = state === 'running' ? false : undefined
-  return { isBlack: isPresent, isFrozen: isPresent, isDefocused: isPresent, hasMoved: isPresent, reference }
+  return {
+    isBlack: isPresent,
+    isFrozen: isPresent,
+    isDefocused: isPresent,
+    hasMoved: isPresent,
+    reference,
+  }
 }

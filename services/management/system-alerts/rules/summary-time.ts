@@ -1,6 +1,7 @@
 /**
- * Returns the local date for which a daily summary is due: today's, if the local time has passed `summaryTime` (HH:MM), otherwise
- * yesterday's. A summary is due when this date is later than that of the last one.
+ * Returns the local date for which a daily summary is due: today's, if the local time has passed
+ * `summaryTime` (HH:MM), otherwise yesterday's. A summary is due when this date is later than
+ * that of the last one.
  */
 export function findSummaryDate(nowMs: number, summaryTime: string, timezone: string): string {
   const [date, time] = formatLocal(nowMs, timezone)

@@ -16,12 +16,16 @@ import { isStorable } from '../../db/schema/columns.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { ProviderClient } from './provider-client.ts'
 
-// A sign-in with the identity provider: the browser goes to the provider and comes back with a code, which the appliance exchanges
-// for an ID token. State, nonce and the verifier of PKCE (RFC 7636) bind the code to the browser that has started the sign-in.
+// A sign-in with the identity provider: the browser goes to the provider and comes back with a
+// code, which the appliance exchanges for an ID token. State, nonce and the verifier of PKCE (RFC
+// 7636) bind the code to the browser that has started the sign-in.
 
 export const SIGN_IN_MINUTES = 10
 
-/** Longer claims about a user are ignored. OpenID Connect limits subjects to this length (Core 1.0, section 2). */
+/**
+ * Longer claims about a user are ignored. OpenID Connect limits subjects to this length
+ * (Core 1.0, section 2).
+ */
 const MAX_CLAIM_LENGTH = 255
 
 /** The state of a sign-in. The browser stores it, encrypted, until it comes back. */
@@ -53,7 +57,10 @@ export interface AuthorizationDependencies {
   now(): Date
 }
 
-/** Returns the address of the provider to which the browser goes, and the encrypted state of the sign-in. */
+/**
+ * Returns the address of the provider to which the browser goes, and the encrypted
+ * state of the sign-in.
+ */
 export async function startAuthorization(
   settings: OidcSettings,
   { provider, secrets, now }: AuthorizationDependencies,
@@ -81,9 +88,11 @@ export async function startAuthorization(
 }
 
 /**
- * Exchanges the code with which the browser has come back for an ID token, and verifies its signature, issuer, audience, expiry and nonce.
- * `query` is the query of the address at which the browser has come back. Throws `EyrieError` with a reason for the user. If the provider
- * or the browser has sent an invalid response, throws another error, whose message is not meant for the user.
+ * Exchanges the code with which the browser has come back for an ID token, and verifies its
+ * signature, issuer, audience, expiry and nonce. `query` is the query of the address at
+ * which the browser has come back. Throws `EyrieError` with a reason for the user. If the
+ * provider or the browser has sent an invalid response, throws another error, whose message
+ * is not meant for the user.
  */
 export async function finishAuthorization(
   settings: OidcSettings,
@@ -94,7 +103,10 @@ export async function finishAuthorization(
   const pending = encryptedState === undefined ? undefined : readPending(encryptedState, secrets)
   const isCurrent = pending?.issuer === issuer && pending.client_id === clientId
   if (!pending || !isCurrent || now().getTime() > pending.expires_at)
-    throw new EyrieError('auth', 'this sign-in was not started in this browser, or has expired: start again')
+    throw new EyrieError(
+      'auth',
+      'this sign-in was not started in this browser, or has expired: start again',
+    )
 
   const configuration = await provider.connect(settings)
   const callback = new URL(getCallbackUrl(settings))
@@ -107,9 +119,13 @@ export async function finishAuthorization(
   }).catch(cause => {
     // The query contains the provider's reason for a refusal.
     if (cause instanceof AuthorizationResponseError)
-      throw new EyrieError('auth', `${settings.oidc_name} has refused the sign-in (${cause.error})`, {
-        cause,
-      })
+      throw new EyrieError(
+        'auth',
+        `${settings.oidc_name} has refused the sign-in (${cause.error})`,
+        {
+          cause,
+        },
+      )
     throw cause
   })
 
@@ -123,7 +139,8 @@ export async function finishAuthorization(
 }
 
 /** The address at which the browser comes back. */
-const getCallbackUrl = (settings: OidcSettings) => settings.oidc_console_url + PROVIDER_CALLBACK_PATH
+const getCallbackUrl = (settings: OidcSettings) =>
+  settings.oidc_console_url + PROVIDER_CALLBACK_PATH
 
 /** Returns undefined for a state that this appliance has not encrypted. */
 function readPending(encryptedState: string, secrets: Secrets): PendingSignIn | undefined {
@@ -134,7 +151,10 @@ function readPending(encryptedState: string, secrets: Secrets): PendingSignIn | 
   }
 }
 
-/** Returns further claims about the user: some providers do not put groups and e-mail addresses into the ID token. */
+/**
+ * Returns further claims about the user: some providers do not put groups and e-mail
+ * addresses into the ID token.
+ */
 async function readUserInfo(
   configuration: Configuration,
   { oidc_groups_claim: oidcGroupsClaim }: OidcSettings,
@@ -147,10 +167,15 @@ async function readUserInfo(
   return { ...(await fetchUserInfo(configuration, accessToken, idToken.sub)) }
 }
 
-function toAccount(issuer: string, claims: Record<string, unknown>, groupsClaim: string): ProviderAccount {
+function toAccount(
+  issuer: string,
+  claims: Record<string, unknown>,
+  groupsClaim: string,
+): ProviderAccount {
   const subject = toText(claims.sub)
   if (subject === '') throw new Error('the ID token has no usable subject')
-  const verifiedEmail = claims.email_verified === true ? email.safeParse(toText(claims.email)) : undefined
+  const verifiedEmail =
+    claims.email_verified === true ? email.safeParse(toText(claims.email)) : undefined
   return {
     issuer,
     subject,
@@ -164,6 +189,9 @@ function toAccount(issuer: string, claims: Record<string, unknown>, groupsClaim:
   }
 }
 
-/** Returns the text of a claim, or an empty text if the claim is missing, too long, or cannot be stored in the database. */
+/**
+ * Returns the text of a claim, or an empty text if the claim is missing, too long, or cannot be
+ * stored in the database.
+ */
 const toText = (claim: unknown) =>
   typeof claim === 'string' && claim.length <= MAX_CLAIM_LENGTH && isStorable(claim) ? claim : ''

@@ -10,10 +10,11 @@ export interface GroupRights {
 }
 
 /**
- * Returns the rights of the members of these groups, or undefined if none of the groups has a role. A user has one role, so only the
- * entries with the highest role count. If the assignments of the other entries counted too, the user would have the highest role for
- * them, which no entry grants. The customers and sites of the counting entries are added up. The organization is that of the first
- * entry that names one.
+ * Returns the rights of the members of these groups, or undefined if none of the groups has a role.
+ * A user has one role, so only the entries with the highest role count. If the assignments of the
+ * other entries counted too, the user would have the highest role for them, which no entry grants.
+ * The customers and sites of the counting entries are added up. The organization is that of the
+ * first entry that names one.
  */
 export function findGroupRights(
   groups: readonly string[],
@@ -24,10 +25,13 @@ export function findGroupRights(
   if (!roleKey) return undefined
 
   const counting = matching.filter(entry => entry.role_key === roleKey)
-  const addUp = (key: 'customer_ids' | 'site_ids') => [...new Set(counting.flatMap(entry => entry[key]))]
+  const addUp = (key: 'customer_ids' | 'site_ids') => [
+    ...new Set(counting.flatMap(entry => entry[key])),
+  ]
   return {
     role_key: roleKey,
-    organization_id: counting.find(entry => entry.organization_id !== null)?.organization_id ?? null,
+    organization_id:
+      counting.find(entry => entry.organization_id !== null)?.organization_id ?? null,
     customer_ids: addUp('customer_ids'),
     site_ids: addUp('site_ids'),
   }

@@ -2,7 +2,8 @@ import { and, eq } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { userIdentity } from '../../db/schema/index.ts'
 
-// An identity connects a user with the account at an identity provider. Such a user signs in only there.
+// An identity connects a user with the account at an identity provider. Such a user
+// signs in only there.
 
 export interface Identity {
   issuer: string

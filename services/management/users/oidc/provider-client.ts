@@ -18,7 +18,10 @@ const TIMEOUT_S = 10
 const MAX_RESPONSE_BYTES = 1 << 20
 /** How long the metadata of a provider is used before it is read again. */
 const MAX_AGE_MS = 10 * 60_000
-/** After a failure, no request is sent for this time, so that many sign-ins do not overload a provider that has problems. */
+/**
+ * After a failure, no request is sent for this time, so that many sign-ins do not overload a
+ * provider that has problems.
+ */
 const FAILURE_AGE_MS = 5_000
 
 /** The settings that determine how the appliance talks to a provider. */
@@ -27,7 +30,10 @@ type ProviderIdentity = Pick<
   'oidc_name' | 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'
 >
 
-/** Discovers how to communicate with an identity provider, by reading its metadata (OpenID Connect Discovery 1.0). */
+/**
+ * Discovers how to communicate with an identity provider, by reading its metadata (OpenID
+ * Connect Discovery 1.0).
+ */
 export interface ProviderClient {
   /** Throws `EyrieError` (`unavailable`) if the provider does not return valid metadata. */
   connect(settings: ProviderIdentity): Promise<Configuration>
@@ -42,7 +48,10 @@ interface Discovery {
   failedAtMs: number | undefined
 }
 
-/** Creates a client whose requests go through `egress`, which follows no redirects and denies addresses inside of the network. */
+/**
+ * Creates a client whose requests go through `egress`, which follows no redirects and denies
+ * addresses inside of the network.
+ */
 export function createProviderClient(egress: Egress, now: () => Date): ProviderClient {
   const fetchFromProvider = createProviderFetch(egress)
   /** The latest discovery, which concurrent sign-ins share. */
@@ -70,7 +79,11 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
 
   return {
     async connect(settings) {
-      const { oidc_issuer: issuer, oidc_client_id: clientId, oidc_client_secret: clientSecret } = settings
+      const {
+        oidc_issuer: issuer,
+        oidc_client_id: clientId,
+        oidc_client_secret: clientSecret,
+      } = settings
       const settingsKey = JSON.stringify([issuer, clientId, clientSecret])
       if (latest?.settingsKey !== settingsKey || !isUsable(latest))
         latest = startDiscovery(settings, settingsKey)
@@ -83,7 +96,11 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
 }
 
 async function discoverProvider(
-  { oidc_issuer: issuerUrl, oidc_client_id: clientId, oidc_client_secret: clientSecret }: ProviderIdentity,
+  {
+    oidc_issuer: issuerUrl,
+    oidc_client_id: clientId,
+    oidc_client_secret: clientSecret,
+  }: ProviderIdentity,
   fetchFromProvider: CustomFetch,
 ): Promise<Configuration> {
   const issuer = new URL(issuerUrl)
@@ -99,7 +116,9 @@ async function discoverProvider(
   const metadata = discovered.serverMetadata()
   // The default of the standard (OpenID Connect Discovery 1.0, section 3).
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-  const authenticate = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost
+  const authenticate = methods.includes('client_secret_basic')
+    ? ClientSecretBasic
+    : ClientSecretPost
   const authentication = clientSecret === '' ? None() : authenticate(clientSecret)
   const configuration = new Configuration(metadata, clientId, undefined, authentication)
   configuration[customFetch] = fetchFromProvider
@@ -112,7 +131,8 @@ async function discoverProvider(
 /** Creates a `fetch` for openid-client. */
 function createProviderFetch(egress: Egress): CustomFetch {
   return async (url, { body, headers, method, signal }) => {
-    const text = typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined
+    const text =
+      typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined
     const response = await fetchFrom(egress, url, { method, headers, body: text, signal })
     const content = await readLimited(response)
     return new Response(content, { status: response.status, headers: response.headers })

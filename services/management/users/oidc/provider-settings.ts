@@ -6,7 +6,8 @@ import { setting } from '../../db/schema/index.ts'
 import { fieldError } from '../../errors/field-errors.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
-// The settings of the identity provider: a row of the table `setting`, in which the secret of the client is encrypted.
+// The settings of the identity provider: a row of the table `setting`, in which the secret of the
+// client is encrypted.
 
 const NAME = 'oidc'
 
@@ -40,7 +41,10 @@ export async function readRedactedProvider(tx: Transaction): Promise<OidcSetting
 }
 
 /** Returns the settings with the secret, or undefined while signing in with a provider is off. */
-export async function findProvider(tx: Transaction, secrets: Secrets): Promise<OidcSettings | undefined> {
+export async function findProvider(
+  tx: Transaction,
+  secrets: Secrets,
+): Promise<OidcSettings | undefined> {
   const stored = await readStored(tx)
   if (!stored.oidc_enabled) return undefined
   return { ...stored, oidc_client_secret: secrets.decrypt(stored.oidc_client_secret) }
@@ -53,8 +57,9 @@ export async function findProviderName(tx: Transaction): Promise<string | undefi
 }
 
 /**
- * Updates the settings in `changes`. If the secret is omitted or is the placeholder, it remains unchanged, but only for the same
- * issuer: another issuer must not receive it. Throws `EyrieError` (`syntax`) if the settings cannot be used.
+ * Updates the settings in `changes`. If the secret is omitted or is the placeholder, it remains
+ * unchanged, but only for the same issuer: another issuer must not receive it. Throws `EyrieError`
+ * (`syntax`) if the settings cannot be used.
  */
 export async function updateProvider(
   tx: Transaction,
@@ -69,7 +74,8 @@ export async function updateProvider(
     throw fieldError('oidc_client_secret', 'must be sent again, because the issuer changes')
 
   const missing = REQUIRED.find(key => updated[key].trim() === '')
-  if (updated.oidc_enabled && missing) throw fieldError(missing, 'is required to switch the provider on')
+  if (updated.oidc_enabled && missing)
+    throw fieldError(missing, 'is required to switch the provider on')
 
   const oidcClientSecret = keepsSecret ? stored.oidc_client_secret : secrets.encrypt(secret)
   const value = { ...updated, oidc_client_secret: oidcClientSecret }

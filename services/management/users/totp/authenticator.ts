@@ -8,20 +8,24 @@ import type { Secrets } from '../../secrets/secrets.ts'
 import { deleteRecoveryCodes, replaceRecoveryCodes, spendRecoveryCode } from './recovery-codes.ts'
 import { describeTotpSecret, findTotpStep, generateTotpSecret } from './totp-codes.ts'
 
-// The authenticator app of a user. It is registered with a secret, and takes effect when the user has confirmed it with a code.
+// The authenticator app of a user. It is registered with a secret, and takes effect when the user
+// has confirmed it with a code.
 
 const ofUser = (userId: string) => eq(totp.user_id, userId)
 const ofUserAndConfirmed = (userId: string) => and(ofUser(userId), isNotNull(totp.confirmed_at))
 
-/** Returns the confirmed authenticator app of a user, or undefined if the user signs in with the password alone. */
+/**
+ * Returns the confirmed authenticator app of a user, or undefined if the user signs in
+ * with the password alone.
+ */
 export async function findAuthenticator(tx: Transaction, userId: string) {
   const [found] = await tx.select().from(totp).where(ofUserAndConfirmed(userId))
   return found
 }
 
 /**
- * Registers an app with a new secret, and returns the secret. Replaces an app that is not confirmed. Throws `EyrieError` (`conflict`) if
- * an app is confirmed.
+ * Registers an app with a new secret, and returns the secret. Replaces an app that is not
+ * confirmed. Throws `EyrieError` (`conflict`) if an app is confirmed.
  */
 export async function enrollAuthenticator(
   tx: Transaction,
@@ -42,8 +46,8 @@ export async function enrollAuthenticator(
 }
 
 /**
- * Confirms the registered app with a code and returns the recovery codes. Throws `EyrieError` (`conflict`) if no app is registered, if
- * it is confirmed already, or if the code is wrong.
+ * Confirms the registered app with a code and returns the recovery codes. Throws `EyrieError`
+ * (`conflict`) if no app is registered, if it is confirmed already, or if the code is wrong.
  */
 export async function confirmAuthenticator(
   tx: Transaction,
@@ -52,9 +56,13 @@ export async function confirmAuthenticator(
   { secrets, now }: { secrets: Secrets; now: Date },
 ): Promise<string[]> {
   const [registered] = await tx.select().from(totp).where(ofUser(userId)).for('update')
-  if (!registered) throw new EyrieError('conflict', 'no authenticator app is registered: register one first')
+  if (!registered)
+    throw new EyrieError('conflict', 'no authenticator app is registered: register one first')
   if (registered.confirmed_at)
-    throw new EyrieError('conflict', 'the authenticator app is confirmed already: sign in with its codes')
+    throw new EyrieError(
+      'conflict',
+      'the authenticator app is confirmed already: sign in with its codes',
+    )
 
   const secret = secrets.decrypt(registered.secret)
   const step = findTotpStep({ secret, lastStep: registered.last_step }, normalizeCode(code), now)
@@ -70,8 +78,8 @@ export async function confirmAuthenticator(
 }
 
 /**
- * Accepts a code of the confirmed app, or a recovery code, once. Returns false if the code is wrong or was used before, and if
- * no app is confirmed. Concurrent calls wait for each other.
+ * Accepts a code of the confirmed app, or a recovery code, once. Returns false if the code is wrong
+ * or was used before, and if no app is confirmed. Concurrent calls wait for each other.
  */
 export async function spendCode(
   tx: Transaction,
@@ -94,15 +102,25 @@ export async function spendCode(
 }
 
 /** Replaces the recovery codes of a user with a confirmed app. */
-export async function renewRecoveryCodes(tx: Transaction, userId: string, now: Date): Promise<string[]> {
+export async function renewRecoveryCodes(
+  tx: Transaction,
+  userId: string,
+  now: Date,
+): Promise<string[]> {
   await tx.update(totp).set({ codes_created_at: now }).where(ofUser(userId))
   return replaceRecoveryCodes(tx, userId)
 }
 
-/** Removes the authenticator app and the recovery codes of a user. Returns whether there was a confirmed app. */
+/**
+ * Removes the authenticator app and the recovery codes of a user. Returns whether there
+ * was a confirmed app.
+ */
 export async function removeAuthenticator(tx: Transaction, userId: string): Promise<boolean> {
   await deleteRecoveryCodes(tx, userId)
-  const removed = await tx.delete(totp).where(ofUser(userId)).returning({ confirmed_at: totp.confirmed_at })
+  const removed = await tx
+    .delete(totp)
+    .where(ofUser(userId))
+    .returning({ confirmed_at: totp.confirmed_at })
   return removed.some(({ confirmed_at }) => confirmed_at !== null)
 }
 
@@ -110,4 +128,6 @@ export async function removeAuthenticator(tx: Transaction, userId: string): Prom
 const normalizeCode = (code: string) => code.replaceAll(/\s/g, '')
 
 export const wrongCode = () =>
-  fieldError('code', 'is wrong or was used before: wait for the next code of the app', { code: 'rights' })
+  fieldError('code', 'is wrong or was used before: wait for the next code of the app', {
+    code: 'rights',
+  })

@@ -11,7 +11,10 @@ const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 const GROUPS = 4
 const GROUP_LENGTH = 4
 
-/** Returns a random code, such as `k7qe-9fmx-2hdw-u4ct`. It has about 79 bits, so that it cannot be found by its hash. */
+/**
+ * Returns a random code, such as `k7qe-9fmx-2hdw-u4ct`. It has about 79 bits, so that it cannot
+ * be found by its hash.
+ */
 function generateRecoveryCode(): string {
   const group = () =>
     Array.from({ length: GROUP_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')

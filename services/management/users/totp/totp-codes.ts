@@ -2,12 +2,18 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { TOTP_DIGITS, TOTP_PERIOD_S, type TotpEnrolment } from '@eyrie/contract/management/index'
 import { createTOTPKeyURI, generateHOTP } from '@oslojs/otp'
 
-// Codes of an authenticator app (TOTP, RFC 6238). Time is divided into steps, and each step has a code. The app and the appliance compute
-// the code from a secret that they share.
+// Codes of an authenticator app (TOTP, RFC 6238). Time is divided into steps, and each step has a
+// code. The app and the appliance compute the code from a secret that they share.
 
-/** Length of the secret, which is that of the hash from which codes are computed (RFC 4226, section 4). */
+/**
+ * Length of the secret, which is that of the hash from which codes are computed (RFC 4226, section
+ * 4).
+ */
 const SECRET_BYTES = 20
-/** Number of steps before and after the current one whose codes are accepted too, because clocks differ and typing takes time. */
+/**
+ * Number of steps before and after the current one whose codes are accepted too, because clocks
+ * differ and typing takes time.
+ */
 const TOLERATED_STEPS = 1
 const ISSUER = 'Eyrie'
 
@@ -23,8 +29,9 @@ export function describeTotpSecret(secret: string, email: string): TotpEnrolment
 }
 
 /**
- * Returns the time step of a code, or undefined if the code is wrong. `lastStep` is the step of the last code that was used. Codes of this
- * step and of earlier ones are not accepted: someone may have seen them being typed.
+ * Returns the time step of a code, or undefined if the code is wrong. `lastStep` is the step of the
+ * last code that was used. Codes of this step and of earlier ones are not accepted: someone may
+ * have seen them being typed.
  */
 export function findTotpStep(
   { secret, lastStep }: { secret: string; lastStep: number },

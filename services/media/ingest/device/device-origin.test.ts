@@ -14,7 +14,10 @@ const module = resolve(import.meta.dirname, 'device-origin.ts')
 function openUnprivileged(path: string): string {
   const script = `import(${JSON.stringify(module)}).then(({ openDevice }) => openDevice(process.argv[1])).catch(error => console.log(error.message))`
   const rights = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-  return execFileSync(process.execPath, ['-e', script, path], { encoding: 'utf8', ...rights }).trim()
+  return execFileSync(process.execPath, ['-e', script, path], {
+    encoding: 'utf8',
+    ...rights,
+  }).trim()
 }
 
 describe('Video4Linux camera', () => {
@@ -63,7 +66,10 @@ describe('Video4Linux camera', () => {
   })
 
   it('fails with a reason if another program uses it', () => {
-    const busy = Object.assign(new Error('Device is busy'), { domain: 'gst-resource-error-quark', code: 4 })
+    const busy = Object.assign(new Error('Device is busy'), {
+      domain: 'gst-resource-error-quark',
+      code: 4,
+    })
     const fault = createDeviceOrigin('/dev/video0').fault(busy as unknown as GstError)
     expect(fault).toMatchObject({
       message: '/dev/video0 is in use by another program: stop that program',

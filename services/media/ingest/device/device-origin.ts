@@ -12,16 +12,25 @@ const VIDEO4LINUX_MAJOR = 81
 /** GST_RESOURCE_ERROR_BUSY. */
 const BUSY = 4
 
-/** At their highest resolutions, many cameras send only a few frames per second, so the resolution is limited. */
+/**
+ * At their highest resolutions, many cameras send only a few frames per second, so the
+ * resolution is limited.
+ */
 const CAPTURE_LIMITS = 'width=(int)[1,1920],height=(int)[1,1080],framerate=(fraction)[1/1,60/1]'
 
-/** Opens a Video4Linux camera of this machine. Throws a `SourceFault` if the device is missing, inaccessible or no camera. */
+/**
+ * Opens a Video4Linux camera of this machine. Throws a `SourceFault` if the device is missing,
+ * inaccessible or no camera.
+ */
 export async function openDevice(path: string): Promise<Origin> {
   await assertIsCamera(path)
   return createDeviceOrigin(path)
 }
 
-/** Describes how a camera is read, without checking the device. H.264 is preferred to JPEG and raw pictures. */
+/**
+ * Describes how a camera is read, without checking the device. H.264 is preferred to
+ * JPEG and raw pictures.
+ */
 export function createDeviceOrigin(path: string): Origin {
   return {
     name: path,
@@ -72,6 +81,8 @@ function explainAccessError({ code, message }: NodeJS.ErrnoException): string {
 
 function createDeviceFault(cause: GstError, path: string): SourceFault {
   const isBusy = cause.domain === 'gst-resource-error-quark' && cause.code === BUSY
-  const reason = isBusy ? 'is in use by another program: stop that program' : `stopped: ${cause.message}`
+  const reason = isBusy
+    ? 'is in use by another program: stop that program'
+    : `stopped: ${cause.message}`
   return new SourceFault(`${path} ${reason}`, { transient: true, cause })
 }

@@ -2,7 +2,10 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { makeSound, makeVideo } from '../../../../test/fixtures/media/test-video.ts'
 
@@ -13,7 +16,11 @@ const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
   ['a path that does not exist', () => {}, /does not exist: copy it there/],
   ['a file of zero bytes', path => writeFileSync(path, ''), /is empty/],
-  ['text', path => writeFileSync(path, 'This is no video. '.repeat(100)), /is not a playable video/],
+  [
+    'text',
+    path => writeFileSync(path, 'This is no video. '.repeat(100)),
+    /is not a playable video/,
+  ],
   [
     'noise',
     path =>
@@ -25,8 +32,16 @@ const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
   ],
   ['a folder', path => mkdirSync(path), /is a folder/],
   ['sound without a picture', makeSound, /it contains no video/],
-  ['a video cut off before its index', path => cutOff(path, { fastStart: false }), /is not a playable video/],
-  ['a link that leads out', path => symlinkSync('/etc/hostname', path), /lies outside the allowed folders/],
+  [
+    'a video cut off before its index',
+    path => cutOff(path, { fastStart: false }),
+    /is not a playable video/,
+  ],
+  [
+    'a link that leads out',
+    path => symlinkSync('/etc/hostname', path),
+    /lies outside the allowed folders/,
+  ],
 ]
 
 function cutOff(path: string, video: { fastStart: boolean }) {
@@ -36,26 +51,29 @@ function cutOff(path: string, video: { fastStart: boolean }) {
 }
 
 describe('file source', () => {
-  it.each(broken)('fails with a reason for %s, without affecting other sources', async (_, make, reason) => {
-    const media = await serveMedia()
-    const control = await media.connectControl()
-    const path = join(media.folder, 'clip.mp4')
-    make(path)
-    const good = createDesiredSource({ id: 9, type: 'inf', url: 'test://ball', views })
-    await control.apply(
-      good,
-      createDesiredSource({ id: 1, type: 'file', url: path, views }),
-      createDesiredSource({ id: 2, type: 'inf', url: path, views, decoder: 'gst' }),
-      createDesiredSource({ id: 3, type: 'file', url: path, views, pacing: 'all' }),
-    )
-    for (const id of [1, 2, 3]) {
-      const status = await control.waitForStatus(id, ({ state }) => state === 'failed')
-      expect(status.reason).toMatch(reason)
-      expect(status.reason).toContain(path)
-    }
-    await control.waitForNextMessage('frame', ({ source }) => source === 9)
-    expect((await fetch(`${media.url}/streams/1`)).status).toBe(503)
-  })
+  it.each(broken)(
+    'fails with a reason for %s, without affecting other sources',
+    async (_, make, reason) => {
+      const media = await serveMedia()
+      const control = await media.connectControl()
+      const path = join(media.folder, 'clip.mp4')
+      make(path)
+      const good = createDesiredSource({ id: 9, type: 'inf', url: 'test://ball', views })
+      await control.apply(
+        good,
+        createDesiredSource({ id: 1, type: 'file', url: path, views }),
+        createDesiredSource({ id: 2, type: 'inf', url: path, views, decoder: 'gst' }),
+        createDesiredSource({ id: 3, type: 'file', url: path, views, pacing: 'all' }),
+      )
+      for (const id of [1, 2, 3]) {
+        const status = await control.waitForStatus(id, ({ state }) => state === 'failed')
+        expect(status.reason).toMatch(reason)
+        expect(status.reason).toContain(path)
+      }
+      await control.waitForNextMessage('frame', ({ source }) => source === 9)
+      expect((await fetch(`${media.url}/streams/1`)).status).toBe(503)
+    },
+  )
 
   it('plays a truncated video up to its end', async () => {
     const media = await serveMedia()
@@ -97,15 +115,21 @@ it.each([
   const media = await serveMedia()
   const control = await media.connectControl()
   await control.apply(createDesiredSource({ id: 1, type, url, views }))
-  const status = await control.waitForStatus(1, ({ state }) => state === 'failed' || state === 'reconnecting')
+  const status = await control.waitForStatus(
+    1,
+    ({ state }) => state === 'failed' || state === 'reconnecting',
+  )
   expect(status.reason).toMatch(reason)
 })
 
-it.each(['gst_h264', 'gst', 'ffmpeg'] as const)('a file in H.265 plays with decoder %s', async decoder => {
-  const media = await serveMedia()
-  const control = await media.connectControl()
-  const path = join(media.folder, 'clip.mp4')
-  makeVideo(path, { codec: 'h265' })
-  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, views, decoder }))
-  await control.message('frame')
-})
+it.each(['gst_h264', 'gst', 'ffmpeg'] as const)(
+  'a file in H.265 plays with decoder %s',
+  async decoder => {
+    const media = await serveMedia()
+    const control = await media.connectControl()
+    const path = join(media.folder, 'clip.mp4')
+    makeVideo(path, { codec: 'h265' })
+    await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, views, decoder }))
+    await control.message('frame')
+  },
+)

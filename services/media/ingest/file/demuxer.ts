@@ -5,8 +5,8 @@ export const HEAD_BYTES = 192
 const TS_PACKET_BYTES = 188
 
 /**
- * Returns the GStreamer demuxer, the element that separates the video from the sound, for a file by its signature. Returns
- * `parsebin`, which detects more formats, if the signature is unknown.
+ * Returns the GStreamer demuxer, the element that separates the video from the sound, for a file by
+ * its signature. Returns `parsebin`, which detects more formats, if the signature is unknown.
  */
 export function chooseDemuxer(head: Uint8Array): string {
   const text = Buffer.from(head).toString('latin1')

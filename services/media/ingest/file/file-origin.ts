@@ -6,7 +6,10 @@ import { SourceFault } from '../origin/source-fault.ts'
 import { chooseDemuxer, HEAD_BYTES } from './demuxer.ts'
 import { probeFile } from './file-probe.ts'
 
-/** Opens a video file. The file is probed before playback, so that decoding is set up in time for the first frame. */
+/**
+ * Opens a video file. The file is probed before playback, so that decoding is set up in time
+ * for the first frame.
+ */
 export async function openFile(url: string, mediaRoots: readonly string[]): Promise<Origin> {
   const path = await resolveAllowedPath(url, mediaRoots).catch(error => {
     throw new SourceFault(error.message, { transient: false, cause: error })
@@ -24,7 +27,10 @@ export async function openFile(url: string, mediaRoots: readonly string[]): Prom
     live: false,
     silenceMs: undefined,
     fault: cause =>
-      new SourceFault(`${path} cannot be played further: ${cause.message}`, { transient: false, cause }),
+      new SourceFault(`${path} cannot be played further: ${cause.message}`, {
+        transient: false,
+        cause,
+      }),
   }
 }
 

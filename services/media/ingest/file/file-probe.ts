@@ -7,12 +7,13 @@ import { SourceFault } from '../origin/source-fault.ts'
 const TIMEOUT_MS = 20_000
 
 /**
- * Returns the size and format of a file's video from its headers, without decoding. Throws a `SourceFault` if the file contains
- * no video.
+ * Returns the size and format of a file's video from its headers, without decoding. Throws a
+ * `SourceFault` if the file contains no video.
  *
- * The queue is required because `parsebin` suppresses the errors of an element while it adds that element. A demuxer that reads
- * the file from its own thread may fail during this time, and the error would be lost. Behind a queue, the demuxer receives its
- * first byte only after it has been added.
+ * The queue is required because `parsebin` suppresses the errors of an element while it adds
+ * that element. A demuxer that reads the file from its own thread may fail during this time,
+ * and the error would be lost. Behind a queue, the demuxer receives its first byte only
+ * after it has been added.
  */
 export async function probeFile(path: string): Promise<Picture> {
   const failed = Promise.withResolvers<never>()
@@ -38,7 +39,10 @@ export async function probeFile(path: string): Promise<Picture> {
   } catch (cause) {
     const hasNoVideo = isGstError(cause) && isLinkFailure(cause)
     const reason = hasNoVideo ? 'it contains no video' : (cause as Error).message
-    throw new SourceFault(`${path} is not a playable video: ${reason}`, { transient: isTimedOut, cause })
+    throw new SourceFault(`${path} is not a playable video: ${reason}`, {
+      transient: isTimedOut,
+      cause,
+    })
   } finally {
     clearTimeout(timeout)
     await pipeline.dispose()

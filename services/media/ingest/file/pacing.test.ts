@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'

@@ -12,7 +12,10 @@ import { startMediaProcess } from '../../../../test/fixtures/processes/media-pro
 const MAX_BACKOFF_MS = 30_000
 /** While the first pictures of a connection arrive, their capture times may still be corrected. */
 const FIRST_FRAMES = 30
-/** Capture times are estimated from arrivals: one of them may be ahead by as much as packets are delayed irregularly. */
+/**
+ * Capture times are estimated from arrivals: one of them may be ahead by as much as packets are
+ * delayed irregularly.
+ */
 const MAX_AHEAD_MS = 100
 const TOKEN = 'other-token'
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
@@ -99,8 +102,9 @@ it('a stream of another instance resumes after a restart, with increasing stream
     const countBefore = control.messages.length
     const hasResumed = () =>
       filterFrames(control.messages.slice(countBefore)).some(({ discontinuity }) => discontinuity)
-    // A request may come before the stream has started, and is repeated after the next back-off. While a request waits for
-    // its response, the clock must not advance: the response would be late.
+    // A request may come before the stream has started, and is repeated after the next
+    // back-off. While a request waits for its response, the clock must not advance: the
+    // response would be late.
     await vi.waitUntil(async () => {
       const { next_try_at: nextTryAt } = await control.waitForStatus(1, () => true)
       if (nextTryAt) clock.advance(MAX_BACKOFF_MS)

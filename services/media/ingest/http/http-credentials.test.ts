@@ -73,7 +73,12 @@ describe('credentials for HTTP cameras', () => {
     ])
     const streams = await fetch(`${media.url}/streams`)
     const processes = readFileSync(`/proc/${media.pid}/cmdline`, 'utf8')
-    const output = [...media.lines, JSON.stringify(control.messages), await streams.text(), processes]
+    const output = [
+      ...media.lines,
+      JSON.stringify(control.messages),
+      await streams.text(),
+      processes,
+    ]
     expect(output.join('\n')).not.toContain('xyzzy')
   })
 })

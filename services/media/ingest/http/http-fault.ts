@@ -12,8 +12,8 @@ const UNAUTHORIZED_REASONS: Record<HttpStream['credentials'], string> = {
 }
 
 /**
- * Creates the fault of a stream that could not be opened, with the reason and a remedy for the user. `response` is undefined if the
- * server has sent none.
+ * Creates the fault of a stream that could not be opened, with the reason and a remedy for the
+ * user. `response` is undefined if the server has sent none.
  */
 export async function createHttpFault(
   error: GstError,
@@ -42,7 +42,8 @@ function explainResponse(
   { message }: GstError,
 ): string {
   if (status === 401) return UNAUTHORIZED_REASONS[credentials]
-  if (status === 403) return 'denies access: grant this user the right to view the video, or use another user'
+  if (status === 403)
+    return 'denies access: grant this user the right to view the video, or use another user'
   if (status === 404) return "has no stream at this path: compare the path with the camera's manual"
   if (status >= 300 && status < 400)
     return 'redirects to another address, which is not followed: use the final address instead'
@@ -87,11 +88,20 @@ export function createDisconnectFault(cause: GstError, { name }: HttpStream): So
   return new SourceFault(`${name} was interrupted: ${cause.message}`, { transient: true, cause })
 }
 
-/** Media types of manifests. GStreamer must not follow them: `services/media/node-gst/src/addon.cc` disables the elements. */
+/**
+ * Media types of manifests. GStreamer must not follow them: `services/media/node-gst/src/addon.cc`
+ * disables the elements.
+ */
 const MANIFEST_TYPE = /mpegurl|dash\+xml|vnd\.ms-sstr/
 
-/** Returns the fault of a server that sends a manifest instead of video; undefined for any other response. */
-export function createManifestFault({ name }: HttpStream, { type }: ResponseHead): SourceFault | undefined {
+/**
+ * Returns the fault of a server that sends a manifest instead of video; undefined
+ * for any other response.
+ */
+export function createManifestFault(
+  { name }: HttpStream,
+  { type }: ResponseHead,
+): SourceFault | undefined {
   if (!MANIFEST_TYPE.test(type ?? '')) return undefined
   const problem = `sends an HLS, DASH or Smooth Streaming manifest (${type}), which may name any other server`
   return new SourceFault(`${name} ${problem}: use the address of a single stream, such as RTSP`, {

@@ -10,7 +10,10 @@ import {
 import { describe, expect, it, vi } from 'vitest'
 import { startHttpCamera } from '../../../../test/fixtures/cameras/http-camera.ts'
 import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
@@ -40,7 +43,11 @@ describe('HTTP camera', () => {
     const control = await media.connectControl()
     await control.apply(camera({ url: url(path) }, { decoder }))
     await control.message('frame', ({ n }) => n > 5)
-    expect(await control.waitForStatus(1, isRunning)).toMatchObject({ width: 320, height: 240, codec })
+    expect(await control.waitForStatus(1, isRunning)).toMatchObject({
+      width: 320,
+      height: 240,
+      codec,
+    })
     expect(requests.map(request => request.path)).toEqual([path, path])
     const stream = await fetch(`${media.url}/streams/1/snapshot.jpg`)
     expect(stream.headers.get('Content-Type')).toBe('image/jpeg')
@@ -103,7 +110,10 @@ describe('HTTP camera', () => {
         expect((await control.waitForStatus(id, isLost)).reason).toContain(String(port))
       ;({ kill } = await startHttpCamera({ port }))
       const back = [1, 2, 3].map(id =>
-        control.waitForNextMessage('frame', ({ source, discontinuity }) => source === id && discontinuity),
+        control.waitForNextMessage(
+          'frame',
+          ({ source, discontinuity }) => source === id && discontinuity,
+        ),
       )
       clock.advance(MAX_BACKOFF_MS)
       await Promise.all(back)
@@ -141,7 +151,9 @@ describe('HTTP camera', () => {
     ['is broken', 500, /responds with status 500 \(Internal Server Error\): check the camera/],
     ['is busy', 503, /responds with status 503 \(Service Unavailable\)/],
   ])('that %s fails with a reason', async (_, status, reason) => {
-    const { url } = await startHttpCamera({ answers: { '/': response => response.writeHead(status).end() } })
+    const { url } = await startHttpCamera({
+      answers: { '/': response => response.writeHead(status).end() },
+    })
     const media = await serveMedia()
     const control = await media.connectControl()
     await control.apply(camera({ url: url('/?channel=1') }))
@@ -151,7 +163,11 @@ describe('HTTP camera', () => {
   })
 
   it.each([
-    ['noise', 'video/mp4', Buffer.from(Uint8Array.from({ length: 50_000 }, (_, i) => (i * i * 31) % 251))],
+    [
+      'noise',
+      'video/mp4',
+      Buffer.from(Uint8Array.from({ length: 50_000 }, (_, i) => (i * i * 31) % 251)),
+    ],
     ['text', 'text/plain', 'No video here. '.repeat(1000)],
     ['a few bytes', 'application/octet-stream', 'No video here.'],
   ])('that sends %s fails with the media type as a reason', async (_, type, body) => {
@@ -196,14 +212,21 @@ describe('HTTP camera', () => {
     const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
     const control = await media.connectControl()
-    await control.apply(camera({ url: url('/never') }), camera({ url: url('/answered') }, { id: 2 }))
+    await control.apply(
+      camera({ url: url('/never') }),
+      camera({ url: url('/answered') }, { id: 2 }),
+    )
     await vi.waitUntil(() => requests.length === 2)
     // The response may arrive after the time limit, and then counts for the next attempt.
     await vi.waitFor(
       async () => {
         clock.advance(10_000)
-        expect((await control.waitForStatus(1, isLost)).reason).toContain('has not responded for 10 s')
-        expect((await control.waitForStatus(2, isLost)).reason).toContain('but has sent no picture for 10 s')
+        expect((await control.waitForStatus(1, isLost)).reason).toContain(
+          'has not responded for 10 s',
+        )
+        expect((await control.waitForStatus(2, isLost)).reason).toContain(
+          'but has sent no picture for 10 s',
+        )
       },
       { interval: 500 },
     )
@@ -233,11 +256,15 @@ describe('HTTP camera', () => {
     await vi.waitUntil(
       async () => {
         clock.advance(11_000)
-        return control.messages.some(each => each.type === 'source' && each.status.state === 'reconnecting')
+        return control.messages.some(
+          each => each.type === 'source' && each.status.state === 'reconnecting',
+        )
       },
       { timeout: 60_000, interval: 300 },
     )
-    const lost = control.messages.find(each => each.type === 'source' && each.status.state === 'reconnecting')
+    const lost = control.messages.find(
+      each => each.type === 'source' && each.status.state === 'reconnecting',
+    )
     expect(JSON.stringify(lost)).toContain('has sent nothing for 10 s')
     const again = control.waitForNextMessage('frame', ({ discontinuity }) => discontinuity)
     clock.advance(MAX_BACKOFF_MS)

@@ -5,13 +5,18 @@ import { createDisconnectFault } from './http-fault.ts'
 import { HttpRedirect, type ProbedStream, probeHttp } from './http-probe.ts'
 import { type HttpStream, openHttpStream } from './http-stream.ts'
 
-/** Generous, because cameras may send few pictures at night, and MPEG-TS starts with the next keyframe. */
+/**
+ * Generous, because cameras may send few pictures at night, and MPEG-TS starts with the next
+ * keyframe.
+ */
 const SILENCE_MS = 10_000
 const SOURCE = 'souphttpsrc name=origin ! parsebin name=demux'
 
 const MAX_REDIRECTS = 3
 
-/** Opens MJPEG, MP4 or MPEG-TS from a camera over HTTP, or the live view of another Eyrie appliance. */
+/**
+ * Opens MJPEG, MP4 or MPEG-TS from a camera over HTTP, or the live view of another Eyrie appliance.
+ */
 export async function openHttp(address: AddressObject, context: OpenContext): Promise<Origin> {
   const { stream, picture, live, timeline } = await probeRedirected(
     await openHttpStream(address, context),

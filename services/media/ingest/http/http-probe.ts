@@ -3,7 +3,12 @@ import { ANY_VIDEO } from '../../gstreamer/video-caps.ts'
 import { isGstError, Pipeline, type Sample } from '../../node-gst/index.ts'
 import type { OpenContext, Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
-import { createHttpFault, createManifestFault, createPageFault, createSilenceFault } from './http-fault.ts'
+import {
+  createHttpFault,
+  createManifestFault,
+  createPageFault,
+  createSilenceFault,
+} from './http-fault.ts'
 import { isPage, parseResponse, type ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
@@ -28,8 +33,8 @@ export class HttpRedirect extends Error {
 const VIDEO_EXCEPT_JPEG = ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join(';')
 
 /**
- * Launch string of the pipeline. Its appsink `first` receives the first picture. JPEGs pass through `jpegparse`, because `parsebin`
- * does not determine their size.
+ * Launch string of the pipeline. Its appsink `first` receives the first picture. JPEGs pass through
+ * `jpegparse`, because `parsebin` does not determine their size.
  */
 const LAUNCH = [
   'souphttpsrc name=origin ! parsebin name=parsed',
@@ -39,8 +44,9 @@ const LAUNCH = [
 ].join(' ')
 
 /**
- * Connects to a server, receives the first picture and disconnects. This must precede playback, whose pipeline depends on the format
- * and on whether the stream is live. Throws a `SourceFault` if no picture arrives within `timeoutMs`, and `HttpRedirect`.
+ * Connects to a server, receives the first picture and disconnects. This must precede playback,
+ * whose pipeline depends on the format and on whether the stream is live. Throws a `SourceFault` if
+ * no picture arrives within `timeoutMs`, and `HttpRedirect`.
  */
 export async function probeHttp(
   stream: HttpStream,
@@ -96,8 +102,8 @@ export async function probeHttp(
 }
 
 /**
- * Determines how a stream is played. `beginTicks` is the time of its first picture. A server that sends the wall clock of its
- * pictures is another Eyrie appliance.
+ * Determines how a stream is played. `beginTicks` is the time of its first picture. A server that
+ * sends the wall clock of its pictures is another Eyrie appliance.
  */
 function describeStream(
   picture: Picture,
@@ -106,9 +112,14 @@ function describeStream(
 ): ProbedStream {
   if (response?.anchorUs !== undefined)
     return { picture, live: true, timeline: { beginTicks, anchorUs: response.anchorUs } }
-  // JPEGs have no timestamps. They are stamped on arrival, so their time begins anew with each connection.
+  // JPEGs have no timestamps. They are stamped on arrival, so their time begins anew
+  // with each connection.
   if (picture.codec === 'jpeg') return { picture, live: true, timeline: undefined }
-  return { picture, live: response?.length === undefined, timeline: { beginTicks, anchorUs: undefined } }
+  return {
+    picture,
+    live: response?.length === undefined,
+    timeline: { beginTicks, anchorUs: undefined },
+  }
 }
 
 const createEndFault = ({ name }: HttpStream) =>

@@ -12,11 +12,17 @@ export interface ResponseHead {
   location: string | undefined
   /** `Content-Length` in bytes: if it is present, the video is a file. */
   length: number | undefined
-  /** Wall clock at pts 0, in µs since 1970. Only known for the live view of another Eyrie appliance, from its header `X-Pts`. */
+  /**
+   * Wall clock at pts 0, in µs since 1970. Only known for the live view of another Eyrie appliance,
+   * from its header `X-Pts`.
+   */
   anchorUs: number | undefined
 }
 
-/** Parses the message by which `souphttpsrc` reports a response. Returns undefined for other messages. */
+/**
+ * Parses the message by which `souphttpsrc` reports a response. Returns undefined for other
+ * messages.
+ */
 export function parseResponse(
   message: Extract<Message, { type: 'element' }>,
   clock: Clock,
@@ -40,7 +46,10 @@ export function parseResponse(
 
 /** Media types of web pages and of other responses that are never video. */
 const PAGE_TYPE = /^(text\/(html|xml)|application\/(json|xml|xhtml\+xml))$/
-/** GStreamer determines the format from this many bytes. With fewer bytes, it neither finds video nor reports an error. */
+/**
+ * GStreamer determines the format from this many bytes. With fewer bytes, it neither finds video
+ * nor reports an error.
+ */
 const MIN_VIDEO_BYTES = 4096
 
 /** Whether a successful response cannot be video, such as the web page of a camera. */
@@ -56,7 +65,10 @@ function findLocation(structure: string): string | undefined {
   return match?.[1] ?? match?.[2]
 }
 
-/** Returns the value of a header, without parameters, from a structure such as `x, Content-Type=(string)"video/mp4;a=b"`. */
+/**
+ * Returns the value of a header, without parameters, from a structure such as
+ * `x, Content-Type=(string)"video/mp4;a=b"`.
+ */
 function findHeader(structure: string, name: string): string | undefined {
   const match = new RegExp(`[ ,]${name}=\\(string\\)"?([^";,]+)`, 'i').exec(structure)
   return match?.[1]?.trim()

@@ -15,15 +15,18 @@ export interface HttpStream {
   /** Kind of credentials in the request. */
   credentials: 'token' | 'password' | 'none'
   tlsInsecure: boolean
-  /** Configures the element `souphttpsrc name=origin`. If `live`, pictures without timestamps are stamped on arrival. */
+  /**
+   * Configures the element `souphttpsrc name=origin`. If `live`, pictures without timestamps
+   * are stamped on arrival.
+   */
   configure(pipeline: Pipeline, live: boolean): void
   /** Returns the stream at another path of the same server; undefined for another server. */
   redirect(target: string): HttpStream | undefined
 }
 
 /**
- * Parses an HTTP address and resolves its host. Throws a `SourceFault` for any other URL, and for a host that is unknown or
- * denied.
+ * Parses an HTTP address and resolves its host. Throws a `SourceFault` for any other URL, and for a
+ * host that is unknown or denied.
  */
 export async function openHttpStream(
   address: AddressObject,
@@ -98,7 +101,10 @@ function getCredentialKind({ token, username }: RequestSettings): HttpStream['cr
   return username ? 'password' : 'none'
 }
 
-/** Returns the headers as a serialized GStreamer structure, in which quotes and backslashes are escaped. */
+/**
+ * Returns the headers as a serialized GStreamer structure, in which quotes and
+ * backslashes are escaped.
+ */
 function createHeaders({ host, token }: { host: string; token: string | undefined }): string {
   const quote = (text: string) => `(string)"${text.replace(/["\\]/g, '\\$&')}"`
   const authorization = token ? `,Authorization=${quote(`Bearer ${token}`)}` : ''

@@ -8,7 +8,10 @@ export interface MessagePicture {
   data: Uint8Array
 }
 
-/** A message that another program or pipeline sends over ZeroMQ: the analysis results of a frame, and optionally its picture. */
+/**
+ * A message that another program or pipeline sends over ZeroMQ: the analysis results of a frame,
+ * and optionally its picture.
+ */
 export interface FrameMessage {
   topic: string
   header: MessageHeader
@@ -20,8 +23,8 @@ const MAX_HEADER_BYTES = 4 << 20
 const BYTES_PER_PIXEL = { RGB: 3, BGR: 3, GRAY8: 1 } as const
 
 /**
- * Parses the parts of a ZeroMQ message: topic, header (JSON) and payload. The sender is untrusted. Throws an `Error` whose message
- * continues a sentence about the message ("it has 2 parts …").
+ * Parses the parts of a ZeroMQ message: topic, header (JSON) and payload. The sender is untrusted.
+ * Throws an `Error` whose message continues a sentence about the message ("it has 2 parts …").
  */
 export function parseFrameMessage(parts: readonly Uint8Array[]): FrameMessage {
   const [topic, header, payload] = parts
@@ -77,7 +80,10 @@ function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array
 const START_OF_IMAGE = 0xffd8
 /** Size of a frame header up to and including the width. */
 const FRAME_HEADER_BYTES = 9
-/** The markers DHT, JPG and DAC, which are in the range of frame headers (SOF0 to SOF15) but are not frame headers. */
+/**
+ * The markers DHT, JPG and DAC, which are in the range of frame headers (SOF0 to SOF15) but
+ * are not frame headers.
+ */
 const NON_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
 
 /** Reads the size of a JPEG from its frame header (ITU-T T.81, section B.2.2). */
@@ -85,7 +91,8 @@ function parseJpegSize(data: Uint8Array): { width: number; height: number } {
   const jpeg = new DataView(data.buffer, data.byteOffset, data.byteLength)
   if (data.length <= 4 || jpeg.getUint16(0) !== START_OF_IMAGE) throw createNoJpegError()
 
-  // A segment consists of a marker of two bytes, the length of the rest in two bytes, and its content.
+  // A segment consists of a marker of two bytes, the length of the rest in two
+  // bytes, and its content.
   let offset = 2
   while (offset + FRAME_HEADER_BYTES <= data.length && data[offset] === 0xff) {
     const marker = data[offset + 1]!

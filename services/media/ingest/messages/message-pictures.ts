@@ -6,8 +6,8 @@ import { ticksToNs } from '../../runtime/stream-time.ts'
 import type { FrameMessage, MessagePicture } from './frame-message.ts'
 
 /**
- * Passes the pictures of messages, which other programs send, to a GStreamer pipeline that scales them to the sizes and formats
- * (views) that readers have requested.
+ * Passes the pictures of messages, which other programs send, to a GStreamer pipeline that scales
+ * them to the sizes and formats (views) that readers have requested.
  */
 export interface MessagePictures {
   /** Queues the picture of a message, or a placeholder if the message has no picture. */
@@ -22,7 +22,10 @@ interface PictureTime {
   timeUs: number
 }
 
-/** The properties of a picture that the pipeline depends on. The pipeline is recreated when they change. */
+/**
+ * The properties of a picture that the pipeline depends on. The pipeline is
+ * recreated when they change.
+ */
 interface PictureShape {
   format: MessagePicture['format']
   width: number
@@ -31,7 +34,9 @@ interface PictureShape {
   sourceSize: { width: number; height: number }
 }
 
-/** Replaces the picture of a frame without one. Only readers that need no picture get such frames. */
+/**
+ * Replaces the picture of a frame without one. Only readers that need no picture get such frames.
+ */
 const PLACEHOLDER: MessagePicture = {
   format: 'GRAY8',
   width: 16,
@@ -45,7 +50,10 @@ export interface MessagePicturesOptions {
   onError(reason: string): void
 }
 
-export function createMessagePictures({ decoding, onError }: MessagePicturesOptions): MessagePictures {
+export function createMessagePictures({
+  decoding,
+  onError,
+}: MessagePicturesOptions): MessagePictures {
   /** The pipeline for pictures of one shape, and the stream time of its first picture. */
   let session: { pipeline: Pipeline; shape: PictureShape; beginPts: number } | undefined
 
@@ -91,7 +99,9 @@ export function createMessagePictures({ decoding, onError }: MessagePicturesOpti
     async push({ picture, header }, time) {
       const { data, format, width, height } = picture ?? PLACEHOLDER
       // Without a picture, the header has the size of the source's pictures.
-      const sourceSize = picture ? { width, height } : { width: header.width, height: header.height }
+      const sourceSize = picture
+        ? { width, height }
+        : { width: header.width, height: header.height }
       const shape: PictureShape = { format, width, height, sourceSize }
       if (!isDeepStrictEqual(session?.shape, shape)) await begin(shape, time)
 
@@ -103,7 +113,9 @@ export function createMessagePictures({ decoding, onError }: MessagePicturesOpti
 
 function buildLaunch({ format, width, height }: PictureShape): string {
   const size = `width=${width},height=${height},framerate=0/1`
-  const caps = format === 'JPEG' ? `image/jpeg,parsed=true,${size}` : `video/x-raw,format=${format},${size}`
-  const source = 'appsrc name=origin format=time is-live=true max-buffers=8 max-bytes=0 leaky-type=downstream'
+  const caps =
+    format === 'JPEG' ? `image/jpeg,parsed=true,${size}` : `video/x-raw,format=${format},${size}`
+  const source =
+    'appsrc name=origin format=time is-live=true max-buffers=8 max-bytes=0 leaky-type=downstream'
   return `${source} caps="${caps}" ! tee name=packets allow-not-linked=true`
 }

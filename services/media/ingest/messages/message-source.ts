@@ -33,12 +33,15 @@ const MAX_SILENCE_MS = 5000
 const PROBLEM_MEMORY_MS = 60_000
 const MAX_QUEUED_MESSAGES = 32
 const MAX_MESSAGE_BYTES = 64 << 20
-/** Number of consecutive messages without a picture after which the sender is assumed to send no pictures. */
+/**
+ * Number of consecutive messages without a picture after which the sender is assumed
+ * to send no pictures.
+ */
 const MAX_MISSING_PICTURES = 10
 
 /**
- * Creates a source that receives messages over ZeroMQ from another pipeline or program. A message has the objects and events that
- * were detected in a frame, and optionally the picture.
+ * Creates a source that receives messages over ZeroMQ from another pipeline or program. A message
+ * has the objects and events that were detected in a frame, and optionally the picture.
  */
 export function createMessageSource(options: MessageSourceOptions): Source {
   const { identity, epoch, clock, log, encoders, listener } = options
@@ -46,7 +49,14 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const name = identity.address.url
   const { endpoint, bind, topic } = resolveEndpoint(options)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.addReader })
+  const variants = createSourceVariants({
+    source: id,
+    epoch,
+    clock,
+    log,
+    encoders,
+    read: decoding.addReader,
+  })
   const pictures = createMessagePictures({ decoding, onError: reason => reject(new Error(reason)) })
 
   const presence = createPicturePresence()
@@ -61,7 +71,10 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const stopping = new AbortController()
   let status: SourceStatus = { id, state: 'connecting', reason: `${name} has sent nothing yet` }
   let lifecycle = INITIAL_STATE
-  let request: { views: Record<string, ViewSpec>; rate: number | undefined } = { views: {}, rate: undefined }
+  let request: { views: Record<string, ViewSpec>; rate: number | undefined } = {
+    views: {},
+    rate: undefined,
+  }
 
   const tasks = Promise.all([readMessages(), watchSilence()])
 
@@ -96,7 +109,9 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     }
   }
 
-  /** Passes the contents of a message on: findings to the listener, and the picture to the decoder. */
+  /**
+   * Passes the contents of a message on: findings to the listener, and the picture to the decoder.
+   */
   async function accept(message: FrameMessage) {
     const { header, picture } = message
     if (!filter.accept(message.topic)) return
@@ -124,10 +139,14 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     if (decoding.hasReaders() && !isSkipped) await pictures.push(message, { pts, timeUs })
   }
 
-  /** Creates the requested views. Without pictures from the sender, only the minimal view is possible. */
+  /**
+   * Creates the requested views. Without pictures from the sender, only the minimal view is
+   * possible.
+   */
   async function applyRequest() {
     const { views, rate } = request
-    const isPossible = (spec: ViewSpec) => presence.isPresent() || isDeepStrictEqual(spec, MINIMAL_VIEW)
+    const isPossible = (spec: ViewSpec) =>
+      presence.isPresent() || isDeepStrictEqual(spec, MINIMAL_VIEW)
     const possible = Object.entries(views).filter(([, spec]) => isPossible(spec))
     const impossible = Object.keys(views).filter(key => !isPossible(views[key]!))
 
@@ -136,7 +155,10 @@ export function createMessageSource(options: MessageSourceOptions): Source {
       listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
   }
 
-  /** Counts a message that could not be read. Logs only the first one, because the others usually have the same problem. */
+  /**
+   * Counts a message that could not be read. Logs only the first one, because the others usually
+   * have the same problem.
+   */
   function reject({ message: reason }: Error) {
     if (rejections.recentCount() === 0)
       log.warn({ source: id, address: name, reason }, 'failed to read message')
@@ -174,7 +196,11 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   }
 
   function dispatch(event: LifecycleEvent) {
-    lifecycle = transition(lifecycle, event, { mode: 'endless', now: clock.now(), random: options.random })
+    lifecycle = transition(lifecycle, event, {
+      mode: 'endless',
+      now: clock.now(),
+      random: options.random,
+    })
     const { state, reason, failures } = lifecycle
     updateStatus({ state, reason, attempts: state === 'reconnecting' ? failures : undefined })
   }
@@ -251,7 +277,10 @@ function describeOtherTopics(topics: readonly string[]): string | undefined {
   return `other topics are also sent (${topics.join(', ')}): select one with ?topic=, or add a source for each`
 }
 
-/** Tracks whether a sender sends pictures at all. A few messages without a picture do not change the result. */
+/**
+ * Tracks whether a sender sends pictures at all. A few messages without a picture do
+ * not change the result.
+ */
 function createPicturePresence() {
   let missingCount = 0
   let isPresent = true
@@ -267,8 +296,14 @@ function createPicturePresence() {
   }
 }
 
-/** Returns the ZeroMQ endpoint of an address, whether to bind or connect to it, and the topic to subscribe to. */
-function resolveEndpoint({ identity, ringFolder }: Pick<MessageSourceOptions, 'identity' | 'ringFolder'>) {
+/**
+ * Returns the ZeroMQ endpoint of an address, whether to bind or connect to it, and the
+ * topic to subscribe to.
+ */
+function resolveEndpoint({
+  identity,
+  ringFolder,
+}: Pick<MessageSourceOptions, 'identity' | 'ringFolder'>) {
   const { url } = identity.address
   if (identity.type === 'zmqinternal') {
     const { endpoint, query }: MessageAddress<'internalSource'> = parseInternalSourceAddress(url)

@@ -76,30 +76,40 @@ describe('message source', () => {
       payload,
     }))
     const { pts } = await control.message('frame')
-    const findingsAt = control.messages.findIndex(each => each.type === 'findings' && each.pts === pts)
+    const findingsAt = control.messages.findIndex(
+      each => each.type === 'findings' && each.pts === pts,
+    )
     expect(findingsAt).toBeGreaterThan(-1)
     expect(findingsAt).toBeLessThan(control.messages.findIndex(({ type }) => type === 'frame'))
     expect(control.messages[findingsAt]).toMatchObject({ objects: [person], events })
-    const year = new Date((control.messages[findingsAt] as { time: number }).time / 1000).getUTCFullYear()
+    const year = new Date(
+      (control.messages[findingsAt] as { time: number }).time / 1000,
+    ).getUTCFullYear()
     expect(year).toBe(2030)
   })
 
   it.each([
     ['RGB', 63, 3],
     ['GRAY8', 62, 1],
-  ] as const)('shows raw pictures in %s with unaligned rows', async (format, width, bytesPerPixel) => {
-    const endpoint = endpointIn(createTemporaryFolder())
-    const control = await follow(endpoint)
-    // White except for the first pixel of each row.
-    const payload = new Uint8Array(width * 48 * bytesPerPixel).map((_, i) =>
-      i % (width * bytesPerPixel) < bytesPerPixel ? 0 : 255,
-    )
-    await startPublisher(endpoint, seq => ({ header: createMessageHeader(seq, { format, width }), payload }))
-    const { pixels, shape } = await newest(control)
-    expect(shape).toMatchObject({ width, height: 48 })
-    const columns = Array.from({ length: width }, (_, x) => pixels[10 * width + x]! > 128)
-    expect(columns).toEqual(columns.map((_, x) => x > 0))
-  })
+  ] as const)(
+    'shows raw pictures in %s with unaligned rows',
+    async (format, width, bytesPerPixel) => {
+      const endpoint = endpointIn(createTemporaryFolder())
+      const control = await follow(endpoint)
+      // White except for the first pixel of each row.
+      const payload = new Uint8Array(width * 48 * bytesPerPixel).map((_, i) =>
+        i % (width * bytesPerPixel) < bytesPerPixel ? 0 : 255,
+      )
+      await startPublisher(endpoint, seq => ({
+        header: createMessageHeader(seq, { format, width }),
+        payload,
+      }))
+      const { pixels, shape } = await newest(control)
+      expect(shape).toMatchObject({ width, height: 48 })
+      const columns = Array.from({ length: width }, (_, x) => pixels[10 * width + x]! > 128)
+      expect(columns).toEqual(columns.map((_, x) => x > 0))
+    },
+  )
 
   it('without pictures provides the minimal view, and fails others with a reason', async () => {
     const endpoint = endpointIn(createTemporaryFolder())
@@ -144,14 +154,19 @@ describe('message source', () => {
     const smallView = await control.message('view')
     await sender.stop()
     const large = createJpeg({ width: 128, height: 96 })
-    const header = (seq: number) => ({ ...createMessageHeader(seq, { format: 'JPEG' }), pts: seq * 1800 })
+    const header = (seq: number) => ({
+      ...createMessageHeader(seq, { format: 'JPEG' }),
+      pts: seq * 1800,
+    })
     await startPublisher(endpoint, seq => ({ header: header(seq), payload: large }))
     await control.waitForStatus(1, ({ width }) => width === 128)
     await control.message('view', ({ generation }) => generation !== smallView.generation)
     const after = await newest(control)
     expect(after.n).toBeGreaterThan(before.n)
     expect(after.pts).toBeGreaterThan(before.pts)
-    expect(control.messages.filter(each => each.type === 'findings' && each.discontinuity)).toHaveLength(2)
+    expect(
+      control.messages.filter(each => each.type === 'findings' && each.discontinuity),
+    ).toHaveLength(2)
   })
 
   it('skips invalid messages and reports what is wrong with them', async () => {
@@ -180,7 +195,9 @@ describe('message source', () => {
     const { reason } = await control.waitForStatus(1, ({ reason }) =>
       /messages could not be read/.test(reason ?? ''),
     )
-    expect(reason).toMatch(/^\d+ messages could not be read; the last one because its (header|payload)/)
+    expect(reason).toMatch(
+      /^\d+ messages could not be read; the last one because its (header|payload)/,
+    )
     for (let i = 0; i < 10; i++) await newest(control)
   })
 
@@ -191,7 +208,10 @@ describe('message source', () => {
     let sent: 'nonsense' | 'others' | 'nothing else' = 'nonsense'
     await startPublisher(endpoint, seq => {
       if (sent === 'nonsense' && seq % 2 === 0) return { header: 'nonsense' }
-      return { header: createMessageHeader(seq), topic: sent === 'others' && seq % 2 === 0 ? '12' : '1' }
+      return {
+        header: createMessageHeader(seq),
+        topic: sent === 'others' && seq % 2 === 0 ? '12' : '1',
+      }
     })
     const waitForReason = (text: string) =>
       control.waitForStatus(1, ({ reason }) => reason?.includes(text) === true)
@@ -223,7 +243,10 @@ describe('message source', () => {
     const { state } = await waitForReason('has sent only unreadable messages')
     expect(state).toBe('connecting')
     const good = await startPublisher(endpoint, seq => ({ header: createMessageHeader(seq) }))
-    await control.waitForStatus(1, ({ state, reason }) => state === 'running' && reason === undefined)
+    await control.waitForStatus(
+      1,
+      ({ state, reason }) => state === 'running' && reason === undefined,
+    )
     await good.stop()
     await startPublisher(endpoint, () => ({ header: 'nonsense' }))
     await control.waitForStatus(

@@ -22,8 +22,9 @@ const CONNECT_REASONS: Record<string, string> = {
 const NO_TLS_CODES = ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']
 
 /**
- * Connects to an HTTP or RTSP server, with or without TLS, to find out why GStreamer could not connect. Returns the reason as a
- * predicate to append to the server's name ("cannot be reached: …"); undefined if the connection succeeds.
+ * Connects to an HTTP or RTSP server, with or without TLS, to find out why GStreamer could not
+ * connect. Returns the reason as a predicate to append to the server's name ("cannot be reached:
+ * …"); undefined if the connection succeeds.
  */
 export async function explainUnreachable(
   url: URL,
@@ -45,9 +46,10 @@ export async function explainUnreachable(
 }
 
 /**
- * Returns the address of a server with the IP address in place of the host name, for elements of GStreamer, which resolve
- * names by themselves. A name under TLS remains, because the certificate proves that the server has this name. Throws a
- * `SourceFault` if the host is unknown, or if the rules for outgoing connections deny it.
+ * Returns the address of a server with the IP address in place of the host name, for elements of
+ * GStreamer, which resolve names by themselves. A name under TLS remains, because the certificate
+ * proves that the server has this name. Throws a `SourceFault` if the host is unknown, or if the
+ * rules for outgoing connections deny it.
  */
 export async function pinHost(
   url: URL,

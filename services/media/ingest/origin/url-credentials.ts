@@ -1,7 +1,8 @@
 import type { AddressObject } from '@eyrie/contract'
 
 /**
- * Removes the user name and password from a URL and returns them, or empty strings. The address's own fields take precedence.
+ * Removes the user name and password from a URL and returns them, or empty strings. The address's
+ * own fields take precedence.
  */
 export function extractCredentials(
   url: URL,
@@ -16,7 +17,10 @@ export function extractCredentials(
   return credentials
 }
 
-/** Decodes percent-encoding, but tolerates a literal % in a password, which should have been written as %25. */
+/**
+ * Decodes percent-encoding, but tolerates a literal % in a password, which should have
+ * been written as %25.
+ */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -29,7 +33,10 @@ function decode(text: string): string {
   }
 }
 
-/** Returns an address for logs and messages, without user name, password and query parameters, which may contain secrets. */
+/**
+ * Returns an address for logs and messages, without user name, password and query parameters, which
+ * may contain secrets.
+ */
 export function stripCredentials(address: string): string {
   const stripped = address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
   return /^(rtsp|http)s?:/i.test(stripped) ? stripped.replace(/\?.*/, '') : stripped

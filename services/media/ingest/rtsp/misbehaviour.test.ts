@@ -10,8 +10,14 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
-import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
-import { type AdjustableClock, createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import {
+  startTamperingProxy,
+  type Tamper,
+} from '../../../../test/fixtures/cameras/tampering-proxy.ts'
+import {
+  type AdjustableClock,
+  createAdjustableClock,
+} from '../../../../test/fixtures/manual-clock.ts'
 import {
   type ControlClient,
   createDesiredSource,
@@ -24,7 +30,8 @@ const SILENCE_MS = 5_000
 const SENDER_REPORT = 200
 const FROM_1900_TO_1970_S = 2_208_988_800
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
-const toSource = (address: AddressObject) => createDesiredSource({ id: 1, type: 'video', address, views })
+const toSource = (address: AddressObject) =>
+  createDesiredSource({ id: 1, type: 'video', address, views })
 const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 const isLost = ({ state }: SourceStatus) => state === 'reconnecting'
 const isRunning = ({ state }: SourceStatus) => state === 'running'
@@ -51,7 +58,10 @@ function expectIncreasingTime({ messages }: ControlClient) {
   }
 }
 
-/** Advances the clock to the next attempt and no further, since a new connection may be silent at first. */
+/**
+ * Advances the clock to the next attempt and no further, since a new connection may be silent at
+ * first.
+ */
 async function reconnect(control: ControlClient, clock: AdjustableClock) {
   const { next_try_at: nextTryAt } = await control.waitForStatus(
     1,
@@ -73,7 +83,9 @@ describe('RTSP camera that misbehaves', () => {
     const framesBefore = control.messages.filter(isFrame).length
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
-      expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
+      expect(
+        control.messages.some(message => message.type === 'source' && isLost(message.status)),
+      ).toBe(true)
     }, 180_000)
     const { reason, attempts, next_try_at: nextTryAt } = await control.waitForStatus(1, isLost)
     expect(reason).toMatch(
@@ -105,7 +117,9 @@ describe('RTSP camera that misbehaves', () => {
     }
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
-      expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
+      expect(
+        control.messages.some(message => message.type === 'source' && isLost(message.status)),
+      ).toBe(true)
     }, 180_000)
     expect((await control.waitForStatus(1, isLost)).reason).toContain(proxy.url)
     proxy.tamper = packet => [packet]
@@ -128,7 +142,9 @@ describe('RTSP camera that misbehaves', () => {
     await control.apply(toSource({ url, transport: 'tcp' }))
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
-      expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
+      expect(
+        control.messages.some(message => message.type === 'source' && isLost(message.status)),
+      ).toBe(true)
     }, 180_000)
     expect((await control.waitForStatus(1, isLost)).reason).toContain(url)
   }, 180_000)
@@ -137,7 +153,10 @@ describe('RTSP camera that misbehaves', () => {
     'reports the packet loss over %s in percent, and continues to run',
     async transport => {
       const { clock, control, proxy, media } = await connectThroughProxy({ transport })
-      /** Loss is reported over five seconds. The clock advances in small steps, so that the camera never counts as silent. */
+      /**
+       * Loss is reported over five seconds. The clock advances in small steps, so that the camera
+       * never counts as silent.
+       */
       async function until(matches: (status: SourceStatus) => boolean): Promise<SourceStatus> {
         for (;;) {
           const status = await control.waitForStatus(1, () => true)
@@ -202,7 +221,8 @@ describe('RTSP camera that misbehaves', () => {
     expect(later.reason).toContain(proxy.url)
 
     proxy.tamper = (packet, kind) => {
-      if (kind === 'rtcp' && packet[1] === SENDER_REPORT) packet.writeUInt32BE(FROM_1900_TO_1970_S + 60, 8)
+      if (kind === 'rtcp' && packet[1] === SENDER_REPORT)
+        packet.writeUInt32BE(FROM_1900_TO_1970_S + 60, 8)
       return [packet]
     }
     await startRtspCamera({ port: camera.port })

@@ -4,8 +4,14 @@ import { runInNewContext } from 'node:vm'
 import { expect, it, vi } from 'vitest'
 import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
 import { startTamperingProxy } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
-import { type AdjustableClock, createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  type AdjustableClock,
+  createAdjustableClock,
+} from '../../../../test/fixtures/manual-clock.ts'
+import {
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
 const LONG = Boolean(process.env.EYRIE_LONG)
@@ -38,7 +44,12 @@ it(
     const control = await media.connectControl()
     const proxy = await startTamperingProxy(await startRtspCamera())
     await control.apply(
-      createDesiredSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
+      createDesiredSource({
+        id: 1,
+        type: 'video',
+        address: { url: proxy.url, transport: 'tcp' },
+        views,
+      }),
     )
     await control.waitForNextMessage('frame')
 

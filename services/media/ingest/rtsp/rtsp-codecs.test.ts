@@ -2,9 +2,15 @@ import { once } from 'node:events'
 import type { DesiredSource, MessageFromMedia, StreamInfo } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { type RtspCameraOptions, startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
+import {
+  type RtspCameraOptions,
+  startRtspCamera,
+} from '../../../../test/fixtures/cameras/rtsp-camera.ts'
 import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
 type Codec = NonNullable<RtspCameraOptions['codec']>
@@ -18,7 +24,10 @@ const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const camera = (url: string, more: Partial<DesiredSource> = {}) =>
   createDesiredSource({ id: 1, type: 'video', address: { url, transport: 'tcp' }, views, ...more })
 
-/** Watches the live view of source 1 as a browser without support for H.265. Returns the init messages received so far. */
+/**
+ * Watches the live view of source 1 as a browser without support for H.265. Returns the init
+ * messages received so far.
+ */
 async function watch(mediaUrl: string): Promise<{ infos: StreamInfo[]; countFragments(): number }> {
   const socket = new WebSocket(`${mediaUrl.replace('http', 'ws')}/streams/1/ws`)
   onTestFinished(() => socket.close())
@@ -45,7 +54,10 @@ describe('RTSP camera with the default decoder', { timeout: 180_000 }, () => {
     const media = await serveMedia()
     const control = await media.connectControl()
     await control.apply(camera(url))
-    await vi.waitUntil(() => control.messages.some(each => each.type === 'frame' && each.n > 5), PATIENCE)
+    await vi.waitUntil(
+      () => control.messages.some(each => each.type === 'frame' && each.n > 5),
+      PATIENCE,
+    )
     expect(await control.waitForStatus(1, ({ state }) => state === 'running')).toMatchObject({
       codec,
       width: 320,
@@ -53,7 +65,11 @@ describe('RTSP camera with the default decoder', { timeout: 180_000 }, () => {
     })
     const viewer = await watch(media.url)
     await vi.waitUntil(() => viewer.countFragments() > 5, PATIENCE)
-    expect(viewer.infos[0]).toMatchObject({ codecs: expect.stringMatching(/^avc1/), width: 320, height: 240 })
+    expect(viewer.infos[0]).toMatchObject({
+      codecs: expect.stringMatching(/^avc1/),
+      width: 320,
+      height: 240,
+    })
   })
 
   it('continues with another codec after each restart of the camera', async () => {

@@ -14,13 +14,16 @@ const SILENCE_MS = 5_000
 /** Time without packets over UDP after which transport `auto` switches to TCP. */
 const UDP_TRIAL_MS = 2_000
 /**
- * `max-ts-offset` in ns practically disables the lip sync of `rtspsrc`, which shifts the timestamps of the video back and forth.
- * Sound is aligned with the video by camera-lip-sync.ts instead.
+ * `max-ts-offset` in ns practically disables the lip sync of `rtspsrc`, which shifts the timestamps
+ * of the video back and forth. Sound is aligned with the video by camera-lip-sync.ts instead.
  */
 const RTSPSRC = 'rtspsrc name=origin max-ts-offset=1'
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
-/** Opens an RTSP camera. The user name and password may be in the URL or in separate fields of the address. */
+/**
+ * Opens an RTSP camera. The user name and password may be in the URL or in separate
+ * fields of the address.
+ */
 export async function openRtsp(
   address: AddressObject,
   context: Pick<OpenContext, 'egress' | 'signal'>,
@@ -53,7 +56,8 @@ export async function openRtsp(
     live: true,
     rtp: true,
     silenceMs: SILENCE_MS,
-    fault: error => createRtspFault(error, { name, url, address, hasCredentials: username !== '', context }),
+    fault: error =>
+      createRtspFault(error, { name, url, address, hasCredentials: username !== '', context }),
   }
 }
 

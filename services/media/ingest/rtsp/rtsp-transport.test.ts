@@ -1,7 +1,10 @@
 import type { AddressObject } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { createCertificate } from '../../../../test/fixtures/network/certificate.ts'
 import { cameraEgress } from '../../../../test/fixtures/network/local-egress.ts'
@@ -10,7 +13,8 @@ import { Pipeline } from '../../node-gst/index.ts'
 import { openRtsp } from './rtsp-origin.ts'
 
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
-const camera = (address: AddressObject, id = 1) => createDesiredSource({ id, type: 'video', address, views })
+const camera = (address: AddressObject, id = 1) =>
+  createDesiredSource({ id, type: 'video', address, views })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 
 describe('transport of an RTSP camera', () => {
@@ -66,7 +70,10 @@ describe('certificate of an RTSP camera', () => {
     const lenient = await startRtspCamera({ tls })
     const media = await serveMedia()
     const control = await media.connectControl()
-    await control.apply(camera({ url: strict.url }), camera({ url: lenient.url, tls_insecure: true }, 2))
+    await control.apply(
+      camera({ url: strict.url }),
+      camera({ url: lenient.url, tls_insecure: true }, 2),
+    )
     await control.message('frame', ({ source }) => source === 2)
     expect((await control.waitForStatus(1, isLost)).reason).toMatch(
       /presents an untrusted certificate \(.+\): install a valid one, or set tls_insecure/,

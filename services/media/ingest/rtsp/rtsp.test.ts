@@ -15,7 +15,8 @@ import { startMediaProcess } from '../../../../test/fixtures/processes/media-pro
 
 const MAX_BACKOFF_MS = 30_000
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
-const camera = (address: AddressObject) => createDesiredSource({ id: 1, type: 'video', address, views })
+const camera = (address: AddressObject) =>
+  createDesiredSource({ id: 1, type: 'video', address, views })
 const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
 describe('RTSP camera', () => {
@@ -134,7 +135,8 @@ describe('RTSP camera', () => {
       { ...camera({ url }), id: 2, decoder: 'ffmpeg' },
       { ...camera({ url }), id: 3, decoder: 'gst_h264' },
     )
-    for (const id of [1, 2, 3]) await control.message('frame', frame => frame.source === id && frame.n > 5)
+    for (const id of [1, 2, 3])
+      await control.message('frame', frame => frame.source === id && frame.n > 5)
   })
 })
 
@@ -146,8 +148,14 @@ describe('password of an RTSP camera', () => {
     const media = await serveMedia()
     const control = await media.connectControl()
     const { user, password } = login
-    const inside = url.replace('//', `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`)
-    await control.apply(camera({ url, username: user, password }), { ...camera({ url: inside }), id: 2 })
+    const inside = url.replace(
+      '//',
+      `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`,
+    )
+    await control.apply(camera({ url, username: user, password }), {
+      ...camera({ url: inside }),
+      id: 2,
+    })
     await control.waitForStatus(1, ({ state }) => state === 'running')
     await control.waitForStatus(2, ({ state }) => state === 'running')
   })

@@ -3,13 +3,17 @@ import type { PipelineSource } from '../pipeline-source.ts'
 import type { StreamName } from './stream-addresses.ts'
 
 /**
- * The stream of a camera that is analysed, which may change from the sub stream to the main stream and back. Its views and frame
- * readers then move to the other stream. Its frames and packets are counted consecutively across both.
+ * The stream of a camera that is analysed, which may change from the sub stream to the main stream
+ * and back. Its views and frame readers then move to the other stream. Its frames and packets are
+ * counted consecutively across both.
  */
 export interface AnalysedStream {
   name(): StreamName
   source(): PipelineSource
-  /** Continues with the other stream. Until the promise is resolved, neither this method nor `setViews` may be called. */
+  /**
+   * Continues with the other stream. Until the promise is resolved, neither this method nor
+   * `setViews` may be called.
+   */
   switchTo(next: StreamName): Promise<void>
   setViews: PipelineSource['setViews']
   addFrameReader: PipelineSource['addFrameReader']
@@ -17,12 +21,17 @@ export interface AnalysedStream {
 }
 
 /** The sub stream is analysed first. */
-export function createAnalysedStream(streams: Readonly<Record<StreamName, PipelineSource>>): AnalysedStream {
+export function createAnalysedStream(
+  streams: Readonly<Record<StreamName, PipelineSource>>,
+): AnalysedStream {
   let name: StreamName = 'sub'
   let requestedViews: Parameters<PipelineSource['setViews']> = [{}, undefined]
   /** The frame readers, with the functions that remove them from the current stream. */
   const readers = new Map<FrameReader, () => Promise<void>>()
-  /** Number of packets of the earlier streams, less what the current stream had counted before it was analysed. */
+  /**
+   * Number of packets of the earlier streams, less what the current stream had counted
+   * before it was analysed.
+   */
   let packetOffset = 0
 
   const countPackets = () => streams[name].stats().packets + packetOffset

@@ -14,7 +14,10 @@ vi.setConfig({ testTimeout: 300_000 })
 
 const WAIT = { timeout: 120_000, interval: 100 }
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
-/** A picture is shown with the boxes of an analysed picture whose time differs by at most this much: 5 ms. */
+/**
+ * A picture is shown with the boxes of an analysed picture whose time differs by at
+ * most this much: 5 ms.
+ */
 const MATCH_TICKS = TICKS_PER_SECOND / 200
 
 /** Connects to both streams of a camera, to one of them through a proxy. */
@@ -25,18 +28,28 @@ async function watchCamera({ proxied = 'sub' }: { proxied?: 'main' | 'sub' } = {
   const media = await serveMedia()
   const control = await media.connectControl()
   const urls = { url: camera.mainUrl, sub_url: camera.subUrl }
-  const address = { ...urls, [proxied === 'main' ? 'url' : 'sub_url']: proxy.url, transport: 'tcp' as const }
+  const address = {
+    ...urls,
+    [proxied === 'main' ? 'url' : 'sub_url']: proxy.url,
+    transport: 'tcp' as const,
+  }
   await control.apply(createDesiredSource({ id: 1, type: 'video', address, views }))
   return { proxy, media, control }
 }
 
-/** Resolves with the status of the source as soon as it matches. A busy machine may lose and reconnect a stream meanwhile. */
+/**
+ * Resolves with the status of the source as soon as it matches. A busy machine may lose and
+ * reconnect a stream meanwhile.
+ */
 async function waitForStatus(control: ControlClient, matches: (status: SourceStatus) => boolean) {
   const findStatus = () => {
     const latest = control.messages.findLast(message => message.type === 'source')
     return latest?.type === 'source' && matches(latest.status) ? latest.status : undefined
   }
-  return vi.waitFor(() => findStatus() ?? Promise.reject(new Error('the status does not match')), WAIT)
+  return vi.waitFor(
+    () => findStatus() ?? Promise.reject(new Error('the status does not match')),
+    WAIT,
+  )
 }
 
 const listFrames = (control: ControlClient) =>
@@ -48,7 +61,10 @@ async function waitForNextFrame(control: ControlClient) {
   await vi.waitUntil(() => listFrames(control).length > count, WAIT)
 }
 
-/** Receives both live views at the same time, and returns the differences of the stream time of equal pictures. */
+/**
+ * Receives both live views at the same time, and returns the differences of the stream
+ * time of equal pictures.
+ */
 async function compareStreamTimes(media: ServedMedia): Promise<number[]> {
   const [full, small] = await Promise.all(
     ['full', 'small'].map(size => receiveNumberedView(media, `/streams/1/ws?size=${size}`, 50)),
@@ -68,7 +84,8 @@ describe('source with a main and a sub stream', () => {
     const { media, control } = await watchCamera()
     const running = await waitForStatus(
       control,
-      ({ state, width, sub }) => state === 'running' && width !== undefined && sub?.width !== undefined,
+      ({ state, width, sub }) =>
+        state === 'running' && width !== undefined && sub?.width !== undefined,
     )
     expect(running).toMatchObject({
       width: 640,
@@ -89,8 +106,8 @@ describe('source with a main and a sub stream', () => {
   it('gives a picture the same stream time in both streams', async () => {
     const { media, control } = await watchCamera()
     await waitForNextFrame(control)
-    // The streams are aligned once the camera has sent a report for each. Pictures deviate while the machine is too busy to
-    // receive packets in time, so a quiet moment is awaited.
+    // The streams are aligned once the camera has sent a report for each. Pictures deviate while
+    // the machine is too busy to receive packets in time, so a quiet moment is awaited.
     const expectAligned = async () => {
       const differences = await compareStreamTimes(media)
       expect(differences.length).toBeGreaterThan(5)
@@ -105,11 +122,16 @@ describe('source with a main and a sub stream', () => {
 
     proxy.hang()
     const degraded = await waitForStatus(control, ({ sub }) => sub?.analysed === false)
-    expect(degraded.reason).toMatch(/^the sub stream is lost, so the main stream is analysed: .*check/)
+    expect(degraded.reason).toMatch(
+      /^the sub stream is lost, so the main stream is analysed: .*check/,
+    )
     await waitForNextFrame(control)
 
     proxy.cut()
-    await waitForStatus(control, ({ sub, reason }) => sub?.analysed === true && reason === undefined)
+    await waitForStatus(
+      control,
+      ({ sub, reason }) => sub?.analysed === true && reason === undefined,
+    )
     await waitForNextFrame(control)
 
     const frames = listFrames(control)
@@ -126,7 +148,8 @@ describe('source with a main and a sub stream', () => {
     proxy.hang()
     const degraded = await waitForStatus(
       control,
-      ({ state, reason, sub }) => state === 'running' && sub?.analysed === true && reason !== undefined,
+      ({ state, reason, sub }) =>
+        state === 'running' && sub?.analysed === true && reason !== undefined,
     )
     expect(degraded.reason).toMatch(
       /^the main stream is lost, so full live views and recordings are interrupted: .*check/,

@@ -3,7 +3,11 @@ import type { SourceStatus } from '@eyrie/contract'
 import { Mutex } from 'async-mutex'
 import type { Source } from '../../sources/source.ts'
 import { createSwitchedVariants } from '../../transcode/switched-variants.ts'
-import { createPipelineSource, type PipelineSource, type PipelineSourceOptions } from '../pipeline-source.ts'
+import {
+  createPipelineSource,
+  type PipelineSource,
+  type PipelineSourceOptions,
+} from '../pipeline-source.ts'
 import { createStreamPosition } from '../stream-position.ts'
 import { calculateRealignment } from '../timing/stream-alignment.ts'
 import { createAnalysedStream } from './analysed-stream.ts'
@@ -11,11 +15,13 @@ import { mergeStatus, selectAnalysed } from './merged-status.ts'
 import { type StreamName, toStreamAddresses } from './stream-addresses.ts'
 
 /**
- * Creates a source with two streams of one camera. The main stream is for full live views and recordings. The sub stream, which is
- * smaller, is for the analysis and for small live views. While the sub stream is lost, the main stream takes its place.
+ * Creates a source with two streams of one camera. The main stream is for full live views and
+ * recordings. The sub stream, which is smaller, is for the analysis and for small live views. While
+ * the sub stream is lost, the main stream takes its place.
  *
- * Both streams have the same stream time: that of the main stream. Each has its own connection to the camera and its own
- * reconnects. The frames of the analysis are numbered consecutively across both.
+ * Both streams have the same stream time: that of the main stream. Each has its own
+ * connection to the camera and its own reconnects. The frames of the analysis are numbered
+ * consecutively across both.
  */
 export function createMainAndSubSource(options: PipelineSourceOptions): Source {
   const { identity, clock, listener } = options
@@ -64,7 +70,10 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
     })
   }
 
-  /** Continues the analysis and the small live views with the stream that the statuses of both require. */
+  /**
+   * Continues the analysis and the small live views with the stream that the
+   * statuses of both require.
+   */
   async function switchIfNeeded() {
     const selected = selectAnalysed(statuses, analysed.name())
     if (selected === analysed.name()) return
@@ -72,7 +81,9 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
     await analysed.switchTo(selected)
   }
 
-  /** Gives the pictures of the sub stream the stream time that the main stream has at their capture. */
+  /**
+   * Gives the pictures of the sub stream the stream time that the main stream has at their capture.
+   */
   function align() {
     const mainTiming = main.timing()
     const subTiming = sub.timing()

@@ -10,17 +10,19 @@ const status = (state: SourceState, fields: Partial<SourceStatus> = {}): SourceS
 })
 
 describe('analysed stream', () => {
-  it.each<[main: SourceState, sub: SourceState, current: 'main' | 'sub', selected: 'main' | 'sub']>([
-    ['running', 'running', 'sub', 'sub'],
-    ['running', 'connecting', 'sub', 'sub'],
-    ['running', 'reconnecting', 'sub', 'main'],
-    ['running', 'reconnecting', 'main', 'main'],
-    ['running', 'running', 'main', 'sub'],
-    ['reconnecting', 'running', 'sub', 'sub'],
-    ['reconnecting', 'running', 'main', 'sub'],
-    ['reconnecting', 'reconnecting', 'sub', 'sub'],
-    ['reconnecting', 'reconnecting', 'main', 'main'],
-  ])(
+  it.each<[main: SourceState, sub: SourceState, current: 'main' | 'sub', selected: 'main' | 'sub']>(
+    [
+      ['running', 'running', 'sub', 'sub'],
+      ['running', 'connecting', 'sub', 'sub'],
+      ['running', 'reconnecting', 'sub', 'main'],
+      ['running', 'reconnecting', 'main', 'main'],
+      ['running', 'running', 'main', 'sub'],
+      ['reconnecting', 'running', 'sub', 'sub'],
+      ['reconnecting', 'running', 'main', 'sub'],
+      ['reconnecting', 'reconnecting', 'sub', 'sub'],
+      ['reconnecting', 'reconnecting', 'main', 'main'],
+    ],
+  )(
     'with the main stream %s, the sub stream %s and %s analysed so far, is %s',
     (main, sub, current, selected) => {
       expect(selectAnalysed({ main: status(main), sub: status(sub) }, current)).toBe(selected)
@@ -54,7 +56,9 @@ describe('status of a source with a sub stream', () => {
   })
 
   it('is running with the consequences while only the main stream is lost', () => {
-    expect(mergeStatus({ main: status('reconnecting'), sub: status('running') }, 'sub')).toMatchObject({
+    expect(
+      mergeStatus({ main: status('reconnecting'), sub: status('running') }, 'sub'),
+    ).toMatchObject({
       state: 'running',
       attempts: undefined,
       reason:
@@ -63,7 +67,9 @@ describe('status of a source with a sub stream', () => {
   })
 
   it('is lost while both streams are lost', () => {
-    expect(mergeStatus({ main: status('reconnecting'), sub: status('reconnecting') }, 'sub')).toMatchObject({
+    expect(
+      mergeStatus({ main: status('reconnecting'), sub: status('reconnecting') }, 'sub'),
+    ).toMatchObject({
       state: 'reconnecting',
       attempts: 2,
       reason: 'camera cannot be reached; sub stream: camera cannot be reached',

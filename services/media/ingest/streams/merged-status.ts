@@ -7,8 +7,8 @@ type Statuses = Readonly<Record<StreamName, SourceStatus>>
 const isLost = ({ state }: SourceStatus) => state === 'reconnecting' || state === 'failed'
 
 /**
- * Returns the stream to analyse: the sub stream, or the main stream if the sub stream is lost and the main stream runs. Otherwise, the
- * current one remains.
+ * Returns the stream to analyse: the sub stream, or the main stream if the sub stream is lost and
+ * the main stream runs. Otherwise, the current one remains.
  */
 export function selectAnalysed({ main, sub }: Statuses, current: StreamName): StreamName {
   if (sub.state === 'running') return 'sub'
@@ -17,8 +17,8 @@ export function selectAnalysed({ main, sub }: Statuses, current: StreamName): St
 }
 
 /**
- * Returns the status of the source. Size, frame rate and codec are those of the main stream. The state is that of the analysed stream.
- * If a stream is lost, the reason explains the consequences.
+ * Returns the status of the source. Size, frame rate and codec are those of the main stream. The
+ * state is that of the analysed stream. If a stream is lost, the reason explains the consequences.
  */
 export function mergeStatus(statuses: Statuses, analysed: StreamName): SourceStatus {
   const { main, sub } = statuses

@@ -4,7 +4,12 @@ import { toStreamAddresses } from './stream-addresses.ts'
 const login = { username: 'viewer', password: 'secret' }
 
 it('options and credentials of an address apply to the main and the sub stream', () => {
-  const address = { url: 'rtsp://camera/1', sub_url: 'rtsp://camera/2', transport: 'tcp', ...login } as const
+  const address = {
+    url: 'rtsp://camera/1',
+    sub_url: 'rtsp://camera/2',
+    transport: 'tcp',
+    ...login,
+  } as const
   expect(toStreamAddresses(address)).toEqual({
     main: { url: 'rtsp://camera/1', transport: 'tcp', ...login },
     sub: { url: 'rtsp://camera/2', transport: 'tcp', ...login },

@@ -7,8 +7,8 @@ export type StreamName = 'main' | 'sub'
 const USERINFO = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i
 
 /**
- * Splits an address with `sub_url` into the addresses of the two streams. User name and password apply to both, unless `sub_url`
- * contains its own or is on another server.
+ * Splits an address with `sub_url` into the addresses of the two streams. User name and password
+ * apply to both, unless `sub_url` contains its own or is on another server.
  */
 export function toStreamAddresses({
   sub_url: subUrl = '',

@@ -1,8 +1,14 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { expect, it } from 'vitest'
 import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
-import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  startTamperingProxy,
+  type Tamper,
+} from '../../../../test/fixtures/cameras/tampering-proxy.ts'
+import {
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
@@ -25,7 +31,12 @@ async function watch(tamper: Tamper) {
   const proxy = await startTamperingProxy(await startRtspCamera())
   proxy.tamper = tamper
   await control.apply(
-    createDesiredSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
+    createDesiredSource({
+      id: 1,
+      type: 'video',
+      address: { url: proxy.url, transport: 'tcp' },
+      views,
+    }),
   )
   return { media, control, proxy }
 }
@@ -41,7 +52,10 @@ it.each([3600, -86_400])(
     const frame = await control.waitForNextMessage('frame')
     expect(ageMs(frame)).toBeGreaterThanOrEqual(0)
     expect(ageMs(frame)).toBeLessThan(3_000)
-    expect(await media.readMetric('eyrie_media_clock_skew_seconds', '{source="1"}')).toBeCloseTo(aheadS, -0.3)
+    expect(await media.readMetric('eyrie_media_clock_skew_seconds', '{source="1"}')).toBeCloseTo(
+      aheadS,
+      -0.3,
+    )
   },
 )
 
@@ -61,7 +75,9 @@ it('capture times remain correct when the camera clock is set', async () => {
   await control.waitForNextMessage('frame', ({ n }) => n > 0)
   const frame = await control.waitForNextMessage('frame')
   expect(Math.abs(ageMs(frame))).toBeLessThan(3_000)
-  const times = control.messages.flatMap(each => (each.type === 'frame' ? [each] : [])).slice(before - 25)
+  const times = control.messages
+    .flatMap(each => (each.type === 'frame' ? [each] : []))
+    .slice(before - 25)
   for (const [i, each] of times.entries()) {
     if (i === 0) continue
     const passed = (each.time - times[i - 1]!.time) / 1e6

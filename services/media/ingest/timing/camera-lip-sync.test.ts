@@ -2,9 +2,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
-import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
+import {
+  startTamperingProxy,
+  type Tamper,
+} from '../../../../test/fixtures/cameras/tampering-proxy.ts'
 import { createDesiredSource } from '../../../../test/fixtures/media/control-client.ts'
-import { findFlashesAndBeeps, measureBeepDelays } from '../../../../test/fixtures/media/flash-and-beep.ts'
+import {
+  findFlashesAndBeeps,
+  measureBeepDelays,
+} from '../../../../test/fixtures/media/flash-and-beep.ts'
 import { probePackets, receiveStream } from '../../../../test/fixtures/media/live-view.ts'
 import {
   continuousRecording,
@@ -17,7 +23,10 @@ vi.setConfig({ testTimeout: 120_000 })
 const PCMA = 8
 /** The camera sends an eighth of a second per packet. */
 const PACKETS_LATE = 3
-/** Sender reports of a camera on a busy machine are inexact too. Without correction, the sound is 375 ms late. */
+/**
+ * Sender reports of a camera on a busy machine are inexact too. Without correction, the
+ * sound is 375 ms late.
+ */
 const MAX_LATENESS_MS = 100
 
 /** Delays the sound, like a camera that is slow to encode it. */
@@ -36,7 +45,11 @@ async function watchCamera() {
   proxy.tamper = soundLate()
   const media = await serveMedia()
   const control = await media.connectControl()
-  const source = createDesiredSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } })
+  const source = createDesiredSource({
+    id: 1,
+    type: 'video',
+    address: { url: proxy.url, transport: 'tcp' },
+  })
   await control.apply({ ...source, recording: continuousRecording })
   await control.waitForStatus(1, ({ state }) => state === 'running')
   return { media, control, received: join(media.folder, 'received.mp4') }
@@ -54,7 +67,10 @@ describe('lip sync of a camera whose sound is delayed', () => {
   it('aligns sound and video in live streams and recordings', async () => {
     const { media, control, received } = await watchCamera()
     await control.waitForStatus(1, ({ clock }) => clock?.source === 'rtcp')
-    writeFileSync(received, (await receiveStream(media, 800, '/streams/1/ws?codecs=h264,aac')).bytes)
+    writeFileSync(
+      received,
+      (await receiveStream(media, 800, '/streams/1/ws?codecs=h264,aac')).bytes,
+    )
     expect(await lateness(received)).toBeLessThan(MAX_LATENESS_MS)
 
     const { ranges } = await waitForRecordedSeconds(media, 8)

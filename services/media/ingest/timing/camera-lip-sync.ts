@@ -11,19 +11,24 @@ export interface CameraLipSync extends LipSync {
   onPicture(pts: number): void
 }
 
-/** Minimum time between two reads of the sender reports, so that they are not read for every packet. */
+/**
+ * Minimum time between two reads of the sender reports, so that they are not read for every packet.
+ */
 const REPORT_INTERVAL_TICKS = TICKS_PER_SECOND / 2
 /** The sound counts as in use for this long after its last sample. */
 const SOUND_IN_USE_TICKS = TICKS_PER_SECOND
-/** The offset changes only by more than this: a smaller error is inaudible, whereas each correction is audible. */
+/**
+ * The offset changes only by more than this: a smaller error is inaudible, whereas each
+ * correction is audible.
+ */
 const TOLERANCE_TICKS = TICKS_PER_SECOND / 100
 /** A larger deviation results from wrong timestamps and is not corrected. */
 const MAX_SHIFT_TICKS = 3 * TICKS_PER_SECOND
 
 /**
- * Compares the RTCP sender reports of the camera's video and sound streams, which refer to the same clock in the camera. Only the
- * sound is shifted, so that the times of pictures and of their analysis results never go backwards. Reports are read only while
- * the sound is in use.
+ * Compares the RTCP sender reports of the camera's video and sound streams, which refer to the same
+ * clock in the camera. Only the sound is shifted, so that the times of pictures and of their
+ * analysis results never go backwards. Reports are read only while the sound is in use.
  */
 export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
   const videoClock = createStreamClock(pipeline)
@@ -33,7 +38,8 @@ export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
   let offsetTicks = 0
 
   function updateOffset() {
-    // The camera's clock at time 0 of each stream. The difference is the deviation between sound and video.
+    // The camera's clock at time 0 of each stream. The difference is the deviation
+    // between sound and video.
     const soundUs = soundClock.anchorUs()
     const videoUs = videoClock.anchorUs()
     if (soundUs === undefined || videoUs === undefined) return
@@ -46,7 +52,8 @@ export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
   return {
     onPicture(pts) {
       const isSoundInUse = lastSoundPts !== undefined && pts - lastSoundPts < SOUND_IN_USE_TICKS
-      // The depayloader of the video has a fixed name, whereas that of the sound depends on its codec.
+      // The depayloader of the video has a fixed name, whereas that of the sound
+      // depends on its codec.
       if (isSoundInUse) videoClock.addPacket(DEPAYLOADER, pts)
     },
     recordArrival(depayloader, pts) {
@@ -71,13 +78,17 @@ function createStreamClock(pipeline: Pipeline) {
       if (!packet) return
       senderClock.addPacket(packet)
 
-      const isReportFresh = reportReadPts !== undefined && pts - reportReadPts < REPORT_INTERVAL_TICKS
+      const isReportFresh =
+        reportReadPts !== undefined && pts - reportReadPts < REPORT_INTERVAL_TICKS
       if (isReportFresh) return
       reportReadPts = pts
       const report = readReport(pipeline, packet.clockRate)
       if (report) senderClock.addReport(report)
     },
-    /** Returns the camera's clock, in µs since 1970, at time 0 of the stream; undefined before the first report. */
+    /**
+     * Returns the camera's clock, in µs since 1970, at time 0 of the stream; undefined
+     * before the first report.
+     */
     anchorUs: senderClock.anchorUs,
   }
 }

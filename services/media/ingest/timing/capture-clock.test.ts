@@ -14,7 +14,10 @@ const packet = (runningUs: number, timestamp: number) => ({
   clockRate: TICKS_PER_SECOND,
 })
 
-/** A camera that captures the picture of running time t at `WALL_US + t - delayUs`, with a clock that is `aheadUs` ahead. */
+/**
+ * A camera that captures the picture of running time t at `WALL_US + t - delayUs`, with a clock
+ * that is `aheadUs` ahead.
+ */
 function camera({ aheadUs = 0, delayUs = 0, rtpBegin = 0 }) {
   const clock = createCaptureClock()
   const rtpAt = (runningUs: number) => wrapped(rtpBegin + ticks(runningUs))
@@ -25,7 +28,10 @@ function camera({ aheadUs = 0, delayUs = 0, rtpBegin = 0 }) {
     report: (runningUs: number, noticedAfterUs = 0) =>
       clock.addReport(
         // The report's RTP time is that of a picture captured now, which arrives after the delay.
-        { cameraUs: WALL_US + runningUs + aheadUs, rtp: wrapped(rtpAt(runningUs) + ticks(delayUs)) },
+        {
+          cameraUs: WALL_US + runningUs + aheadUs,
+          rtp: wrapped(rtpAt(runningUs) + ticks(delayUs)),
+        },
         WALL_US + runningUs + noticedAfterUs,
       ),
   }

@@ -2,7 +2,10 @@ import type { Reception } from './rtp-statistics.ts'
 
 /** Measures the share of RTP packets that are lost on the network. */
 export interface LossMeter {
-  /** Returns the share of packets lost, 0 to 1, since the previous result; undefined until five seconds have passed. */
+  /**
+   * Returns the share of packets lost, 0 to 1, since the previous result; undefined until five
+   * seconds have passed.
+   */
   measure(reception: Reception, nowMs: number): number | undefined
 }
 

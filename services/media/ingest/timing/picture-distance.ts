@@ -1,6 +1,12 @@
-/** Measures the time between two consecutive pictures of a stream, whose frame rate is often not declared. */
+/**
+ * Measures the time between two consecutive pictures of a stream, whose frame rate
+ * is often not declared.
+ */
 export interface PictureDistance {
-  /** `runningTicks` is the running time of the picture, in 90 kHz ticks. Pictures may be added in decoding order. */
+  /**
+   * `runningTicks` is the running time of the picture, in 90 kHz ticks. Pictures may be
+   * added in decoding order.
+   */
   addPicture(runningTicks: number): void
   /** Returns the distance in 90 kHz ticks; undefined before the second picture. */
   ticks(): number | undefined
@@ -9,8 +15,9 @@ export interface PictureDistance {
 /** Number of recent distances to consider. */
 const MAX_DISTANCES = 32
 /**
- * The result is the distance below which this share of the recent distances lies. In decoding order, at least a quarter of the distances
- * are between consecutive pictures; the other distances are multiples. A few distances may be too short after a network problem.
+ * The result is the distance below which this share of the recent distances lies. In decoding
+ * order, at least a quarter of the distances are between consecutive pictures; the other distances
+ * are multiples. A few distances may be too short after a network problem.
  */
 const SHORT_SHARE = 0.15
 

@@ -3,7 +3,10 @@ import type { Pipeline } from '../../node-gst/index.ts'
 
 /** An RTCP sender report (RFC 3550, section 6.4.1). */
 export interface SenderReport {
-  /** The sender's NTP timestamp in µs since 1970. A sender without the time of day may count from any moment. */
+  /**
+   * The sender's NTP timestamp in µs since 1970. A sender without the time of day may
+   * count from any moment.
+   */
   cameraUs: number
   /** The same moment as an RTP timestamp: ticks of the stream's clock modulo 2³². */
   rtp: number
@@ -24,7 +27,9 @@ export const DEPAYLOADER = 'depay'
 
 const SECONDS_FROM_1900_TO_1970 = 2_208_988_800
 
-/** Returns the statistics of a pipeline's video stream; undefined while no video arrives over RTP. */
+/**
+ * Returns the statistics of a pipeline's video stream; undefined while no video arrives over RTP.
+ */
 export function readReception(pipeline: Pipeline): Reception | undefined {
   const stats = readSenderStats(pipeline, TICKS_PER_SECOND)
   if (stats === undefined) return undefined
@@ -35,19 +40,26 @@ export function readReception(pipeline: Pipeline): Reception | undefined {
   }
 }
 
-/** Returns the newest sender report of the stream with this RTP clock rate; undefined before the first report. */
+/**
+ * Returns the newest sender report of the stream with this RTP clock rate; undefined
+ * before the first report.
+ */
 export function readReport(pipeline: Pipeline, clockRate: number): SenderReport | undefined {
   const stats = readSenderStats(pipeline, clockRate)
   return stats === undefined ? undefined : parseReport(stats)
 }
 
-/** Returns the statistics of the first sender with this clock rate, as GStreamer serializes them. */
+/**
+ * Returns the statistics of the first sender with this clock rate, as GStreamer serializes them.
+ */
 function readSenderStats(pipeline: Pipeline, clockRate: number): string | undefined {
   const isSender = (stats: string) =>
     readField(stats, 'is-sender') === 'true' && Number(readField(stats, 'clock-rate')) === clockRate
 
   for (const session of findRtpSessions(pipeline)) {
-    const sources = readProperty(pipeline, session, 'stats')?.split('application/x-rtp-source-stats')
+    const sources = readProperty(pipeline, session, 'stats')?.split(
+      'application/x-rtp-source-stats',
+    )
     const sender = sources?.find(isSender)
     if (sender) return sender
   }
@@ -55,8 +67,9 @@ function readSenderStats(pipeline: Pipeline, clockRate: number): string | undefi
 }
 
 /**
- * Returns the names of the RTP session elements. GStreamer numbers these elements across all pipelines of the process, so their
- * names cannot be predicted. Requesting an element that does not exist reveals them: the error lists all elements.
+ * Returns the names of the RTP session elements. GStreamer numbers these elements across all
+ * pipelines of the process, so their names cannot be predicted. Requesting an element that does not
+ * exist reveals them: the error lists all elements.
  */
 function findRtpSessions(pipeline: Pipeline): string[] {
   try {
@@ -82,7 +95,10 @@ function ntpToUs(text: string): number {
   return Math.round((Number(time >> 32n) - SECONDS_FROM_1900_TO_1970 + fraction) * 1e6)
 }
 
-/** Reads a property as text. GStreamer escapes nested structures once per level; the backslashes are removed. */
+/**
+ * Reads a property as text. GStreamer escapes nested structures once per level; the
+ * backslashes are removed.
+ */
 function readProperty(pipeline: Pipeline, element: string, name: string): string | undefined {
   try {
     return String(pipeline.get(element, name)).replaceAll('\\', '')
@@ -91,7 +107,10 @@ function readProperty(pipeline: Pipeline, element: string, name: string): string
   }
 }
 
-/** Returns the text of a field in statistics such as `name=(type)value, …`; undefined if it is missing. */
+/**
+ * Returns the text of a field in statistics such as `name=(type)value, …`; undefined if it is
+ * missing.
+ */
 const readField = (stats: string, name: string) =>
   new RegExp(`[ ,]${name}=\\(\\w+\\)([^,;]+)`).exec(stats)?.[1]
 

@@ -2,14 +2,18 @@ import type { RtpPacket } from '../../node-gst/index.ts'
 import type { SenderReport } from './rtp-statistics.ts'
 
 /**
- * Maps the running time of an RTP stream, which starts at 0 with the pipeline, to the clock of the sender, such as a camera. RTCP
- * sender reports map RTP timestamps to the sender's clock, and packets map running times to RTP timestamps. GStreamer adapts the
- * running times of packets to the network delay, so only the newest packet counts.
+ * Maps the running time of an RTP stream, which starts at 0 with the pipeline, to the clock of the
+ * sender, such as a camera. RTCP sender reports map RTP timestamps to the sender's clock, and
+ * packets map running times to RTP timestamps. GStreamer adapts the running times of packets to the
+ * network delay, so only the newest packet counts.
  */
 export interface SenderClock {
   addPacket(packet: RtpPacket): void
   addReport(report: SenderReport): void
-  /** Returns the sender's clock, in µs since 1970, at running time 0; undefined before the first packet and report. */
+  /**
+   * Returns the sender's clock, in µs since 1970, at running time 0; undefined before the
+   * first packet and report.
+   */
   anchorUs(): number | undefined
 }
 
@@ -39,7 +43,10 @@ export function createSenderClock(): SenderClock {
   }
 }
 
-/** Returns whether timestamps and running times have advanced differently by more than a second, which is not drift. */
+/**
+ * Returns whether timestamps and running times have advanced differently by more than a
+ * second, which is not drift.
+ */
 function hasJumped(previous: RtpPacket, next: RtpPacket): boolean {
   const passedS = ticksBetween(previous.timestamp, next.timestamp) / next.clockRate
   const passedRunningS = (next.runningTicks - previous.runningTicks) / TICKS_PER_US / 1e6

@@ -4,7 +4,12 @@ import { calculateRealignment, type SessionTiming } from './stream-alignment.ts'
 
 /** 25 frames per second. */
 const PICTURE_TICKS = 3600
-const main: SessionTiming = { ptsOffset: 90_000, arrivalUs: 5e6, cameraUs: 1e15, pictureTicks: PICTURE_TICKS }
+const main: SessionTiming = {
+  ptsOffset: 90_000,
+  arrivalUs: 5e6,
+  cameraUs: 1e15,
+  pictureTicks: PICTURE_TICKS,
+}
 /** The sub stream began 2 s after the main stream: at the stream time of 3 s. */
 const ALIGNED = 3 * 90_000
 const sub: SessionTiming = { ...main, ptsOffset: ALIGNED, arrivalUs: 7e6, cameraUs: 1e15 + 2e6 }
@@ -22,10 +27,16 @@ describe('alignment of a sub stream', () => {
 
   it('follows the arrival if a stream has no reports, within the variation of the network', () => {
     const withoutReports = { ...sub, cameraUs: undefined }
-    expect(calculateRealignment(main, { ...withoutReports, ptsOffset: ALIGNED - 2000 })).toBeUndefined()
-    expect(calculateRealignment(main, { ...withoutReports, ptsOffset: ALIGNED - 9000 })).toBe(ALIGNED)
+    expect(
+      calculateRealignment(main, { ...withoutReports, ptsOffset: ALIGNED - 2000 }),
+    ).toBeUndefined()
+    expect(calculateRealignment(main, { ...withoutReports, ptsOffset: ALIGNED - 9000 })).toBe(
+      ALIGNED,
+    )
     const mainWithoutReports = { ...main, cameraUs: undefined }
-    expect(calculateRealignment(mainWithoutReports, { ...sub, ptsOffset: ALIGNED - 9000 })).toBe(ALIGNED)
+    expect(calculateRealignment(mainWithoutReports, { ...sub, ptsOffset: ALIGNED - 9000 })).toBe(
+      ALIGNED,
+    )
   })
 
   it('follows the arrival if the reports of the two streams refer to different clocks', () => {

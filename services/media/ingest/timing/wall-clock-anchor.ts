@@ -7,9 +7,9 @@ import { createCaptureClock } from './capture-clock.ts'
 import { DEPAYLOADER, type Reception } from './rtp-statistics.ts'
 
 /**
- * Maintains a pipeline's time anchor, which is the wall clock at running time 0. The pipeline adds the anchor to the running time
- * of a picture to get its absolute time. The anchor comes from the origin if the origin provides one, else from the camera's
- * clock, else from arrival times.
+ * Maintains a pipeline's time anchor, which is the wall clock at running time 0. The pipeline adds
+ * the anchor to the running time of a picture to get its absolute time. The anchor comes from the
+ * origin if the origin provides one, else from the camera's clock, else from arrival times.
  */
 export interface WallClockAnchor {
   /** Must be called once the pipeline plays, because its clock cannot be read earlier. */
@@ -18,7 +18,10 @@ export interface WallClockAnchor {
   addPacket(sample: Sample): void
   addReception(reception: Reception): void
   cameraClock(): CameraClock
-  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined until a sender report has arrived. */
+  /**
+   * Returns the camera's own clock at running time 0, in µs since 1970; undefined until a
+   * sender report has arrived.
+   */
   cameraAnchorUs(): number | undefined
 }
 
@@ -30,7 +33,10 @@ export interface WallClockAnchorOptions {
 
 /** How often the anchor is compared with this machine's wall clock, which may be set. */
 const ADJUST_INTERVAL_MS = 1000
-/** Maximum correction at a time: much less than the time between two pictures, so that their absolute times always increase. */
+/**
+ * Maximum correction at a time: much less than the time between two pictures, so that their
+ * absolute times always increase.
+ */
 const MAX_STEP_US = 2000
 /** A larger deviation is not drift but a clock that was set: the anchor is corrected at once. */
 const MAX_DRIFT_US = 1_000_000
@@ -50,14 +56,18 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
 
   pipeline.setTimeline({ timeAnchorUs: anchorUs })
 
-  /** Returns the anchor, in µs, if a picture arrives without delay at this wall clock and running time. */
+  /**
+   * Returns the anchor, in µs, if a picture arrives without delay at this wall clock and running
+   * time.
+   */
   function toAnchor(wallMs: number, runningNs: number): number {
     return Math.round(wallMs * 1000 - runningNs / 1000 - beginUs)
   }
 
   /**
-   * Returns the anchor by the current time; undefined while the pipeline has no clock. The wall clock is read first: if the thread
-   * is preempted between the two readings, pictures appear too old, but never from the future.
+   * Returns the anchor by the current time; undefined while the pipeline has no clock. The wall
+   * clock is read first: if the thread is preempted between the two readings, pictures appear too
+   * old, but never from the future.
    */
   function readArrivalAnchor(): number | undefined {
     const wallMs = clock.wall()
@@ -71,8 +81,9 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
   }
 
   /**
-   * Moves the anchor back if a picture appears to have been captured after its arrival. The cause is an anchor from pictures that
-   * arrived late, such as the buffered group of pictures that a server sends first.
+   * Moves the anchor back if a picture appears to have been captured after its arrival. The
+   * cause is an anchor from pictures that arrived late, such as the buffered group of pictures
+   * that a server sends first.
    */
   function preventFutureTime({ timeUs }: Sample) {
     const aheadUs = (timeUs ?? 0) - clock.wall() * 1000
@@ -87,7 +98,10 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     return isUsable ? Math.min(captureUs, arrivalUs) : undefined
   }
 
-  /** Moves the anchor towards the camera's clock, or towards arrival times if the camera has no usable clock. */
+  /**
+   * Moves the anchor towards the camera's clock, or towards arrival times if the camera
+   * has no usable clock.
+   */
   function adjust() {
     const arrivalUs = readArrivalAnchor()
     if (arrivalUs === undefined) return

@@ -20,13 +20,17 @@ export interface AnnotatedStreamOptions {
   encoders: Encoders
   /** Called when the first viewer has joined and after the last one has left. */
   onWatched(watched: boolean): void
-  /** Called with the reason when the stream cannot be produced, and with undefined when it works again. */
+  /**
+   * Called with the reason when the stream cannot be produced, and with undefined
+   * when it works again.
+   */
   onFailure(reason: string | undefined): void
 }
 
 /**
- * A live view of the analysed frames of a channel, with the results drawn into the picture. The stream is produced only while it
- * has viewers. The engine sends a drawing for each frame that it has analysed.
+ * A live view of the analysed frames of a channel, with the results drawn into the picture.
+ * The stream is produced only while it has viewers. The engine sends a drawing for each frame
+ * that it has analysed.
  */
 export interface AnnotatedStream {
   readonly name: string
@@ -34,7 +38,10 @@ export interface AnnotatedStream {
   readonly stream: Stream
   /** Returns whether the stream has viewers. */
   isWatched(): boolean
-  /** Returns the reason why the last attempt to produce the stream failed. The next viewer causes another attempt. */
+  /**
+   * Returns the reason why the last attempt to produce the stream failed. The next viewer
+   * causes another attempt.
+   */
   failure(): string | undefined
   /** Adds the drawing for frame number `n`. Does nothing without viewers. */
   draw(n: number, drawing: Drawing): void
@@ -62,7 +69,10 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
   let production: Production | undefined
   /** The loop that renders frames; undefined while there is nothing to render. */
   let rendering: Promise<void> | undefined
-  /** Draws into frames and encodes them. Replaced when the size of the frames changes or the encoder fails. */
+  /**
+   * Draws into frames and encodes them. Replaced when the size of the frames changes
+   * or the encoder fails.
+   */
   let annotator: Annotator | undefined
   let failure: string | undefined
 

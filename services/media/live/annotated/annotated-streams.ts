@@ -3,11 +3,14 @@ import type { Source } from '../../sources/source.ts'
 import type { AnnotatedStream } from './annotated-stream.ts'
 
 /**
- * Creates and closes annotated streams, which are live views with the results of the analysis drawn into the picture, as the
- * engine requests.
+ * Creates and closes annotated streams, which are live views with the results of the analysis drawn
+ * into the picture, as the engine requests.
  */
 export interface AnnotatedStreams {
-  /** Creates and closes streams as configured. Must be called after the sources were configured, which may replace a source. */
+  /**
+   * Creates and closes streams as configured. Must be called after the sources were configured,
+   * which may replace a source.
+   */
   apply(configured: readonly HostedStream[]): Promise<void>
   get(name: string): AnnotatedStream | undefined
   all(): AnnotatedStream[]
@@ -29,7 +32,9 @@ export function createAnnotatedStreams(
     async apply(configured) {
       const sources = new Map(configured.map(({ name, source }) => [name, findSource(source)]))
 
-      const obsolete = [...streams.values()].filter(({ name, source }) => sources.get(name) !== source)
+      const obsolete = [...streams.values()].filter(
+        ({ name, source }) => sources.get(name) !== source,
+      )
       await Promise.all(obsolete.map(remove))
 
       for (const [name, source] of sources) {

@@ -62,7 +62,12 @@ async function serve(encoders?: readonly Encoder[]) {
   await writeNumberedVideo(path, FRAMES)
   control = await media.connectControl()
   const source = createDesiredSource({ id: 1, type: 'inf', url: path, views: { tick } })
-  control.send({ type: 'apply', revision: 1, sources: [source], hosted: [{ name: 'door', source: 1 }] })
+  control.send({
+    type: 'apply',
+    revision: 1,
+    sources: [source],
+    hosted: [{ name: 'door', source: 1 }],
+  })
   await control.message('applied')
   void analyse()
 }
@@ -86,7 +91,12 @@ async function receive(bytes: number): Promise<Buffer> {
 describe('annotated stream', { timeout: 180_000 }, () => {
   it('plays pictures whose decoder pads its buffers', async () => {
     const source = createDesiredSource({ id: 2, type: 'inf', url: 'test://ball', views: { tick } })
-    control.send({ type: 'apply', revision: 2, sources: [source], hosted: [{ name: 'door', source: 2 }] })
+    control.send({
+      type: 'apply',
+      revision: 2,
+      sources: [source],
+      hosted: [{ name: 'door', source: 2 }],
+    })
     await control.message('applied', ({ revision }) => revision === 2)
     await receive(20_000)
   })

@@ -9,9 +9,15 @@ export interface AnnotatorListener extends EncoderListener {
   onFailure(reason: string): void
 }
 
-/** Draws boxes, lines and labels, given as SVG, into frames of one size, and encodes the pictures as H.264. */
+/**
+ * Draws boxes, lines and labels, given as SVG, into frames of one size, and encodes
+ * the pictures as H.264.
+ */
 export interface Annotator {
-  /** Returns whether the frame has the size and rate of this annotator. After a failure, no frame is accepted. */
+  /**
+   * Returns whether the frame has the size and rate of this annotator. After a failure,
+   * no frame is accepted.
+   */
   accepts(frame: Frame): boolean
   /** Draws an SVG into a frame. Must not be called again before the promise is resolved. */
   render(frame: Frame, svg: string): Promise<void>
@@ -55,7 +61,8 @@ export async function createAnnotator(
   }
 
   return {
-    accepts: frame => !hasFailed && frame.width === width && frame.height === height && frame.fps === fps,
+    accepts: frame =>
+      !hasFailed && frame.width === width && frame.height === height && frame.fps === fps,
     async render(frame, svg) {
       if (hasFailed) return
       drawn = Promise.withResolvers()
@@ -68,8 +75,9 @@ export async function createAnnotator(
 }
 
 /**
- * Creates the launch string. A tee before the encoder passes each picture to the sink `drawn`. Once a picture arrives there, the
- * next drawing may be set on the overlay, even if the encoder is still busy.
+ * Creates the launch string. A tee before the encoder passes each picture to the sink `drawn`.
+ * Once a picture arrives there, the next drawing may be set on the overlay, even if the
+ * encoder is still busy.
  */
 function createLaunch({ width, height, fps }: Frame, encoder: string): string {
   const rate = `${Math.round(fps * 1000)}/1000`

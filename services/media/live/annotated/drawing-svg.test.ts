@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { renderSvg } from './drawing-svg.ts'
 
 const size = { width: 640, height: 480 }
-const box = (label: string, y: number) => ({ bbox: { x: 0.25, y, w: 0.5, h: 0.25 }, label, colour: 'car' })
+const box = (label: string, y: number) => ({
+  bbox: { x: 0.25, y, w: 0.5, h: 0.25 },
+  label,
+  colour: 'car',
+})
 
 describe('SVG drawing', () => {
   it('draws a box at its object in pixels', () => {
@@ -19,9 +23,9 @@ describe('SVG drawing', () => {
     ]
     const svg = renderSvg({ objects: [], shapes: [{ name: 'door', type: 'line', points }] }, size)
     expect(svg).toContain('<polyline points="0,0 640,240"')
-    expect(renderSvg({ objects: [], shapes: [{ name: 'hall', type: 'zone', points }] }, size)).toContain(
-      '<polygon',
-    )
+    expect(
+      renderSvg({ objects: [], shapes: [{ name: 'hall', type: 'zone', points }] }, size),
+    ).toContain('<polygon')
   })
 
   it('escapes labels', () => {

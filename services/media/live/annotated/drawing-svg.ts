@@ -6,7 +6,16 @@ interface Size {
 }
 
 /** Bright colours that people with any colour vision can distinguish (after Okabe and Ito). */
-const PALETTE = ['#56d4b0', '#ffb938', '#6cc0f5', '#f58bc0', '#f3ea5d', '#ff8f5a', '#b7a6ff', '#a5dd6f']
+const PALETTE = [
+  '#56d4b0',
+  '#ffb938',
+  '#6cc0f5',
+  '#f58bc0',
+  '#f3ea5d',
+  '#ff8f5a',
+  '#b7a6ff',
+  '#a5dd6f',
+]
 const SHAPE_COLOUR = '#f8fafc'
 const OUTLINE_COLOUR = '#0b0f14'
 /** Sizes as fractions of the picture's height. */
@@ -19,8 +28,9 @@ const MIN_FONT_SIZE = 9
 const TEXT_MARGIN = 2
 
 /**
- * Renders the results of an analysed picture as an SVG, which is drawn over the picture: shapes (lines and zones), and above them
- * the objects with their labels. The SVG has the size of the picture in pixels.
+ * Renders the results of an analysed picture as an SVG, which is drawn over the picture:
+ * shapes (lines and zones), and above them the objects with their labels. The SVG has the size
+ * of the picture in pixels.
  */
 export function renderSvg({ objects, shapes }: Drawing, size: Size): string {
   const { width, height } = size
@@ -46,7 +56,9 @@ function renderShape(
   const coordinates = points.map(point => toPixelPoint(point, size)).join(' ')
   const outline = `<${element} points="${coordinates}" stroke="${SHAPE_COLOUR}"/>`
   if (!first) return outline
-  return outline + renderText(name, first.x * size.width, first.y * size.height, fontSize, SHAPE_COLOUR)
+  return (
+    outline + renderText(name, first.x * size.width, first.y * size.height, fontSize, SHAPE_COLOUR)
+  )
 }
 
 function renderObject(
@@ -61,7 +73,10 @@ function renderObject(
   return box + renderText(label, x, y - stroke, fontSize, hexColour)
 }
 
-/** Renders text with a dark outline, which is legible on any picture. The text is moved down if it would exceed the top edge. */
+/**
+ * Renders text with a dark outline, which is legible on any picture. The text is moved down if it
+ * would exceed the top edge.
+ */
 function renderText(text: string, x: number, y: number, fontSize: number, colour: string): string {
   const font = `font-family="sans-serif" font-weight="bold" font-size="${fontSize}"`
   const position = `x="${round(Math.max(x, TEXT_MARGIN))}" y="${round(Math.max(y, fontSize))}"`
@@ -79,7 +94,8 @@ function chooseColour(name: string): string {
 
 const round = (pixels: number) => Math.round(pixels * 10) / 10
 
-const toPixelPoint = ({ x, y }: Point, { width, height }: Size) => `${round(x * width)},${round(y * height)}`
+const toPixelPoint = ({ x, y }: Point, { width, height }: Size) =>
+  `${round(x * width)},${round(y * height)}`
 
 const toPixelBox = ({ x, y, w, h }: BBox, { width, height }: Size) => ({
   x: round(x * width),

@@ -24,13 +24,18 @@ const MAX_BYTES = 64 << 20
 
 /** Buffers the most recent decoded frames of a source until their drawings arrive. */
 export interface FrameBuffer extends FrameReader {
-  /** Removes and returns the frame with this number; undefined if it is not in the buffer. Also drops all earlier frames. */
+  /**
+   * Removes and returns the frame with this number; undefined if it is not in the buffer. Also
+   * drops all earlier frames.
+   */
   claim(n: number): Frame | undefined
   /** Returns the number of the newest frame; 0 before the first frame. */
   newestNumber(): number
 }
 
-/** `name` must be unique among the source's readers. `onFrame` is called for every decoded frame. */
+/**
+ * `name` must be unique among the source's readers. `onFrame` is called for every decoded frame.
+ */
 export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffer {
   const frames = new Map<number, Frame>()
   const sink = `annotated-${name}`
@@ -90,7 +95,10 @@ export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffe
   }
 }
 
-/** Returns the output size in square pixels. The width is a multiple of eight, because GStreamer pads rows of other widths. */
+/**
+ * Returns the output size in square pixels. The width is a multiple of eight, because GStreamer
+ * pads rows of other widths.
+ */
 function fitPicture(picture: Picture): { width: number; height: number } {
   const display = displaySize(picture)
   const scale = Math.min(1, MAX_WIDTH / display.width)
@@ -106,7 +114,8 @@ function createLaunch(sink: string, { width, height }: { width: number; height: 
     'videoscale add-borders=false',
     `video/x-raw,width=${width},height=${height},pixel-aspect-ratio=1/1`,
     'videoconvert',
-    // No decoder outputs YV12, so pictures are always converted. A decoder's own buffer could have more rows than the picture.
+    // No decoder outputs YV12, so pictures are always converted. A decoder's own buffer could have
+    // more rows than the picture.
     'video/x-raw,format=YV12',
     `appsink name=${sink} sync=false async=false`,
   ].join(' ! ')

@@ -1,13 +1,16 @@
 import type { Drawing } from '@eyrie/contract'
 import type { Frame, FrameBuffer } from './frame-buffer.ts'
 
-/** The drawings that wait for their frame or for the encoder, in order of arrival. If too many wait, the oldest are dropped. */
+/**
+ * The drawings that wait for their frame or for the encoder, in order of arrival. If too many wait,
+ * the oldest are dropped.
+ */
 export interface PendingDrawings {
   /** Adds the drawing for frame number `n`. */
   add(n: number, drawing: Drawing): void
   /**
-   * Removes and returns the next drawing with its frame. Skips drawings whose frames were dropped. Returns undefined if the frame of the
-   * next drawing has not arrived yet.
+   * Removes and returns the next drawing with its frame. Skips drawings whose frames were dropped.
+   * Returns undefined if the frame of the next drawing has not arrived yet.
    */
   claimNext(frames: FrameBuffer): { frame: Frame; drawing: Drawing } | undefined
   clear(): void

@@ -23,8 +23,8 @@ const OUTPUTS = {
 }
 
 /**
- * Decodes the last one of `units`, which must begin with a keyframe, and optionally scales the picture to `width`. Throws
- * `EyrieError` (`unavailable`) if the picture cannot be decoded.
+ * Decodes the last one of `units`, which must begin with a keyframe, and optionally scales the
+ * picture to `width`. Throws `EyrieError` (`unavailable`) if the picture cannot be decoded.
  */
 export async function decodePicture(
   track: Track,
@@ -61,7 +61,10 @@ export async function decodePicture(
   })
 }
 
-/** Encodes pixels as JPEG, optionally with a drawing on top. Throws `EyrieError` (`unavailable`) if encoding fails. */
+/**
+ * Encodes pixels as JPEG, optionally with a drawing on top. Throws `EyrieError`
+ * (`unavailable`) if encoding fails.
+ */
 export async function encodePicture(
   picture: DecodedPicture,
   svg: string | undefined,
@@ -103,10 +106,13 @@ async function runPipeline(job: PictureJob): Promise<DecodedPicture> {
   const fail = (reason: string) =>
     reject(new EyrieError('unavailable', `the picture cannot be decoded: ${reason}`))
 
-  const pipeline = new Pipeline(`${job.launch} ! appsink name=output sync=false async=false`, message => {
-    if (message.type === 'error') fail(message.error.message)
-    if (message.type === 'eos') fail('it is incomplete')
-  })
+  const pipeline = new Pipeline(
+    `${job.launch} ! appsink name=output sync=false async=false`,
+    message => {
+      if (message.type === 'error') fail(message.error.message)
+      if (message.type === 'eos') fail('it is incomplete')
+    },
+  )
   const timeout = setTimeout(() => fail(`decoding took longer than ${TIMEOUT_MS} ms`), TIMEOUT_MS)
 
   try {
@@ -117,7 +123,8 @@ async function runPipeline(job: PictureJob): Promise<DecodedPicture> {
       sample.release()
     })
 
-    // The race handles a rejection of `promise` during the start, which would otherwise be an unhandled rejection.
+    // The race handles a rejection of `promise` during the start, which would otherwise be an
+    // unhandled rejection.
     await Promise.race([pipeline.setState('playing'), promise])
     job.pushInput(pipeline)
     pipeline.endOfStream('input')
@@ -128,7 +135,11 @@ async function runPipeline(job: PictureJob): Promise<DecodedPicture> {
   }
 }
 
-function createDecodeLaunch(track: Track, output: keyof typeof OUTPUTS, width: number | undefined): string {
+function createDecodeLaunch(
+  track: Track,
+  output: keyof typeof OUTPUTS,
+  width: number | undefined,
+): string {
   const scaledWidth = width === undefined ? '' : `,width=${width}`
   return [
     'appsrc name=input format=time max-bytes=0',

@@ -41,7 +41,10 @@ describe('hidden regions', () => {
     const sum = (data: Uint8Array, colour: number) =>
       data.reduce((all, value, i) => all + (i % 4 === colour ? value : 0), 0)
     for (const colour of [0, 1, 2])
-      expect(sum(after, colour) / (WIDTH * HEIGHT)).toBeCloseTo(sum(before, colour) / (WIDTH * HEIGHT), 0)
+      expect(sum(after, colour) / (WIDTH * HEIGHT)).toBeCloseTo(
+        sum(before, colour) / (WIDTH * HEIGHT),
+        0,
+      )
   })
 
   it.each([

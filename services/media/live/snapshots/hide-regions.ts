@@ -18,14 +18,19 @@ interface Area {
 const BYTES_PER_PIXEL = 4
 /** Blue, green and red. The fourth byte of a pixel is unused. */
 const COLOUR_CHANNELS = 3
-/** Number of blocks along the longer side of a hidden region, which is too few to recognise a face. */
+/**
+ * Number of blocks along the longer side of a hidden region, which is too few to recognise a face.
+ */
 const BLOCKS = 8
-/** Fraction by which regions are enlarged on each side, because the box of a detector may not cover the whole object. */
+/**
+ * Fraction by which regions are enlarged on each side, because the box of a detector may not
+ * cover the whole object.
+ */
 const MARGIN = 0.1
 
 /**
- * Pixelates regions of a picture: the pixels of each block get the mean colour of the block. Coordinates of regions are fractions
- * of the picture's size. Modifies and returns `data`.
+ * Pixelates regions of a picture: the pixels of each block get the mean colour of the block.
+ * Coordinates of regions are fractions of the picture's size. Modifies and returns `data`.
  */
 export function hideRegions(picture: Pixels, regions: readonly BBox[]): Uint8Array<ArrayBuffer> {
   for (const region of regions) {

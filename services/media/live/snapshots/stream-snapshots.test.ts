@@ -10,7 +10,11 @@ import {
   numberedShape,
   writeNumberedVideo,
 } from '../../../../test/fixtures/media/numbered-video.ts'
-import { openMedia, type ServedMedia, serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import {
+  openMedia,
+  type ServedMedia,
+  serveMedia,
+} from '../../../../test/fixtures/media/served-media.ts'
 import { shared } from '../../../../test/fixtures/setup/shared.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -29,11 +33,14 @@ async function serveNumbered(serve: typeof serveMedia, snapshotSeconds: number) 
 const waitForFrames = (media: ServedMedia, frames: number) =>
   vi.waitFor(
     async () =>
-      expect(await media.readMetric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(frames),
+      expect(await media.readMetric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(
+        frames,
+      ),
     PATIENCE,
   )
 
-const get = (media: ServedMedia, query: string) => fetch(`${media.url}/streams/1/snapshot.jpg?${query}`)
+const get = (media: ServedMedia, query: string) =>
+  fetch(`${media.url}/streams/1/snapshot.jpg?${query}`)
 const post = (media: ServedMedia, body: unknown) =>
   fetch(`${media.url}/streams/1/snapshot.jpg`, { method: 'POST', body: JSON.stringify(body) })
 
@@ -75,7 +82,10 @@ const served = shared(
 
 describe('snapshot', { timeout: 180_000 }, () => {
   it.each(['ticket', 'access_token'])('accepts a %s in the query', async name => {
-    await vi.waitFor(async () => expect((await get(served, `${name}=a&width=64`)).status).toBe(200), PATIENCE)
+    await vi.waitFor(
+      async () => expect((await get(served, `${name}=a&width=64`)).status).toBe(200),
+      PATIENCE,
+    )
     expect((await get(served, `${name}=a&boxes=true`)).status).toBe(400)
   })
 

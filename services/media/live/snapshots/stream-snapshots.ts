@@ -26,12 +26,15 @@ export interface SnapshotRequest {
 
 /** Takes single pictures of live streams by decoding their buffered packets. */
 export interface Snapshots {
-  /** Buffers the packets of a stream, so that snapshots can show pictures from before the last keyframe. */
+  /**
+   * Buffers the packets of a stream, so that snapshots can show pictures from before the last
+   * keyframe.
+   */
   buffer(stream: Stream<Track>): void
   /**
-   * Decodes the picture nearest to the requested `pts`. Throws `EyrieError`: `id` if the picture is no longer buffered,
-   * `unavailable` if the stream has no picture yet or too many snapshots are pending. `signal` is aborted by a client that has given
-   * up: nothing is decoded for it.
+   * Decodes the picture nearest to the requested `pts`. Throws `EyrieError`: `id` if the picture is
+   * no longer buffered, `unavailable` if the stream has no picture yet or too many snapshots are
+   * pending. `signal` is aborted by a client that has given up: nothing is decoded for it.
    */
   take(stream: Stream<Track>, request?: SnapshotRequest, signal?: AbortSignal): Promise<Snapshot>
   stop(): void
@@ -52,7 +55,10 @@ export function createSnapshots(seconds: number): Snapshots {
   /** Number of running and waiting snapshots. */
   let pendingCount = 0
 
-  /** Returns the buffered groups of pictures (GOPs), or only the current GOP if the stream is not buffered. */
+  /**
+   * Returns the buffered groups of pictures (GOPs), or only the current GOP if the
+   * stream is not buffered.
+   */
   function getGops(stream: Stream<Track>): readonly Gop[] {
     const gops = buffers.get(stream)?.gops() ?? []
     if (gops.length > 0) return gops
@@ -64,7 +70,8 @@ export function createSnapshots(seconds: number): Snapshots {
 
   async function createPicture(stream: Stream<Track>, request: SnapshotRequest) {
     const { pts, width, hidden = [], drawing } = request
-    const { track, units } = pts === undefined ? findLatest(stream) : findNearest(getGops(stream), pts)
+    const { track, units } =
+      pts === undefined ? findLatest(stream) : findNearest(getGops(stream), pts)
     if (hidden.length === 0 && !drawing) return decodePicture(track, units, 'jpeg', width)
 
     const pixels = await decodePicture(track, units, 'pixels', width)

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline } from '../index.ts'
 
-// A test of the native GStreamer addon, run as a script: collects garbage while pipelines run. An error, a crash or a hang is a
-// failure. Requires `--expose-gc`.
+// A test of the native GStreamer addon, run as a script: collects garbage while pipelines run. An
+// error, a crash or a hang is a failure. Requires `--expose-gc`.
 
 const LAUNCH =
   'videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=200/1 ! appsink name=sink sync=false'
@@ -37,7 +37,10 @@ async function runWithoutReferences() {
   await dispose!()
 }
 
-/** Samples that were never released are released by garbage collection. Otherwise the stream would stop after two samples. */
+/**
+ * Samples that were never released are released by garbage collection. Otherwise the stream would
+ * stop after two samples.
+ */
 async function collectSamples() {
   let received = 0
   const pipeline = new Pipeline(LAUNCH, () => {})
@@ -49,7 +52,10 @@ async function collectSamples() {
   await pipeline.dispose()
 }
 
-/** The memory of a sample remains valid while its bytes are referenced, even if the sample is collected. */
+/**
+ * The memory of a sample remains valid while its bytes are referenced, even if the
+ * sample is collected.
+ */
 async function retainBytes() {
   let bytes: Uint8Array | undefined
   const pipeline = new Pipeline(LAUNCH, () => {})
@@ -70,7 +76,10 @@ async function retainBytes() {
 
 const sum = (bytes: Uint8Array) => bytes.reduce((total, byte) => total + byte)
 
-/** A pipeline that was never started, or was stopped, is collected although its callback refers to it. */
+/**
+ * A pipeline that was never started, or was stopped, is collected although its
+ * callback refers to it.
+ */
 async function collectPipelines() {
   let collected = 0
   const registry = new FinalizationRegistry(() => collected++)

@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { Pipeline } from '../index.ts'
 
-// A stress test of the native GStreamer addon, run as a script: leaves a process or a worker thread while a pipeline plays or after it
-// has stopped. A crash or a hang is a failure. The argument is the name of a scenario.
+// A stress test of the native GStreamer addon, run as a script: leaves a process or a worker thread
+// while a pipeline plays or after it has stopped. A crash or a hang is a failure. The argument is
+// the name of a scenario.
 
 const WORKER_ROUNDS = 5
 const FRAMES_BEFORE_EXIT = 3
@@ -12,7 +13,10 @@ const FRAMES_BEFORE_EXIT = 3
 function play(): Promise<Pipeline> {
   const playing = Promise.withResolvers<Pipeline>()
   let received = 0
-  const pipeline = new Pipeline('videotestsrc is-live=true ! tee name=tee ! appsink name=sink', () => {})
+  const pipeline = new Pipeline(
+    'videotestsrc is-live=true ! tee name=tee ! appsink name=sink',
+    () => {},
+  )
   pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
     sample.release()
     received++

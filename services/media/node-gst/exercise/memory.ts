@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline, Ring } from '../index.ts'
 
-// A test of the native GStreamer addon for leaks, run as a script: prints by how many bytes and open files the process grows over 10,000
-// frames or packets, or 200 pipelines. The argument is the name of an exercise. Requires `--expose-gc`.
+// A test of the native GStreamer addon for leaks, run as a script: prints by how many bytes and
+// open files the process grows over 10,000 frames or packets, or 200 pipelines. The argument is the
+// name of an exercise. Requires `--expose-gc`.
 
 /** Width and height of the frames, in pixels. */
 const SIDE = 64
@@ -110,4 +111,6 @@ await run(warmUp)
 const before = await measureUsage()
 await run(times)
 const after = await measureUsage()
-console.log(JSON.stringify({ bytes: after.bytes - before.bytes, files: after.files - before.files }))
+console.log(
+  JSON.stringify({ bytes: after.bytes - before.bytes, files: after.files - before.files }),
+)

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pipeline, Ring } from '../index.ts'
 
-// A stress test of the native GStreamer addon, run as a script: brings pipelines into every state and disposes of them, several
-// times over. It fails with an error, a crash or a hang. The number of rounds is the first argument.
+// A stress test of the native GStreamer addon, run as a script: brings pipelines into every state
+// and disposes of them, several times over. It fails with an error, a crash or a hang. The number
+// of rounds is the first argument.
 
 const DEFAULT_ROUNDS = 10
 const roundCount = Number(process.argv[2] ?? DEFAULT_ROUNDS)
@@ -14,7 +15,9 @@ process.on('exit', () => rmSync(folder, { recursive: true }))
 const videoCaps = 'video/x-raw,format=GRAY8,width=64,height=48'
 const launch = `videotestsrc ! ${videoCaps} ! tee name=tee tee. ! queue ! appsink name=sink sync=false`
 
-/** Creates a ring (frames in a shared file) that blocks the pipeline until each frame is granted. */
+/**
+ * Creates a ring (frames in a shared file) that blocks the pipeline until each frame is granted.
+ */
 function createRing() {
   return new Ring({
     path: join(folder, 'view.ring'),
@@ -36,7 +39,10 @@ const ignoreAbort = (error: Error) => {
   if (error.name !== 'AbortError') throw error
 }
 
-/** The states in which a pipeline is disposed of, with the functions that bring a new pipeline into each of them. */
+/**
+ * The states in which a pipeline is disposed of, with the functions that bring a new
+ * pipeline into each of them.
+ */
 const situations: Record<string, (pipeline: Pipeline) => unknown> = {
   new: () => {},
   ready: pipeline => pipeline.setState('ready'),
@@ -53,7 +59,15 @@ const situations: Record<string, (pipeline: Pipeline) => unknown> = {
     pipeline.setState('null').catch(ignoreAbort)
   },
   'changing states rapidly': pipeline => {
-    for (const state of ['playing', 'null', 'paused', 'ready', 'playing', 'null', 'playing'] as const) {
+    for (const state of [
+      'playing',
+      'null',
+      'paused',
+      'ready',
+      'playing',
+      'null',
+      'playing',
+    ] as const) {
       pipeline.setState(state).catch(ignoreAbort)
     }
   },

@@ -1,10 +1,22 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
 import { TIMELINE_START } from '../format/playback-timeline.ts'
-import { createSegmentFragment, createSegmentHeader, readSegment } from '../format/segment-format.ts'
+import {
+  createSegmentFragment,
+  createSegmentHeader,
+  readSegment,
+} from '../format/segment-format.ts'
 import { type ArchiveOptions, createArchive, describeFullDisk } from './recording-archive.ts'
 
 const HOUR_US = 3600e6
@@ -39,7 +51,11 @@ function write(
   const { id, path } = archive.beginSegment(info, beginUs)
   const fragments = Array.from({ length: seconds }, (_, n) => {
     const unit = { pts: n * 90_000, dts: n * 90_000, duration: 90_000, keyframe: n % 2 === 0 }
-    return createSegmentFragment(n + 1, [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }], beginUs + n * 1e6)
+    return createSegmentFragment(
+      n + 1,
+      [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }],
+      beginUs + n * 1e6,
+    )
   })
   const bytes = Buffer.concat([createSegmentHeader(info, track), ...fragments])
   writeFileSync(path, bytes)
@@ -67,7 +83,9 @@ describe('recording archive', () => {
     const archive = open(createTemporaryFolder())
     const before2036 = Date.UTC(2036, 1, 7, 6, 28, 14) * 1000
     const { path } = write(archive, 1, before2036, 4)
-    expect(readSegment(path)?.fragments.map(({ timeUs }) => timeUs - before2036)).toEqual([0, 1e6, 2e6, 3e6])
+    expect(readSegment(path)?.fragments.map(({ timeUs }) => timeUs - before2036)).toEqual([
+      0, 1e6, 2e6, 3e6,
+    ])
   })
 
   it('returns no metadata for a segment without fragments', () => {
@@ -88,9 +106,12 @@ describe('recording archive', () => {
     write(archive, 1, NOON_US + 60e6 + 900, 10)
     const begin = Date.parse(archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER)[1]!.from) * 1000
     const from = (us: number) => archive.findSegments(1, us, Number.MAX_SAFE_INTEGER).length
-    expect([begin - NOON_US, from(begin), from(NOON_US + 10e6), from(NOON_US + 10e6 - 1000)]).toEqual([
-      60e6, 1, 2, 3,
-    ])
+    expect([
+      begin - NOON_US,
+      from(begin),
+      from(NOON_US + 10e6),
+      from(NOON_US + 10e6 - 1000),
+    ]).toEqual([60e6, 1, 2, 3])
   })
 
   it('excludes the previous segment when its estimated end overlaps the beginning of the next one', () => {
@@ -132,7 +153,11 @@ describe('retention', () => {
       for (let hour = 0; hour < 5; hour++) write(archive, source, NOON_US + hour * HOUR_US)
     archive.setPolicy(1, { keep_s: 2 * 3600 })
     archive.applyRetention(NOON_US + 4 * HOUR_US + 60e6)
-    expect(listRanges(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00', '16:00:00-16:01:00'])
+    expect(listRanges(archive)).toEqual([
+      '14:00:00-14:01:00',
+      '15:00:00-15:01:00',
+      '16:00:00-16:01:00',
+    ])
     expect(listRanges(archive, 2)).toHaveLength(5)
     archive.applyRetention(NOON_US + 48 * HOUR_US)
     expect(archive.listSources()).toEqual([2])
@@ -160,7 +185,8 @@ describe('retention', () => {
       reserve: { bytes: 1000, percent: 40 },
       measureDisk: () => ({ size, free: size - used() }),
     })
-    for (let hour = 0; hour < 12; hour++) write(archive, (hour % 2) + 1, NOON_US - (hour * HOUR_US) / 4)
+    for (let hour = 0; hour < 12; hour++)
+      write(archive, (hour % 2) + 1, NOON_US - (hour * HOUR_US) / 4)
     expect(used()).toBeGreaterThan(0.7 * size)
     const room = archive.applyRetention(NOON_US)
     expect(room).toMatchObject({ reserveBytes: 400_000, full: false })
@@ -180,7 +206,11 @@ describe('retention', () => {
     write(archive, 1, NOON_US)
     // Deleted bytes count as free at once, even before the disk reports them.
     expect(archive.applyRetention(NOON_US)).toMatchObject({ full: false })
-    expect(archive.applyRetention(NOON_US)).toEqual({ freeBytes: 499, reserveBytes: 500, full: true })
+    expect(archive.applyRetention(NOON_US)).toEqual({
+      freeBytes: 499,
+      reserveBytes: 500,
+      full: true,
+    })
   })
 
   it('describes a full disk in megabytes and gigabytes', () => {
@@ -201,7 +231,10 @@ describe('recording archive after a crash', () => {
     expect(archive.isRebuilding()).toBe(true)
     expect(await archive.rebuildIndex()).toBe(1)
     expect([archive.isRebuilding(), listRanges(archive)]).toEqual([false, ['12:00:00-12:00:29']])
-    expect(readSegment(path)).toMatchObject({ bytes: statSync(path).size, fragments: { length: 29 } })
+    expect(readSegment(path)).toMatchObject({
+      bytes: statSync(path).size,
+      fragments: { length: 29 },
+    })
   })
 
   it('deletes files without pictures and rows without files', async () => {
@@ -224,7 +257,10 @@ describe('recording archive after a crash', () => {
     const happened = { channel: 3, pts: 90_000, time: '2026-01-01T12:00:01.000Z' }
     const { line } = toEventEntry({ source: 1, ...happened, data: { type: 'bell', name: 'door' } })
     const result = { channel: 3, pts: 90_000, objects: [], counters: {} }
-    writeFileSync(path.replace('mp4', 'jsonl'), `${JSON.stringify(result)}\n${line}\n{"channel":3,"pts":1`)
+    writeFileSync(
+      path.replace('mp4', 'jsonl'),
+      `${JSON.stringify(result)}\n${line}\n{"channel":3,"pts":1`,
+    )
     rmSync(join(folder, 'index.db'))
     const archive = open(folder)
     await archive.rebuildIndex()

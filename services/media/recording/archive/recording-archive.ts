@@ -58,12 +58,14 @@ export const describeFullDisk = ({
 type LocatedSegment = SegmentRow & { path: string }
 
 /**
- * Times in the API are rounded to milliseconds. A query from the beginning of a range must not include the segment before it.
+ * Times in the API are rounded to milliseconds. A query from the beginning of a range must not
+ * include the segment before it.
  */
 const ROUNDING_US = 1000
 /**
- * The end of a segment is estimated from the duration of its last picture, and capture times are corrected while a camera's clock is
- * being measured. Both may extend a segment beyond the beginning of the next one, by less than this.
+ * The end of a segment is estimated from the duration of its last picture, and capture times are
+ * corrected while a camera's clock is being measured. Both may extend a segment beyond the
+ * beginning of the next one, by less than this.
  */
 const MAX_OVERLAP_US = 1_000_000
 /** Maximum number of events in a response. */
@@ -73,9 +75,10 @@ const GAP_US = 2_000_000
 const US_PER_SECOND = 1_000_000
 
 /**
- * Manages the recordings on disk. A recording consists of segments, which are MP4 files of a few minutes each; an SQLite index
- * lists them, and retention policies limit their age and size. All methods are synchronous, because the archive runs in its own
- * thread, where a slow disk does not delay packets.
+ * Manages the recordings on disk. A recording consists of segments, which are MP4 files of a
+ * few minutes each; an SQLite index lists them, and retention policies limit their age and
+ * size. All methods are synchronous, because the archive runs in its own thread, where a slow
+ * disk does not delay packets.
  */
 export type Archive = ReturnType<typeof createArchive>
 
@@ -144,7 +147,10 @@ export function createArchive({
   }
 
   return {
-    /** Indexes the files that are missing in the index after a crash. Resolves to the number of files. */
+    /**
+     * Indexes the files that are missing in the index after a crash. Resolves to the number of
+     * files.
+     */
     async rebuildIndex(): Promise<number> {
       for (const file of unindexedFiles) {
         indexFile(folder, file, index)
@@ -161,11 +167,27 @@ export function createArchive({
       mkdirSync(toPath(String(info.source)), { recursive: true, mode: 0o750 })
       const file = createFileName(folder, info.source, beginUs)
       const { source, epoch, codecs, width, height } = info
-      const row = { source, file, epoch, codecs, width, height, beginUs, endUs: beginUs, bytes: 0, open: 1 }
+      const row = {
+        source,
+        file,
+        epoch,
+        codecs,
+        width,
+        height,
+        beginUs,
+        endUs: beginUs,
+        bytes: 0,
+        open: 1,
+      }
       return { id: index.insert(row), path: toPath(file) }
     },
     /** Records that a segment has grown to this end and size. */
-    growSegment(id: number, endUs: number, bytes: number, events: readonly IndexedEvent[] = []): void {
+    growSegment(
+      id: number,
+      endUs: number,
+      bytes: number,
+      events: readonly IndexedEvent[] = [],
+    ): void {
       growing.set(id, { endUs, bytes })
       for (const event of events) index.addEvent(id, event)
     },
@@ -177,7 +199,9 @@ export function createArchive({
     },
 
     setPolicy: (source: number, policy: RetentionPolicy): void => index.setPolicy(source, policy),
-    /** Applies the retention policies, then deletes the oldest segments until the reserve is free. */
+    /**
+     * Applies the retention policies, then deletes the oldest segments until the reserve is free.
+     */
     applyRetention(nowUs: number): DiskSpace {
       applyPolicies(nowUs)
       return freeReserve()
@@ -191,7 +215,9 @@ export function createArchive({
 
     listSources: index.listSources,
     findSegments,
-    /** Returns the capture times of the first and last picture; undefined if nothing is recorded. */
+    /**
+     * Returns the capture times of the first and last picture; undefined if nothing is recorded.
+     */
     findExtent(source: number): { first: string; last: string } | undefined {
       const rows = index.findFirstAndLast(source)
       if (!rows) return undefined
@@ -232,8 +258,8 @@ export function createArchive({
     createClip: (source: number, fromUs: number, toUs: number) =>
       createClip(findSegments(source, fromUs, toUs), fromUs, toUs),
     /**
-     * Returns the metadata of a segment as JSON lines: of these channels or, without `channels`, of all channels. `position` is
-     * the playback position before the segment.
+     * Returns the metadata of a segment as JSON lines: of these channels or, without `channels`, of
+     * all channels. `position` is the playback position before the segment.
      */
     readMetadata(
       segment: LocatedSegment,
@@ -245,7 +271,14 @@ export function createArchive({
       const next = index.findNextSegment(segment.source, segment.beginUs)
       const files = next ? [segment.file, next.file] : [segment.file]
       const metadataFiles = files.map(file => toPath(toMetadataFile(file)))
-      return readSegmentMetadata({ segment: segment.path, metadataFiles, fromUs, toUs, position, channels })
+      return readSegmentMetadata({
+        segment: segment.path,
+        metadataFiles,
+        fromUs,
+        toUs,
+        position,
+        channels,
+      })
     },
 
     /** Closes the index. */
@@ -256,12 +289,15 @@ export function createArchive({
 /** Returns the name of the metadata file next to a segment file. */
 const toMetadataFile = (file: string) => file.replace(/mp4$/, 'jsonl')
 
-/** Opens the index. Replaces a damaged index by an empty one, which is then rebuilt from the files. */
+/**
+ * Opens the index. Replaces a damaged index by an empty one, which is then rebuilt from the files.
+ */
 function openOrRecreate(path: string): RecordingIndex {
   try {
     return openRecordingIndex(path)
   } catch {
-    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true, recursive: true })
+    for (const ending of ['', '-wal', '-shm'])
+      rmSync(path + ending, { force: true, recursive: true })
     return openRecordingIndex(path)
   }
 }
@@ -271,7 +307,10 @@ function measureFileSystem(folder: string): { free: number; size: number } {
   return { free: bavail * bsize, size: blocks * bsize }
 }
 
-/** Returns the files that are missing in the index or were open during a crash. Removes the index rows of missing files. */
+/**
+ * Returns the files that are missing in the index or were open during a crash. Removes the index
+ * rows of missing files.
+ */
 function findUnindexedFiles(folder: string, index: RecordingIndex): string[] {
   const indexed = index.listFiles()
   const existing = new Set(listSegmentFiles(folder))
@@ -284,7 +323,10 @@ function findUnindexedFiles(folder: string, index: RecordingIndex): string[] {
   return [...existing].filter(file => !isIndexedAndClosed(file)).sort()
 }
 
-/** Returns the segment files on disk, such as `7/2026-01-31T12-00-00.000Z.mp4`. Each source has a folder named by its ID. */
+/**
+ * Returns the segment files on disk, such as `7/2026-01-31T12-00-00.000Z.mp4`. Each source has a
+ * folder named by its ID.
+ */
 function listSegmentFiles(folder: string): string[] {
   const files: string[] = []
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -295,7 +337,10 @@ function listSegmentFiles(folder: string): string[] {
   return files
 }
 
-/** Adds a file to the index, truncated after its last complete fragment. Deletes a file without pictures. */
+/**
+ * Adds a file to the index, truncated after its last complete fragment. Deletes a
+ * file without pictures.
+ */
 function indexFile(folder: string, file: string, index: RecordingIndex): void {
   const path = join(folder, file)
   const content = readSegment(path)
@@ -312,14 +357,28 @@ function indexFile(folder: string, file: string, index: RecordingIndex): void {
   const bytes = content.bytes + (hasMetadata ? statSync(metadataPath).size : 0)
   const { source, epoch, codecs, width, height } = content.info
   const endUs = last.timeUs + Math.round(ticksToUs(getDuration(last)))
-  const row = { source, file, epoch, codecs, width, height, beginUs: first.timeUs, endUs, bytes, open: 0 }
+  const row = {
+    source,
+    file,
+    epoch,
+    codecs,
+    width,
+    height,
+    beginUs: first.timeUs,
+    endUs,
+    bytes,
+    open: 0,
+  }
   const id = index.insert(row)
 
   const events = hasMetadata ? parseEvents(readFileSync(metadataPath, 'utf8')) : []
   for (const event of events) index.addEvent(id, event)
 }
 
-/** Returns a file name with the time. A number is appended if the name exists, because the clock was set back. */
+/**
+ * Returns a file name with the time. A number is appended if the name exists, because
+ * the clock was set back.
+ */
 function createFileName(folder: string, source: number, beginUs: number): string {
   const time = new Date(beginUs / 1000).toISOString().replaceAll(':', '-')
   for (let attempt = 1; ; attempt++) {
@@ -330,8 +389,9 @@ function createFileName(folder: string, source: number, beginUs: number): string
 }
 
 /**
- * Omits the first segment if it only extends slightly into the second one, which has begun by `fromUs`. A query from the beginning of
- * a range must not return the segment before it, whose format may differ.
+ * Omits the first segment if it only extends slightly into the second one, which has begun by
+ * `fromUs`. A query from the beginning of a range must not return the segment before it,
+ * whose format may differ.
  */
 function omitSupersededFirst<Row extends SegmentRow>(rows: readonly Row[], fromUs: number): Row[] {
   const [first, second, ...others] = rows

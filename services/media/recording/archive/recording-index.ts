@@ -1,13 +1,19 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IndexedEvent } from '../format/metadata-lines.ts'
 
-/** A segment in the recording index: one MP4 file with a few minutes of a source. Recordings consist of segments. */
+/**
+ * A segment in the recording index: one MP4 file with a few minutes of a source. Recordings
+ * consist of segments.
+ */
 export interface SegmentRow {
   id: number
   source: number
   /** Path relative to the recordings folder. */
   file: string
-  /** Start of the media service that recorded it. Stream times of different epochs are not comparable. */
+  /**
+   * Start of the media service that recorded it. Stream times of different epochs are not
+   * comparable.
+   */
   epoch: number
   /** Capture time of the first picture and end of the last one, µs since 1970. */
   beginUs: number
@@ -99,7 +105,8 @@ export function openRecordingIndex(path: string): RecordingIndex {
   const database = new DatabaseSync(path)
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-  if (check?.quick_check !== 'ok') throw new Error(`the recording index is damaged: ${check?.quick_check}`)
+  if (check?.quick_check !== 'ok')
+    throw new Error(`the recording index is damaged: ${check?.quick_check}`)
   database.exec(SCHEMA)
 
   const statements = new Map<string, StatementSync>()
@@ -124,7 +131,12 @@ export function openRecordingIndex(path: string): RecordingIndex {
       return Number(insert.run(...values).lastInsertRowid)
     },
     update(id, { endUs, bytes, open }) {
-      prepare('UPDATE segments SET endUs = ?, bytes = ?, open = ? WHERE id = ?').run(endUs, bytes, open, id)
+      prepare('UPDATE segments SET endUs = ?, bytes = ?, open = ? WHERE id = ?').run(
+        endUs,
+        bytes,
+        open,
+        id,
+      )
     },
     remove(id) {
       prepare('DELETE FROM events WHERE segment = ?').run(id)
@@ -144,7 +156,14 @@ export function openRecordingIndex(path: string): RecordingIndex {
           AND (? OR channel IN (SELECT value FROM json_each(?)))
         ORDER BY timeUs, rowid LIMIT ?`
       const isAny = channels === undefined ? 1 : 0
-      const rows = prepare(select).all(source, fromUs, toUs, isAny, JSON.stringify(channels ?? []), max)
+      const rows = prepare(select).all(
+        source,
+        fromUs,
+        toUs,
+        isAny,
+        JSON.stringify(channels ?? []),
+        max,
+      )
       return rows as unknown as (IndexedEvent & { epoch: number })[]
     },
     findSegments: (source, fromUs, toUs) =>
@@ -161,7 +180,8 @@ export function openRecordingIndex(path: string): RecordingIndex {
         beginUs,
       )[0],
     hasFile: (source, file) =>
-      selectSegments('SELECT * FROM segments WHERE source = ? AND file = ?', source, file).length > 0,
+      selectSegments('SELECT * FROM segments WHERE source = ? AND file = ?', source, file).length >
+      0,
     findFirstAndLast(source) {
       const [first] = selectSegments(
         'SELECT * FROM segments WHERE source = ? ORDER BY beginUs LIMIT 1',
@@ -180,9 +200,15 @@ export function openRecordingIndex(path: string): RecordingIndex {
       return selectSegments(select, source)[0]
     },
     findEndedBefore: (source, endUs) =>
-      selectSegments('SELECT * FROM segments WHERE source = ? AND open = 0 AND endUs < ?', source, endUs),
+      selectSegments(
+        'SELECT * FROM segments WHERE source = ? AND open = 0 AND endUs < ?',
+        source,
+        endUs,
+      ),
     listSources: () =>
-      selectSegments('SELECT DISTINCT source FROM segments ORDER BY source').map(({ source }) => source),
+      selectSegments('SELECT DISTINCT source FROM segments ORDER BY source').map(
+        ({ source }) => source,
+      ),
     listFiles: () => new Map(selectSegments('SELECT * FROM segments').map(row => [row.file, row])),
     sumBytes(source) {
       const select = 'SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments WHERE source = ?'

@@ -2,19 +2,29 @@ import { existsSync, readFileSync } from 'node:fs'
 import { type RecordedFrame, TICKS_PER_SECOND } from '@eyrie/contract'
 import { ticksToUs } from '../../runtime/stream-time.ts'
 import { parseJsonLines } from '../format/metadata-lines.ts'
-import { placeFragment, selectFragments, type TimelinePosition } from '../format/playback-timeline.ts'
+import {
+  placeFragment,
+  selectFragments,
+  type TimelinePosition,
+} from '../format/playback-timeline.ts'
 import { type Fragment, readSegment, type SegmentContent } from '../format/segment-format.ts'
 
 /**
- * An analysis result of one picture (objects, counters, shapes), as a line of the metadata file next to a segment stores it. Its
- * `pts` is stream time.
+ * An analysis result of one picture (objects, counters, shapes), as a line of the metadata file
+ * next to a segment stores it. Its `pts` is stream time.
  */
-export type StoredResult = Pick<RecordedFrame, 'channel' | 'pts' | 'objects' | 'counters' | 'shapes'>
+export type StoredResult = Pick<
+  RecordedFrame,
+  'channel' | 'pts' | 'objects' | 'counters' | 'shapes'
+>
 
 export interface MetadataQuery {
   /** Path of the segment's video file. */
   segment: string
-  /** Paths of the segment's metadata file and the next one, which contains results that arrived late. */
+  /**
+   * Paths of the segment's metadata file and the next one, which contains results that arrived
+   * late.
+   */
   metadataFiles: readonly string[]
   fromUs: number
   /** Exclusive. */
@@ -25,7 +35,10 @@ export interface MetadataQuery {
   channels: readonly number[] | undefined
 }
 
-/** A fragment and its position in the playback, which leaves out gaps. Times are in ticks from the beginning of the segment. */
+/**
+ * A fragment and its position in the playback, which leaves out gaps. Times are in ticks from the
+ * beginning of the segment.
+ */
 interface PlacedFragment {
   fragment: Fragment
   begin: number
@@ -34,14 +47,20 @@ interface PlacedFragment {
   shift: number
 }
 
-/** Presentation times of B-frames may exceed the decode times, from which the end of a fragment is calculated. */
+/**
+ * Presentation times of B-frames may exceed the decode times, from which the end of a
+ * fragment is calculated.
+ */
 const REORDERING_TICKS = TICKS_PER_SECOND
 
 /**
- * Returns the analysis results of a segment's pictures as JSON lines with playback times, and the playback position after the
- * segment.
+ * Returns the analysis results of a segment's pictures as JSON lines with playback times, and the
+ * playback position after the segment.
  */
-export function readSegmentMetadata(query: MetadataQuery): { text: string; after: TimelinePosition } {
+export function readSegmentMetadata(query: MetadataQuery): {
+  text: string
+  after: TimelinePosition
+} {
   const { segment, position } = query
   const content = existsSync(segment) ? readSegment(segment) : undefined
   // A new segment has no fragments until its first pictures are written.
@@ -58,7 +77,10 @@ export function readSegmentMetadata(query: MetadataQuery): { text: string; after
   return { text: frames.map(frame => `${JSON.stringify(frame)}\n`).join(''), after }
 }
 
-/** Selects the fragments in the queried time, and places them in the playback after the position of the query. */
+/**
+ * Selects the fragments in the queried time, and places them in the playback after the
+ * position of the query.
+ */
 function placeFragments(content: SegmentContent, { fromUs, toUs, position }: MetadataQuery) {
   const placed: PlacedFragment[] = []
   let after = position
@@ -67,7 +89,12 @@ function placeFragments(content: SegmentContent, { fromUs, toUs, position }: Met
     after = placement.after
     const begin = fragment.samples[0]!.dts
     const last = fragment.samples.at(-1)!
-    placed.push({ fragment, begin, end: last.dts + last.duration, shift: placement.decodeTime - begin })
+    placed.push({
+      fragment,
+      begin,
+      end: last.dts + last.duration,
+      shift: placement.decodeTime - begin,
+    })
   }
   return { placed, after }
 }
@@ -101,10 +128,13 @@ function toRecordedFrames(
 }
 
 /**
- * Adds the shapes (lines and zones) to the first frame of each channel. Results contain shapes only once per second, but a player
- * needs them from the beginning.
+ * Adds the shapes (lines and zones) to the first frame of each channel. Results contain shapes only
+ * once per second, but a player needs them from the beginning.
  */
-function addInitialShapes(frames: readonly RecordedFrame[], results: readonly StoredResult[]): void {
+function addInitialShapes(
+  frames: readonly RecordedFrame[],
+  results: readonly StoredResult[],
+): void {
   const handledChannels = new Set<number>()
   for (const frame of frames) {
     if (handledChannels.has(frame.channel)) continue

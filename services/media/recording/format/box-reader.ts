@@ -1,4 +1,5 @@
-// Reads and copies the boxes of an MP4 file (ISO/IEC 14496-12). A box is its size in 32 bits, four letters of type, and its content.
+// Reads and copies the boxes of an MP4 file (ISO/IEC 14496-12). A box is its size in 32 bits, four
+// letters of type, and its content.
 
 const HEADER_BYTES = 8
 
@@ -6,8 +7,9 @@ const HEADER_BYTES = 8
 export const getType = (box: Buffer) => box.toString('latin1', 4, HEADER_BYTES)
 
 /**
- * Returns the boxes inside a box. Throws if the size of a box is less than its header: boxes that extend to the end of the file
- * (size 0) or have a 64-bit size (size 1) do not occur in the headers that this service writes.
+ * Returns the boxes inside a box. Throws if the size of a box is less than its header: boxes that
+ * extend to the end of the file (size 0) or have a 64-bit size (size 1) do not occur in the headers
+ * that this service writes.
  */
 export function readChildren(parent: Buffer): Buffer[] {
   const boxes: Buffer[] = []
@@ -15,7 +17,9 @@ export function readChildren(parent: Buffer): Buffer[] {
   while (offset + HEADER_BYTES <= parent.length) {
     const size = parent.readUInt32BE(offset)
     if (size < HEADER_BYTES)
-      throw new Error(`the segment is damaged: its ${getType(parent)} box contains a box of ${size} bytes`)
+      throw new Error(
+        `the segment is damaged: its ${getType(parent)} box contains a box of ${size} bytes`,
+      )
     boxes.push(parent.subarray(offset, offset + size))
     offset += size
   }

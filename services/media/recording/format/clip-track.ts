@@ -2,14 +2,20 @@ import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import { findBox, getType, readChildren, withUint32 } from './box-reader.ts'
 import type { Sample } from './fragment-samples.ts'
 
-/** A part of a track in an MP4 file: samples (coded pictures or sound units) whose bytes are contiguous. */
+/**
+ * A part of a track in an MP4 file: samples (coded pictures or sound units) whose
+ * bytes are contiguous.
+ */
 export interface Chunk {
   /** Byte offset of the first sample in the file. */
   offset: number
   samples: readonly Sample[]
 }
 
-/** The part of a clip that is shown. Times are in 90 kHz ticks and do not include the effect of the edit list. */
+/**
+ * The part of a clip that is shown. Times are in 90 kHz ticks and do not include the
+ * effect of the edit list.
+ */
 export interface PresentationRange {
   begin: number
   end: number
@@ -22,10 +28,15 @@ const MDHD_DURATION_OFFSET = 24
 const EMPTY_EDIT_TIME = Buffer.alloc(8, 0xff)
 
 /**
- * Creates the `trak` box of an unfragmented MP4 file (ISO/IEC 14496-12). `trak` is the box of a fragmented file, from which the
- * sample descriptions are copied. `chunks` must contain at least one sample.
+ * Creates the `trak` box of an unfragmented MP4 file (ISO/IEC 14496-12). `trak` is the box
+ * of a fragmented file, from which the sample descriptions are copied. `chunks` must contain
+ * at least one sample.
  */
-export function createClipTrack(trak: Buffer, chunks: readonly Chunk[], range: PresentationRange): Buffer {
+export function createClipTrack(
+  trak: Buffer,
+  chunks: readonly Chunk[],
+  range: PresentationRange,
+): Buffer {
   const samples = chunks.flatMap(chunk => chunk.samples)
   const first = samples[0]!
   const last = samples.at(-1)!
@@ -33,7 +44,11 @@ export function createClipTrack(trak: Buffer, chunks: readonly Chunk[], range: P
   const mediaDuration = last.dts + last.duration - first.dts
 
   const trackHeader = withUint32(findBox(trak, ['tkhd']), TKHD_DURATION_OFFSET, presentedDuration)
-  const mediaHeader = withUint32(findBox(trak, ['mdia', 'mdhd']), MDHD_DURATION_OFFSET, mediaDuration)
+  const mediaHeader = withUint32(
+    findBox(trak, ['mdia', 'mdhd']),
+    MDHD_DURATION_OFFSET,
+    mediaDuration,
+  )
   const handler = findBox(trak, ['mdia', 'hdlr'])
   const mediaInfo = readChildren(findBox(trak, ['mdia', 'minf'])).map(child =>
     getType(child) === 'stbl' ? createSampleTable(child, chunks) : child,
@@ -48,8 +63,8 @@ export function createClipTrack(trak: Buffer, chunks: readonly Chunk[], range: P
 }
 
 /**
- * Creates an edit list, which presents a range of a track that begins at the time `trackBegin`. The list starts with an empty edit
- * if the track begins after the range.
+ * Creates an edit list, which presents a range of a track that begins at the time `trackBegin`. The
+ * list starts with an empty edit if the track begins after the range.
  */
 function createEditList(trackBegin: number, { begin, end }: PresentationRange): Buffer {
   const delay = Math.max(0, trackBegin - begin)
@@ -64,7 +79,10 @@ function createEdit(duration: number, mediaTime: Buffer): Buffer {
   return Buffer.concat([u64(duration), mediaTime, playbackRate])
 }
 
-/** Creates the `stbl` box, which has the time, size and position of each sample. `stbl` is the box to copy the `stsd` from. */
+/**
+ * Creates the `stbl` box, which has the time, size and position of each sample. `stbl` is the box
+ * to copy the `stsd` from.
+ */
 function createSampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
   const samples = chunks.flatMap(chunk => chunk.samples)
 
@@ -98,7 +116,9 @@ function createSampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
   )
 }
 
-/** Returns the `stss` box, which lists the keyframes. It is omitted if every sample is a keyframe. */
+/**
+ * Returns the `stss` box, which lists the keyframes. It is omitted if every sample is a keyframe.
+ */
 function createSyncSampleBoxes(samples: readonly Sample[]): Buffer[] {
   const keyframeNumbers: number[] = []
   for (const [index, { keyframe }] of samples.entries()) {
@@ -108,7 +128,10 @@ function createSyncSampleBoxes(samples: readonly Sample[]): Buffer[] {
   return [fullBox('stss', 0, 0, u32(keyframeNumbers.length, ...keyframeNumbers))]
 }
 
-/** Returns the entries of the `stsc` box: one for each run of chunks with the same number of samples. */
+/**
+ * Returns the entries of the `stsc` box: one for each run of chunks with the same number of
+ * samples.
+ */
 function createChunkRuns(chunks: readonly Chunk[]): Buffer[] {
   let firstChunk = 1
   return encodeRuns(
@@ -123,7 +146,10 @@ function createChunkRuns(chunks: readonly Chunk[]): Buffer[] {
 }
 
 /** Run-length encodes values. Returns one entry for each run of equal values. */
-function encodeRuns(values: readonly number[], write: (count: number, value: number) => Buffer): Buffer[] {
+function encodeRuns(
+  values: readonly number[],
+  write: (count: number, value: number) => Buffer,
+): Buffer[] {
   const runs: { count: number; value: number }[] = []
   for (const value of values) {
     const last = runs.at(-1)

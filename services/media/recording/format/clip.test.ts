@@ -23,13 +23,21 @@ function createSounds(fromS: number, toS: number) {
 }
 
 /** Returns a second of pictures that begins at this time of the file. */
-const createPictures = (seconds: number) => Array.from({ length: FPS }, (_, n) => unit(n, { seconds }))
+const createPictures = (seconds: number) =>
+  Array.from({ length: FPS }, (_, n) => unit(n, { seconds }))
 
 describe('clip', () => {
   it('omits sound that would overlap earlier sound where it leaves out a gap between pictures', () => {
     const folder = createTemporaryFolder()
     const segment = join(folder, 'segment.mp4')
-    const info = { source: 1, epoch: 7, pts: 0, codecs: '', width: track.width, height: track.height }
+    const info = {
+      source: 1,
+      epoch: 7,
+      pts: 0,
+      codecs: '',
+      width: track.width,
+      height: track.height,
+    }
     const fragments = [
       createSegmentFragment(1, createPictures(0), BEGIN_US, createSounds(0, 1.5)),
       createSegmentFragment(2, createPictures(5), BEGIN_US + 5e6, createSounds(4.5, 6)),

@@ -8,8 +8,8 @@ import { placeFragment, selectFragments, TIMELINE_START } from './playback-timel
 import { readSegment } from './segment-format.ts'
 
 /**
- * A clip: an MP4 file for download, made from a time range of the recordings. Its header is in memory, and its pictures and sound
- * are read from the segment files.
+ * A clip: an MP4 file for download, made from a time range of the recordings. Its header is in
+ * memory, and its pictures and sound are read from the segment files.
  */
 export interface Clip {
   /** Everything before the media data. */
@@ -27,11 +27,17 @@ export interface FileSlice {
   length: number
 }
 
-/** A coded picture or sound unit of the clip. Its times are those in the clip; its offset is that in the segment file. */
+/**
+ * A coded picture or sound unit of the clip. Its times are those in the clip; its offset is that
+ * in the segment file.
+ */
 interface ClipSample extends Sample {
   path: string
   timeUs: number
-  /** Number of the fragment that contains the sample. The samples of a track in one fragment form a chunk. */
+  /**
+   * Number of the fragment that contains the sample. The samples of a track in one
+   * fragment form a chunk.
+   */
   fragment: number
 }
 
@@ -46,11 +52,12 @@ const MDAT_HEADER_BYTES = 16
 const MVHD_DURATION_OFFSET = 24
 
 /**
- * Creates an MP4 file of the pictures from `fromUs` to `toUs` (exclusive) and their sound. Returns undefined if nothing is recorded
- * in this time.
+ * Creates an MP4 file of the pictures from `fromUs` to `toUs` (exclusive) and their sound. Returns
+ * undefined if nothing is recorded in this time.
  *
- * The file begins with the index (`moov`), so that it can be played while it is downloaded. Decoding starts at the keyframe before
- * `fromUs`; an edit list hides the pictures before `fromUs`. The clip ends early if the codec configuration changes.
+ * The file begins with the index (`moov`), so that it can be played while it is downloaded.
+ * Decoding starts at the keyframe before `fromUs`; an edit list hides the pictures before `fromUs`.
+ * The clip ends early if the codec configuration changes.
  */
 export function createClip(
   files: readonly { path: string }[],
@@ -63,12 +70,17 @@ export function createClip(
 
   const lastShown = pictures.findLastIndex(({ timeUs }) => timeUs < toUs)
   const decoded = pictures.slice(0, lastShown + 1)
-  const audible = sounds.filter(({ pts, duration }) => pts + duration > range.begin && pts < range.end)
+  const audible = sounds.filter(
+    ({ pts, duration }) => pts + duration > range.begin && pts < range.end,
+  )
   const chunks = createChunks(decoded, omitOverlaps(audible))
   return createFile(init, chunks, range)
 }
 
-/** Omits sound that begins before earlier sound. That happens where a gap between pictures is left out of the clip. */
+/**
+ * Omits sound that begins before earlier sound. That happens where a gap between pictures is
+ * left out of the clip.
+ */
 function omitOverlaps(sounds: readonly ClipSample[]): ClipSample[] {
   let newestPts = Number.NEGATIVE_INFINITY
   return sounds.filter(({ pts }) => {
@@ -78,7 +90,10 @@ function omitOverlaps(sounds: readonly ClipSample[]): ClipSample[] {
   })
 }
 
-/** Returns the times of the clip between which pictures are shown; undefined if there are no pictures. */
+/**
+ * Returns the times of the clip between which pictures are shown; undefined if there are no
+ * pictures.
+ */
 function findPresentationRange(
   pictures: readonly ClipSample[],
   fromUs: number,
@@ -99,12 +114,17 @@ function createFile(init: Buffer, chunks: readonly TrackChunk[], range: Presenta
   const mediaBytes = sumSizes(samples)
   const ftyp = box('ftyp', Buffer.from('isom'), u32(512), Buffer.from('isomiso2avc1mp41'))
 
-  // The moov contains offsets that depend on the length of the moov. The length does not depend on the offsets.
+  // The moov contains offsets that depend on the length of the moov. The length does not
+  // depend on the offsets.
   const moovBytes = createMoov(init, chunks, range, 0).length
   const mediaOffset = ftyp.length + moovBytes + MDAT_HEADER_BYTES
   const moov = createMoov(init, chunks, range, mediaOffset)
 
-  const mdatHeader = Buffer.concat([u32(1), Buffer.from('mdat'), u64(mediaBytes + MDAT_HEADER_BYTES)])
+  const mdatHeader = Buffer.concat([
+    u32(1),
+    Buffer.from('mdat'),
+    u64(mediaBytes + MDAT_HEADER_BYTES),
+  ])
   return {
     head: Buffer.concat([ftyp, moov, mdatHeader]),
     slices: toFileSlices(samples),
@@ -112,8 +132,15 @@ function createFile(init: Buffer, chunks: readonly TrackChunk[], range: Presenta
   }
 }
 
-/** Reads the samples from the keyframe before `fromUs` to `toUs`, in decoding order. Their times are those in the clip. */
-function collectSamples(files: readonly { path: string }[], fromUs: number, toUs: number): ClipSamples {
+/**
+ * Reads the samples from the keyframe before `fromUs` to `toUs`, in decoding order. Their times
+ * are those in the clip.
+ */
+function collectSamples(
+  files: readonly { path: string }[],
+  fromUs: number,
+  toUs: number,
+): ClipSamples {
   const collected: ClipSamples = { init: undefined, pictures: [], sounds: [] }
   let position = TIMELINE_START
   let fragmentNumber = 0
@@ -153,18 +180,30 @@ interface TrackChunk {
   samples: ClipSample[]
 }
 
-/** Interleaves pictures and sound by fragment, so that a player has both while it downloads the file. */
-function createChunks(pictures: readonly ClipSample[], sounds: readonly ClipSample[]): TrackChunk[] {
+/**
+ * Interleaves pictures and sound by fragment, so that a player has both while it downloads the
+ * file.
+ */
+function createChunks(
+  pictures: readonly ClipSample[],
+  sounds: readonly ClipSample[],
+): TrackChunk[] {
   const chunks = [...createTrackChunks('picture', pictures), ...createTrackChunks('sound', sounds)]
   return chunks.sort((a, b) => a.fragment - b.fragment)
 }
 
-function createTrackChunks(track: TrackChunk['track'], samples: readonly ClipSample[]): TrackChunk[] {
+function createTrackChunks(
+  track: TrackChunk['track'],
+  samples: readonly ClipSample[],
+): TrackChunk[] {
   const byFragment = Map.groupBy(samples, ({ fragment }) => fragment)
   return [...byFragment].map(([fragment, samples]) => ({ track, fragment, samples }))
 }
 
-/** Creates the moov. The tracks are copied from the init segment; the media data begins at `mediaOffset`. */
+/**
+ * Creates the moov. The tracks are copied from the init segment; the media data
+ * begins at `mediaOffset`.
+ */
 function createMoov(
   init: Buffer,
   chunks: readonly TrackChunk[],
@@ -181,9 +220,14 @@ function createMoov(
   const moov = init.subarray(init.indexOf('moov') - 4)
   const [pictureTrak, soundTrak] = readChildren(moov).filter(child => getType(child) === 'trak')
   const tracks = [createClipTrack(pictureTrak!, chunksByTrack.picture, range)]
-  if (chunksByTrack.sound.length > 0) tracks.push(createClipTrack(soundTrak!, chunksByTrack.sound, range))
+  if (chunksByTrack.sound.length > 0)
+    tracks.push(createClipTrack(soundTrak!, chunksByTrack.sound, range))
 
-  const movieHeader = withUint32(findBox(moov, ['mvhd']), MVHD_DURATION_OFFSET, range.end - range.begin)
+  const movieHeader = withUint32(
+    findBox(moov, ['mvhd']),
+    MVHD_DURATION_OFFSET,
+    range.end - range.begin,
+  )
   return box('moov', movieHeader, ...tracks)
 }
 

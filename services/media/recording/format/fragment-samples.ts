@@ -1,8 +1,8 @@
 import { TFHD_BASE_IS_MOOF } from '@eyrie/kit/mp4-boxes'
 
 /**
- * A coded picture or sound unit of a recorded segment, as the `moof` box (the index of a fragment) describes it. Times are in
- * 90 kHz ticks from the beginning of the file.
+ * A coded picture or sound unit of a recorded segment, as the `moof` box (the index of a fragment)
+ * describes it. Times are in 90 kHz ticks from the beginning of the file.
  */
 export interface Sample {
   dts: number
@@ -29,8 +29,14 @@ const OFFSETS = {
   trun: { count: 8, dataOffset: 12, samples: 16 },
 } as const
 
-/** Returns the pictures (`samples`) and the sound units (`sounds`) in a `moof`, which is at `moofOffset` in the file. */
-export function readSamples(moof: Buffer, moofOffset: number): { samples: Sample[]; sounds: Sample[] } {
+/**
+ * Returns the pictures (`samples`) and the sound units (`sounds`) in a `moof`, which is at
+ * `moofOffset` in the file.
+ */
+export function readSamples(
+  moof: Buffer,
+  moofOffset: number,
+): { samples: Sample[]; sounds: Sample[] } {
   const samples: Sample[] = []
   const sounds: Sample[] = []
   for (const run of findRuns(moof)) {
@@ -67,7 +73,10 @@ export interface Relocation {
   sequence: number
   /** Ticks to add to all times. */
   shift: number
-  /** Ticks to add to the duration of the last picture, to close the gap to the next fragment. Players stop at gaps. */
+  /**
+   * Ticks to add to the duration of the last picture, to close the gap to the next fragment.
+   * Players stop at gaps.
+   */
   extension: number
 }
 
@@ -88,8 +97,8 @@ export function relocateFragment(bytes: Buffer, { sequence, shift, extension }: 
 }
 
 /**
- * Offsets of a track's boxes in a `moof`: `tfdt` has the start time, `trun` the list of samples. stream/fmp4.ts writes one `trun`
- * with all fields per track.
+ * Offsets of a track's boxes in a `moof`: `tfdt` has the start time, `trun` the list of samples.
+ * stream/fmp4.ts writes one `trun` with all fields per track.
  */
 interface TrackRun {
   track: number
@@ -98,8 +107,8 @@ interface TrackRun {
 }
 
 /**
- * Returns the runs of all tracks. Boxes are found by the four letters of their type. Ends before a track with other flags than those of
- * stream/fmp4.ts, because its fields may be at other offsets.
+ * Returns the runs of all tracks. Boxes are found by the four letters of their type. Ends before a
+ * track with other flags than those of stream/fmp4.ts, because its fields may be at other offsets.
  */
 function findRuns(moof: Buffer): TrackRun[] {
   const runs: TrackRun[] = []

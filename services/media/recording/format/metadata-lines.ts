@@ -20,7 +20,13 @@ export interface MetadataEntry {
 /** An event as a line of the metadata file. */
 type EventLine = Pick<EventToRecord, 'channel' | 'pts' | 'time'> & { event: unknown }
 
-export function toResultEntry({ channel, pts, objects, counters, shapes }: ResultToRecord): MetadataEntry {
+export function toResultEntry({
+  channel,
+  pts,
+  objects,
+  counters,
+  shapes,
+}: ResultToRecord): MetadataEntry {
   const result = { channel, pts, objects, counters, ...(shapes && { shapes }) }
   return { pts, line: JSON.stringify(result) }
 }
@@ -36,7 +42,8 @@ export function parseEvents(text: string): IndexedEvent[] {
   const events: IndexedEvent[] = []
   for (const { channel, pts, time, event } of parseJsonLines<Partial<EventLine>>(text)) {
     // Analysis results have no event and no time.
-    const isEvent = channel !== undefined && pts !== undefined && time !== undefined && event !== undefined
+    const isEvent =
+      channel !== undefined && pts !== undefined && time !== undefined && event !== undefined
     if (isEvent) events.push({ channel, pts, timeUs: toUs(time), data: JSON.stringify(event) })
   }
   return events
@@ -45,7 +52,10 @@ export function parseEvents(text: string): IndexedEvent[] {
 /** Converts an ISO 8601 time to µs since 1970. */
 const toUs = (time: string) => Date.parse(time) * 1000
 
-/** Parses one JSON value per line. Skips invalid lines, because a crash may have truncated the last line. */
+/**
+ * Parses one JSON value per line. Skips invalid lines, because a crash may have
+ * truncated the last line.
+ */
 export function parseJsonLines<Line>(text: string): Line[] {
   return text.split('\n').flatMap(line => {
     try {

@@ -2,8 +2,9 @@ import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Fragment, SegmentContent, SegmentInfo } from './segment-format.ts'
 
 /**
- * Position in a playback. A playback joins fragments (groups of pictures) of several recorded segments and leaves out the gaps
- * between them, so its time differs from stream time. Times are in 90 kHz ticks.
+ * Position in a playback. A playback joins fragments (groups of pictures) of several recorded
+ * segments and leaves out the gaps between them, so its time differs from stream time. Times
+ * are in 90 kHz ticks.
  */
 export interface TimelinePosition {
   /** End of the last fragment in playback time. */
@@ -20,7 +21,11 @@ export const TIMELINE_START: TimelinePosition = { end: 0, epoch: Number.NaN, str
 const MAX_GAP_TICKS = 2 * TICKS_PER_SECOND
 
 /** Returns the fragments from the keyframe at or before `fromUs` to `toUs` (exclusive). */
-export function selectFragments({ fragments }: SegmentContent, fromUs: number, toUs: number): Fragment[] {
+export function selectFragments(
+  { fragments }: SegmentContent,
+  fromUs: number,
+  toUs: number,
+): Fragment[] {
   const firstIndex = fragments.findLastIndex(
     ({ timeUs, samples }) => samples[0]!.keyframe && timeUs <= fromUs,
   )
@@ -28,7 +33,10 @@ export function selectFragments({ fragments }: SegmentContent, fromUs: number, t
   return fragments.slice(Math.max(firstIndex, 0)).filter(({ timeUs }) => timeUs < toUs)
 }
 
-/** Returns the playback time at which decoding of a fragment begins, and the position after the fragment. */
+/**
+ * Returns the playback time at which decoding of a fragment begins, and the position after the
+ * fragment.
+ */
 export function placeFragment(
   before: TimelinePosition,
   { epoch, pts }: SegmentInfo,
@@ -44,7 +52,10 @@ export function placeFragment(
   return { decodeTime, after }
 }
 
-/** Returns the time from the first picture to the end of the last one in decoding order, in 90 kHz ticks. */
+/**
+ * Returns the time from the first picture to the end of the last one in decoding
+ * order, in 90 kHz ticks.
+ */
 export function getDuration({ samples }: Fragment): number {
   const last = samples.at(-1)!
   return last.dts + last.duration - samples[0]!.dts

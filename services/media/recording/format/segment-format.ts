@@ -8,14 +8,18 @@ import { readSamples, type Sample } from './fragment-samples.ts'
 /**
  * Information about a segment, which is stored in the segment as JSON.
  *
- * A segment is a file with a few minutes of a source's recordings, in fragmented MP4 (ISO/IEC 14496-12). It consists of an init
- * segment, a `uuid` box with this information, and fragments. A `prft` box before each fragment has the capture time of the first
- * picture. Times begin at 0 with the first picture in decoding order. After a crash, the file is playable up to the last complete
+ * A segment is a file with a few minutes of a source's recordings, in fragmented MP4 (ISO/IEC
+ * 14496-12). It consists of an init segment, a `uuid` box with this information, and fragments. A
+ * `prft` box before each fragment has the capture time of the first picture. Times begin at 0 with
+ * the first picture in decoding order. After a crash, the file is playable up to the last complete
  * fragment, and the index can be rebuilt from it.
  */
 export interface SegmentInfo {
   source: number
-  /** Epoch of the stream time: the start time of the media service. Stream times of different epochs are not comparable. */
+  /**
+   * Epoch of the stream time: the start time of the media service. Stream times of different
+   * epochs are not comparable.
+   */
   epoch: number
   /** Stream time at time 0 of the file, in 90 kHz ticks. */
   pts: number
@@ -51,7 +55,10 @@ export interface SegmentContent {
 const INFO_UUID = Buffer.from('6579726965b25e6d656e742e61626f75', 'hex')
 /** Seconds from the NTP epoch (1900) to 1970. */
 const NTP_EPOCH_S = 2_208_988_800
-/** NTP seconds wrap around in 2036: values that would be before 1968 belong to the next era (RFC 4330, section 3). */
+/**
+ * NTP seconds wrap around in 2036: values that would be before 1968 belong to the next era
+ * (RFC 4330, section 3).
+ */
 const NTP_ERA_S = 2 ** 32
 /** Flags of a `prft` box whose time is the capture time. */
 const CAPTURE_TIME_FLAGS = 24
@@ -60,14 +67,21 @@ const BOX_HEADER_BYTES = 8
 const MAX_METADATA_BOX_BYTES = 16 << 20
 
 /** Creates the boxes before the first fragment. */
-export function createSegmentHeader(info: SegmentInfo, track: PlayableTrack, sound?: SoundTrack): Buffer {
+export function createSegmentHeader(
+  info: SegmentInfo,
+  track: PlayableTrack,
+  sound?: SoundTrack,
+): Buffer {
   return Buffer.concat([
     createInitSegment(track, sound),
     box('uuid', INFO_UUID, Buffer.from(JSON.stringify(info))),
   ])
 }
 
-/** Creates a fragment. Times of units are relative to the file; `timeUs` is the capture time of the first unit. */
+/**
+ * Creates a fragment. Times of units are relative to the file; `timeUs` is the capture
+ * time of the first unit.
+ */
 export function createSegmentFragment(
   sequence: number,
   units: readonly AccessUnit[],
@@ -81,8 +95,9 @@ export function createSegmentFragment(
 }
 
 /**
- * Creates a ProducerReferenceTimeBox (`prft`) that maps `mediaTime` to wall-clock time. A negative time, of a first picture whose
- * timestamp stepped back, is written as 0, because the box cannot contain it.
+ * Creates a ProducerReferenceTimeBox (`prft`) that maps `mediaTime` to wall-clock time. A
+ * negative time, of a first picture whose timestamp stepped back, is written as 0, because the
+ * box cannot contain it.
  */
 export function createReferenceTimeBox(timeUs: number, mediaTime: number): Buffer {
   const seconds = Math.floor(timeUs / 1e6)

@@ -12,8 +12,9 @@ export interface TaggedClip extends Clip {
 const MAX_CACHED_CLIPS = 4
 
 /**
- * Returns a function that creates the clip of segments in a time range; undefined if the segments have no picture in this time.
- * Recent clips are cached: a player that seeks sends many range requests for one clip, and its index is expensive to create.
+ * Returns a function that creates the clip of segments in a time range; undefined if the segments
+ * have no picture in this time. Recent clips are cached: a player that seeks sends many range
+ * requests for one clip, and its index is expensive to create.
  */
 export function createClipCache(getArchive: () => Pick<RemoteArchive, 'createClip'>) {
   /** Cached clips by tag, the least recently used first. */

@@ -5,8 +5,8 @@ import type { FileSlice } from '../format/clip.ts'
 const CHUNK_BYTES = 1 << 20
 
 /**
- * Reads the bytes from `start` to `end` (exclusive) of content that is stored in several places: `head` in memory, followed by
- * slices of files. Throws if a file is shorter than its slice.
+ * Reads the bytes from `start` to `end` (exclusive) of content that is stored in several places:
+ * `head` in memory, followed by slices of files. Throws if a file is shorter than its slice.
  */
 export async function* readSlices(
   { head, slices }: { head: Uint8Array; slices: readonly FileSlice[] },
@@ -26,7 +26,11 @@ export async function* readSlices(
   }
 }
 
-async function* readFileRange(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* readFileRange(
+  path: string,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
   const file = await open(path)
   try {
     let offset = start

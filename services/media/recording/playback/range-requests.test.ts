@@ -21,7 +21,8 @@ async function record() {
   await control.apply(unrecorded)
   await vi.waitFor(async () => expect((await listRecordings(media))[0]?.state).toBe('off'))
   const segments = async () =>
-    recordedSegmentList.parse(await (await fetch(`${media.url}/recordings/1/segments`)).json()).segments
+    recordedSegmentList.parse(await (await fetch(`${media.url}/recordings/1/segments`)).json())
+      .segments
   await vi.waitFor(async () => expect((await segments()).every(({ open }) => !open)).toBe(true))
   const [first] = await segments()
   return {
@@ -74,7 +75,10 @@ describe('range requests', () => {
 
     for (const range of [`bytes=${length}-`, `bytes=${length + 1}-${length + 5}`, 'bytes=-0']) {
       const answer = await fetchRange(url, range)
-      expect([answer.status, answer.headers.get('Content-Range')], range).toEqual([416, `bytes */${length}`])
+      expect([answer.status, answer.headers.get('Content-Range')], range).toEqual([
+        416,
+        `bytes */${length}`,
+      ])
       expect(await answer.json()).toMatchObject({
         code: 'syntax',
         reason: expect.stringContaining(`${length}`),
@@ -103,7 +107,9 @@ describe('range requests', () => {
     const { media, clip } = recorded
     const bytes = async (url: string) =>
       Number((await fetch(url, { method: 'HEAD' })).headers.get('Content-Length'))
-    expect(await bytes(`${media.url}/recordings/1/clip.mp4`)).toBeGreaterThanOrEqual(await bytes(clip))
+    expect(await bytes(`${media.url}/recordings/1/clip.mp4`)).toBeGreaterThanOrEqual(
+      await bytes(clip),
+    )
   })
 
   it('responds with 404 to unknown and malicious file names', TIMEOUT, async () => {

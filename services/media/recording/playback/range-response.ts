@@ -17,7 +17,8 @@ export function respondWithRange(c: Context, content: RangeContent): Response {
   const { size } = content
   const etag = `"${content.tag}"`
 
-  // A client that resumes a download sends `If-Range`: if the content has changed meanwhile, it gets the whole new content.
+  // A client that resumes a download sends `If-Range`: if the content has changed meanwhile, it
+  // gets the whole new content.
   const expectedTag = c.req.header('if-range')
   const isSameContent = expectedTag === undefined || expectedTag === etag
   const range = isSameContent ? parseRange(c.req.header('range'), size) : undefined
@@ -49,11 +50,15 @@ interface ByteRange {
 }
 
 /**
- * Parses a header with a single range. Returns undefined if the whole content must be sent: RFC 9110 requires this for an invalid
- * range (`bytes=9-3`) and permits it for several ranges. The package range-parser is not used, because it reports invalid ranges,
- * and suffixes longer than the content, as unsatisfiable.
+ * Parses a header with a single range. Returns undefined if the whole content must be sent: RFC
+ * 9110 requires this for an invalid range (`bytes=9-3`) and permits it for several ranges. The
+ * package range-parser is not used, because it reports invalid ranges, and suffixes longer than the
+ * content, as unsatisfiable.
  */
-function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+function parseRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
 

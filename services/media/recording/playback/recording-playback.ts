@@ -2,10 +2,18 @@ import { open } from 'node:fs/promises'
 import type { SegmentRow } from '../archive/recording-index.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import { relocateFragment } from '../format/fragment-samples.ts'
-import { getDuration, placeFragment, selectFragments, TIMELINE_START } from '../format/playback-timeline.ts'
+import {
+  getDuration,
+  placeFragment,
+  selectFragments,
+  TIMELINE_START,
+} from '../format/playback-timeline.ts'
 import { createReferenceTimeBox, type Fragment } from '../format/segment-format.ts'
 
-/** A recorded segment (one MP4 file with a few minutes of a source), with the absolute path of its file. */
+/**
+ * A recorded segment (one MP4 file with a few minutes of a source), with the
+ * absolute path of its file.
+ */
 export interface RecordedSegment extends SegmentRow {
   path: string
 }
@@ -16,7 +24,10 @@ export interface TimeRange {
   toUs: number
 }
 
-/** Returns the segments up to the first change of the codecs or the picture size. They can be played as one file. */
+/**
+ * Returns the segments up to the first change of the codecs or the picture size. They can
+ * be played as one file.
+ */
 export function takeSameFormat(segments: readonly RecordedSegment[]): RecordedSegment[] {
   const [first] = segments
   const otherIndex = segments.findIndex(
@@ -27,8 +38,9 @@ export function takeSameFormat(segments: readonly RecordedSegment[]): RecordedSe
 }
 
 /**
- * Joins segments into one fragmented MP4, which begins with the keyframe at or before `fromUs`. Times begin at 0 and do not include
- * gaps between recordings; a `prft` box before each fragment has the capture time. Files that are deleted meanwhile are omitted.
+ * Joins segments into one fragmented MP4, which begins with the keyframe at or before `fromUs`.
+ * Times begin at 0 and do not include gaps between recordings; a `prft` box before each fragment
+ * has the capture time. Files that are deleted meanwhile are omitted.
  */
 export async function* playRecording(
   archive: Pick<RemoteArchive, 'readSegment'>,
@@ -39,8 +51,14 @@ export async function* playRecording(
   /** Sent when the next fragment is known, because its last picture lasts until then. */
   let previous: PlacedFragment | undefined
 
-  /** Rewrites a fragment for the playback. Its last picture lasts until the next fragment at `nextDecodeTime`. */
-  function relocate({ fragment, bytes, decodeTime }: PlacedFragment, nextDecodeTime: number): Buffer {
+  /**
+   * Rewrites a fragment for the playback. Its last picture lasts until the next fragment
+   * at `nextDecodeTime`.
+   */
+  function relocate(
+    { fragment, bytes, decodeTime }: PlacedFragment,
+    nextDecodeTime: number,
+  ): Buffer {
     const first = fragment.samples[0]!
     sequence++
     relocateFragment(bytes, {
@@ -71,7 +89,10 @@ interface PlacedFragment {
   decodeTime: number
 }
 
-/** Yields the init segment, then the fragments as stored. Ends before a segment with another init segment. */
+/**
+ * Yields the init segment, then the fragments as stored. Ends before a segment with
+ * another init segment.
+ */
 async function* readContent(
   archive: Pick<RemoteArchive, 'readSegment'>,
   segments: readonly RecordedSegment[],

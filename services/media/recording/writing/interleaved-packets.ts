@@ -3,7 +3,10 @@ import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import type { Sound } from '../../sound/source-sound.ts'
 import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 
-/** Receives the pictures and the sound of a source in order of stream time. The recorder of a source is such a reader. */
+/**
+ * Receives the pictures and the sound of a source in order of stream time. The recorder of a
+ * source is such a reader.
+ */
 export interface InterleavedReader {
   /** Called after all sound from before this picture. */
   picture(unit: StreamUnit, track: Track): void
@@ -25,14 +28,22 @@ interface WaitingPicture {
   track: Track
 }
 
-/** Maximum time that a picture waits for its sound. If no sound arrives in this time, the sound has stopped. */
+/**
+ * Maximum time that a picture waits for its sound. If no sound arrives in this time,
+ * the sound has stopped.
+ */
 const MAX_WAIT_TICKS = 2 * TICKS_PER_SECOND
-/** If no sound arrives in this time, the source has none. Listening longer would keep the sound decoder running. */
+/**
+ * If no sound arrives in this time, the source has none. Listening longer would keep the
+ * sound decoder running.
+ */
 const MAX_SEARCH_TICKS = 10 * TICKS_PER_SECOND
 /** Maximum number of sound units that wait for pictures. */
 const MAX_WAITING_SOUNDS = 1000
 
-/** Passes the pictures of a source to a reader, interleaved with its sound if `sound` is provided. */
+/**
+ * Passes the pictures of a source to a reader, interleaved with its sound if `sound` is provided.
+ */
 export function followInterleaved(
   stream: Stream<Track>,
   sound: Pick<Sound, 'listenToAac'> | undefined,
@@ -127,4 +138,6 @@ export function followInterleaved(
 }
 
 const isSameTrack = (a: SoundTrack, b: SoundTrack) =>
-  a.rate === b.rate && a.channels === b.channels && Buffer.compare(a.configuration, b.configuration) === 0
+  a.rate === b.rate &&
+  a.channels === b.channels &&
+  Buffer.compare(a.configuration, b.configuration) === 0

@@ -8,11 +8,14 @@ import { createSegmentHeader, type SegmentInfo } from '../format/segment-format.
 import type { DiskQueue } from './disk-queue.ts'
 
 /**
- * Writes one segment of a recording: an MP4 file, and a file next to it with the analysis results (metadata). All writes go through
- * the disk queue.
+ * Writes one segment of a recording: an MP4 file, and a file next to it with the analysis results
+ * (metadata). All writes go through the disk queue.
  */
 export interface SegmentWriter {
-  /** Queues a fragment, which may be empty, and metadata. Returns false if the queue is full because the disk is too slow. */
+  /**
+   * Queues a fragment, which may be empty, and metadata. Returns false if the queue is full because
+   * the disk is too slow.
+   */
   append(fragment: Uint8Array, endUs: number, entries: readonly MetadataEntry[]): boolean
   close(): void
 }
@@ -28,13 +31,19 @@ export interface SegmentWriterOptions {
   onFailed(error: Error): void
 }
 
-/** Time between two syncs to the disk, and so the maximum loss in a power failure. A crash of the process loses nothing. */
+/**
+ * Time between two syncs to the disk, and so the maximum loss in a power failure. A crash of the
+ * process loses nothing.
+ */
 const SYNC_INTERVAL_MS = 10_000
 
 export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { archive, queue, onFailed } = options
   const header = createSegmentHeader(options.info, options.track, options.sound)
-  /** The entry in the index. Like the file, it is set by `begin`, which precedes all other work in the queue. */
+  /**
+   * The entry in the index. Like the file, it is set by `begin`, which precedes all
+   * other work in the queue.
+   */
   let indexed: { id: number; path: string } | undefined
   let segment: FileHandle | undefined
   /** The file of the metadata, which is created when there is any. */
@@ -46,7 +55,10 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
   let syncedAt = performance.now()
   let hasFailed = false
 
-  /** Queues work. If the work fails, the segment is closed after its last complete fragment, and all later work is skipped. */
+  /**
+   * Queues work. If the work fails, the segment is closed after its last complete fragment, and all
+   * later work is skipped.
+   */
   function enqueue(bytes: number, work: () => Promise<void>): boolean {
     return queue.enqueue(bytes, async () => {
       if (hasFailed) return
@@ -112,7 +124,8 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
         await write(fragment, lines)
         endUs = fragmentEndUs
         const bytes = segmentBytes + metadataBytes
-        // If this fails, the index lacks the events. They remain in the metadata file, from which the index can be rebuilt.
+        // If this fails, the index lacks the events. They remain in the metadata file, from which
+        // the index can be rebuilt.
         archive.growSegment(indexed!.id, endUs, bytes, events).catch(() => {})
         await syncIfDue()
       })

@@ -51,7 +51,9 @@ export function createTestSegmenter({
     },
   })
   const ranges = () =>
-    archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER).map(({ from, to }) => [from, to].map(toSeconds))
+    archive
+      .listRanges(1, 0, Number.MAX_SAFE_INTEGER)
+      .map(({ from, to }) => [from, to].map(toSeconds))
   const files = () => readdirSync(join(folder, '1')).filter(name => name.endsWith('mp4'))
   const contents = () => files().map(name => readSegment(join(folder, '1', name))!)
   return { folder, segmenter, queue, ranges, files, contents }

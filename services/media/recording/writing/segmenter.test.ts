@@ -14,7 +14,12 @@ describe('segment', () => {
       [3, 2],
       [5, 1],
     ])
-    expect(contents()[0]!.info).toMatchObject({ source: 1, epoch: 7, codecs: 'avc1.42c00d', width: 320 })
+    expect(contents()[0]!.info).toMatchObject({
+      source: 1,
+      epoch: 7,
+      codecs: 'avc1.42c00d',
+      width: 320,
+    })
     expect(ranges()).toEqual([[1, 6]])
   })
 
@@ -24,7 +29,9 @@ describe('segment', () => {
     for (let n = 1; n < 5; n++) segmenter.addPicture(unit(n), track)
     segmenter.end()
     await queue.drain()
-    expect(contents().map(({ fragments }) => fragments.map(({ samples }) => samples.length))).toEqual([[5]])
+    expect(
+      contents().map(({ fragments }) => fragments.map(({ samples }) => samples.length)),
+    ).toEqual([[5]])
   })
 
   it.each([
@@ -100,7 +107,9 @@ describe('segmenter', () => {
     segmenter.end()
     await queue.drain()
     expect(segmenter.failure()).toBeUndefined()
-    const samples = contents().flatMap(({ fragments }) => fragments.flatMap(fragment => fragment.samples))
+    const samples = contents().flatMap(({ fragments }) =>
+      fragments.flatMap(fragment => fragment.samples),
+    )
     expect(samples).toHaveLength(60 - segmenter.stats().dropped)
     expect(segmenter.stats().dropped).toBeGreaterThanOrEqual(dropped)
     expect(dropped % FPS).toBe(0)

@@ -11,11 +11,15 @@ import type { DiskQueue } from './disk-queue.ts'
 import { openSegmentWriter, type SegmentWriter } from './segment-writer.ts'
 
 /**
- * Writes the packets of a source to segment files: MP4 files of a few minutes, which together are the recording. A segment consists
- * of fragments; each has one group of pictures (from a keyframe to the next) or, if keyframes are rare, one second.
+ * Writes the packets of a source to segment files: MP4 files of a few minutes, which together are
+ * the recording. A segment consists of fragments; each has one group of pictures (from a keyframe
+ * to the next) or, if keyframes are rare, one second.
  */
 export interface Segmenter {
-  /** Adds a picture. The first one, and the first one after a loss, must be a keyframe; others are ignored until then. */
+  /**
+   * Adds a picture. The first one, and the first one after a loss, must be a keyframe; others
+   * are ignored until then.
+   */
   addPicture(unit: TimedUnit, track: PlayableTrack, sound?: SoundTrack): void
   /** Adds sound from before the next picture. */
   addSound(unit: SoundUnit): void
@@ -45,7 +49,10 @@ export interface SegmenterOptions {
   findObstacle(): string | undefined
 }
 
-/** A larger gap in stream time, or step of the wall clock, begins a new segment, so that the list of recordings shows the gap. */
+/**
+ * A larger gap in stream time, or step of the wall clock, begins a new segment, so that the list of
+ * recordings shows the gap.
+ */
 const GAP_TICKS = 2 * TICKS_PER_SECOND
 const CLOCK_STEP_US = 2_000_000
 /** A group of pictures that lasts longer is divided into several fragments. */
@@ -61,7 +68,9 @@ interface OpenSegment {
   /** Stream time at the beginning of the file and at the end of the last unit, in 90 kHz ticks. */
   beginTicks: number
   endTicks: number
-  /** Capture time at the beginning of the file and at the end of the last unit, in µs since 1970. */
+  /**
+   * Capture time at the beginning of the file and at the end of the last unit, in µs since 1970.
+   */
   beginUs: number
   endUs: number
   /** Units of the next fragment. */
@@ -127,7 +136,8 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
       pendingEntries = []
       failure = undefined
     } else {
-      failure = 'the disk is too slow for the recordings: record fewer cameras, or at a lower bit rate'
+      failure =
+        'the disk is too slow for the recordings: record fewer cameras, or at a lower bit rate'
       drop(current.units.length)
     }
     current.units = []
@@ -136,7 +146,8 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
 
   /** Writes metadata that arrived after its pictures were written. */
   function flushMetadata({ writer, endUs }: OpenSegment) {
-    if (pendingEntries.length > 0 && writer?.append(NO_FRAGMENT, endUs, pendingEntries)) pendingEntries = []
+    if (pendingEntries.length > 0 && writer?.append(NO_FRAGMENT, endUs, pendingEntries))
+      pendingEntries = []
   }
 
   function end() {
@@ -147,7 +158,11 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   }
 
   /** Returns whether the unit must go to a new segment. */
-  function needsNewSegment(unit: TimedUnit, track: PlayableTrack, sound: SoundTrack | undefined): boolean {
+  function needsNewSegment(
+    unit: TimedUnit,
+    track: PlayableTrack,
+    sound: SoundTrack | undefined,
+  ): boolean {
     if (!current) return false
 
     // The unit cannot be played after the current ones. It is ignored if it is not a keyframe.
@@ -191,7 +206,10 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
       current.units.push(unit)
       current.endTicks = unit.dts + unit.duration
       // With B-frames, the last unit in decoding order is not the last one in display order.
-      current.endUs = Math.max(current.endUs, getTimeUs(unit) + Math.round(ticksToUs(unit.duration)))
+      current.endUs = Math.max(
+        current.endUs,
+        getTimeUs(unit) + Math.round(ticksToUs(unit.duration)),
+      )
     },
     addSound(unit) {
       current?.sounds.push(unit)
@@ -222,7 +240,10 @@ function createOpenSegment(unit: TimedUnit, track: PlayableTrack, beginUs: numbe
   }
 }
 
-/** Creates a fragment of the segment's pending units. Their times become relative to the beginning of the file. */
+/**
+ * Creates a fragment of the segment's pending units. Their times become relative to the
+ * beginning of the file.
+ */
 function createFragment(
   { fragmentCount, beginTicks, units, sounds, sound }: OpenSegment,
   timeUs: number,
@@ -242,7 +263,9 @@ function createFragment(
   return createSegmentFragment(fragmentCount, pictures, timeUs, soundUnits)
 }
 
-/** Makes each unit end where the next one begins, because the durations of packets are unreliable. */
+/**
+ * Makes each unit end where the next one begins, because the durations of packets are unreliable.
+ */
 function withContinuousDurations(units: readonly TimedUnit[]): TimedUnit[] {
   return units.map((unit, index) => {
     const next = units[index + 1]

@@ -20,7 +20,13 @@ function record() {
     },
     ring(seconds: number) {
       const time = new Date(0).toISOString()
-      recorder.addEvent({ source: 1, channel: 3, pts: seconds * TICKS, time, data: { type: 'bell' } })
+      recorder.addEvent({
+        source: 1,
+        channel: 3,
+        pts: seconds * TICKS,
+        time,
+        data: { type: 'bell' },
+      })
     },
     status: recorder.status,
     /** Stops and returns the numbers of all recorded units. */
@@ -28,7 +34,9 @@ function record() {
       recorder.stop()
       await queue.drain()
       return contents().flatMap(({ info, fragments }) =>
-        fragments.flatMap(({ samples }) => samples.map(({ dts }) => ((info.pts + dts) * FPS) / TICKS)),
+        fragments.flatMap(({ samples }) =>
+          samples.map(({ dts }) => ((info.pts + dts) * FPS) / TICKS),
+        ),
       )
     },
   }

@@ -20,7 +20,9 @@ export interface RecordingInput {
   sound: Pick<Sound, 'listenToAac'> | undefined
 }
 
-/** `bytes` have been queued for the disk since the start; `dropped` is the number of lost pictures. */
+/**
+ * `bytes` have been queued for the disk since the start; `dropped` is the number of lost pictures.
+ */
 export interface RecorderStatus {
   state: RecordingState
   reason?: string | undefined
@@ -29,8 +31,8 @@ export interface RecorderStatus {
 }
 
 /**
- * Records one source, either continuously or only around events. For a recording around an event, it buffers the last seconds,
- * because the recording begins before the event.
+ * Records one source, either continuously or only around events. For a recording around an event,
+ * it buffers the last seconds, because the recording begins before the event.
  */
 export interface Recorder {
   readonly stream: Stream<Track>
@@ -49,7 +51,9 @@ const MAX_EVENT_DELAY_S = 5
 const MAX_RESULT_DELAY_TICKS = 2 * TICKS_PER_SECOND
 /** Size limit of the packets that are buffered for a possible event. */
 const MAX_BUFFERED_BYTES = 64 << 20
-/** Maximum number of sound units, and of metadata entries, that are buffered for a possible event. */
+/**
+ * Maximum number of sound units, and of metadata entries, that are buffered for a possible event.
+ */
 const MAX_BUFFERED_ITEMS = 4000
 
 export function createRecorder(
@@ -62,15 +66,22 @@ export function createRecorder(
   const writer = createUnitWriter(segmenter, () => packets?.soundTrack())
   /** The last groups of pictures (GOPs). Each begins with a keyframe. */
   const gops = createGopBuffer(MAX_BUFFERED_BYTES)
-  /** Metadata and sound of the last seconds, which are written if an event occurs. Filled in event mode only. */
+  /**
+   * Metadata and sound of the last seconds, which are written if an event occurs.
+   * Filled in event mode only.
+   */
   const recentEntries = createRecentItems<MetadataEntry>()
   const recentSounds = createRecentItems<SoundUnit>()
-  /** Changes only at keyframes, so that the recording of a later event can continue exactly where the previous one ended. */
+  /**
+   * Changes only at keyframes, so that the recording of a later event can continue exactly where
+   * the previous one ended.
+   */
   let isWriting = false
   /** Event mode only: end of the recording around the latest event. */
   let recordUntilPts = -1
 
-  const isRecorded = (unit: StreamUnit) => recording.mode === 'continuous' || unit.pts <= recordUntilPts
+  const isRecorded = (unit: StreamUnit) =>
+    recording.mode === 'continuous' || unit.pts <= recordUntilPts
 
   function addPicture(unit: StreamUnit, track: Track) {
     gops.add(unit, track)
@@ -85,7 +96,9 @@ export function createRecorder(
     isWriting = shouldWrite
   }
 
-  /** Whether the open segment can be closed, because no more results of its pictures are expected. */
+  /**
+   * Whether the open segment can be closed, because no more results of its pictures are expected.
+   */
   function isSegmentComplete({ dts }: StreamUnit): boolean {
     return segmenter.isOpen() && dts - writer.lastDts() > MAX_RESULT_DELAY_TICKS
   }
@@ -100,7 +113,9 @@ export function createRecorder(
     if (recording.mode === 'event') recentEntries.add(entry, findOldestPts(entry.pts))
   }
 
-  /** Returns the beginning of the earliest recording that an event received at `pts` can require. */
+  /**
+   * Returns the beginning of the earliest recording that an event received at `pts` can require.
+   */
   function findOldestPts(pts: number): number {
     return pts - (recording.before_s + MAX_EVENT_DELAY_S) * TICKS_PER_SECOND
   }
@@ -115,7 +130,10 @@ export function createRecorder(
     startWithGops(findUnwrittenGops().slice(-1))
   }
 
-  /** Starts at the last buffered keyframe at or before `pts`, or at the first keyframe if all of them are later. */
+  /**
+   * Starts at the last buffered keyframe at or before `pts`, or at the first keyframe if
+   * all of them are later.
+   */
   function startAt(pts: number) {
     const unwritten = findUnwrittenGops()
     const startIndex = unwritten.findLastIndex(({ units }) => units[0]!.pts <= pts)
@@ -231,7 +249,8 @@ function createRecentItems<Item extends { pts: number }>() {
     add(item: Item, oldestPts: number) {
       items.push(item)
 
-      // Half of the items are dropped at once, because copying the array for every new item would be slow.
+      // Half of the items are dropped at once, because copying the array for every
+      // new item would be slow.
       if (items.length > MAX_BUFFERED_ITEMS) items = items.slice(-MAX_BUFFERED_ITEMS / 2)
       if (items[0]!.pts < oldestPts) items = items.filter(({ pts }) => pts >= oldestPts)
     },

@@ -16,7 +16,13 @@ function createTestStream(frames: number[]) {
   const stream = createStream(0)
   stream.begin(track(77))
   const write = (frame: number, keyframe: boolean) =>
-    stream.write({ pts: frame * FRAME, dts: 0, duration: FRAME, keyframe, data: Buffer.from([frame]) })
+    stream.write({
+      pts: frame * FRAME,
+      dts: 0,
+      duration: FRAME,
+      keyframe,
+      data: Buffer.from([frame]),
+    })
   for (const [index, frame] of frames.entries()) write(frame, index === 0)
   return { stream, write }
 }

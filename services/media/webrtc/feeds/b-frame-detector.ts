@@ -2,11 +2,15 @@ import type { Stream } from '../../stream/live-stream.ts'
 import { createMonotonicPts } from './monotonic-pts.ts'
 
 /**
- * Detects streams with B-frames: pictures that refer to later ones, so that decoding order differs from display order. WebRTC
- * cannot carry them, because receivers would show the pictures in decoding order.
+ * Detects streams with B-frames: pictures that refer to later ones, so that decoding order
+ * differs from display order. WebRTC cannot carry them, because receivers would show the
+ * pictures in decoding order.
  */
 export interface BFrameDetector {
-  /** Returns whether the stream has had B-frames since its codec configuration last changed. Remembers a positive result. */
+  /**
+   * Returns whether the stream has had B-frames since its codec configuration last changed.
+   * Remembers a positive result.
+   */
   hasBFrames(stream: Stream): boolean
   /** Records that the stream has B-frames in its current codec configuration. */
   markReordered(stream: Stream): void

@@ -1,14 +1,14 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 
 /**
- * Makes presentation times strictly increasing. A single step back is a correction of the camera's clock and is smoothed.
- * Three steps back within two seconds mean that the pictures are in decoding order, which differs from the display order
- * (B-frames).
+ * Makes presentation times strictly increasing. A single step back is a correction of the camera's
+ * clock and is smoothed. Three steps back within two seconds mean that the pictures are in decoding
+ * order, which differs from the display order (B-frames).
  */
 export interface MonotonicPts {
   /**
-   * Returns a time after all previous times, in 90 kHz ticks. Returns undefined as soon as B-frames are detected, and for
-   * every later picture.
+   * Returns a time after all previous times, in 90 kHz ticks. Returns undefined as soon as B-frames
+   * are detected, and for every later picture.
    */
   next(pts: number): number | undefined
 }

@@ -4,8 +4,8 @@ import type { PayloadTypes, WebRtcWorker } from '../worker/mediasoup-worker.ts'
 import { openStreamFeed, type StreamFeed } from './stream-feed.ts'
 
 /**
- * A viewer's share of a feed. A feed sends a stream to the WebRTC worker process for all its viewers, and closes when the last
- * lease is released.
+ * A viewer's share of a feed. A feed sends a stream to the WebRTC worker process for all its
+ * viewers, and closes when the last lease is released.
  */
 export interface FeedLease {
   /** Rejects if the worker has died. */
@@ -13,7 +13,10 @@ export interface FeedLease {
   release(): void
 }
 
-/** Manages the feeds of all streams. Viewers of a stream share a feed, unless its next keyframe is too far away. */
+/**
+ * Manages the feeds of all streams. Viewers of a stream share a feed, unless its next
+ * keyframe is too far away.
+ */
 export interface SharedFeeds {
   /** Returns a lease of a suitable feed, which is opened if necessary. */
   acquire(worker: WebRtcWorker, stream: Stream, payloadTypes: PayloadTypes): FeedLease
@@ -59,7 +62,8 @@ export function createSharedFeeds(onReordered: (stream: Stream) => void): Shared
   /** Returns a feed of the stream in which a new viewer soon gets a picture. */
   function findJoinable(stream: Stream, payloadTypes: PayloadTypes): SharedFeed | undefined {
     for (const shared of feeds) {
-      const isSuitable = shared.stream === stream && isDeepStrictEqual(shared.payloadTypes, payloadTypes)
+      const isSuitable =
+        shared.stream === stream && isDeepStrictEqual(shared.payloadTypes, payloadTypes)
       // A feed that is still opening has not sent anything, so its viewers miss nothing.
       const canJoinSoon = shared.opened?.canJoinSoon() ?? true
       if (isSuitable && canJoinSoon) return shared

@@ -6,13 +6,16 @@ import { createSenderReports, type RtpStream } from '../rtp/sender-reports.ts'
 import { OPUS_CODEC } from '../worker/mediasoup-worker.ts'
 
 /**
- * Sends a source's sound to the WebRTC worker while at least one viewer of the feed listens. Its sender reports synchronize the
- * sound with the video of the same feed.
+ * Sends a source's sound to the WebRTC worker while at least one viewer of the feed listens. Its
+ * sender reports synchronize the sound with the video of the same feed.
  */
 export interface SoundFeed {
   /** Starts sending sound if necessary. Resolves once viewers can consume it. */
   acquire(): Promise<SoundLease>
-  /** Must be called for each picture sent. `isCached` is true for a buffered picture, which has arrived some time ago. */
+  /**
+   * Must be called for each picture sent. `isCached` is true for a buffered picture, which has
+   * arrived some time ago.
+   */
   onPictureSent(pts: number, isCached: boolean): void
 }
 
@@ -32,13 +35,19 @@ export interface SoundFeedOptions {
 /** Time between two sender reports. */
 const REPORT_INTERVAL_MS = 200
 /**
- * Number of reports that are sent at the shorter interval. mediasoup maps RTP timestamps to wall-clock time by the median of this
- * many sender reports, and until then by arrival times, which are inaccurate.
+ * Number of reports that are sent at the shorter interval. mediasoup maps RTP timestamps to
+ * wall-clock time by the median of this many sender reports, and until then by arrival times,
+ * which are inaccurate.
  */
 const INITIAL_REPORTS = 7
 const INITIAL_REPORT_INTERVAL_MS = 20
 
-export function createSoundFeed({ transport, sound, payloadType, video }: SoundFeedOptions): SoundFeed {
+export function createSoundFeed({
+  transport,
+  sound,
+  payloadType,
+  video,
+}: SoundFeedOptions): SoundFeed {
   /** The producer, mediasoup's end of the sound. It exists while there are leases. */
   let producing: Promise<types.Producer> | undefined
   let leaseCount = 0
@@ -55,7 +64,10 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
     const ssrc = randomInt(1, 2 ** 32)
     const producer = await transport.produce({
       kind: OPUS_CODEC.kind,
-      rtpParameters: { codecs: [{ ...OPUS_CODEC, payloadType, rtcpFeedback: [] }], encodings: [{ ssrc }] },
+      rtpParameters: {
+        codecs: [{ ...OPUS_CODEC, payloadType, rtcpFeedback: [] }],
+        encodings: [{ ssrc }],
+      },
     })
     const packetizer = createOpusPacketizer({ payloadType, ssrc })
 

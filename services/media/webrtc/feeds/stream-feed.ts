@@ -9,16 +9,25 @@ import { createMonotonicPts } from './monotonic-pts.ts'
 import { createSoundFeed, type SoundFeed, type SoundLease } from './sound-feed.ts'
 
 /**
- * Sends a live view as RTP to the WebRTC worker (a mediasoup process), which forwards it to all viewers with the same RTP payload
- * types.
+ * Sends a live view as RTP to the WebRTC worker (a mediasoup process), which forwards it to all
+ * viewers with the same RTP payload types.
  */
 export interface StreamFeed {
-  /** mediasoup router of the feed. A viewer consumes the producer and receives the stream beginning with a keyframe. */
+  /**
+   * mediasoup router of the feed. A viewer consumes the producer and receives the stream
+   * beginning with a keyframe.
+   */
   readonly router: types.Router
   readonly producerId: string
-  /** Returns whether a new viewer gets a picture soon, because nothing has been sent yet or keyframes are frequent. */
+  /**
+   * Returns whether a new viewer gets a picture soon, because nothing has been sent yet or
+   * keyframes are frequent.
+   */
   canJoinSoon(): boolean
-  /** Must be called when a viewer has connected. The first call sends the buffered pictures since the last keyframe. */
+  /**
+   * Must be called when a viewer has connected. The first call sends the buffered pictures
+   * since the last keyframe.
+   */
   start(): void
   /** Adds the source's sound to the feed until all leases are released. */
   acquireSound(sound: Sound): Promise<SoundLease>
@@ -39,8 +48,9 @@ export interface StreamFeedOptions {
 const MAX_KEYFRAME_WAIT_TICKS = 2 * TIMESCALE
 
 /**
- * Creates a mediasoup router that receives the stream through the worker's control channel (a DirectTransport). Unlike a local UDP
- * socket, the channel loses no packets of large keyframes, and no other process can send to it.
+ * Creates a mediasoup router that receives the stream through the worker's control channel (a
+ * DirectTransport). Unlike a local UDP socket, the channel loses no packets of large keyframes, and
+ * no other process can send to it.
  */
 export async function openStreamFeed({
   worker,

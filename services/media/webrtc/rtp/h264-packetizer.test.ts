@@ -4,7 +4,21 @@ import { toRtpTimestamp } from './rtp-packet.ts'
 
 const sps = Uint8Array.of(0x67, 0x42, 0xc0, 0x1f, 1, 2, 3)
 const pps = Uint8Array.of(0x68, 0xce, 4)
-const avcC = Buffer.from([1, 0x42, 0xc0, 0x1f, 0xff, 0xe1, 0, sps.length, ...sps, 1, 0, pps.length, ...pps])
+const avcC = Buffer.from([
+  1,
+  0x42,
+  0xc0,
+  0x1f,
+  0xff,
+  0xe1,
+  0,
+  sps.length,
+  ...sps,
+  1,
+  0,
+  pps.length,
+  ...pps,
+])
 
 function nal(header: number, bytes: number): Buffer {
   return Buffer.from([header, ...Array.from({ length: bytes - 1 }, (_, i) => i & 0xff)])
@@ -29,7 +43,12 @@ function depacketize(packets: Buffer[]): Buffer[] {
     const payload = packet.subarray(12)
     if ((payload[0]! & 0x1f) !== 28) nals.push(payload)
     else if (payload[1]! & 0x80)
-      nals.push(Buffer.concat([Buffer.of((payload[0]! & 0xe0) | (payload[1]! & 0x1f)), payload.subarray(2)]))
+      nals.push(
+        Buffer.concat([
+          Buffer.of((payload[0]! & 0xe0) | (payload[1]! & 0x1f)),
+          payload.subarray(2),
+        ]),
+      )
     else nals.push(Buffer.concat([nals.pop()!, payload.subarray(2)]))
   }
   return nals
@@ -73,7 +92,9 @@ describe('H.264 packetizer', () => {
 
   it('uses the pts modulo 2³² as timestamp', () => {
     const pts = 5 * 2 ** 32 + 123_456
-    expect(packetizeOne({ pts, data: lengthPrefixed(nal(0x41, 5)) })[0]!.readUInt32BE(4)).toBe(123_456)
+    expect(packetizeOne({ pts, data: lengthPrefixed(nal(0x41, 5)) })[0]!.readUInt32BE(4)).toBe(
+      123_456,
+    )
     expect(toRtpTimestamp(2 ** 32 - 1)).toBe(2 ** 32 - 1)
   })
 })

@@ -2,7 +2,10 @@ import type { AccessUnit } from '../../stream/fmp4.ts'
 import type { VideoTrack } from '../../stream/sample-entry.ts'
 import { createRtpPacketFactory, HEADER_BYTES, type RtpIdentity, setMarker } from './rtp-packet.ts'
 
-/** With RTP header, SRTP tag, UDP and IPv6 headers, the packet fits the minimum MTU of IPv6 (1280 bytes). */
+/**
+ * With RTP header, SRTP tag, UDP and IPv6 headers, the packet fits the minimum MTU
+ * of IPv6 (1280 bytes).
+ */
 const MAX_PAYLOAD_BYTES = 1188
 
 // NAL unit header, the first byte of a NAL unit (RFC 6184, section 1.3).
@@ -12,7 +15,8 @@ const TYPE_MASK = 0x1f
 /** `nal_unit_type` of an access unit delimiter (ITU-T H.264, table 7-1). */
 const TYPE_ACCESS_UNIT_DELIMITER = 9
 
-// Fragmentation unit FU-A (RFC 6184, section 5.8): FU indicator and FU header, one byte each, and a part of the NAL unit.
+// Fragmentation unit FU-A (RFC 6184, section 5.8): FU indicator and FU header, one byte each, and a
+// part of the NAL unit.
 const TYPE_FU_A = 28
 const FU_PREFIX_BYTES = 2
 const FU_START_BIT = 0x80
@@ -22,7 +26,10 @@ const FU_END_BIT = 0x40
 /** Offset of the byte with `lengthSizeMinusOne` in its lowest two bits. */
 const LENGTH_SIZE_OFFSET = 4
 const LENGTH_SIZE_MASK = 0x03
-/** Offset of the list of SPS. A list starts with a byte for the number of sets. The list of PPS follows. */
+/**
+ * Offset of the list of SPS. A list starts with a byte for the number of sets. The
+ * list of PPS follows.
+ */
 const PARAMETER_SETS_OFFSET = 5
 /** The three bits above `numOfSequenceParameterSets` are reserved. */
 const SPS_COUNT_MASK = 0x1f
@@ -32,13 +39,19 @@ const SET_LENGTH_BYTES = 2
 
 /** Divides H.264 pictures into RTP packets (RFC 6184), which WebRTC sends to viewers. */
 export interface H264Packetizer {
-  /** Sets the codec configuration of the following units. Its parameter sets are sent before each keyframe. */
+  /**
+   * Sets the codec configuration of the following units. Its parameter sets are sent
+   * before each keyframe.
+   */
   setTrack(track: Pick<VideoTrack, 'avcC'>): void
   /** Returns the RTP packets of a picture, in order. Their timestamp is the `pts` modulo 2³². */
   packetize(unit: Pick<AccessUnit, 'pts' | 'keyframe' | 'data'>): Buffer[]
 }
 
-/** Packetizes H.264 in packetization mode 1 (RFC 6184): one packet per NAL unit, or FU-A fragments of a large NAL unit. */
+/**
+ * Packetizes H.264 in packetization mode 1 (RFC 6184): one packet per NAL unit, or FU-A fragments
+ * of a large NAL unit.
+ */
 export function createH264Packetizer(identity: RtpIdentity): H264Packetizer {
   const createPacket = createRtpPacketFactory(identity)
   let parameterSets: Uint8Array[] = []
@@ -104,7 +117,10 @@ function parseParameterSets(avcC: Uint8Array): Uint8Array[] {
   return sets
 }
 
-/** Yields the NAL units of a picture. Omits access unit delimiters, which are redundant with RTP's timestamp and marker bit. */
+/**
+ * Yields the NAL units of a picture. Omits access unit delimiters, which are redundant with RTP's
+ * timestamp and marker bit.
+ */
 function* parseNalUnits(data: Uint8Array, lengthBytes: number): Generator<Uint8Array> {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   let offset = 0

@@ -4,18 +4,23 @@ import type { SoundUnit } from '../../sound/sound-track.ts'
 import { createRtpPacketFactory, HEADER_BYTES, type RtpIdentity, setMarker } from './rtp-packet.ts'
 
 /**
- * Packs Opus sound into RTP packets (RFC 7587), which WebRTC sends to viewers. The RTP timestamp is the stream time of the first
- * sample, counted at 48 kHz, modulo 2³².
+ * Packs Opus sound into RTP packets (RFC 7587), which WebRTC sends to viewers. The RTP timestamp is
+ * the stream time of the first sample, counted at 48 kHz, modulo 2³².
  */
 export interface OpusPacketizer {
-  /** Returns the RTP packet; undefined if the Opus packet is invalid or overlaps the previous one. */
+  /**
+   * Returns the RTP packet; undefined if the Opus packet is invalid or overlaps the previous one.
+   */
   packetize(unit: Pick<SoundUnit, 'pts' | 'data'>): Buffer | undefined
 }
 
 /** RTP clock rate of Opus in Hz, which is the same for every sample rate (RFC 7587, 4.1). */
 export const OPUS_CLOCK_RATE = 48_000
 const TICKS_PER_SAMPLE = TICKS_PER_SECOND / OPUS_CLOCK_RATE
-/** Smaller deviations are ignored, because receivers conceal each gap of a few samples with an audible click. */
+/**
+ * Smaller deviations are ignored, because receivers conceal each gap of a few samples
+ * with an audible click.
+ */
 const TOLERANCE_SAMPLES = 960
 
 export function createOpusPacketizer(identity: RtpIdentity): OpusPacketizer {

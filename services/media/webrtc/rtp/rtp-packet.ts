@@ -1,5 +1,6 @@
 /**
- * Header fields that are the same in all packets of an RTP stream (RFC 3550): its payload type, and its source identifier (SSRC).
+ * Header fields that are the same in all packets of an RTP stream (RFC 3550): its payload type, and
+ * its source identifier (SSRC).
  */
 export interface RtpIdentity {
   payloadType: number
@@ -12,8 +13,9 @@ const MARKER = 0x80
 const TIMESTAMP_RANGE = 2 ** 32
 
 /**
- * Returns a function that creates the packets of one RTP stream with consecutive sequence numbers (RFC 3550, 5.1). The caller must
- * fill in the payload, which follows the header and is not initialized.
+ * Returns a function that creates the packets of one RTP stream with consecutive sequence
+ * numbers (RFC 3550, 5.1). The caller must fill in the payload, which follows the header
+ * and is not initialized.
  */
 export function createRtpPacketFactory({ payloadType, ssrc }: RtpIdentity) {
   let sequence = 0
@@ -30,7 +32,10 @@ export function createRtpPacketFactory({ payloadType, ssrc }: RtpIdentity) {
   }
 }
 
-/** Sets the marker bit, which marks the last packet of a picture or the first one after a gap in the sound. */
+/**
+ * Sets the marker bit, which marks the last packet of a picture or the first one
+ * after a gap in the sound.
+ */
 export function setMarker(packet: Buffer): void {
   packet[1]! |= MARKER
 }

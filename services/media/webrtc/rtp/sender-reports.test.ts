@@ -9,7 +9,10 @@ const STARTED_MS = Date.UTC(2026, 0, 1)
 const NTP_EPOCH_OFFSET_S = 2_208_988_800
 const PAST_OFFSET_S = 0.5
 
-/** Parses the reports: wall-clock time (ms since 1970) and stream time in seconds, without the common offset into the past. */
+/**
+ * Parses the reports: wall-clock time (ms since 1970) and stream time in seconds, without the
+ * common offset into the past.
+ */
 function read(compound: Buffer) {
   return streams.map(({ ssrc, clockRate }, index) => {
     const report = compound.subarray(index * 28, (index + 1) * 28)

@@ -2,7 +2,10 @@ import type { types } from 'mediasoup'
 import { type MediaDescription, type SessionDescription, write } from 'sdp-transform'
 import type { Offer, OfferedFormat, OfferedSection } from './sdp-offer.ts'
 
-/** The server's side of a viewer's WebRTC connection: its ICE and DTLS parameters, as the SDP answer declares them. */
+/**
+ * The server's side of a viewer's WebRTC connection: its ICE and DTLS parameters, as the SDP
+ * answer declares them.
+ */
 export interface Endpoint {
   ice: types.IceParameters
   candidates: readonly types.IceCandidate[]
@@ -21,9 +24,16 @@ export interface SentStreams {
 const MSID = 'stream'
 /** The port that stands for an address determined by ICE (RFC 8840). */
 const DISCARD_PORT = 9
-const H264_FEEDBACK = [{ type: 'nack' }, { type: 'nack', subtype: 'pli' }, { type: 'ccm', subtype: 'fir' }]
+const H264_FEEDBACK = [
+  { type: 'nack' },
+  { type: 'nack', subtype: 'pli' },
+  { type: 'ccm', subtype: 'fir' },
+]
 
-/** Writes the SDP answer to an offer (RFC 8829, 5.3). The server sends video and available audio, and declines other sections. */
+/**
+ * Writes the SDP answer to an offer (RFC 8829, 5.3). The server sends video and available audio,
+ * and declines other sections.
+ */
 export function writeAnswer(offer: Offer, endpoint: Endpoint, sent: SentStreams): string {
   const media = offer.sections.map((section, index): MediaDescription => {
     if (index === offer.videoIndex) return describeVideo(section, endpoint, sent)
@@ -69,13 +79,19 @@ export function writeIceFragment(
     mid,
     ...describeIce(endpoint),
   }
-  // A fragment has attributes (a=) at session level, but none of the lines v=, o=, s= and t= that the type requires.
+  // A fragment has attributes (a=) at session level, but none of the lines v=, o=, s= and t=
+  // that the type requires.
   const fragment = { icelite: 'ice-lite', groups: [createBundle(sections)], media: [section] }
   return writeLines(fragment as SessionDescription, { outerOrder: ['a'] })
 }
 
-/** `write` of sdp-transform with its second parameter, which is missing in the type declarations. */
-const writeLines = write as (description: SessionDescription, options: { outerOrder: string[] }) => string
+/**
+ * `write` of sdp-transform with its second parameter, which is missing in the type declarations.
+ */
+const writeLines = write as (
+  description: SessionDescription,
+  options: { outerOrder: string[] },
+) => string
 
 /** Returns the sections of the offer in which the server sends. */
 function findSentSections(offer: Offer, { audio }: Pick<SentStreams, 'audio'>): OfferedSection[] {
@@ -120,7 +136,11 @@ function describeAudio(
 }
 
 /** Returns the fields that the sections for video and audio have in common. */
-function describeSent({ kind, protocol, mid }: OfferedSection, endpoint: Endpoint, payloadType: number) {
+function describeSent(
+  { kind, protocol, mid }: OfferedSection,
+  endpoint: Endpoint,
+  payloadType: number,
+) {
   const fingerprint = endpoint.fingerprints.find(({ algorithm }) => algorithm === 'sha-256')
   return {
     type: kind,
@@ -146,16 +166,18 @@ function describeIce({ ice, candidates }: Pick<Endpoint, 'ice' | 'candidates'>) 
   return {
     iceUfrag: ice.usernameFragment,
     icePwd: ice.password,
-    candidates: candidates.map(({ foundation, protocol, priority, address, port, type, tcpType }) => ({
-      foundation,
-      component: 1,
-      transport: protocol,
-      priority,
-      ip: address,
-      port,
-      type,
-      ...(tcpType && { tcptype: tcpType }),
-    })),
+    candidates: candidates.map(
+      ({ foundation, protocol, priority, address, port, type, tcpType }) => ({
+        foundation,
+        component: 1,
+        transport: protocol,
+        priority,
+        ip: address,
+        port,
+        type,
+        ...(tcpType && { tcptype: tcpType }),
+      }),
+    ),
     endOfCandidates: 'end-of-candidates',
   } as const
 }

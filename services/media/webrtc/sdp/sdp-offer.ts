@@ -2,7 +2,10 @@ import { EyrieError } from '@eyrie/contract'
 import type { types } from 'mediasoup'
 import { type MediaDescription, parse, parseParams } from 'sdp-transform'
 
-/** A format that a WebRTC viewer offers to receive, with the RTP payload type that it has chosen for the format. */
+/**
+ * A format that a WebRTC viewer offers to receive, with the RTP payload type that it has
+ * chosen for the format.
+ */
 export interface OfferedFormat {
   payloadType: number
   /** The `a=fmtp` value of the offer, repeated in the answer. */
@@ -23,13 +26,19 @@ export interface OfferedSection {
   mid: string
 }
 
-/** The parts of a viewer's SDP offer that the server needs: receivable formats and connection parameters. */
+/**
+ * The parts of a viewer's SDP offer that the server needs: receivable formats and
+ * connection parameters.
+ */
 export interface Offer {
   sections: OfferedSection[]
   /** Index of the section that receives video. */
   videoIndex: number
   h264: OfferedH264[]
-  /** Index of the section that receives audio, and its format; undefined if the viewer does not accept Opus. */
+  /**
+   * Index of the section that receives audio, and its format; undefined if the viewer
+   * does not accept Opus.
+   */
   audio?: { index: number; opus: OfferedFormat } | undefined
   iceUsername: string
   fingerprint: types.DtlsFingerprint
@@ -39,9 +48,18 @@ export interface Offer {
 const BASELINE_PROFILE = '42e01f'
 const MAX_PAYLOAD_TYPE = 127
 /** Lengths in bytes of the hash functions that a certificate fingerprint may use (RFC 8122). */
-const HASH_BYTES = { 'sha-1': 20, 'sha-224': 28, 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 } as const
+const HASH_BYTES = {
+  'sha-1': 20,
+  'sha-224': 28,
+  'sha-256': 32,
+  'sha-384': 48,
+  'sha-512': 64,
+} as const
 
-/** Parses an SDP offer (RFC 8866, RFC 8829). Throws `EyrieError` (`syntax`) if the offer cannot be answered. */
+/**
+ * Parses an SDP offer (RFC 8866, RFC 8829). Throws `EyrieError` (`syntax`) if the
+ * offer cannot be answered.
+ */
 export function parseOffer(sdp: string): Offer {
   if (!/^v=0\r?\n/.test(sdp)) throw createOfferError('it does not begin with v=0')
 
@@ -54,7 +72,8 @@ export function parseOffer(sdp: string): Offer {
   // Connection parameters may be at session level; those at media level have priority.
   const { iceUfrag, setup, fingerprint } = { ...session, ...video }
   if (!iceUfrag) throw createOfferError('it has no a=ice-ufrag')
-  if (setup === 'passive') throw createOfferError('a=setup:passive is not supported: offer a=setup:actpass')
+  if (setup === 'passive')
+    throw createOfferError('a=setup:passive is not supported: offer a=setup:actpass')
 
   const audioIndex = findReceiving(session.media, 'audio')
   const audio = session.media[audioIndex]
@@ -70,7 +89,10 @@ export function parseOffer(sdp: string): Offer {
   }
 }
 
-/** Returns the ICE username fragment of an SDP fragment (RFC 8840), which may be at session or media level. */
+/**
+ * Returns the ICE username fragment of an SDP fragment (RFC 8840), which may be at
+ * session or media level.
+ */
 export function parseIceUsername(fragment: string): string | undefined {
   const { iceUfrag, media } = parse(fragment)
   const username = iceUfrag ?? media.find(section => section.iceUfrag)?.iceUfrag
@@ -78,9 +100,10 @@ export function parseIceUsername(fragment: string): string | undefined {
 }
 
 /**
- * Selects an offered format for a stream with this AVCDecoderConfigurationRecord. Prefers the stream's own profile, then
- * constrained baseline. If neither is offered, the first format is used, because browsers decode more profiles than they offer.
- * Throws `EyrieError` (`type`, status 406) if the viewer offers no H.264.
+ * Selects an offered format for a stream with this AVCDecoderConfigurationRecord. Prefers the
+ * stream's own profile, then constrained baseline. If neither is offered, the first format is used,
+ * because browsers decode more profiles than they offer. Throws `EyrieError` (`type`, status 406)
+ * if the viewer offers no H.264.
  */
 export function selectH264(offered: readonly OfferedH264[], avcC: Uint8Array): OfferedH264 {
   const profile = Buffer.from(avcC.subarray(1, 2)).toString('hex')
@@ -92,7 +115,9 @@ export function selectH264(offered: readonly OfferedH264[], avcC: Uint8Array): O
   throw new EyrieError('type', 'the offer has no H.264 with packetization-mode=1', { status: 406 })
 }
 
-/** Returns the index of the first enabled section of this kind that receives; -1 if there is none. */
+/**
+ * Returns the index of the first enabled section of this kind that receives; -1 if there is none.
+ */
 function findReceiving(media: readonly MediaDescription[], kind: string): number {
   return media.findIndex(
     ({ type, port, direction }) =>
@@ -100,14 +125,20 @@ function findReceiving(media: readonly MediaDescription[], kind: string): number
   )
 }
 
-/** Checks a section. sdp-transform parses values that look like numbers as numbers, so they are converted back. */
+/**
+ * Checks a section. sdp-transform parses values that look like numbers as numbers, so
+ * they are converted back.
+ */
 function toSection({ type, protocol, payloads, mid }: MediaDescription): OfferedSection {
   if (!type || !protocol || payloads === undefined || mid === undefined || mid === '')
     throw createOfferError('a media section is incomplete or has no a=mid')
   return { kind: type, protocol, payloads: String(payloads), mid: String(mid) }
 }
 
-/** Returns the H.264 formats of a media section with packetization mode 1, in the order of the offer. */
+/**
+ * Returns the H.264 formats of a media section with packetization mode 1, in the order of the
+ * offer.
+ */
 function findH264(section: MediaDescription): OfferedH264[] {
   const offered: OfferedH264[] = []
   for (const { payload, codec, rate } of section.rtp) {
@@ -124,7 +155,8 @@ function findH264(section: MediaDescription): OfferedH264[] {
 
 function findOpus(section: MediaDescription): OfferedFormat | undefined {
   const opus = section.rtp.find(
-    ({ codec, rate, encoding }) => codec.toLowerCase() === 'opus' && rate === 48_000 && encoding === 2,
+    ({ codec, rate, encoding }) =>
+      codec.toLowerCase() === 'opus' && rate === 48_000 && encoding === 2,
   )
   if (!opus || opus.payload > MAX_PAYLOAD_TYPE) return undefined
   return { payloadType: opus.payload, parameters: findParameters(section, opus.payload) }

@@ -4,7 +4,10 @@ import type { types } from 'mediasoup'
 import type { Clock } from '../../runtime/clock.ts'
 import { findWorkerExecutable } from './worker-executable.ts'
 
-/** The RTP payload types (numbers that identify a format) in the connections of viewers, which the worker process sends to. */
+/**
+ * The RTP payload types (numbers that identify a format) in the connections of viewers, which the
+ * worker process sends to.
+ */
 export interface PayloadTypes {
   h264: number
   opus: number
@@ -16,9 +19,15 @@ export interface WebRtcWorker {
   createRouter(payloadTypes: PayloadTypes): Promise<types.Router>
 }
 
-/** Starts the mediasoup worker process for the first viewer, and restarts it with back-off when it dies. */
+/**
+ * Starts the mediasoup worker process for the first viewer, and restarts it with
+ * back-off when it dies.
+ */
 export interface WorkerSupervisor {
-  /** Starts the worker if necessary. Throws `EyrieError` (`unavailable`) with the reason if it cannot run. */
+  /**
+   * Starts the worker if necessary. Throws `EyrieError` (`unavailable`) with the
+   * reason if it cannot run.
+   */
   getWorker(): Promise<WebRtcWorker>
   health(): Pick<WebRtcHealth, 'state' | 'reason'>
   stop(): Promise<void>
@@ -35,12 +44,19 @@ export interface WorkerSupervisorOptions {
   log: Log
 }
 
-/** H.264 as declared to mediasoup. The profile is the same for all streams, because mediasoup does not check it. */
+/**
+ * H.264 as declared to mediasoup. The profile is the same for all streams, because
+ * mediasoup does not check it.
+ */
 export const H264_CODEC = {
   kind: 'video',
   mimeType: 'video/H264',
   clockRate: 90_000,
-  parameters: { 'packetization-mode': 1, 'profile-level-id': '42e01f', 'level-asymmetry-allowed': 1 },
+  parameters: {
+    'packetization-mode': 1,
+    'profile-level-id': '42e01f',
+    'level-asymmetry-allowed': 1,
+  },
 } as const
 
 /** Opus is always declared with two channels, for mono as well (RFC 7587, 7). */
@@ -68,7 +84,8 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
   let consecutiveFailures = 0
 
   async function getWorker(): Promise<WebRtcWorker> {
-    if (stopping.signal.aborted) throw new EyrieError('unavailable', 'the media service is stopping')
+    if (stopping.signal.aborted)
+      throw new EyrieError('unavailable', 'the media service is stopping')
     if (state.kind !== 'stopped') return state.worker
 
     const located = findWorkerExecutable(options.workerPaths)
@@ -93,9 +110,13 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     const { createWorker } = await import('mediasoup')
 
     const startedAt = clock.now()
-    const workerProcess = await createWorker({ workerBin: executable, logLevel: 'error' }).catch(cause => {
-      throw new Error(`the WebRTC worker ${executable} does not start: ${cause.message}`, { cause })
-    })
+    const workerProcess = await createWorker({ workerBin: executable, logLevel: 'error' }).catch(
+      cause => {
+        throw new Error(`the WebRTC worker ${executable} does not start: ${cause.message}`, {
+          cause,
+        })
+      },
+    )
     workerProcess.on('died', error => {
       if (clock.now() - startedAt > STABLE_MS) consecutiveFailures = 0
       handleFailure(`the WebRTC worker has died: ${error.message}`)
@@ -103,7 +124,9 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     })
 
     try {
-      const server = await workerProcess.createWebRtcServer({ listenInfos: createListenInfos(options) })
+      const server = await workerProcess.createWebRtcServer({
+        listenInfos: createListenInfos(options),
+      })
       if (stopping.signal.aborted) throw new Error('the media service is stopping')
 
       const worker: WebRtcWorker = {
@@ -132,7 +155,8 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
       await clock.sleep(delayMs, stopping.signal)
       await getWorker()
     } catch {
-      // Either the service is stopping, or the failure is logged and the next viewer starts the worker.
+      // Either the service is stopping, or the failure is logged and the next viewer starts the
+      // worker.
     }
   }
 
@@ -142,11 +166,14 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
       if (state.kind === 'running') return { state: 'running' }
       if (state.failure) return { state: 'failed', reason: state.failure }
       const located = findWorkerExecutable(options.workerPaths)
-      return 'missing' in located ? { state: 'missing', reason: located.missing } : { state: 'ready' }
+      return 'missing' in located
+        ? { state: 'missing', reason: located.missing }
+        : { state: 'ready' }
     },
     async stop() {
       stopping.abort()
-      // A worker that is starting closes itself, because the signal is aborted. Its error is for the viewer.
+      // A worker that is starting closes itself, because the signal is aborted. Its
+      // error is for the viewer.
       if (state.kind === 'starting') await state.worker.catch(() => {})
       if (state.kind !== 'running') return
 
@@ -159,9 +186,14 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
   }
 }
 
-function createListenInfos({ listen, ports }: WorkerSupervisorOptions): types.TransportListenInfo[] {
+function createListenInfos({
+  listen,
+  ports,
+}: WorkerSupervisorOptions): types.TransportListenInfo[] {
   const protocols = ['udp', 'tcp'] as const
-  return listen.flatMap(ip => protocols.map(protocol => ({ protocol, ip, portRange: { ...ports } })))
+  return listen.flatMap(ip =>
+    protocols.map(protocol => ({ protocol, ip, portRange: { ...ports } })),
+  )
 }
 
 /** Creates a router. mediasoup sends to viewers with the payload types of the router. */

@@ -3,8 +3,9 @@ import { findPackageJSON } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
 /**
- * Returns the paths at which the executable of the mediasoup worker, the process that forwards RTP to WebRTC viewers, may be
- * installed: in the toolchain folder of a checkout, and in the data folder. The file name has the version of the mediasoup package.
+ * Returns the paths at which the executable of the mediasoup worker, the process that forwards RTP
+ * to WebRTC viewers, may be installed: in the toolchain folder of a checkout, and in the data
+ * folder. The file name has the version of the mediasoup package.
  */
 export function workerExecutablePaths(data: string): string[] {
   const packagePath = findPackageJSON('mediasoup', import.meta.url)!
@@ -16,7 +17,9 @@ export function workerExecutablePaths(data: string): string[] {
 }
 
 /** Returns the first of these paths that is executable, or the reason why none of them is. */
-export function findWorkerExecutable(paths: readonly string[]): { executable: string } | { missing: string } {
+export function findWorkerExecutable(
+  paths: readonly string[],
+): { executable: string } | { missing: string } {
   const executable = paths.find(isExecutable)
   if (executable) return { executable }
 
@@ -25,7 +28,10 @@ export function findWorkerExecutable(paths: readonly string[]): { executable: st
   return { missing: `WebRTC needs mediasoup's worker: ${advice}` }
 }
 
-/** Returns the status line that the installation of the worker writes into the same folder; undefined without an installation. */
+/**
+ * Returns the status line that the installation of the worker writes into the same folder;
+ * undefined without an installation.
+ */
 function readInstallProgress(executable: string): string | undefined {
   try {
     return readFileSync(join(dirname(executable), 'state'), 'utf8').trim()

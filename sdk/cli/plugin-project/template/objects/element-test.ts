@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createStream, findProblems, formatRun, openElement, runElement } from '@eyrie/element/testing'
+import {
+  createStream,
+  findProblems,
+  formatRun,
+  openElement,
+  runElement,
+} from '@eyrie/element/testing'
 import plugin from './element.ts'
 
 const person = { class: 'person', score: 0.9, bbox: { x: 0.4, y: 0.4, w: 0.1, h: 0.2 } }

@@ -4,7 +4,11 @@ import { defineElement, definePlugin, z } from '@eyrie/element'
 const exampleElement = defineElement({
   args: z.strictObject({
     class: z.string().default('person').meta({ description: 'Class of the objects' }),
-    limit: z.int().min(0).default(10).meta({ description: 'Number of objects that is not reported yet' }),
+    limit: z
+      .int()
+      .min(0)
+      .default(10)
+      .meta({ description: 'Number of objects that is not reported yet' }),
   }),
   events: {
     crowd: z.object({ count: z.int() }),

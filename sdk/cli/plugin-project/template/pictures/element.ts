@@ -14,7 +14,8 @@ const exampleElement = defineElement({
     dark: z.object({ brightness: z.number() }),
     bright: z.object({ brightness: z.number() }),
   },
-  // The smallest picture that is sufficient costs the least. The manifest declares its format and size.
+  // The smallest picture that is sufficient costs the least. The manifest declares
+  // its format and size.
   view: { format: 'GRAY8', width: 64, height: 36, multiple_of: 1, letterbox: false, fill: 0 },
   state: () => ({ isDark: false }),
 

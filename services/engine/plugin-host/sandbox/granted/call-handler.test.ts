@@ -7,7 +7,10 @@ import { capabilities } from '@eyrie/contract/plugin'
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { writePlugin } from '../../../../../test/fixtures/engine/test-plugin.ts'
-import { localPluginEgress, pluginEgress } from '../../../../../test/fixtures/network/local-egress.ts'
+import {
+  localPluginEgress,
+  pluginEgress,
+} from '../../../../../test/fixtures/network/local-egress.ts'
 import { createTemporaryFolder } from '../../../../../test/fixtures/temporary-folder.ts'
 import { openPluginQuarantine } from '../plugin-quarantine.ts'
 import { createSandboxes } from '../sandboxes.ts'
@@ -47,7 +50,9 @@ describe('requests of elements', () => {
     await expect(fetchWith([server], `http://127.0.0.1:1/`)).rejects.toThrow(
       /does not declare 127\.0\.0\.1:1/,
     )
-    await expect(fetchWith(['example.com:443'], `https://example.com.evil.test/`)).rejects.toThrow(/declare/)
+    await expect(fetchWith(['example.com:443'], `https://example.com.evil.test/`)).rejects.toThrow(
+      /declare/,
+    )
     await expect(fetchWith([], 'file:///etc/passwd')).rejects.toThrow(/no address of the form/)
     expect(requests).toEqual(['/path'])
   })
@@ -71,7 +76,11 @@ describe('requests of elements', () => {
 
 describe('storage of elements', () => {
   const createStorage = (bytes: number | undefined, folder = createTemporaryFolder()) =>
-    createCallHandler({ declared: { network: [], storage_bytes: bytes }, egress: pluginEgress, folder })
+    createCallHandler({
+      declared: { network: [], storage_bytes: bytes },
+      egress: pluginEgress,
+      folder,
+    })
 
   it('maintains files up to the declared size, across restarts', async () => {
     const folder = createTemporaryFolder()
@@ -107,7 +116,9 @@ describe('storage of elements', () => {
   )
 
   it('has to be declared', async () => {
-    await expect(createStorage(undefined)({ method: 'list' })).rejects.toThrow(/add "storage_bytes"/)
+    await expect(createStorage(undefined)({ method: 'list' })).rejects.toThrow(
+      /add "storage_bytes"/,
+    )
   })
 })
 

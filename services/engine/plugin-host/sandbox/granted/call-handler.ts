@@ -19,10 +19,16 @@ export interface CallHandlerOptions {
 }
 
 /**
- * Returns the function that handles the calls of an element: it sends a request, reads or writes a file, or runs a model. It
- * rejects with the reason if the manifest does not declare what the element calls for.
+ * Returns the function that handles the calls of an element: it sends a request, reads or
+ * writes a file, or runs a model. It rejects with the reason if the manifest does not declare
+ * what the element calls for.
  */
-export function createCallHandler({ declared, egress, infer = rejectInference, folder }: CallHandlerOptions) {
+export function createCallHandler({
+  declared,
+  egress,
+  infer = rejectInference,
+  folder,
+}: CallHandlerOptions) {
   const { network = [], storage_bytes: storageBytes } = declared ?? {}
   const storage = storageBytes === undefined ? undefined : new PrivateStorage(folder, storageBytes)
   let running = 0

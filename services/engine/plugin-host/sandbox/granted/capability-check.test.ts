@@ -60,7 +60,9 @@ describe('capability check', () => {
     ],
     [{ counters: { gate: { left: 1 } } }, '"counters": ["entered", "left"]'],
   ])('proposes the line of the manifest that declares %o', (result, line) => {
-    expect(checkDeclared(declared, result)).toContain(`: set ${line} in its capabilities in plugin.json`)
+    expect(checkDeclared(declared, result)).toContain(
+      `: set ${line} in its capabilities in plugin.json`,
+    )
   })
 
   it('proposes the line of the manifest that declares a view', () => {

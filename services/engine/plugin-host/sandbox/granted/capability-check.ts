@@ -2,8 +2,8 @@ import type { Capabilities } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 
 /**
- * Checks what an element does against the capabilities that its manifest declares. If something is not declared, the message
- * proposes the line of the manifest that would declare it.
+ * Checks what an element does against the capabilities that its manifest declares. If something is
+ * not declared, the message proposes the line of the manifest that would declare it.
  */
 
 /** The fields that every event may have (`eventData` of the contract). */
@@ -20,7 +20,8 @@ const COMMON_FIELDS = new Set([
 
 /** Returns why a view is not covered by the declared capabilities; undefined if it is. */
 export function checkView({ frames }: Capabilities, view: ViewSpec): string | undefined {
-  if (!frames) return `it requests pictures, but its manifest does not declare frames${proposeFrames(view)}`
+  if (!frames)
+    return `it requests pictures, but its manifest does not declare frames${proposeFrames(view)}`
   const { format, width: maxWidth, height: maxHeight } = frames
   const declared = `its manifest declares ${format} of at most ${maxWidth}×${maxHeight}`
   if (view.format !== format)
@@ -34,8 +35,8 @@ export function checkView({ frames }: Capabilities, view: ViewSpec): string | un
 }
 
 /**
- * Returns which part of a result the manifest does not declare; undefined if it declares all parts. The result is validated
- * later, so malformed parts are ignored here.
+ * Returns which part of a result the manifest does not declare; undefined if it declares all parts.
+ * The result is validated later, so malformed parts are ignored here.
  */
 export function checkDeclared(capabilities: Capabilities, result: unknown): string | undefined {
   if (!isObject(result)) return undefined
@@ -44,15 +45,21 @@ export function checkDeclared(capabilities: Capabilities, result: unknown): stri
     const problem = isObject(event) ? checkEvent(capabilities.events, event) : undefined
     if (problem !== undefined) return problem
   }
-  return isObject(result.counters) ? checkCounters(capabilities.counters, result.counters) : undefined
+  return isObject(result.counters)
+    ? checkCounters(capabilities.counters, result.counters)
+    : undefined
 }
 
-function checkEvent(declared: Capabilities['events'], event: Record<string, unknown>): string | undefined {
+function checkEvent(
+  declared: Capabilities['events'],
+  event: Record<string, unknown>,
+): string | undefined {
   const type = String(event.type)
   const fields = Object.hasOwn(declared, type) ? declared[type] : undefined
   const propose = () =>
     proposeLine('events', { ...declared, [type]: { ...fields, ...listFieldTypes(event) } })
-  if (!fields) return `it reports events of the type ${type}, which its manifest does not declare${propose()}`
+  if (!fields)
+    return `it reports events of the type ${type}, which its manifest does not declare${propose()}`
 
   for (const [name, value] of Object.entries(event)) {
     if (COMMON_FIELDS.has(name)) continue
@@ -82,10 +89,14 @@ function checkCounters(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 
-/** Returns the types, as a manifest declares them, of the fields of an event that are not common to all events. */
+/**
+ * Returns the types, as a manifest declares them, of the fields of an event that are not
+ * common to all events.
+ */
 function listFieldTypes(event: object): Record<string, string> {
   const fields = Object.entries(event).filter(([name]) => !COMMON_FIELDS.has(name))
-  const toType = (value: unknown) => (/^(string|number|boolean)$/.test(typeof value) ? typeof value : 'any')
+  const toType = (value: unknown) =>
+    /^(string|number|boolean)$/.test(typeof value) ? typeof value : 'any'
   return Object.fromEntries(fields.map(([name, value]) => [name, toType(value)]))
 }
 

@@ -10,9 +10,9 @@ const DEFAULT_PORTS: Record<string, string> = { 'http:': '80', 'https:': '443' }
 type FetchCall = Extract<ElementCall, { method: 'fetch' }>
 
 /**
- * Sends an HTTP request of an element through the egress, which decides to which addresses the engine may connect.
- * `declared` lists the servers of the manifest as `host:port`. Throws an `Error` with the reason if the server is not
- * among them, or the request fails.
+ * Sends an HTTP request of an element through the egress, which decides to which addresses the
+ * engine may connect. `declared` lists the servers of the manifest as `host:port`. Throws an
+ * `Error` with the reason if the server is not among them, or the request fails.
  */
 export async function fetchForElement(
   { url, request }: FetchCall,
@@ -43,7 +43,9 @@ export async function fetchForElement(
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
   if (url && Object.hasOwn(DEFAULT_PORTS, url.protocol)) return url
-  throw new Error(`${text.slice(0, MAX_QUOTED_LENGTH)} is no address of the form http://… or https://…`)
+  throw new Error(
+    `${text.slice(0, MAX_QUOTED_LENGTH)} is no address of the form http://… or https://…`,
+  )
 }
 
 /** Returns the body as base64. Throws an `Error` if it is too large. */

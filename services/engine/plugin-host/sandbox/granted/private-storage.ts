@@ -5,7 +5,10 @@ import type { ElementCall } from '../../protocol/element-calls.ts'
 
 /** Valid names of files. They contain no slash, so that no file is outside of the folder. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
-/** Maximum number of files: the limit in bytes does not include the space that names and small files take on the disk. */
+/**
+ * Maximum number of files: the limit in bytes does not include the space that names and small
+ * files take on the disk.
+ */
 const MAX_FILES = 1000
 /** Name of the file that is being written, which no file of the element can have. */
 const DRAFT = '.draft'
@@ -13,11 +16,16 @@ const MAX_QUOTED_LENGTH = 200
 
 type StorageCall = Exclude<ElementCall, { method: 'fetch' | 'infer' }>
 
-/** The files that an element stores in a folder of its own. The engine reads and writes them for the element. */
+/**
+ * The files that an element stores in a folder of its own. The engine reads and writes
+ * them for the element.
+ */
 export class PrivateStorage {
   readonly #folder: string
   readonly #maxBytes: number
-  /** One write at a time, so that the total size does not change between its check and the write. */
+  /**
+   * One write at a time, so that the total size does not change between its check and the write.
+   */
   readonly #writes = new Mutex()
 
   /** `maxBytes` is the maximum size of all files together. */
@@ -26,7 +34,10 @@ export class PrivateStorage {
     this.#maxBytes = maxBytes
   }
 
-  /** Handles a call. Content is encoded as base64 in the call and in the result. Rejects with the reason. */
+  /**
+   * Handles a call. Content is encoded as base64 in the call and in the result.
+   * Rejects with the reason.
+   */
   async handle(call: StorageCall): Promise<unknown> {
     switch (call.method) {
       case 'list':
@@ -34,7 +45,9 @@ export class PrivateStorage {
       case 'read':
         return this.#read(call.name)
       case 'write':
-        return this.#writes.runExclusive(() => this.#write(call.name, Buffer.from(call.content, 'base64')))
+        return this.#writes.runExclusive(() =>
+          this.#write(call.name, Buffer.from(call.content, 'base64')),
+        )
       case 'delete':
         return this.#writes.runExclusive(() => rm(this.#toPath(call.name), { force: true }))
     }
@@ -72,7 +85,9 @@ export class PrivateStorage {
 
   #toPath(name: string): string {
     if (!NAME.test(name))
-      throw new Error(`${JSON.stringify(name).slice(0, MAX_QUOTED_LENGTH)} is no valid name of a file`)
+      throw new Error(
+        `${JSON.stringify(name).slice(0, MAX_QUOTED_LENGTH)} is no valid name of a file`,
+      )
     return join(this.#folder, name)
   }
 }

@@ -67,7 +67,9 @@ interface ProtocolMessage {
   error?: { message: string }
 }
 
-/** Connects as Chrome does, and sets a breakpoint in the line that doubles the number of a frame. */
+/**
+ * Connects as Chrome does, and sets a breakpoint in the line that doubles the number of a frame.
+ */
 async function connectDebugger() {
   const [target] = await list()
   const socket = new WebSocket(target!.webSocketDebuggerUrl)
@@ -88,7 +90,9 @@ async function connectDebugger() {
   const lineNumber = result!.scriptSource!.split('\n').findIndex(line => line.includes('doubled ='))
   await send('Debugger.setBreakpointByUrl', { url, lineNumber: lineNumber + 1 })
   const awaitPause = () =>
-    vi.waitUntil(() => messages.find(({ method }) => method === 'Debugger.paused'), { timeout: LIMIT_MS })
+    vi.waitUntil(() => messages.find(({ method }) => method === 'Debugger.paused'), {
+      timeout: LIMIT_MS,
+    })
   return { socket, send, awaitPause }
 }
 
@@ -102,7 +106,8 @@ it('a debugger pauses a frame for longer than frames may take, evaluates variabl
   const { socket, send, awaitPause } = await connectDebugger()
   const result = element.process(frame(3))
   const { callFrameId } = (await awaitPause()).params!.callFrames![0]!
-  const evaluate = (expression: string) => send('Debugger.evaluateOnCallFrame', { callFrameId, expression })
+  const evaluate = (expression: string) =>
+    send('Debugger.evaluateOnCallFrame', { callFrameId, expression })
   expect((await evaluate('frame.n')).result?.result?.value).toBe(3)
   // The limit is a second.
   await evaluate('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200)')
@@ -134,7 +139,9 @@ it('a paused frame continues when new code replaces the element, and the debugge
   expect(await nextResult).toEqual(doubled(10))
 })
 
-it('elements that are closed end although a debugger is connected', { timeout: LIMIT_MS }, async () => {
+it('elements that are closed end although a debugger is connected', {
+  timeout: LIMIT_MS,
+}, async () => {
   const { socket } = await connectDebugger()
   const closed = once(socket, 'close')
   for (const element of opened) element.close?.()

@@ -9,12 +9,15 @@ import type { InspectorCommand, ToInspector } from '../process/inspector-thread.
 import { encodeMessage, MESSAGE_KIND, MessageDecoder } from '../process/message-stream.ts'
 
 /**
- * Offers sandboxed processes to debuggers on this machine, such as Chrome and editors. To a debugger, they look like
- * processes of Node with the option `--inspect`.
+ * Offers sandboxed processes to debuggers on this machine, such as Chrome and editors. To a
+ * debugger, they look like processes of Node with the option `--inspect`.
  */
 export interface InspectorServer {
   readonly port: number
-  /** Offers the process of an element to debuggers. It replaces an earlier process with the same title. */
+  /**
+   * Offers the process of an element to debuggers. It replaces an earlier process
+   * with the same title.
+   */
   add(process: InspectedProcess): void
   close(): Promise<void>
 }
@@ -39,8 +42,8 @@ interface Target {
 const LOOPBACK = '127.0.0.1'
 
 /**
- * Listens on the loopback interface. `plugin` is the name of the plugin whose processes are offered. Rejects if the
- * port is in use.
+ * Listens on the loopback interface. `plugin` is the name of the plugin whose processes are
+ * offered. Rejects if the port is in use.
  */
 export async function serveInspector(plugin: string, port: number): Promise<InspectorServer> {
   const targets = new Map<string, Target>()
@@ -158,8 +161,8 @@ function createTarget({ title, entry, socket }: InspectedProcess): Target {
 }
 
 /**
- * Whether a program on this machine has sent a request, and not a web page in its browser. A web page sends its origin, or the
- * host name by which it has reached this machine.
+ * Whether a program on this machine has sent a request, and not a web page in its browser. A web
+ * page sends its origin, or the host name by which it has reached this machine.
  */
 function isLocal({ headers }: IncomingMessage): boolean {
   const isLocalName = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(headers.host ?? '')
@@ -169,6 +172,9 @@ function isLocal({ headers }: IncomingMessage): boolean {
 
 function sendJson(response: ServerResponse, value: unknown): void {
   if (value === undefined) return void response.writeHead(404).end()
-  response.writeHead(200, { 'Content-Type': 'application/json; charset=UTF-8', 'Cache-Control': 'no-cache' })
+  response.writeHead(200, {
+    'Content-Type': 'application/json; charset=UTF-8',
+    'Cache-Control': 'no-cache',
+  })
   response.end(JSON.stringify(value))
 }

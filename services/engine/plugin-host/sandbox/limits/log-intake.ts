@@ -10,7 +10,10 @@ const BYTES_PER_SECOND = 256 * 2 ** 10
 /** Longer messages are cut off. */
 const MAX_TEXT_LENGTH = 2000
 
-/** Forwards the log of one sandboxed process to the log of the engine, and limits its rate. Times (`now`) are in ms. */
+/**
+ * Forwards the log of one sandboxed process to the log of the engine, and limits its rate.
+ * Times (`now`) are in ms.
+ */
 export class LogIntake {
   readonly #log: Log
   readonly #fields: object
@@ -27,7 +30,10 @@ export class LogIntake {
     this.#bytes = new TokenBucket(BURST_BYTES, BYTES_PER_SECOND, now)
   }
 
-  /** Counts an entry that the process has sent. Returns whether it may be parsed and written; otherwise it is suppressed. */
+  /**
+   * Counts an entry that the process has sent. Returns whether it may be parsed and written;
+   * otherwise it is suppressed.
+   */
   countEntry(now: number): boolean {
     if (!this.#entries.take(1, now)) {
       this.#suppressedCount += 1
@@ -37,7 +43,10 @@ export class LogIntake {
     return true
   }
 
-  /** Counts bytes that the process has sent. Returns why the process must be ended; undefined if it need not. */
+  /**
+   * Counts bytes that the process has sent. Returns why the process must be ended;
+   * undefined if it need not.
+   */
   countBytes(bytes: number, now: number): string | undefined {
     if (this.#bytes.take(bytes, now)) return undefined
     return `it writes more than ${BYTES_PER_SECOND >> 10} KiB of log per second`

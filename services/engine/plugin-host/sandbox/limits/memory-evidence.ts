@@ -5,12 +5,15 @@ const SUSPICIOUS_SHARE = 1 / 2
 const BYTES_PER_MIB = 2 ** 20
 const MAX_MIB = MAX_RESIDENT_BYTES / BYTES_PER_MIB
 
-/** Errors of V8 and Node for lack of memory: `JavaScript heap out of memory`, `Array buffer allocation failed`. */
+/**
+ * Errors of V8 and Node for lack of memory: `JavaScript heap out of memory`,
+ * `Array buffer allocation failed`.
+ */
 const OUT_OF_MEMORY = /out of memory|allocation failed/i
 
 /**
- * What is known about the memory of a process. Between two samples it may run out of memory, and then ends by a signal, or no
- * longer answers, which does not say why.
+ * What is known about the memory of a process. Between two samples it may run out of memory, and
+ * then ends by a signal, or no longer answers, which does not say why.
  */
 export class MemoryEvidence {
   #residentBytes = 0

@@ -5,7 +5,10 @@ const MS_PER_TICK = 10
 const NS_PER_MS = 1_000_000
 /** Larger than each of the files that are read. */
 const MAX_FILE_BYTES = 4096
-/** Positions of fields in `/proc/<pid>/stat` (proc_pid_stat(5)), counted from the first one after the name of the program. */
+/**
+ * Positions of fields in `/proc/<pid>/stat` (proc_pid_stat(5)), counted from the first one after
+ * the name of the program.
+ */
 const STATE = 0
 const USER_TICKS = 11
 const SYSTEM_TICKS = 12
@@ -16,11 +19,17 @@ export interface ProcessUsage {
   cpuMs: number
   /** Memory in use, without the part that is swapped out. */
   residentBytes: number
-  /** Time since the start in which the main thread waited for a processor. 0 if the kernel does not report it. */
+  /**
+   * Time since the start in which the main thread waited for a processor. 0 if the
+   * kernel does not report it.
+   */
   waitedMs: number
 }
 
-/** Reads the usage of one process. Its files in /proc remain open, because they are read several times a second. */
+/**
+ * Reads the usage of one process. Its files in /proc remain open, because they are read
+ * several times a second.
+ */
 export class UsageReader {
   /** Descriptors of `stat`, `status` and `schedstat`, which not all kernels have. */
   readonly #stat: number
@@ -48,7 +57,8 @@ export class UsageReader {
       // The name of the program is in parentheses, and may contain spaces and parentheses itself.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const resident = this.#readText(this.#status).match(/^VmRSS:\s+(\d+) kB/m)
-      // The file of a process that has ended contains no memory. It exists until the parent has read the exit status.
+      // The file of a process that has ended contains no memory. It exists until the parent has
+      // read the exit status.
       if (!resident) return undefined
       return {
         cpuMs: (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK,
@@ -68,8 +78,9 @@ export class UsageReader {
   }
 
   /**
-   * Returns how long the main thread has waited for a processor since its start, in ms. The kernel reports its CPU time and
-   * its waiting time, in ns. A current wait is not included until it is over, so its length so far is estimated.
+   * Returns how long the main thread has waited for a processor since its start, in ms. The kernel
+   * reports its CPU time and its waiting time, in ns. A current wait is not included until it is
+   * over, so its length so far is estimated.
    */
   #readWaitedMs(isRunnable: boolean, now: number): number {
     if (this.#schedule === undefined) return 0

@@ -7,7 +7,10 @@ describe('result limits', () => {
   it.each([
     [{ objects: Array(1001) }, /1001 objects/],
     [{ lowScoreObjects: Array(1001) }, /1001 objects/],
-    [{ counters: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, {}])) }, /1001 counters/],
+    [
+      { counters: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, {}])) },
+      /1001 counters/,
+    ],
     [events(101), /101 events for a frame/],
   ])('reject a result that is too large', (result, reason) => {
     expect(new ResultLimits(0).check(result, 0)).toMatch(reason)
@@ -16,7 +19,10 @@ describe('result limits', () => {
   it('permit a burst of events, but no flood', () => {
     const limits = new ResultLimits(0)
     const checks = Array.from({ length: 11 }, () => limits.check(events(100), 0))
-    expect(checks).toEqual([...Array(10).fill(undefined), 'it reports more than 50 events per second'])
+    expect(checks).toEqual([
+      ...Array(10).fill(undefined),
+      'it reports more than 50 events per second',
+    ])
     expect(limits.check(events(100), 1000)).toMatch(/50 events per second/)
     expect(limits.check(events(100), 2000)).toBeUndefined()
   })

@@ -6,7 +6,10 @@ const EVENTS_PER_SECOND = 50
 const MAX_OBJECTS = 1000
 const MAX_COUNTERS = 1000
 
-/** Limits how much an element reports, because all of it is published, and events are stored for ever. */
+/**
+ * Limits how much an element reports, because all of it is published, and events are stored for
+ * ever.
+ */
 export class ResultLimits {
   readonly #events: TokenBucket
 
@@ -14,7 +17,10 @@ export class ResultLimits {
     this.#events = new TokenBucket(BURST_EVENTS, EVENTS_PER_SECOND, now)
   }
 
-  /** Returns which limit a result exceeds; undefined if none. Its content has not been validated yet. */
+  /**
+   * Returns which limit a result exceeds; undefined if none. Its content has not been validated
+   * yet.
+   */
   check(result: unknown, now: number): string | undefined {
     if (typeof result !== 'object' || result === null) return undefined
     const { objects, lowScoreObjects, counters, events } = result as Record<string, unknown>

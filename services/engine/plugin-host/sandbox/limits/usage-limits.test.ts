@@ -3,7 +3,10 @@ import { UsageLimits } from './usage-limits.ts'
 
 const MIB = 2 ** 20
 
-/** Checks a process that uses this CPU time and processes these frames in each second, for some seconds. */
+/**
+ * Checks a process that uses this CPU time and processes these frames in each
+ * second, for some seconds.
+ */
 function run({
   budgetMs,
   cpuMs,
@@ -41,7 +44,8 @@ describe('usage limits', () => {
   it('ends an element that exceeds its budget, but not while its code is compiled', () => {
     expect(run({ budgetMs: 2, cpuMs: 60, frames: 30, seconds: 20 }).problem).toBeUndefined()
     expect(run({ budgetMs: 2, cpuMs: 300, frames: 30, seconds: 20 })).toMatchObject({
-      problem: 'it uses 10.0 ms of CPU time per frame, more than the budget_ms of 2 in its manifest',
+      problem:
+        'it uses 10.0 ms of CPU time per frame, more than the budget_ms of 2 in its manifest',
       second: 10,
     })
   })
@@ -54,6 +58,8 @@ describe('usage limits', () => {
 
   it('ends an element that uses several cores, also without a budget', () => {
     expect(run({ cpuMs: 1000, frames: 30, seconds: 20 }).problem).toBeUndefined()
-    expect(run({ cpuMs: 2000, frames: 30, seconds: 20 }).problem).toBe('it uses 2.0 cores, more than 1.5')
+    expect(run({ cpuMs: 2000, frames: 30, seconds: 20 }).problem).toBe(
+      'it uses 2.0 cores, more than 1.5',
+    )
   })
 })

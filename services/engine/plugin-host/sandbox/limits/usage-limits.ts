@@ -3,9 +3,15 @@ import type { ProcessUsage } from './process-usage.ts'
 /** A process that uses more memory is ended. */
 export const MAX_RESIDENT_BYTES = 512 * 2 ** 20
 
-/** The usage is judged over periods of this length, because single frames may take longer than others. */
+/**
+ * The usage is judged over periods of this length, because single frames may take longer than
+ * others.
+ */
 const PERIOD_MS = 5000
-/** CPU time in a period that is permitted in addition to the budget for frames, for example for the garbage collection. */
+/**
+ * CPU time in a period that is permitted in addition to the budget for frames, for example for
+ * the garbage collection.
+ */
 const PERIOD_BASE_CPU_MS = 250
 /** Maximum number of cores in use, averaged over a period. The frames of one channel need less. */
 const MAX_CORES = 1.5
@@ -13,13 +19,16 @@ const MAX_CORES = 1.5
 export interface UsageLimitsOptions {
   /** CPU time per frame that the manifest declares, in ms. */
   budgetMs: number | undefined
-  /** Receives CPU time per frame in ms: at the end of a period, the mean of the period, once for each of its frames. */
+  /**
+   * Receives CPU time per frame in ms: at the end of a period, the mean of the period, once
+   * for each of its frames.
+   */
   onCost(ms: number): void
 }
 
 /**
- * Checks the usage of a process: its memory in each sample, and its CPU time once per period. The CPU time of the first
- * period is not checked, because V8 still compiles the code.
+ * Checks the usage of a process: its memory in each sample, and its CPU time once per period. The
+ * CPU time of the first period is not checked, because V8 still compiles the code.
  */
 export class UsageLimits {
   readonly #options: UsageLimitsOptions
@@ -32,8 +41,8 @@ export class UsageLimits {
   }
 
   /**
-   * Checks a sample. Returns which limit is exceeded; undefined if none is. `frames` is the number of frames processed
-   * so far, undefined while the element is opened; `now` is in ms.
+   * Checks a sample. Returns which limit is exceeded; undefined if none is. `frames` is the number
+   * of frames processed so far, undefined while the element is opened; `now` is in ms.
    */
   check(
     { cpuMs, residentBytes }: Pick<ProcessUsage, 'cpuMs' | 'residentBytes'>,
@@ -62,8 +71,10 @@ export class UsageLimits {
     if (cores > MAX_CORES) return `it uses ${cores.toFixed(1)} cores, more than ${MAX_CORES}`
 
     const { budgetMs } = this.#options
-    if (budgetMs === undefined || usedMs <= budgetMs * frameCount + PERIOD_BASE_CPU_MS) return undefined
-    if (frameCount === 0) return `it uses ${usedMs} ms of CPU time in ${elapsedMs / 1000} s without a frame`
+    if (budgetMs === undefined || usedMs <= budgetMs * frameCount + PERIOD_BASE_CPU_MS)
+      return undefined
+    if (frameCount === 0)
+      return `it uses ${usedMs} ms of CPU time in ${elapsedMs / 1000} s without a frame`
     const perFrame = (usedMs / frameCount).toFixed(1)
     return `it uses ${perFrame} ms of CPU time per frame, more than the budget_ms of ${budgetMs} in its manifest`
   }

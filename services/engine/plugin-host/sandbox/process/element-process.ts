@@ -10,8 +10,9 @@ import { encodeMessage, findKind, MESSAGE_KIND, MessageDecoder } from './message
 import { DESCRIPTOR_SOCKET, MESSAGE_SOCKET } from './process-descriptors.ts'
 
 /**
- * Entry point of the sandboxed process in which an element of an uploaded plugin runs. Everything that the process may use,
- * it receives from the engine: messages through one socket, the frame rings of its channel through another.
+ * Entry point of the sandboxed process in which an element of an uploaded plugin runs. Everything
+ * that the process may use, it receives from the engine: messages through one socket, the frame
+ * rings of its channel through another.
  */
 
 const socket = new Socket({ fd: MESSAGE_SOCKET, readable: true, writable: true })

@@ -4,8 +4,9 @@ import { encodeMessage, MESSAGE_KIND, MessageDecoder } from './message-stream.ts
 import { INSPECTOR_SOCKET } from './process-descriptors.ts'
 
 /**
- * Entry point of the thread that connects a debugger with the main thread of its process. While the main thread is
- * paused, it cannot serve the debugger itself. The messages of the debugger come from the engine through a socket.
+ * Entry point of the thread that connects a debugger with the main thread of its process. While the
+ * main thread is paused, it cannot serve the debugger itself. The messages of the debugger come
+ * from the engine through a socket.
  */
 
 /** A request of the Chrome DevTools Protocol. */

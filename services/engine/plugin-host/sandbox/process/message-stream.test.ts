@@ -7,7 +7,9 @@ const limits = new Map([
 ])
 const decodeAll = (...chunks: Buffer[]) => {
   const decoder = new MessageDecoder(limits)
-  return chunks.flatMap(chunk => [...decoder.decode(chunk)].map(({ kind, body }) => [kind, String(body)]))
+  return chunks.flatMap(chunk =>
+    [...decoder.decode(chunk)].map(({ kind, body }) => [kind, String(body)]),
+  )
 }
 const answer = encodeMessage(MESSAGE_KIND.answer, { text: 'größer' })
 const entry = encodeMessage(MESSAGE_KIND.log, [1])

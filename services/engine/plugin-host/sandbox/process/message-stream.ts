@@ -1,9 +1,13 @@
 /**
- * The messages between the engine and a sandboxed process, as bytes on a socket: the length of the body in bytes (4 bytes,
- * little-endian), the kind (1 byte), and the body as JSON. The receiver checks length and kind before it parses anything.
+ * The messages between the engine and a sandboxed process, as bytes on a socket: the length of the
+ * body in bytes (4 bytes, little-endian), the kind (1 byte), and the body as JSON. The receiver
+ * checks length and kind before it parses anything.
  */
 
-/** The kinds of messages. The engine sends requests, the process all others. `infer` is a call that runs a model. */
+/**
+ * The kinds of messages. The engine sends requests, the process all others. `infer` is a
+ * call that runs a model.
+ */
 export const MESSAGE_KIND = { request: 0, answer: 1, log: 2, call: 3, infer: 4 } as const
 export type MessageKind = (typeof MESSAGE_KIND)[keyof typeof MESSAGE_KIND]
 
@@ -34,7 +38,10 @@ export type MessageLimits = ReadonlyMap<number, number>
 /** Splits the bytes of a socket into messages. */
 export class MessageDecoder {
   readonly #limits: MessageLimits
-  /** The received part of the next message. The chunks are joined only when `#expectedBytes` have arrived. */
+  /**
+   * The received part of the next message. The chunks are joined only when
+   * `#expectedBytes` have arrived.
+   */
   #chunks: Buffer[] = []
   #receivedBytes = 0
   /** Length of the header, or of the whole message as soon as its header is known. */
@@ -44,7 +51,10 @@ export class MessageDecoder {
     this.#limits = limits
   }
 
-  /** Returns the messages that `bytes` complete. Throws an `Error` if a message is of another kind or too long. */
+  /**
+   * Returns the messages that `bytes` complete. Throws an `Error` if a message is of
+   * another kind or too long.
+   */
   *decode(bytes: Buffer): Generator<{ kind: MessageKind; body: Buffer }> {
     this.#append(bytes)
     while (this.#receivedBytes >= this.#expectedBytes) {
@@ -77,6 +87,7 @@ export class MessageDecoder {
   #assertAccepted(kind: number, bodyBytes: number): void {
     const limit = this.#limits.get(kind)
     if (limit === undefined) throw new Error(`it sends messages of the unknown kind ${kind}`)
-    if (bodyBytes > limit) throw new Error(`it sends a message of ${bodyBytes} bytes, more than ${limit}`)
+    if (bodyBytes > limit)
+      throw new Error(`it sends a message of ${bodyBytes} bytes, more than ${limit}`)
   }
 }

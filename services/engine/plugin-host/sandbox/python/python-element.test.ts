@@ -117,7 +117,9 @@ class Probe(Element):
     expect(metrics).toEqual([{ values: { brightness: 0.5 }, totals: {} }])
     expect(its.logged).toContainEqual(['warn', { level: 3, plugin: 'probe' }, 'low light'])
     expect(its.logged).toContainEqual(['warn', { logger: 'library', plugin: 'probe' }, 'slow'])
-    await vi.waitFor(() => expect(its.logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']))
+    await vi.waitFor(() =>
+      expect(its.logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']),
+    )
     expect(its.crashes).toEqual([])
   })
 
@@ -234,13 +236,28 @@ return Result(events=[Outcome(outcome=[int(storage.read('count')), storage.names
 
   it.each([
     ['raises in process', 'return self.limit', /^AttributeError: .*'limit' \(element\.py:18\)$/],
-    ['returns no result', "return {'objects': []}", /process should return a Result or None, not dict/],
-    ['returns what JSON cannot express', "return Result(counters={'x': {'y': float('nan')}})", /JSON/],
-    ['needs a library that is missing', 'import cv2_missing', /apt-get install .* \(element\.py:18\)$/],
-  ])('fails with the file and line when it %s, which is not a crash', async (_, process, reason) => {
-    expect(await failWith(process)).toMatch(reason)
-    expect(its.crashes).toEqual([])
-  })
+    [
+      'returns no result',
+      "return {'objects': []}",
+      /process should return a Result or None, not dict/,
+    ],
+    [
+      'returns what JSON cannot express',
+      "return Result(counters={'x': {'y': float('nan')}})",
+      /JSON/,
+    ],
+    [
+      'needs a library that is missing',
+      'import cv2_missing',
+      /apt-get install .* \(element\.py:18\)$/,
+    ],
+  ])(
+    'fails with the file and line when it %s, which is not a crash',
+    async (_, process, reason) => {
+      expect(await failWith(process)).toMatch(reason)
+      expect(its.crashes).toEqual([])
+    },
+  )
 
   it('names the file and line of an error of its syntax', async () => {
     await expect(openModule('class Probe(Element:\n  pass')).rejects.toThrow(
@@ -265,7 +282,11 @@ import time; time.sleep(60)`,
       "kept = []\nwhile True: kept.append(b'x' * 1_000_000)",
       /MiB of memory, more than 512|MemoryError/,
     ],
-    ['reports a flood of events', 'return Result(events=[Outcome()] * 10_000)', /10000 events for a frame/],
+    [
+      'reports a flood of events',
+      'return Result(events=[Outcome()] * 10_000)',
+      /10000 events for a frame/,
+    ],
     ['logs without end', "while True: print('x' * 10_000)", /more than 256 KiB of log per second/],
     [
       'sends an answer in place of the SDK',

@@ -4,7 +4,10 @@ import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 
 /** Runs elements in Python, with the interpreter and the libraries of the machine. */
 
-/** The interpreter of the distribution. Those of users may be in folders that the services cannot read. */
+/**
+ * The interpreter of the distribution. Those of users may be in folders that the
+ * services cannot read.
+ */
 export const PYTHON = '/usr/bin/python3'
 export const PYTHON_SDK = resolve(import.meta.dirname, '../../../../../sdk/python')
 const START = resolve(PYTHON_SDK, 'eyrie_element/process/start.py')
@@ -20,16 +23,29 @@ export function assertPythonInstalled(interpreter = PYTHON): void {
   )
 }
 
-/** What a process in Python may use: it reads its package, the SDK, and the libraries of the machine, which all programs can. */
+/**
+ * What a process in Python may use: it reads its package, the SDK, and the libraries of the
+ * machine, which all programs can.
+ */
 export function createPythonPolicy(entry: string, limits: LaunchPolicy['limits']): LaunchPolicy {
   return { read: [PYTHON_SDK, dirname(entry)], execute: [PYTHON], limits }
 }
 
 /**
- * The command of a process that runs an element (`serve`) or inspects a plugin (`inspect`). Python reads no environment and no
- * settings, writes no compiled code, and uses UTF-8.
+ * The command of a process that runs an element (`serve`) or inspects a plugin (`inspect`). Python
+ * reads no environment and no settings, writes no compiled code, and uses UTF-8.
  */
 export const createPythonCommand = (
   command: 'serve' | 'inspect',
   ...args: string[]
-): [program: string, ...args: string[]] => [PYTHON, '-I', '-S', '-B', '-X', 'utf8', START, command, ...args]
+): [program: string, ...args: string[]] => [
+  PYTHON,
+  '-I',
+  '-S',
+  '-B',
+  '-X',
+  'utf8',
+  START,
+  command,
+  ...args,
+]

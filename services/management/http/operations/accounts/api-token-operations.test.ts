@@ -21,9 +21,17 @@ const statusOf = async (token: string) =>
 
 describe('API tokens', () => {
   it('are shown once, have a recognizable prefix, and are stored as a hash only', async () => {
-    const { status, response } = await management.call(create, { name: 'dashboard', scopes: ['read'] })
+    const { status, response } = await management.call(create, {
+      name: 'dashboard',
+      scopes: ['read'],
+    })
     expect(status).toBe(201)
-    expect(response).toMatchObject({ name: 'dashboard', scopes: ['read'], expires_at: null, used_at: null })
+    expect(response).toMatchObject({
+      name: 'dashboard',
+      scopes: ['read'],
+      expires_at: null,
+      used_at: null,
+    })
     expect(response.token).toMatch(/^eyrie_pat_[\w-]{43}$/)
     expect(JSON.stringify((await management.call(list)).response)).not.toContain(response.token)
     const rows = await management.database.system('test', tx => tx.select().from(apiToken))
@@ -35,7 +43,10 @@ describe('API tokens', () => {
   })
 
   it('are limited to their scopes', async () => {
-    const { response } = await management.call(create, { name: 'narrow', scopes: ['read:organization'] })
+    const { response } = await management.call(create, {
+      name: 'narrow',
+      scopes: ['read:organization'],
+    })
     const narrow = asToken(response.token)
     expect((await management.call(organizations.list, undefined, narrow)).status).toBe(200)
     const refused = await management.send(managementRoutes.site.list, {}, narrow)
@@ -49,13 +60,16 @@ describe('API tokens', () => {
   it('cannot create further credentials, with any scope', async () => {
     const { response } = await management.call(create, { name: 'all', scopes: ['read', 'write'] })
     const all = asToken(response.token)
-    expect((await management.send(create, { name: 'more', scopes: ['read'] }, all)).status).toBe(403)
+    expect((await management.send(create, { name: 'more', scopes: ['read'] }, all)).status).toBe(
+      403,
+    )
     const me = (await management.call(get, { user_id: management.superadmin.user_id })).response
     expect((await management.send(update, { ...me, change_password: false }, all)).status).toBe(403)
     const { customer, site } = managementRoutes
     for (const route of [customer.assign, customer.unassign, site.assign, site.unassign])
       expect(
-        (await management.send(route, { user_id: me.user_id, site_id: [], customer_id: [] }, all)).status,
+        (await management.send(route, { user_id: me.user_id, site_id: [], customer_id: [] }, all))
+          .status,
       ).toBe(403)
   })
 
@@ -65,7 +79,8 @@ describe('API tokens', () => {
       token,
       token_id: tokenId,
       expires_at: expiresAt,
-    } = (await management.call(create, { name: 'short', scopes: ['read'], expires_at: soon })).response
+    } = (await management.call(create, { name: 'short', scopes: ['read'], expires_at: soon }))
+      .response
     expect([expiresAt, await statusOf(token)]).toEqual([soon, 200])
     const earlier = new Date(Date.now() - 1000)
     await management.database.system('test', tx =>
@@ -119,22 +134,28 @@ describe('access tokens', () => {
     expect(await statusOf(`${head}.${changed}.${signature}`)).toBe(401)
   })
 
-  it.each(['another issuer', 'another key', 'another kind of token'])('are rejected with %s', async which => {
-    const { sub, sid, exp } = claims()
-    const other = (await crypto.subtle.generateKey('Ed25519', true, [
-      'sign',
-      'verify',
-    ])) as webcrypto.CryptoKeyPair
-    const { privateKey } = which === 'another key' ? other : await keysOf()
-    const token = await new SignJWT({ sid })
-      .setProtectedHeader({ alg: 'EdDSA', typ: which === 'another kind of token' ? 'JWT' : 'at+jwt' })
-      .setIssuer(which === 'another issuer' ? 'somebody' : 'eyrie')
-      .setSubject(sub)
-      .setIssuedAt()
-      .setExpirationTime(exp)
-      .sign(privateKey)
-    expect(await statusOf(token)).toBe(401)
-  })
+  it.each(['another issuer', 'another key', 'another kind of token'])(
+    'are rejected with %s',
+    async which => {
+      const { sub, sid, exp } = claims()
+      const other = (await crypto.subtle.generateKey('Ed25519', true, [
+        'sign',
+        'verify',
+      ])) as webcrypto.CryptoKeyPair
+      const { privateKey } = which === 'another key' ? other : await keysOf()
+      const token = await new SignJWT({ sid })
+        .setProtectedHeader({
+          alg: 'EdDSA',
+          typ: which === 'another kind of token' ? 'JWT' : 'at+jwt',
+        })
+        .setIssuer(which === 'another issuer' ? 'somebody' : 'eyrie')
+        .setSubject(sub)
+        .setIssuedAt()
+        .setExpirationTime(exp)
+        .sign(privateKey)
+      expect(await statusOf(token)).toBe(401)
+    },
+  )
 
   it('are rejected after they expire', async () => {
     const yesterday = createAccessTokens(await keysOf(), () => new Date(Date.now() - 86_400_000))
@@ -151,7 +172,9 @@ describe('access tokens', () => {
   it.each(['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer a b'])(
     'are not read from the header "%s"',
     async authorization => {
-      expect((await management.request('/user/info', { headers: { authorization } })).status).toBe(401)
+      expect((await management.request('/user/info', { headers: { authorization } })).status).toBe(
+        401,
+      )
     },
   )
 })

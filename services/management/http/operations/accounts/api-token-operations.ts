@@ -9,9 +9,9 @@ import { hashSecret } from '../../../users/opaque-token.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
 /**
- * API operations on the caller's API tokens. With such a token, a program calls the API on behalf of a user. Its
- * scopes limit what the program may do. Each operation runs in one transaction, `tx`, with the rights of the
- * caller.
+ * API operations on the caller's API tokens. With such a token, a program calls the API on behalf
+ * of a user. Its scopes limit what the program may do. Each operation runs in one transaction,
+ * `tx`, with the rights of the caller.
  */
 export function apiTokenOperations(now: () => Date): Operation[] {
   return [
@@ -20,7 +20,8 @@ export function apiTokenOperations(now: () => Date): Operation[] {
       async ({ input: { name, scopes, expires_at: expiresAt }, caller }, tx) => {
         assertKnownScopes(scopes)
         const expiryTime = expiresAt ? new Date(expiresAt) : null
-        if (expiryTime && expiryTime <= now()) throw fieldError('expires_at', 'must be in the future')
+        if (expiryTime && expiryTime <= now())
+          throw fieldError('expires_at', 'must be in the future')
 
         // Only the hash is stored: this response is the only one that contains the token.
         const token = generateApiToken()

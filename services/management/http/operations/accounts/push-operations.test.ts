@@ -12,14 +12,18 @@ const list = async (as: Parameters<typeof management.call>[2]) =>
 
 describe('push messages', () => {
   it('have one key, which the first of several concurrent calls creates', async () => {
-    const answers = await Promise.all(Array.from({ length: 4 }, () => management.call(routes.pushKey)))
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => management.call(routes.pushKey)),
+    )
     const keys = new Set(answers.map(({ response }) => response.public_key))
     expect(keys.size).toBe(1)
     const [key = ''] = keys
     expect(Buffer.from(key, 'base64url')).toHaveLength(65)
     const { secrets } = management.scheduler
     expect(
-      toPublicKey(await management.database.system('test', tx => readOrCreateVapidKey(tx, secrets))),
+      toPublicKey(
+        await management.database.system('test', tx => readOrCreateVapidKey(tx, secrets)),
+      ),
     ).toBe(key)
   })
 
@@ -38,8 +42,12 @@ describe('push messages', () => {
     ])
     expect(await list(other)).toEqual([])
     const { push_subscription_id } = response
-    expect((await management.call(routes.pushUnsubscribe, { push_subscription_id }, other)).status).toBe(404)
-    expect((await management.call(routes.pushUnsubscribe, { push_subscription_id }, viewer)).status).toBe(200)
+    expect(
+      (await management.call(routes.pushUnsubscribe, { push_subscription_id }, other)).status,
+    ).toBe(404)
+    expect(
+      (await management.call(routes.pushUnsubscribe, { push_subscription_id }, viewer)).status,
+    ).toBe(200)
     expect(await list(viewer)).toEqual([])
   })
 

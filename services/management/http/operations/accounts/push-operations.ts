@@ -14,14 +14,18 @@ import { fieldError } from '../../../errors/field-errors.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 
-/** Maximum number of browsers of a user, who could otherwise fill the database with subscriptions. */
+/**
+ * Maximum number of browsers of a user, who could otherwise fill the database with subscriptions.
+ */
 const MAX_BROWSERS = 20
 
 /** API operations on the browsers of the caller that receive push messages. */
 export const pushOperations = (secrets: Secrets): Operation[] => [
   defineMultiStepOperation(pushRoutes.pushKey, async (_, database) => {
     // The first call creates the key. This requires more rights than the caller has.
-    const key = await database.system(pushRoutes.pushKey.path, tx => readOrCreateVapidKey(tx, secrets))
+    const key = await database.system(pushRoutes.pushKey.path, tx =>
+      readOrCreateVapidKey(tx, secrets),
+    )
     return { value: { public_key: toPublicKey(key) } }
   }),
 
@@ -38,7 +42,9 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
     const { endpoint, p256dh, auth, label = '' } = input
     if (!isPublicKey(p256dh)) throw fieldError('p256dh', 'is not a public key of the curve P-256')
     // The browser may still be registered for another user.
-    await withFullScope(tx, () => tx.delete(pushSubscription).where(eq(pushSubscription.endpoint, endpoint)))
+    await withFullScope(tx, () =>
+      tx.delete(pushSubscription).where(eq(pushSubscription.endpoint, endpoint)),
+    )
     const created = firstRow(
       await tx
         .insert(pushSubscription)

@@ -18,7 +18,9 @@ const registration = () => ({
   role_key: 'superadmin',
 })
 
-/** Registers and verifies a user without a role. An administrator may register any number of users. */
+/**
+ * Registers and verifies a user without a role. An administrator may register any number of users.
+ */
 async function registerVerifiedUser() {
   const registered = registration()
   const { user_id } = (await management.call(register, registered)).response
@@ -44,9 +46,16 @@ describe('sign-in', () => {
       null,
     )
     expect(code).toBe(200)
-    expect(response).toMatchObject({ token_type: 'Bearer', user: { user_id, email, is_verified: true } })
+    expect(response).toMatchObject({
+      token_type: 'Bearer',
+      user: { user_id, email, is_verified: true },
+    })
     expect(response.expires_in).toBeGreaterThan(0)
-    const me = await management.call(getCurrent, undefined, { user_id, email, token: response.access_token })
+    const me = await management.call(getCurrent, undefined, {
+      user_id,
+      email,
+      token: response.access_token,
+    })
     expect(me.response).toMatchObject({ user_id, email, user_config: { user_id, ui_config: {} } })
     expect(me.response.last_logged_in_at).toMatch(/^\d{4}-/)
   })
@@ -63,9 +72,12 @@ describe('sign-in', () => {
     expect(await hashes({ email: 'nobody@eyrie.test', password })).toEqual(wrong)
   })
 
-  it.each(["' or 1=1 --", 'person%', '"; drop table "user"; --', '$1'])('treats %s as text', async email => {
-    expect((await management.send(auth, { email, password }, null)).status).toBe(404)
-  })
+  it.each(["' or 1=1 --", 'person%', '"; drop table "user"; --', '$1'])(
+    'treats %s as text',
+    async email => {
+      expect((await management.send(auth, { email, password }, null)).status).toBe(404)
+    },
+  )
 
   it('names the missing fields', async () => {
     const { status: code, message } = await management.send(auth, {}, null)
@@ -110,7 +122,9 @@ describe('sign-in attempts of a stranger', () => {
     const attempt = (address: string, tried: string) =>
       signIn(database, { email, password: tried }, { address, user_agent: '' }, dependencies)
     for (let n = 0; n < 10; n += 1)
-      await expect(attempt('192.0.2.66', `guess ${n}`)).rejects.toThrow('no user has this e-mail address')
+      await expect(attempt('192.0.2.66', `guess ${n}`)).rejects.toThrow(
+        'no user has this e-mail address',
+      )
     await expect(attempt('192.0.2.66', password)).rejects.toThrow('too many attempts')
     expect(await attempt('192.0.2.7', password)).toMatchObject({ session_id: expect.any(String) })
   }, 180_000)
@@ -155,10 +169,18 @@ describe('a registered user', () => {
       is_verified: false,
       is_active: true,
     }
-    expect(response).toMatchObject({ email: registered.email, ...rightless, customer_ids: [], site_ids: [] })
+    expect(response).toMatchObject({
+      email: registered.email,
+      ...rightless,
+      customer_ids: [],
+      site_ids: [],
+    })
     expect(JSON.stringify(response)).not.toMatch(/password|argon2/)
     const refused = await management.send(auth, { email: registered.email, password }, null)
-    expect([refused.status, refused.message]).toEqual([403, 'an administrator has to verify this user first'])
+    expect([refused.status, refused.message]).toEqual([
+      403,
+      'an administrator has to verify this user first',
+    ])
   })
 
   it.each(['is_verified', 'role_id', 'organization_id', 'password_hash', 'is_active'])(
@@ -175,7 +197,11 @@ describe('a registered user', () => {
 
   it('has a unique e-mail address, regardless of case', async () => {
     const { email } = await registerVerifiedUser()
-    const again = await management.send(register, { ...registration(), email: email.toUpperCase() }, null)
+    const again = await management.send(
+      register,
+      { ...registration(), email: email.toUpperCase() },
+      null,
+    )
     expect([again.status, again.message]).toEqual([409, 'email: another user has this already'])
   })
 
@@ -197,16 +223,22 @@ describe('a session', () => {
   it('continues with single-use refresh tokens, and ends when an old one is reused', async () => {
     const { me, refresh_token: refreshToken } = await registerAndSignIn()
     const { response: first } = await management.call(refresh, { refresh_token: refreshToken }, me)
-    const { response: second } = await management.call(refresh, { refresh_token: first.refresh_token }, null)
+    const { response: second } = await management.call(
+      refresh,
+      { refresh_token: first.refresh_token },
+      null,
+    )
     expect(new Set([refreshToken, first.refresh_token, second.refresh_token]).size).toBe(3)
-    expect((await management.call(getCurrent, undefined, { ...me, token: second.access_token })).status).toBe(
-      200,
-    )
+    expect(
+      (await management.call(getCurrent, undefined, { ...me, token: second.access_token })).status,
+    ).toBe(200)
     expect((await management.send(refresh, { refresh_token: refreshToken }, null)).status).toBe(401)
-    expect((await management.send(refresh, { refresh_token: second.refresh_token }, null)).status).toBe(401)
-    expect((await management.send(getCurrent, undefined, { ...me, token: second.access_token })).status).toBe(
-      401,
-    )
+    expect(
+      (await management.send(refresh, { refresh_token: second.refresh_token }, null)).status,
+    ).toBe(401)
+    expect(
+      (await management.send(getCurrent, undefined, { ...me, token: second.access_token })).status,
+    ).toBe(401)
   })
 
   it('is unaffected by forged refresh tokens', async () => {
@@ -232,10 +264,12 @@ describe('a session', () => {
     const other = await registerAndSignIn()
     expect((await management.send(logout, { refresh_token }, other.me)).status).toBe(404)
     const [mine] = (await management.call(listSessions, {}, me)).response
-    expect((await management.send(revokeSession, { session_id: mine!.session_id }, other.me)).status).toBe(
+    expect(
+      (await management.send(revokeSession, { session_id: mine!.session_id }, other.me)).status,
+    ).toBe(404)
+    expect((await management.send(listSessions, { user_id: me.user_id }, other.me)).status).toBe(
       404,
     )
-    expect((await management.send(listSessions, { user_id: me.user_id }, other.me)).status).toBe(404)
     expect((await management.call(getCurrent, undefined, me)).status).toBe(200)
   })
 
@@ -246,7 +280,8 @@ describe('a session', () => {
     expect(listed.map(({ is_current }) => is_current)).toEqual([true, false])
     await management.call(revokeSession, { session_id: listed[1]!.session_id }, me)
     expect(
-      (await management.send(getCurrent, undefined, { ...me, token: response.access_token })).status,
+      (await management.send(getCurrent, undefined, { ...me, token: response.access_token }))
+        .status,
     ).toBe(401)
     expect((await management.call(listSessions, {}, me)).response).toHaveLength(1)
   })

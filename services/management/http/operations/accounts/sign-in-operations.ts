@@ -9,7 +9,12 @@ import type { Secrets } from '../../../secrets/secrets.ts'
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../../../users/access-tokens.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { registerUser } from '../../../users/register-user.ts'
-import { findSession, listSessions, refreshSession, type StartedSession } from '../../../users/sessions.ts'
+import {
+  findSession,
+  listSessions,
+  refreshSession,
+  type StartedSession,
+} from '../../../users/sessions.ts'
 import { signIn } from '../../../users/sign-in.ts'
 import { completeSignIn } from '../../../users/submit-code.ts'
 import { describeUser } from '../../../users/user-queries.ts'
@@ -26,8 +31,8 @@ export interface SignInOperationsOptions {
 }
 
 /**
- * API operations for sign-in, registration and sessions of users. A session starts with a sign-in. Its refresh
- * token renews the access token, which authenticates requests for a short time.
+ * API operations for sign-in, registration and sessions of users. A session starts with a sign-in.
+ * Its refresh token renews the access token, which authenticates requests for a short time.
  */
 export function signInOperations({
   accessTokens,
@@ -36,7 +41,9 @@ export function signInOperations({
   isRegistrationOpen,
   now,
 }: SignInOperationsOptions): Operation[] {
-  /** Returns the response to a sign-in: a new access token, and the refresh token of the session. */
+  /**
+   * Returns the response to a sign-in: a new access token, and the refresh token of the session.
+   */
   async function issueTokens(
     database: Database,
     { user_id: userId, session_id: sessionId, refresh_token: refreshToken }: StartedSession,
@@ -63,7 +70,10 @@ export function signInOperations({
     }),
 
     defineMultiStepOperation(totpRoutes.authCode, async ({ input, context }, database) => {
-      const completing = completeSignIn(database, input, readSessionClient(context), { secrets, now })
+      const completing = completeSignIn(database, input, readSessionClient(context), {
+        secrets,
+        now,
+      })
       const started = await addRetryAfter(context, completing)
       return issueTokens(database, started)
     }),
@@ -79,7 +89,9 @@ export function signInOperations({
         await database.as(caller, signInRoutes.logout.path, async tx => {
           const current = await findSession(tx, refreshToken, now())
           if (!current)
-            throw fieldError('refresh_token', 'does not belong to any of your sessions', { code: 'id' })
+            throw fieldError('refresh_token', 'does not belong to any of your sessions', {
+              code: 'id',
+            })
           await tx
             .update(session)
             .set({ revoked_at: now() })
@@ -88,27 +100,42 @@ export function signInOperations({
       },
     ),
 
-    defineMultiStepOperation(signInRoutes.register, async ({ input, caller, context }, database) => {
-      // The route is open to anyone and does not need credentials. A client that sends invalid ones expects to be signed in.
-      if (!caller && context.req.header('Authorization'))
-        throw new EyrieError('auth', 'the credentials are invalid or expired: refresh them, or send none')
+    defineMultiStepOperation(
+      signInRoutes.register,
+      async ({ input, caller, context }, database) => {
+        // The route is open to anyone and does not need credentials. A client that sends invalid
+        // ones expects to be signed in.
+        if (!caller && context.req.header('Authorization'))
+          throw new EyrieError(
+            'auth',
+            'the credentials are invalid or expired: refresh them, or send none',
+          )
 
-      const address = getRequestClient(context).address
-      const options = { caller, address, isOpen: isRegistrationOpen, passwords, now }
-      const registering = registerUser(database, input, options)
-      const userId = await addRetryAfter(context, registering)
-      const registeredUser = await database.system(signInRoutes.register.path, tx => describeUser(tx, userId))
-      return { value: registeredUser }
-    }),
+        const address = getRequestClient(context).address
+        const options = { caller, address, isOpen: isRegistrationOpen, passwords, now }
+        const registering = registerUser(database, input, options)
+        const userId = await addRetryAfter(context, registering)
+        const registeredUser = await database.system(signInRoutes.register.path, tx =>
+          describeUser(tx, userId),
+        )
+        return { value: registeredUser }
+      },
+    ),
 
-    defineOperation(sessionRoutes.listSessions, async ({ input: { user_id: userId }, caller }, tx) => {
-      const sessions = await listSessions(tx, userId ?? caller.user_id, now())
-      const isCurrent = (sessionId: string) => sessionId === caller.session_id
-      return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }
-    }),
+    defineOperation(
+      sessionRoutes.listSessions,
+      async ({ input: { user_id: userId }, caller }, tx) => {
+        const sessions = await listSessions(tx, userId ?? caller.user_id, now())
+        const isCurrent = (sessionId: string) => sessionId === caller.session_id
+        return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }
+      },
+    ),
 
-    defineOperation(sessionRoutes.revokeSession, async ({ input: { session_id: sessionId } }, tx) => {
-      await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, sessionId))
-    }),
+    defineOperation(
+      sessionRoutes.revokeSession,
+      async ({ input: { session_id: sessionId } }, tx) => {
+        await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, sessionId))
+      },
+    ),
   ]
 }

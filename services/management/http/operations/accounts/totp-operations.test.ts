@@ -44,7 +44,8 @@ async function createUser(): Promise<SignedInUser> {
   const names = { first_name: 'Ada', last_name: 'Byron', role_key: 'viewer' }
   const { user_id } = (await management.call(register, { email, password, ...names })).response
   await management.call(setStatus, { user_id, is_active: true, is_verified: true })
-  const { access_token: accessToken } = (await management.call(auth, { email, password }, null)).response
+  const { access_token: accessToken } = (await management.call(auth, { email, password }, null))
+    .response
   return { user_id, email, token: accessToken }
 }
 
@@ -68,7 +69,8 @@ async function requestChallenge({ email }: SignedInUser): Promise<string> {
   return signInChallenge.parse(answer.response).challenge
 }
 
-const submit = (challenge: string, code: string) => management.send(authCode, { challenge, code }, null)
+const submit = (challenge: string, code: string) =>
+  management.send(authCode, { challenge, code }, null)
 
 async function signInWith(user: SignedInUser, code: string) {
   const { status: answered } = await submit(await requestChallenge(user), code)
@@ -114,8 +116,12 @@ describe('registration of an authenticator app', () => {
     const user = await createUser()
     moment = new Date(moment.getTime() + 300_000)
     expect((await management.send(enrollTotp, {}, user)).status).toBe(403)
-    expect((await management.send(enrollTotp, { current_password: 'wrong' }, user)).status).toBe(403)
-    expect((await management.send(enrollTotp, { current_password: password }, user)).status).toBe(200)
+    expect((await management.send(enrollTotp, { current_password: 'wrong' }, user)).status).toBe(
+      403,
+    )
+    expect((await management.send(enrollTotp, { current_password: password }, user)).status).toBe(
+      200,
+    )
   })
 })
 
@@ -125,7 +131,9 @@ describe('a sign-in with an authenticator app', () => {
     const challenge = await requestChallenge(user)
     const completed = await management.call(authCode, { challenge, code: code() }, null)
     const token = completed.response.access_token
-    expect((await management.call(getCurrent, undefined, { ...user, token })).response.email).toBe(user.email)
+    expect((await management.call(getCurrent, undefined, { ...user, token })).response.email).toBe(
+      user.email,
+    )
   })
 
   it('accepts the codes of the neighbouring time steps, and no others', async () => {
@@ -138,7 +146,10 @@ describe('a sign-in with an authenticator app', () => {
     ] as const) {
       const shown = code()
       moment = new Date(moment.getTime() - steps * STEP_MS)
-      expect({ steps, answered: await signInWith(user, shown) }).toEqual({ steps, answered: expected })
+      expect({ steps, answered: await signInWith(user, shown) }).toEqual({
+        steps,
+        answered: expected,
+      })
       moment = new Date(moment.getTime() + 10 * STEP_MS)
     }
   })
@@ -163,7 +174,9 @@ describe('a sign-in with an authenticator app', () => {
   it('accepts a challenge once, for five minutes, and for nothing but a sign-in', async () => {
     const { user, code } = await createUserWithApp()
     const challenge = await requestChallenge(user)
-    expect((await management.send(getCurrent, undefined, { ...user, token: challenge })).status).toBe(401)
+    expect(
+      (await management.send(getCurrent, undefined, { ...user, token: challenge })).status,
+    ).toBe(401)
     expect((await submit(challenge, code())).status).toBe(200)
     waitForNextCode()
     const reused = await submit(challenge, code())
@@ -238,7 +251,9 @@ describe('recovery codes', () => {
   it('let one of two concurrent requests with the same code pass', async () => {
     const { user, recovery_codes: recoveryCodes } = await createUserWithApp()
     const challenges = [await requestChallenge(user), await requestChallenge(user)]
-    const answers = await Promise.all(challenges.map(challenge => submit(challenge, recoveryCodes[0]!)))
+    const answers = await Promise.all(
+      challenges.map(challenge => submit(challenge, recoveryCodes[0]!)),
+    )
     expect(answers.map(answer => answer.status).sort()).toEqual([200, 403])
   })
 
@@ -272,7 +287,11 @@ describe('removal of an authenticator app', () => {
     expect((await reset(admin)).status).toBe(404)
     const { response } = await management.call(getCurrent, undefined, user)
     const unchanged = { email: user.email, role_id: response.role_id, change_password: false }
-    await management.call(update, { user_id: user.user_id, ...unchanged, organization_id: organizationId })
+    await management.call(update, {
+      user_id: user.user_id,
+      ...unchanged,
+      organization_id: organizationId,
+    })
     expect((await reset(admin)).status).toBe(200)
     expect((await management.send(auth, { email: user.email, password }, null)).status).toBe(200)
 

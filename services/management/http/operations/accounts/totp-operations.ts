@@ -17,7 +17,12 @@ import {
 import { countRecoveryCodes } from '../../../users/totp/recovery-codes.ts'
 import { assertCanManage, assertUserChanged } from '../../../users/user-authority.ts'
 import { describeUser } from '../../../users/user-queries.ts'
-import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
+import {
+  defineMultiStepOperation,
+  defineOperation,
+  type Input,
+  type Operation,
+} from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 import { assertPasswordConfirmed, type Caller } from '../../auth/confirm-caller.ts'
 import { addRetryAfter } from '../../auth/request-client.ts'
@@ -28,22 +33,32 @@ export interface TotpOperationsOptions extends CodeDependencies {
 
 const OWN_APP = `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`
 
-/** The proof that a request comes from the user: a code of the authenticator app, and the password if the user has one. */
+/**
+ * The proof that a request comes from the user: a code of the authenticator app, and the password
+ * if the user has one.
+ */
 interface ConfirmedInput {
   current_password?: string | undefined
   code: string
 }
 
-/** API operations on the authenticator app of a user, whose codes are the second step of a sign-in. */
+/**
+ * API operations on the authenticator app of a user, whose codes are the second step of a sign-in.
+ */
 export function totpOperations({ passwords, secrets, now }: TotpOperationsOptions): Operation[] {
-  /** Runs a change of the caller's own authenticator app, after checking the password and a code. */
+  /**
+   * Runs a change of the caller's own authenticator app, after checking the password and a code.
+   */
   async function runConfirmed<T>(
     database: Database,
     route: ManagementRoute,
     { caller, context, input }: Caller & { input: ConfirmedInput },
     work: Work<T>,
   ): Promise<T> {
-    await assertPasswordConfirmed(database, { caller, context }, input.current_password, { passwords, now })
+    await assertPasswordConfirmed(database, { caller, context }, input.current_password, {
+      passwords,
+      now,
+    })
     const submission = { caller, operation: route.path, code: input.code }
     return addRetryAfter(context, confirmCode(database, submission, { secrets, now }, work))
   }
@@ -63,20 +78,32 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       }
     }),
 
-    defineMultiStepOperation(totpRoutes.enrollTotp, async ({ input, caller, context }, database) => {
-      await assertPasswordConfirmed(database, { caller, context }, input.current_password, { passwords, now })
-      const { path } = totpRoutes.enrollTotp
-      const enrolment = await database.as(caller, path, async tx => {
-        const { user_id: userId, email } = await describeUser(tx, caller.user_id)
-        if (await hasIdentity(tx, userId))
-          throw new EyrieError('conflict', 'your identity provider signs you in: register the app there')
-        return enrollAuthenticator(tx, { user_id: userId, email }, secrets, now())
-      })
-      return { value: enrolment }
-    }),
+    defineMultiStepOperation(
+      totpRoutes.enrollTotp,
+      async ({ input, caller, context }, database) => {
+        await assertPasswordConfirmed(database, { caller, context }, input.current_password, {
+          passwords,
+          now,
+        })
+        const { path } = totpRoutes.enrollTotp
+        const enrolment = await database.as(caller, path, async tx => {
+          const { user_id: userId, email } = await describeUser(tx, caller.user_id)
+          if (await hasIdentity(tx, userId))
+            throw new EyrieError(
+              'conflict',
+              'your identity provider signs you in: register the app there',
+            )
+          return enrollAuthenticator(tx, { user_id: userId, email }, secrets, now())
+        })
+        return { value: enrolment }
+      },
+    ),
 
     defineOperation(totpRoutes.confirmTotp, async ({ input: { code }, caller }, tx) => {
-      const recoveryCodes = await confirmAuthenticator(tx, caller.user_id, code, { secrets, now: now() })
+      const recoveryCodes = await confirmAuthenticator(tx, caller.user_id, code, {
+        secrets,
+        now: now(),
+      })
       return { value: { recovery_codes: recoveryCodes } }
     }),
 
@@ -90,7 +117,9 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
 
     defineMultiStepOperation(totpRoutes.disableTotp, async (call, database) => {
       const { user_id: userId } = call.caller
-      await runConfirmed(database, totpRoutes.disableTotp, call, tx => removeAuthenticator(tx, userId))
+      await runConfirmed(database, totpRoutes.disableTotp, call, tx =>
+        removeAuthenticator(tx, userId),
+      )
     }),
 
     defineMultiStepOperation(totpRoutes.resetTotp, async ({ input, caller, context }, database) => {
@@ -99,9 +128,13 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       if (userId === caller.user_id) throw fieldError('user_id', OWN_APP, { code: 'conflict' })
 
       const assertAllowed = (tx: Transaction) => assertCanReset(tx, caller, input)
-      // Checked before the password, so that an unauthorized caller learns the reason, and again when the app is removed.
+      // Checked before the password, so that an unauthorized caller learns the reason, and again
+      // when the app is removed.
       await database.as(caller, path, assertAllowed)
-      await assertPasswordConfirmed(database, { caller, context }, currentPassword, { passwords, now })
+      await assertPasswordConfirmed(database, { caller, context }, currentPassword, {
+        passwords,
+        now,
+      })
       await database.as(caller, path, async tx => {
         await assertAllowed(tx)
         await removeAuthenticator(tx, userId)

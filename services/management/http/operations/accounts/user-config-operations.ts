@@ -18,8 +18,8 @@ import { defineOperation, type Input, type Operation } from '../../api/operation
 type Config = Input<typeof userRoutes.updateConfig>['user_config']
 
 /**
- * The kinds of records that can be assigned to a user. `field` is the field of the API, and `table` contains the assignments, with the
- * id of the assigned record in the column `idColumn`.
+ * The kinds of records that can be assigned to a user. `field` is the field of the API, and `table`
+ * contains the assignments, with the id of the assigned record in the column `idColumn`.
  */
 const ASSIGNMENTS = [
   {
@@ -29,11 +29,24 @@ const ASSIGNMENTS = [
     idColumn: userCustomer.customer_id,
   },
   { field: 'site_ids', table: userSite, idName: 'site_id', idColumn: userSite.site_id },
-  { field: 'channel_ids', table: userChannel, idName: 'channel_id', idColumn: userChannel.channel_id },
-  { field: 'usecase_ids', table: userUsecase, idName: 'usecase_id', idColumn: userUsecase.usecase_id },
+  {
+    field: 'channel_ids',
+    table: userChannel,
+    idName: 'channel_id',
+    idColumn: userChannel.channel_id,
+  },
+  {
+    field: 'usecase_ids',
+    table: userUsecase,
+    idName: 'usecase_id',
+    idColumn: userUsecase.usecase_id,
+  },
 ] as const
 
-/** API operations on the configuration of a user: role, assigned records, and the layout of the console. */
+/**
+ * API operations on the configuration of a user: role, assigned records, and the
+ * layout of the console.
+ */
 export const userConfigOperations: Operation[] = [
   defineOperation(userRoutes.getConfig, async ({ input: { user_id: userId } }, tx) => ({
     value: await describeUser(tx, userId),
@@ -56,7 +69,10 @@ export const userConfigOperations: Operation[] = [
         organization_id: organizationId = target.organization_id,
         ui_config: uiConfig = target.ui_config,
       } = config
-      await assertCanAssign(tx, caller, target, { role_id: roleId, organization_id: organizationId })
+      await assertCanAssign(tx, caller, target, {
+        role_id: roleId,
+        organization_id: organizationId,
+      })
       if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
       const updatedRows = await tx
@@ -71,9 +87,16 @@ export const userConfigOperations: Operation[] = [
   ),
 ]
 
-const RIGHTS_FIELDS = ['role_id', 'organization_id', ...ASSIGNMENTS.map(({ field }) => field)] as const
+const RIGHTS_FIELDS = [
+  'role_id',
+  'organization_id',
+  ...ASSIGNMENTS.map(({ field }) => field),
+] as const
 
-/** Returns whether the new configuration differs from the current one in any field that grants rights. */
+/**
+ * Returns whether the new configuration differs from the current one in any field that grants
+ * rights.
+ */
 function changesRights(config: Config, target: DescribedUser): boolean {
   return RIGHTS_FIELDS.some(field => {
     const configured = config[field]
@@ -82,21 +105,29 @@ function changesRights(config: Config, target: DescribedUser): boolean {
   })
 }
 
-/** Makes lists of ids comparable, because neither the order of the ids nor their case has a meaning. */
+/**
+ * Makes lists of ids comparable, because neither the order of the ids nor their case has a meaning.
+ */
 const normalizeIds = (ids: UserConfig[(typeof RIGHTS_FIELDS)[number]] | undefined) =>
   Array.isArray(ids) ? ids.map(id => id.toLowerCase()).toSorted() : ids
 
 /**
- * Replaces the assignments of a user. New ones are inserted before old ones are deleted, because the caller's right to manage the user
- * may depend on an assignment. Assignments that the caller cannot see remain.
+ * Replaces the assignments of a user. New ones are inserted before old ones are deleted,
+ * because the caller's right to manage the user may depend on an assignment. Assignments that
+ * the caller cannot see remain.
  */
-async function updateAssignments(tx: Transaction, target: DescribedUser, config: Config): Promise<void> {
+async function updateAssignments(
+  tx: Transaction,
+  target: DescribedUser,
+  config: Config,
+): Promise<void> {
   const { user_id: userId } = target
   for (const { field, table, idName } of ASSIGNMENTS) {
     const addedIds = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
     if (addedIds.length === 0) continue
     const rows = addedIds.map(id => ({ user_id: userId, [idName]: id }))
-    // The cast is needed, because TypeScript cannot infer which of the tables has the column `idName`.
+    // The cast is needed, because TypeScript cannot infer which of the tables has
+    // the column `idName`.
     await tx
       .insert(table as PgTable)
       .values(rows)

@@ -3,7 +3,10 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SignedInUser } from '../../../../../test/fixtures/management/management.ts'
-import { insertRecords, type ManagementRecords } from '../../../../../test/fixtures/management/records.ts'
+import {
+  insertRecords,
+  type ManagementRecords,
+} from '../../../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { session } from '../../../db/schema/index.ts'
 
@@ -46,7 +49,13 @@ const registered = async (as: SignedInUser | null) =>
   (
     await management.call(
       register,
-      { email: `${randomUUID()}@eyrie.test`, first_name: '', last_name: '', password, role_key: '' },
+      {
+        email: `${randomUUID()}@eyrie.test`,
+        first_name: '',
+        last_name: '',
+        password,
+        role_key: '',
+      },
       as,
     )
   ).response
@@ -61,18 +70,30 @@ describe('users', () => {
   it('can change their own name, e-mail address and password, even as viewers', async () => {
     const viewer = await management.signIn('viewer')
     const email = `${randomUUID()}@eyrie.test`
-    const changed = { ...(await unchanged(viewer.user_id)), email, first_name: 'Grace', last_name: 'Hopper' }
-    const fresh = { change_password: true, password: 'another horse', confirm_password: 'another horse' }
+    const changed = {
+      ...(await unchanged(viewer.user_id)),
+      email,
+      first_name: 'Grace',
+      last_name: 'Hopper',
+    }
+    const fresh = {
+      change_password: true,
+      password: 'another horse',
+      confirm_password: 'another horse',
+    }
     const { response } = await management.call(update, { ...changed, ...fresh }, viewer)
     expect(response).toMatchObject({ email, user_name: 'Grace Hopper', role_key: 'viewer' })
-    expect((await management.call(auth, { email, password: 'another horse' }, null)).status).toBe(200)
+    expect((await management.call(auth, { email, password: 'another horse' }, null)).status).toBe(
+      200,
+    )
     expect((await management.call(getCurrent, undefined, viewer)).response.email).toBe(email)
   })
 
   it('cannot change a password or e-mail address without the current password long after sign-in', async () => {
     const { user_id: userId, email } = await registered(management.superadmin)
     await management.call(setStatus, { user_id: userId, is_active: true, is_verified: true })
-    const { access_token: accessToken } = (await management.call(auth, { email, password }, null)).response
+    const { access_token: accessToken } = (await management.call(auth, { email, password }, null))
+      .response
     const me = { user_id: userId, email, token: accessToken }
     await management.database.system('test', tx =>
       tx
@@ -82,7 +103,11 @@ describe('users', () => {
     )
     const same = await unchanged(userId)
     expect((await management.send(update, { ...same, first_name: 'Grace' }, me)).status).toBe(200)
-    const fresh = { change_password: true, password: 'another horse', confirm_password: 'another horse' }
+    const fresh = {
+      change_password: true,
+      password: 'another horse',
+      confirm_password: 'another horse',
+    }
     for (const changes of [fresh, { email: `${randomUUID()}@eyrie.test` }]) {
       const attempt = { ...same, ...changes }
       const missing = await management.send(update, attempt, me)
@@ -128,10 +153,12 @@ describe('users', () => {
     const { user_id } = viewer
     const config = (await management.call(getConfig, { user_id }, viewer)).response
     const userConfig = { ...config, ui_config: { theme: 'dark' } }
-    expect((await management.send(updateConfig, { user_id, user_config: userConfig }, viewer)).status).toBe(
-      200,
-    )
-    expect((await management.call(getCurrent, undefined, viewer)).response.user_config.ui_config).toEqual({
+    expect(
+      (await management.send(updateConfig, { user_id, user_config: userConfig }, viewer)).status,
+    ).toBe(200)
+    expect(
+      (await management.call(getCurrent, undefined, viewer)).response.user_config.ui_config,
+    ).toEqual({
       theme: 'dark',
     })
     const more = { user_id, user_config: { channel_ids: [records.channel_id] } }
@@ -153,15 +180,18 @@ describe('users', () => {
   it('reject a config with the id of another user', async () => {
     const { user_id } = records
     const userConfig = { user_id: management.superadmin.user_id }
-    const { status, response } = await management.call(updateConfig, { user_id, user_config: userConfig })
+    const { status, response } = await management.call(updateConfig, {
+      user_id,
+      user_config: userConfig,
+    })
     expect([status, response]).toMatchObject([400, { fields: [{ field: 'user_config.user_id' }] }])
   })
 
   it('cannot see other users', async () => {
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
-    expect((await management.call(list, undefined, viewer)).response.map(({ user_id }) => user_id)).toEqual([
-      viewer.user_id,
-    ])
+    expect(
+      (await management.call(list, undefined, viewer)).response.map(({ user_id }) => user_id),
+    ).toEqual([viewer.user_id])
     expect((await management.send(get, { user_id: records.user_id }, viewer)).status).toBe(404)
   })
 })
@@ -180,7 +210,8 @@ describe('administrators', () => {
     }
     const userConfig = { ...assigned, ui_config: { start: 'live' } }
     expect(
-      (await management.call(updateConfig, { user_id: userId, user_config: userConfig }, admin)).response,
+      (await management.call(updateConfig, { user_id: userId, user_config: userConfig }, admin))
+        .response,
     ).toBeNull()
     const { response } = await management.call(get, { user_id: userId }, admin)
     expect(response).toMatchObject({ ...userConfig, role_key: 'viewer', is_verified: true })
@@ -213,8 +244,13 @@ describe('administrators', () => {
     const above = await unchanged(userId)
     expect((await management.send(update, above, admin)).status).toBe(403)
     expect(
-      (await management.send(setStatus, { user_id: userId, is_active: false, is_verified: true }, admin))
-        .status,
+      (
+        await management.send(
+          setStatus,
+          { user_id: userId, is_active: false, is_verified: true },
+          admin,
+        )
+      ).status,
     ).toBe(403)
     expect((await management.send(remove, { user_id: userId }, admin)).status).toBe(403)
   })
@@ -227,9 +263,9 @@ describe('administrators', () => {
       records.site_id,
     ])
     const takeOver = { change_password: true, password, confirm_password: password }
-    expect((await management.send(update, { ...(await unchanged(userId)), ...takeOver }, admin)).status).toBe(
-      403,
-    )
+    expect(
+      (await management.send(update, { ...(await unchanged(userId)), ...takeOver }, admin)).status,
+    ).toBe(403)
     expect((await management.send(remove, { user_id: userId }, admin)).status).toBe(403)
     const changes = { user_id: userId, user_config: { channel_ids: [records.channel_id] } }
     expect((await management.send(updateConfig, changes, admin)).status).toBe(403)
@@ -237,15 +273,24 @@ describe('administrators', () => {
 
   it('cannot appoint an administrator of another organization', async () => {
     const others = await insertRecords(management.database)
-    const changes = { ...(await unchanged(records.user_id)), organization_id: others.organization_id }
+    const changes = {
+      ...(await unchanged(records.user_id)),
+      organization_id: others.organization_id,
+    }
     expect((await management.send(update, changes, admin)).status).toBe(404)
-    expect((await management.send(update, { ...changes, organization_id: null }, admin)).status).toBe(403)
+    expect(
+      (await management.send(update, { ...changes, organization_id: null }, admin)).status,
+    ).toBe(403)
   })
 
   it('end the sessions of a user and delete the API tokens when they set a password', async () => {
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
     const { token } = (
-      await management.call(managementRoutes.token.create, { name: 'script', scopes: ['read'] }, viewer)
+      await management.call(
+        managementRoutes.token.create,
+        { name: 'script', scopes: ['read'] },
+        viewer,
+      )
     ).response
     const fresh = { change_password: true, password, confirm_password: password }
     await management.call(update, { ...(await unchanged(viewer.user_id)), ...fresh }, admin)
@@ -266,14 +311,22 @@ describe('administrators', () => {
       const responses = await Promise.all(
         Array.from({ length: 6 }, () => management.call(remove, { user_id })),
       )
-      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404, 404])
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([
+        200, 404, 404, 404, 404, 404,
+      ])
     }
   })
 
   it('change only the fields that an update contains', async () => {
-    const changes = { ...(await unchanged(records.user_id)), is_verified: false, last_logged_in_at: null }
+    const changes = {
+      ...(await unchanged(records.user_id)),
+      is_verified: false,
+      last_logged_in_at: null,
+    }
     await management.call(update, changes, admin)
-    expect((await management.call(get, { user_id: records.user_id })).response.is_verified).toBe(true)
+    expect((await management.call(get, { user_id: records.user_id })).response.is_verified).toBe(
+      true,
+    )
     const { status: code, message } = await management.send(
       update,
       { ...changes, password_hash: 'mine' },
@@ -285,7 +338,11 @@ describe('administrators', () => {
 
 describe('the last superadmin', () => {
   it.each([
-    ['demoted', update, async (userId: string) => ({ ...(await unchanged(userId)), role_id: roleIds.admin })],
+    [
+      'demoted',
+      update,
+      async (userId: string) => ({ ...(await unchanged(userId)), role_id: roleIds.admin }),
+    ],
     [
       'deactivated',
       setStatus,
@@ -293,8 +350,14 @@ describe('the last superadmin', () => {
     ],
     ['deleted', remove, async (userId: string) => ({ user_id: userId })],
   ] as const)('is not %s', async (_, route, input) => {
-    const { status: code, message } = await management.send(route, await input(management.superadmin.user_id))
-    expect([code, message]).toEqual([409, 'this is the last active superadmin: appoint another one first'])
+    const { status: code, message } = await management.send(
+      route,
+      await input(management.superadmin.user_id),
+    )
+    expect([code, message]).toEqual([
+      409,
+      'this is the last active superadmin: appoint another one first',
+    ])
   })
 
   it('remains when two superadmins demote each other concurrently', async () => {

@@ -15,7 +15,12 @@ import {
   assertUserChanged,
 } from '../../../users/user-authority.ts'
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
-import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
+import {
+  defineMultiStepOperation,
+  defineOperation,
+  type Input,
+  type Operation,
+} from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 import { assertPasswordConfirmed } from '../../auth/confirm-caller.ts'
 
@@ -28,7 +33,10 @@ export interface UserOperationsOptions {
   now(): Date
 }
 
-/** API operations on users and their roles. Each runs in transactions, `tx`, with the rights of the caller. */
+/**
+ * API operations on users and their roles. Each runs in transactions, `tx`, with the
+ * rights of the caller.
+ */
 export function userOperations({ passwords, now }: UserOperationsOptions): Operation[] {
   return [
     defineOperation(userRoutes.get, async ({ input: { user_id: userId } }, tx) => ({
@@ -37,7 +45,8 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 
     defineOperation(userRoutes.getCurrent, async ({ caller }, tx) => {
       const currentUser = await describeUser(tx, caller.user_id)
-      // `user_config` contains the rights and the console layout. The route's response schema selects these fields.
+      // `user_config` contains the rights and the console layout. The route's response schema
+      // selects these fields.
       return { value: { ...currentUser, user_config: currentUser } }
     }),
 
@@ -47,14 +56,17 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       assertCanChange(caller, input.user_id)
       if (input.change_password) assertValidPassword(input)
       const { path } = userRoutes.update
-      // Checked before the password is hashed, because hashing is expensive and an unauthorized caller must not cause it.
+      // Checked before the password is hashed, because hashing is expensive and an unauthorized
+      // caller must not cause it.
       const target = await database.as(caller, path, tx => assertCanUpdate(tx, input, caller))
       if (input.change_password || input.email !== target.email) {
         const client = { caller, context }
         await assertPasswordConfirmed(database, client, input.current_password, { passwords, now })
       }
       // `assertValidPassword` has checked that there is a password.
-      const newPasswordHash = input.change_password ? await passwords.hash(input.password!) : undefined
+      const newPasswordHash = input.change_password
+        ? await passwords.hash(input.password!)
+        : undefined
       const updatedUser = await database.as(caller, path, tx =>
         updateUser(tx, input, { caller, newPasswordHash, now: now() }),
       )
@@ -74,14 +86,21 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 
     defineOperation(
       userRoutes.setStatus,
-      async ({ input: { user_id: userId, is_active: isActive, is_verified: isVerified }, caller }, tx) => {
+      async (
+        { input: { user_id: userId, is_active: isActive, is_verified: isVerified }, caller },
+        tx,
+      ) => {
         const target = await describeUser(tx, userId)
         assertCanManage(caller, target)
         const canSignIn = isActive && isVerified
         if (!canSignIn) await assertNotLastSuperadmin(tx, target)
         await writeUser(tx, userId, { is_active: isActive, is_verified: isVerified })
         if (!canSignIn)
-          await revokeCredentials(tx, { user_id: userId, exceptSessionId: caller.session_id, now: now() })
+          await revokeCredentials(tx, {
+            user_id: userId,
+            exceptSessionId: caller.session_id,
+            now: now(),
+          })
         return { value: await describeUser(tx, userId) }
       },
     ),
@@ -101,7 +120,9 @@ interface UserUpdateContext {
   now: Date
 }
 
-/** Updates a user. A new password ends the user's other sessions and deletes the user's API tokens. */
+/**
+ * Updates a user. A new password ends the user's other sessions and deletes the user's API tokens.
+ */
 async function updateUser(
   tx: Transaction,
   input: UserUpdate,
@@ -114,7 +135,8 @@ async function updateUser(
   const firstName = input.first_name ?? target.first_name
   const lastName = input.last_name ?? target.last_name
   const userName = toUserName({ email, first_name: firstName, last_name: lastName })
-  // Drizzle does not write undefined columns: an omitted organization or password remains unchanged.
+  // Drizzle does not write undefined columns: an omitted organization or password remains
+  // unchanged.
   await writeUser(tx, userId, {
     email,
     first_name: firstName,
@@ -130,7 +152,10 @@ async function updateUser(
   return describeUser(tx, userId)
 }
 
-/** Throws `EyrieError` if the caller may not make this update. Otherwise returns the user before the update. */
+/**
+ * Throws `EyrieError` if the caller may not make this update. Otherwise returns the
+ * user before the update.
+ */
 async function assertCanUpdate(tx: Transaction, input: UserUpdate, caller: Principal) {
   await assertReferencesExist(tx, userRoutes.update, input)
   const target = await describeUser(tx, input.user_id)
@@ -140,8 +165,15 @@ async function assertCanUpdate(tx: Transaction, input: UserUpdate, caller: Princ
   return target
 }
 
-/** Updates columns of a user. Throws `EyrieError` (`rights`) if the caller can read the user but not change it. */
-async function writeUser(tx: Transaction, userId: string, columns: Partial<typeof user.$inferInsert>) {
+/**
+ * Updates columns of a user. Throws `EyrieError` (`rights`) if the caller can read the
+ * user but not change it.
+ */
+async function writeUser(
+  tx: Transaction,
+  userId: string,
+  columns: Partial<typeof user.$inferInsert>,
+) {
   const updatedRows = await tx
     .update(user)
     .set(columns)
@@ -150,7 +182,9 @@ async function writeUser(tx: Transaction, userId: string, columns: Partial<typeo
   assertUserChanged(updatedRows)
 }
 
-/** Throws `EyrieError` (`syntax`) if the new password is too short or differs from its confirmation. */
+/**
+ * Throws `EyrieError` (`syntax`) if the new password is too short or differs from its confirmation.
+ */
 function assertValidPassword({ password = '', confirm_password: confirmPassword }: UserUpdate) {
   if (password.length < MIN_PASSWORD_LENGTH)
     throw fieldError('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)

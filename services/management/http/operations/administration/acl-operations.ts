@@ -8,8 +8,8 @@ import { ROLES } from '../../../rights/principal.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 
 /**
- * API operations on the access list of the console. The list names the modules of the console and the components of
- * each module, with the roles that may see them.
+ * API operations on the access list of the console. The list names the modules of the console and
+ * the components of each module, with the roles that may see them.
  */
 export const aclOperations: Operation[] = [
   defineOperation(aclRoutes.list, async ({ input: { role_key: roleKey } }, tx) => {
@@ -17,11 +17,15 @@ export const aclOperations: Operation[] = [
     if (roleKey !== undefined && !knownRoles.some(row => row.role_key === roleKey))
       throw missingRecords([{ field: 'role_key', record: 'role' }])
 
-    const isAllowed = (row: { roles: string[] }) => roleKey === undefined || row.roles.includes(roleKey)
+    const isAllowed = (row: { roles: string[] }) =>
+      roleKey === undefined || row.roles.includes(roleKey)
     const modules = await tx.select().from(uiModule).orderBy(asc(uiModule.position))
     const components = await tx.select().from(uiComponent).orderBy(asc(uiComponent.position))
 
-    const componentsByModule = Map.groupBy(components.filter(isAllowed), ({ module_key }) => module_key)
+    const componentsByModule = Map.groupBy(
+      components.filter(isAllowed),
+      ({ module_key }) => module_key,
+    )
     const modulesWithComponents = modules.filter(isAllowed).map(row => ({
       ...row,
       components: componentsByModule.get(row.module_key) ?? [],

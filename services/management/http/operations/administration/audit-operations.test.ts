@@ -2,7 +2,10 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeAll, expect, test } from 'vitest'
 import { organizationInput } from '../../../../../test/fixtures/management/hierarchy.ts'
 import { insertRecords } from '../../../../../test/fixtures/management/records.ts'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { list } = managementRoutes.audit
 const { update } = managementRoutes.organization
@@ -15,7 +18,11 @@ beforeAll(async () => {
     await management.call(update, { ...organizationInput(name), organization_id })
 }, 180_000)
 
-const changes = (more = {}) => ({ record: 'organization', record_id: records.organization_id, ...more })
+const changes = (more = {}) => ({
+  record: 'organization',
+  record_id: records.organization_id,
+  ...more,
+})
 
 test('changes are listed with their author, newest first', async () => {
   const [newest] = (await management.call(list, changes())).response
@@ -28,9 +35,15 @@ test('changes are listed with their author, newest first', async () => {
 
 test('changes are listed by page, user and time', async () => {
   const keys = async (more: object) =>
-    (await management.call(list, changes(more))).response.map(({ after }) => after?.organization_key)
+    (await management.call(list, changes(more))).response.map(
+      ({ after }) => after?.organization_key,
+    )
   expect(await keys({ audit_limit: '1', audit_offset: '1' })).toEqual(['second'])
-  expect(await keys({ user_id: management.superadmin.user_id })).toEqual(['third', 'second', 'first'])
+  expect(await keys({ user_id: management.superadmin.user_id })).toEqual([
+    'third',
+    'second',
+    'first',
+  ])
   expect(await keys({ user_id: records.user_id })).toEqual([])
   expect(await keys({ end: '-1h' })).toEqual([])
   expect(await keys({ start: '-1h', end: 'now', audit_limit: '5000' })).toHaveLength(4)

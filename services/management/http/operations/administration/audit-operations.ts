@@ -4,7 +4,9 @@ import { and, desc, eq, gte, lte } from 'drizzle-orm'
 import { audit } from '../../../db/schema/index.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
-/** The API operation that reads the audit log: who has changed which record, newest change first. */
+/**
+ * The API operation that reads the audit log: who has changed which record, newest change first.
+ */
 export const auditOperations = (now: () => Date): Operation[] => [
   defineOperation(managementRoutes.audit.list, async ({ input }, tx) => {
     const {

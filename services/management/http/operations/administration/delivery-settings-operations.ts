@@ -15,11 +15,14 @@ import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
 /**
- * API operations on the settings for the delivery of SMS, e-mails and MQTT messages. The settings apply to all organizations, so
- * only a superadmin may read the secrets.
+ * API operations on the settings for the delivery of SMS, e-mails and MQTT messages. The settings
+ * apply to all organizations, so only a superadmin may read the secrets.
  */
 export function deliverySettingsOperations(secrets: Secrets): Operation[] {
-  /** Returns settings with their secrets if the caller asks for these and may read them, otherwise with placeholders. */
+  /**
+   * Returns settings with their secrets if the caller asks for these and may read them,
+   * otherwise with placeholders.
+   */
   const readSettings = <Settings extends object>(
     tx: Transaction,
     kind: SettingsKind<Settings>,

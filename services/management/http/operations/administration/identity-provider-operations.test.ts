@@ -46,6 +46,9 @@ describe('the settings of the identity provider', () => {
     const missing = '00000000-0000-7000-8000-000000000000'
     const entry = { group: 'g', role_key: 'viewer', site_ids: [missing] }
     const answer = await management.send(config.updateOidc, { oidc_group_roles: [entry] })
-    expect([answer.status, answer.message]).toEqual([404, 'oidc_group_roles.0.site_ids.0: no such site'])
+    expect([answer.status, answer.message]).toEqual([
+      404,
+      'oidc_group_roles.0.site_ids.0: no such site',
+    ])
   })
 })

@@ -40,7 +40,9 @@ describe('images', () => {
     expect(await uploaded.json()).toMatchObject({ response: null, response_code: 201 })
     const shown = await read(uploaded.headers.get('location')!, management.superadmin)
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
-    const { width, height } = await new Transformer(new Uint8Array(await shown.arrayBuffer())).metadata()
+    const { width, height } = await new Transformer(
+      new Uint8Array(await shown.arrayBuffer()),
+    ).metadata()
     expect([width, height]).toEqual([16, 8])
   })
 
@@ -53,7 +55,10 @@ describe('images', () => {
 
   it.each([
     ['a page that is called a picture', '<html></html>'],
-    ['a PNG that is called a JPEG', new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
+    [
+      'a PNG that is called a JPEG',
+      new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    ],
     ['a JPEG that is cut off', new Uint8Array([0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10])],
     ['nothing', ''],
   ])('are rejected with 415: %s', async (_, content) => {
@@ -64,10 +69,13 @@ describe('images', () => {
     expect((await upload(form(new Uint8Array(17 * 1024 * 1024)))).status).toBe(413)
   })
 
-  it.each([undefined, 'image/jpeg'])('are reported as missing for an empty body of type %s', async type => {
-    const reply = await upload(new Uint8Array(), type)
-    expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('image')])
-  })
+  it.each([undefined, 'image/jpeg'])(
+    'are reported as missing for an empty body of type %s',
+    async type => {
+      const reply = await upload(new Uint8Array(), type)
+      expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('image')])
+    },
+  )
 
   it('are rejected in a JSON body', async () => {
     expect((await upload('{}', 'application/json')).status).toBe(415)

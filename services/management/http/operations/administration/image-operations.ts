@@ -19,7 +19,8 @@ export const imageOperations = (store: ImageStore): Operation[] => [
     const path = `${imageId}.jpg`
     const sha256 = createHash('sha256').update(jpeg).digest('hex')
 
-    // The file is written first: a row without a file would be a broken image, but a file without a row is harmless.
+    // The file is written first: a row without a file would be a broken image, but a file
+    // without a row is harmless.
     await store.write(path, jpeg)
     await database.as(caller, imageRoutes.upload.path, async tx => {
       const organizationId = caller.memberships[0] ?? null
@@ -33,7 +34,10 @@ export const imageOperations = (store: ImageStore): Operation[] => [
       })
     })
 
-    context.header('Location', `/api/v1${imageRoutes.secure.path}?path=${path}&type=${UPLOADED_TYPE}`)
+    context.header(
+      'Location',
+      `/api/v1${imageRoutes.secure.path}?path=${path}&type=${UPLOADED_TYPE}`,
+    )
   }),
 
   defineMultiStepOperation(

@@ -1,7 +1,10 @@
 import { deflateRawSync } from 'node:zlib'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 import { shared } from '../../../../../test/fixtures/setup/shared.ts'
 import { setting } from '../../../db/schema/index.ts'
 
@@ -23,11 +26,17 @@ describe('delivery settings', () => {
   })
 
   it('seal secrets, reveal them to superadmins only, and keep hidden ones that are sent back', async () => {
-    const mail = { smtp_host: 'mail.eyrie.test', smtp_username: 'eyrie', smtp_password: 'very secret' }
+    const mail = {
+      smtp_host: 'mail.eyrie.test',
+      smtp_username: 'eyrie',
+      smtp_password: 'very secret',
+    }
     expect((await management.call(updateSmtp, mail)).response).toBeNull()
     const hidden = (await management.call(getSmtp, { is_secret: 'false' })).response
     expect(hidden.smtp_password).toBe('***')
-    expect((await management.call(getSmtp, { is_secret: 'true' }, admin)).response.smtp_password).toBe('***')
+    expect(
+      (await management.call(getSmtp, { is_secret: 'true' }, admin)).response.smtp_password,
+    ).toBe('***')
     await management.call(updateSmtp, { ...hidden, smtp_port: 25 })
     expect((await management.call(getSmtp, { is_secret: 'true' })).response).toMatchObject({
       ...mail,
@@ -35,7 +44,8 @@ describe('delivery settings', () => {
     })
     const rows = await management.database.system('test', tx => tx.select().from(setting))
     expect(JSON.stringify(rows)).not.toContain('very secret')
-    const entries = (await management.call(managementRoutes.audit.list, { record: 'setting' })).response
+    const entries = (await management.call(managementRoutes.audit.list, { record: 'setting' }))
+      .response
     expect(entries.length).toBeGreaterThan(0)
     expect(JSON.stringify(entries)).not.toMatch(/very secret|sealed1/)
   })
@@ -55,7 +65,9 @@ describe('delivery settings', () => {
   })
 
   it('reject line breaks, which would inject message headers', async () => {
-    const { status, message } = await management.send(updateSmtp, { smtp_from: 'a@b.test\r\nBcc: all' })
+    const { status, message } = await management.send(updateSmtp, {
+      smtp_from: 'a@b.test\r\nBcc: all',
+    })
     expect([status, message]).toEqual([400, 'smtp_from: must not contain a line break'])
   })
 
@@ -79,7 +91,10 @@ describe('user interface modules', () => {
     body.set('modulefile', new File([content], 'test.csv'))
     const headers = { authorization: `Bearer ${as.token}` }
     const reply = await management.request(upload.path, { method: 'POST', headers, body })
-    return { status: reply.status, ...((await reply.json()) as { message: string; response: unknown }) }
+    return {
+      status: reply.status,
+      ...((await reply.json()) as { message: string; response: unknown }),
+    }
   }
 
   it('are uploaded as a file and listed for all roles or one', async () => {
@@ -147,7 +162,9 @@ describe('user interface modules', () => {
     const reply = await management.request(upload.path, { method: 'POST', headers, body })
     expect(reply.status).toBe(200)
     const listed = (await management.call(list, {})).response
-    expect(listed.map(({ module_key, components }) => [module_key, components.length])).toEqual([['live', 1]])
+    expect(listed.map(({ module_key, components }) => [module_key, components.length])).toEqual([
+      ['live', 1],
+    ])
   })
 
   it('are rejected without the field modulefile, naming it', async () => {
@@ -155,7 +172,11 @@ describe('user interface modules', () => {
     const other = new FormData()
     other.set('file', new File([rows.join('\n')], 'test.csv'))
     for (const body of [undefined, new FormData(), other]) {
-      const reply = await management.request(upload.path, { method: 'POST', headers, ...(body && { body }) })
+      const reply = await management.request(upload.path, {
+        method: 'POST',
+        headers,
+        ...(body && { body }),
+      })
       expect([reply.status, await reply.json()]).toMatchObject([
         400,
         { response: { fields: [{ field: 'modulefile' }] } },
@@ -167,7 +188,10 @@ describe('user interface modules', () => {
     const { response } = await send('comp,x,Button,boss|chief,/path,nowhere')
     const { fields } = response as { fields: { field: string; reason: string }[] }
     expect(new Set(fields.map(({ field }) => field)).size).toBe(fields.length)
-    expect(fields).toContainEqual({ field: 'modulefile.1.role', reason: 'unknown role boss, chief' })
+    expect(fields).toContainEqual({
+      field: 'modulefile.1.role',
+      reason: 'unknown role boss, chief',
+    })
   })
 
   it('are rejected in a file larger than 1 MiB', async () => {
@@ -203,7 +227,9 @@ function zip(entries: [name: string, content: Buffer][]): Buffer {
   return Buffer.concat([...parts, ...directory, end])
 }
 
-/** Returns a minimal workbook. A cell that starts with = becomes a formula with the stored value 2. */
+/**
+ * Returns a minimal workbook. A cell that starts with = becomes a formula with the stored value 2.
+ */
 function xlsx(rows: string[][]): Buffer {
   const cell = (text: string, row: number, column: number) => {
     const position = `r="${'ABCDEF'[column]}${row + 1}"`
@@ -212,7 +238,8 @@ function xlsx(rows: string[][]): Buffer {
       : `<c ${position} t="inlineStr"><is><t>${text}</t></is></c>`
   }
   const data = rows.map(
-    (cells, n) => `<row r="${n + 1}">${cells.map((it, column) => cell(it, n, column)).join('')}</row>`,
+    (cells, n) =>
+      `<row r="${n + 1}">${cells.map((it, column) => cell(it, n, column)).join('')}</row>`,
   )
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
   const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'

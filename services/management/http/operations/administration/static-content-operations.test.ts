@@ -21,9 +21,13 @@ describe('static content', () => {
 
   it('is created, read, updated, listed by device and deleted', async () => {
     const { source_id, device_id } = hierarchy
-    const staticId = getCreatedId(await management.call(staticContent.create, { ...line, source_id }))
+    const staticId = getCreatedId(
+      await management.call(staticContent.create, { ...line, source_id }),
+    )
     const whole = { ...line, source_id, static_content_id: staticId }
-    expect((await management.call(staticContent.get, { static_id: staticId })).response).toEqual(whole)
+    expect((await management.call(staticContent.get, { static_id: staticId })).response).toEqual(
+      whole,
+    )
     await management.call(staticContent.update, { ...whole, static_content_name: 'Gate' })
     const { response } = await management.call(staticContent.list, { device_id })
     expect(response).toEqual([{ ...whole, static_content_name: 'Gate' }])

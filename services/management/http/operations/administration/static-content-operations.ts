@@ -6,9 +6,9 @@ import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
- * API operations on static content: JSON data that clients attach to a source. Each operation runs in one
- * transaction, `tx`, with the rights of the caller. `assertChanged` throws if the caller may read the record but
- * not change it.
+ * API operations on static content: JSON data that clients attach to a source. Each operation runs
+ * in one transaction, `tx`, with the rights of the caller. `assertChanged` throws if the caller may
+ * read the record but not change it.
  */
 export const staticContentOperations = [
   defineOperation(staticContentRoutes.create, async ({ input }, tx) => {
@@ -33,7 +33,10 @@ export const staticContentOperations = [
   ),
 
   defineLookup(staticContentRoutes.get, async ({ input: { static_id: staticId } }, tx) => {
-    const [row] = await tx.select().from(staticContent).where(eq(staticContent.static_content_id, staticId))
+    const [row] = await tx
+      .select()
+      .from(staticContent)
+      .where(eq(staticContent.static_content_id, staticId))
     return row
   }),
 

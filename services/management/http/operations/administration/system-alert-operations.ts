@@ -14,9 +14,12 @@ import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
 /** API operations on system alerts, and on the settings that decide how they are reported. */
 export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
-  defineOperation(systemAlertRoutes.get, async ({ input: { system_alert_id: systemAlertId } }, tx) => ({
-    value: await findAlert(tx, systemAlertId),
-  })),
+  defineOperation(
+    systemAlertRoutes.get,
+    async ({ input: { system_alert_id: systemAlertId } }, tx) => ({
+      value: await findAlert(tx, systemAlertId),
+    }),
+  ),
 
   defineOperation(systemAlertRoutes.list, async ({ input }, tx) => {
     const {
@@ -62,7 +65,10 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
   }),
 ]
 
-const STATE_CONDITIONS = { open: isNull(systemAlert.ended_at), closed: isNotNull(systemAlert.ended_at) }
+const STATE_CONDITIONS = {
+  open: isNull(systemAlert.ended_at),
+  closed: isNotNull(systemAlert.ended_at),
+}
 
 const selectAlerts = (tx: Transaction) =>
   tx
@@ -71,7 +77,10 @@ const selectAlerts = (tx: Transaction) =>
     .leftJoin(source, eq(source.source_id, systemAlert.source_id))
     .$dynamic()
 
-/** Returns a system alert as the API shows it. Throws `EyrieError` (`id`) if it does not exist or is invisible to the caller. */
+/**
+ * Returns a system alert as the API shows it. Throws `EyrieError` (`id`) if it does not exist or is
+ * invisible to the caller.
+ */
 async function findAlert(tx: Transaction, systemAlertId: string) {
   const [row] = await selectAlerts(tx).where(eq(systemAlert.system_alert_id, systemAlertId))
   if (!row) throw missingRecords([{ field: 'system_alert_id', record: 'system_alert' }])

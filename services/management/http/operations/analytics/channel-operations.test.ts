@@ -18,7 +18,9 @@ const pipelineInput = (more: object = {}) => ({
   pipeline_name: 'Crossings',
   pipeline_usecase: 'line-crossing',
   pipeline_reference_key: ++count,
-  pipeline_elements: { elements: [{ name: 'line-crossing', config: { [own.source_id]: { lines: [] } } }] },
+  pipeline_elements: {
+    elements: [{ name: 'line-crossing', config: { [own.source_id]: { lines: [] } } }],
+  },
   ...more,
 })
 
@@ -29,12 +31,14 @@ describe('pipelines', () => {
     expect([reply.status, reply.response]).toEqual([201, null])
     const pipelineId = getCreatedId(reply)
     const read = { ...input, pipeline_id: pipelineId, pipeline_source: [] }
-    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).response).toEqual(read)
+    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).response).toEqual(
+      read,
+    )
     expect((await management.call(pipeline.list)).response).toContainEqual(read)
     await management.send(pipeline.update, { ...read, pipeline_name: 'Doors' })
-    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
-      'Doors',
-    )
+    expect(
+      (await management.call(pipeline.get, { pipeline_id: pipelineId })).response.pipeline_name,
+    ).toBe('Doors')
     expect(await management.call(pipeline.delete, { pipeline_id: pipelineId })).toMatchObject({
       status: 200,
       response: null,
@@ -49,9 +53,9 @@ describe('pipelines', () => {
       status: 409,
       message: expect.stringContaining('pipeline_reference_key'),
     })
-    expect((await management.call(pipeline.create, { ...input, engine_id: other.engine_id })).status).toBe(
-      201,
-    )
+    expect(
+      (await management.call(pipeline.create, { ...input, engine_id: other.engine_id })).status,
+    ).toBe(201)
   })
 
   it.each([
@@ -64,7 +68,9 @@ describe('pipelines', () => {
     [
       {
         pipeline_elements: {
-          elements: [{ name: 'line-crossing', config: { '0198a000-0000-7000-8000-000000000000': {} } }],
+          elements: [
+            { name: 'line-crossing', config: { '0198a000-0000-7000-8000-000000000000': {} } },
+          ],
         },
       },
       404,
@@ -89,7 +95,9 @@ describe('pipelines', () => {
     expect(status).toBe(200)
     const names = response.default_data.elements.map(({ name }) => name)
     expect(names).toEqual(['infer', 'object-tracking', 'line-crossing'])
-    expect(await management.call(pipeline.defaultElement, { usecase_key: 'nonsense' })).toMatchObject({
+    expect(
+      await management.call(pipeline.defaultElement, { usecase_key: 'nonsense' }),
+    ).toMatchObject({
       status: 404,
       message: expect.stringContaining('usecase_key'),
     })
@@ -144,7 +152,11 @@ describe('channels', () => {
     expect(await management.send(channel.update, { ...read, channel_name: 'Gate' })).toMatchObject({
       status: 200,
     })
-    await management.call(channel.update, { ...response, usecase_key: 'occupancy', channel_favorite: true })
+    await management.call(channel.update, {
+      ...response,
+      usecase_key: 'occupancy',
+      channel_favorite: true,
+    })
     expect((await management.call(channel.get, response)).response).toMatchObject({
       channel_name: 'Gate',
       usecase_key: 'occupancy',
@@ -166,13 +178,15 @@ describe('channels', () => {
   it('are unique for source and pipeline, which must be on the same engine', async () => {
     const { input } = await add()
     expect((await management.call(channel.create, input)).status).toBe(409)
-    expect(await management.call(channel.create, { ...input, pipeline_id: other.pipeline_id })).toMatchObject(
-      {
-        status: 409,
-        message: expect.stringContaining('pipeline_id'),
-      },
-    )
-    expect(await management.call(channel.create, { ...input, usecase_key: 'nonsense' })).toMatchObject({
+    expect(
+      await management.call(channel.create, { ...input, pipeline_id: other.pipeline_id }),
+    ).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('pipeline_id'),
+    })
+    expect(
+      await management.call(channel.create, { ...input, usecase_key: 'nonsense' }),
+    ).toMatchObject({
       status: 404,
       message: expect.stringContaining('usecase_key'),
     })
@@ -184,7 +198,10 @@ describe('channels', () => {
       message: expect.stringContaining('channel'),
     })
     const { response } = (await add()).reply
-    expect(await management.call(channel.delete, response)).toMatchObject({ status: 200, response: null })
+    expect(await management.call(channel.delete, response)).toMatchObject({
+      status: 200,
+      response: null,
+    })
     expect((await management.call(channel.get, response)).status).toBe(404)
   })
 

@@ -24,30 +24,35 @@ interface ChannelDependencies {
 }
 
 /**
- * API operations on channels and usecases, and tickets for the live views of channels. A channel is a source that
- * is analysed by a pipeline. Its usecase is what the pipeline looks for. `assertChanged` throws if the caller may read
- * a record but not change it.
+ * API operations on channels and usecases, and tickets for the live views of channels. A channel is
+ * a source that is analysed by a pipeline. Its usecase is what the pipeline looks for.
+ * `assertChanged` throws if the caller may read a record but not change it.
  */
 export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
-  defineOperation(channelRoutes.create, async ({ input: { usecase_key: usecaseKey, ...fields } }, tx) => {
-    const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
-    const usecaseId = await findUsecaseId(tx, usecaseKey)
-    const created = firstRow(
-      await tx
-        .insert(channel)
-        .values({ ...fields, ...location, usecase_id: usecaseId })
-        .returning(),
-    )
-    const { channel_id: channelId } = created
-    return { value: { channel_id: channelId }, createdId: channelId }
-  }),
+  defineOperation(
+    channelRoutes.create,
+    async ({ input: { usecase_key: usecaseKey, ...fields } }, tx) => {
+      const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
+      const usecaseId = await findUsecaseId(tx, usecaseKey)
+      const created = firstRow(
+        await tx
+          .insert(channel)
+          .values({ ...fields, ...location, usecase_id: usecaseId })
+          .returning(),
+      )
+      const { channel_id: channelId } = created
+      return { value: { channel_id: channelId }, createdId: channelId }
+    },
+  ),
 
   defineOperation(
     channelRoutes.update,
     async ({ input: { channel_id: channelId, usecase_key: usecaseKey, ...fields } }, tx) => {
       const current = await getChannel(tx, channelId)
-      const { source_id: sourceId = current.source_id, pipeline_id: pipelineId = current.pipeline_id } =
-        fields
+      const {
+        source_id: sourceId = current.source_id,
+        pipeline_id: pipelineId = current.pipeline_id,
+      } = fields
       const isReconnected = sourceId !== current.source_id || pipelineId !== current.pipeline_id
 
       const values: Partial<typeof channel.$inferInsert> = { channel_id: channelId, ...fields }
@@ -57,7 +62,9 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
         values.channel_sid = null
       }
       if (usecaseKey !== undefined) values.usecase_id = await findUsecaseId(tx, usecaseKey)
-      assertChanged(await tx.update(channel).set(values).where(eq(channel.channel_id, channelId)).returning())
+      assertChanged(
+        await tx.update(channel).set(values).where(eq(channel.channel_id, channelId)).returning(),
+      )
     },
   ),
 
@@ -70,11 +77,14 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
     return row
   }),
 
-  defineOperation(channelRoutes.list, async ({ input: { site_id: siteId, source_id: sourceId } }, tx) => {
-    const siteCondition = siteId ? eq(channel.site_id, siteId) : undefined
-    const sourceCondition = sourceId ? eq(channel.source_id, sourceId) : undefined
-    return { value: await findSourceChannels(tx, and(siteCondition, sourceCondition)) }
-  }),
+  defineOperation(
+    channelRoutes.list,
+    async ({ input: { site_id: siteId, source_id: sourceId } }, tx) => {
+      const siteCondition = siteId ? eq(channel.site_id, siteId) : undefined
+      const sourceCondition = sourceId ? eq(channel.source_id, sourceId) : undefined
+      return { value: await findSourceChannels(tx, and(siteCondition, sourceCondition)) }
+    },
+  ),
 
   defineOperation(usecaseRoutes.list, async (_, tx) => ({
     value: await tx.select().from(usecase).orderBy(asc(usecase.usecase_name)),
@@ -94,7 +104,10 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
   }),
 ]
 
-/** Returns the URLs of the live view of a channel in each format. The ticket in the URLs authorizes the view. */
+/**
+ * Returns the URLs of the live view of a channel in each format. The ticket in the URLs
+ * authorizes the view.
+ */
 function createViewUrls(baseUrl: string, channelId: string, ticket: string) {
   const createUrl = (format: string) => {
     const url = new URL(`/media/${channelId}/${format}`, baseUrl)
@@ -107,9 +120,10 @@ function createViewUrls(baseUrl: string, channelId: string, ticket: string) {
 }
 
 /**
- * Returns the columns of a channel that follow from its source. A pipeline without an organization is assigned to the organization of
- * the source. Throws `EyrieError` (`conflict`) if the pipeline belongs to another organization, or if it runs on another engine than a
- * source that is pinned to its engine.
+ * Returns the columns of a channel that follow from its source. A pipeline without an
+ * organization is assigned to the organization of the source. Throws `EyrieError` (`conflict`) if
+ * the pipeline belongs to another organization, or if it runs on another engine than a source
+ * that is pinned to its engine.
  */
 async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: string) {
   const {
@@ -122,7 +136,8 @@ async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: st
 
   // For a source that is not pinned, management creates the pipeline on the engine of the source.
   if (placement === 'pinned' && pipelineRow.engine_id !== engineId) {
-    const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
+    const reason =
+      "runs on another engine than the source: choose a pipeline of the source's engine"
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
   if (pipelineRow.organization_id === null) {
@@ -131,7 +146,8 @@ async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: st
       .set({ organization_id: organizationId })
       .where(eq(pipeline.pipeline_id, pipelineId))
   } else if (pipelineRow.organization_id !== organizationId) {
-    const reason = 'belongs to another organization than the source: create a pipeline for this organization'
+    const reason =
+      'belongs to another organization than the source: create a pipeline for this organization'
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
   return { engine_id: engineId, site_id: siteId }

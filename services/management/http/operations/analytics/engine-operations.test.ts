@@ -8,7 +8,16 @@ import {
 } from '../../../../../test/fixtures/management/shared-management.ts'
 import { engineStatistics, engine as table } from '../../../db/schema/index.ts'
 
-const { create, update, delete: remove, list, stats, status, drift, repair } = managementRoutes.engine
+const {
+  create,
+  update,
+  delete: remove,
+  list,
+  stats,
+  status,
+  drift,
+  repair,
+} = managementRoutes.engine
 
 describe('engines', () => {
   const management = sharedManagement()
@@ -64,7 +73,9 @@ describe('engines', () => {
       status: 200,
       response: null,
     })
-    expect((await management.call(status, { engine_id: engineId })).response.engine_name).toBe('Back')
+    expect((await management.call(status, { engine_id: engineId })).response.engine_name).toBe(
+      'Back',
+    )
     expect(await keyOf()).toBe(before)
     await management.send(update, { ...read, engine_key: 'another' })
     expect(await keyOf()).not.toBe(before)
@@ -79,7 +90,9 @@ describe('engines', () => {
     const { engine_key, ...withoutKey } = { ...input(changed), engine_id: engineId }
     const { status: answered, message } = await management.send(update, withoutKey)
     expect(answered).toBe(400)
-    expect(message).toContain('engine_key: the stored key belongs to another address: send the key too')
+    expect(message).toContain(
+      'engine_key: the stored key belongs to another address: send the key too',
+    )
     expect((await management.call(status, { engine_id: engineId })).response.engine_address).toBe(
       'engine.test',
     )
@@ -106,9 +119,14 @@ describe('engines', () => {
     expect(message).toContain(reason)
   })
 
-  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])('accept the address %s', async engineAddress => {
-    expect((await management.call(create, input({ engine_address: engineAddress }))).status).toBe(201)
-  })
+  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])(
+    'accept the address %s',
+    async engineAddress => {
+      expect((await management.call(create, input({ engine_address: engineAddress }))).status).toBe(
+        201,
+      )
+    },
+  )
 
   it('are listed by the sites that they serve, separated by commas', async () => {
     const engineId = await add()
@@ -129,9 +147,15 @@ describe('engines', () => {
     const engineId = await add()
     const admin = await management.signIn('admin', { organization: other.organization_id })
     for (const route of [stats, status, drift])
-      expect(await management.call(route, { engine_id: engineId }, admin)).toMatchObject({ status: 404 })
-    expect(await management.call(remove, { engine_id: engineId }, admin)).toMatchObject({ status: 404 })
-    const seen = (await management.send(list, { site_ids: '' }, admin)).response as { engine_id: string }[]
+      expect(await management.call(route, { engine_id: engineId }, admin)).toMatchObject({
+        status: 404,
+      })
+    expect(await management.call(remove, { engine_id: engineId }, admin)).toMatchObject({
+      status: 404,
+    })
+    const seen = (await management.send(list, { site_ids: '' }, admin)).response as {
+      engine_id: string
+    }[]
     expect(seen.map(each => each.engine_id)).toEqual([other.engine_id])
   })
 
@@ -151,7 +175,9 @@ describe('engines', () => {
       role,
       role === 'admin' ? { organization: own.organization_id } : assigned,
     )
-    expect(await management.call(create, input({ engine_address: '127.0.0.1' }), user)).toMatchObject({
+    expect(
+      await management.call(create, input({ engine_address: '127.0.0.1' }), user),
+    ).toMatchObject({
       status: 403,
       message: expect.stringContaining('requires the role superadmin'),
     })
@@ -172,9 +198,9 @@ describe('engines', () => {
       status: 403,
       message: expect.stringContaining('the role superadmin'),
     })
-    expect((await management.call(update, { engine_key: 'top-secret', ...renamed, ...change })).status).toBe(
-      200,
-    )
+    expect(
+      (await management.call(update, { engine_key: 'top-secret', ...renamed, ...change })).status,
+    ).toBe(200)
   })
 
   it('cannot be deleted while they have sources and pipelines', async () => {
@@ -216,7 +242,8 @@ describe('engines', () => {
       for (let n = 0; n < samples.length; n += 1000)
         await tx.insert(engineStatistics).values(samples.slice(n, n + 1000))
     })
-    const { engine_stats: engineStats } = (await management.call(stats, { engine_id: engineId })).response
+    const { engine_stats: engineStats } = (await management.call(stats, { engine_id: engineId }))
+      .response
     expect(engineStats.length).toBeGreaterThan(900)
     expect(engineStats.length).toBeLessThanOrEqual(1001)
     expect(engineStats[0]).toMatchObject({ time: '2026-01-01T00:00:00.000Z', mem_physical: 1000 })

@@ -13,7 +13,12 @@ import { findWhollyVisible } from '../../../inventory/pipelines.ts'
 import { assertRole } from '../../../rights/access.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
+import {
+  defineMultiStepOperation,
+  defineOperation,
+  type Input,
+  type Operation,
+} from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
@@ -25,9 +30,10 @@ export interface EngineOperationsOptions {
 }
 
 /**
- * API operations on registered engines: their connection settings, their state and load, and their drift, which is
- * the difference between an engine and its stored configuration. `engine_key` is the token that the
- * engine requires; it is stored encrypted. `assertChanged` throws if the caller may read a record but not change it.
+ * API operations on registered engines: their connection settings, their state and load, and their
+ * drift, which is the difference between an engine and its stored configuration. `engine_key` is
+ * the token that the engine requires; it is stored encrypted. `assertChanged` throws if the caller
+ * may read a record but not change it.
  */
 export function engineOperations({ secrets, fleet, egress }: EngineOperationsOptions): Operation[] {
   return [
@@ -38,7 +44,11 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
         const created = firstRow(
           await tx
             .insert(engine)
-            .values({ ...fields, organization_id: organizationId, engine_key: secrets.encrypt(engineKey) })
+            .values({
+              ...fields,
+              organization_id: organizationId,
+              engine_key: secrets.encrypt(engineKey),
+            })
             .returning(),
         )
         await setSites(tx, created.engine_id, siteIds)
@@ -52,7 +62,9 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
       if (engineKey === undefined) await assertAddressUnchanged(tx, engineId, fields)
       const encryptedKey = engineKey === undefined ? {} : { engine_key: secrets.encrypt(engineKey) }
       const values = { ...fields, ...encryptedKey, engine_updated_at: new Date() }
-      assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engineId)).returning())
+      assertChanged(
+        await tx.update(engine).set(values).where(eq(engine.engine_id, engineId)).returning(),
+      )
       if (siteIds) await setSites(tx, engineId, siteIds)
     }),
 
@@ -109,7 +121,10 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
     }),
   ]
 
-  /** Returns the drift of the records that the caller may see. A pipeline is included only if all its channels are visible. */
+  /**
+   * Returns the drift of the records that the caller may see. A pipeline is included only if all
+   * its channels are visible.
+   */
   async function readDrift(database: Database, caller: Principal, engineId: string) {
     const { drift, ...report } = await fleet.readDriftReport(database, engineId)
     if (caller.role === 'superadmin') return { engine_id: engineId, ...report, drift }
@@ -120,7 +135,10 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
         .select({ source_id: source.source_id })
         .from(source)
         .where(inArray(source.source_id, ids))
-      return new Set([...sources.map(({ source_id }) => source_id), ...(await findWhollyVisible(tx, ids))])
+      return new Set([
+        ...sources.map(({ source_id }) => source_id),
+        ...(await findWhollyVisible(tx, ids)),
+      ])
     })
     return {
       engine_id: engineId,
@@ -133,8 +151,9 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
 type EngineUpdate = Input<typeof engineRoutes.update>
 
 /**
- * Throws `EyrieError` (`rights`) if the caller changes where the management service connects to, or with which token. An
- * administrator of one organization could otherwise make the appliance connect to any server of its networks.
+ * Throws `EyrieError` (`rights`) if the caller changes where the management service connects to, or
+ * with which token. An administrator of one organization could otherwise make the appliance connect
+ * to any server of its networks.
  */
 async function assertMayConnect(
   tx: Transaction,
@@ -163,15 +182,19 @@ async function assertMayConnect(
 }
 
 /**
- * Throws `EyrieError` (`syntax`) if an update without a key changes the address. The stored key would be sent to the new address, where
- * a caller who does not know the key could read it.
+ * Throws `EyrieError` (`syntax`) if an update without a key changes the address. The stored key
+ * would be sent to the new address, where a caller who does not know the key could read it.
  */
 async function assertAddressUnchanged(
   tx: Transaction,
   engineId: string,
   changed: Omit<EngineUpdate, 'engine_id'>,
 ) {
-  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engineId)).for('update')
+  const [stored] = await tx
+    .select()
+    .from(engine)
+    .where(eq(engine.engine_id, engineId))
+    .for('update')
   if (!stored || stored.engine_key === '') return
   // The case of a host name has no meaning.
   const isUnchanged =
@@ -205,8 +228,9 @@ async function setSites(tx: Transaction, engineId: string, siteIds: string[]) {
 }
 
 /**
- * Returns the organization that owns a new engine: the organization of its sites. Null: the engine belongs to the whole
- * installation. Throws `EyrieError` (`syntax`) if the sites belong to several organizations.
+ * Returns the organization that owns a new engine: the organization of its sites. Null: the
+ * engine belongs to the whole installation. Throws `EyrieError` (`syntax`) if the sites belong to
+ * several organizations.
  */
 async function findOwnerOrganization(tx: Transaction, siteIds: string[]): Promise<string | null> {
   const sites = await tx

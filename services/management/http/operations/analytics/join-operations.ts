@@ -1,6 +1,10 @@
 import { engineRoutes } from '@eyrie/contract/management/index'
 import { getRequestClient } from '@eyrie/kit'
-import { createJoinToken, deleteJoinToken, listJoinTokens } from '../../../fleet/registry/join-tokens.ts'
+import {
+  createJoinToken,
+  deleteJoinToken,
+  listJoinTokens,
+} from '../../../fleet/registry/join-tokens.ts'
 import { type JoinOptions, joinEngine } from '../../../fleet/registry/joined-engines.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
@@ -20,9 +24,14 @@ export const joinOperations = (options: JoinOptions): Operation[] => [
     value: await createJoinToken(tx, input),
   })),
 
-  defineOperation(engineRoutes.listJoinTokens, async (_, tx) => ({ value: await listJoinTokens(tx) })),
+  defineOperation(engineRoutes.listJoinTokens, async (_, tx) => ({
+    value: await listJoinTokens(tx),
+  })),
 
-  defineOperation(engineRoutes.deleteJoinToken, async ({ input: { join_token_id: joinTokenId } }, tx) => {
-    assertChanged(await deleteJoinToken(tx, joinTokenId))
-  }),
+  defineOperation(
+    engineRoutes.deleteJoinToken,
+    async ({ input: { join_token_id: joinTokenId } }, tx) => {
+      assertChanged(await deleteJoinToken(tx, joinTokenId))
+    },
+  ),
 ]

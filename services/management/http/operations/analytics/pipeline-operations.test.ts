@@ -16,13 +16,20 @@ describe('pipelines', () => {
   const hierarchy = sharedHierarchy(management, 'first')
   let keys = 100
 
-  const crossing = (config: Record<string, unknown> = {}) => ({ name: 'line-crossing', args: {}, config })
+  const crossing = (config: Record<string, unknown> = {}) => ({
+    name: 'line-crossing',
+    args: {},
+    config,
+  })
   const input = (more: Record<string, unknown> = {}) => ({
     engine_id: hierarchy.engine_id,
     pipeline_name: 'Crossings',
     pipeline_usecase: 'line-crossing',
     pipeline_reference_key: ++keys,
-    pipeline_elements: { elements: [{ name: 'motion', args: { history: 5 } }] } as Record<string, unknown>,
+    pipeline_elements: { elements: [{ name: 'motion', args: { history: 5 } }] } as Record<
+      string,
+      unknown
+    >,
     ...more,
   })
   const create = async (more: Record<string, unknown> = {}) =>
@@ -76,18 +83,22 @@ describe('pipelines', () => {
     const pipelineId = await create({ pipeline_source: [7] })
     const { response } = await management.call(pipeline.get, { pipeline_id: pipelineId })
     expect(response.pipeline_source).toEqual([])
-    expect((await management.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status).toBe(
-      200,
-    )
-    expect((await management.call(pipeline.get, { pipeline_id: pipelineId })).response.pipeline_name).toBe(
-      'Renamed',
-    )
+    expect(
+      (await management.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status,
+    ).toBe(200)
+    expect(
+      (await management.call(pipeline.get, { pipeline_id: pipelineId })).response.pipeline_name,
+    ).toBe('Renamed')
   })
 
   it('have a number that is unique on their engine', async () => {
-    const { pipeline_reference_key } = (await management.call(pipeline.get, { pipeline_id: await create() }))
-      .response
-    const { status, response } = await management.send(pipeline.create, input({ pipeline_reference_key }))
+    const { pipeline_reference_key } = (
+      await management.call(pipeline.get, { pipeline_id: await create() })
+    ).response
+    const { status, response } = await management.send(
+      pipeline.create,
+      input({ pipeline_reference_key }),
+    )
     expect([status, getInvalidFields(response)]).toEqual([
       409,
       expect.arrayContaining(['pipeline_reference_key']),
@@ -139,7 +150,10 @@ describe('pipelines', () => {
     const created = await management.send(pipeline.create, withConfig({ [sourceId]: {} }))
     expect(created.status).toBe(201)
     for (const key of ['', ' ', '0', 'entrance', `${sourceId},`]) {
-      const { status, message, response } = await management.send(pipeline.create, withConfig({ [key]: {} }))
+      const { status, message, response } = await management.send(
+        pipeline.create,
+        withConfig({ [key]: {} }),
+      )
       expect([status, getInvalidFields(response)]).toEqual([400, [field]])
       expect(message).toBe(
         `${field}: "${key}" does not name a source: the keys of this config are ids of sources, as /source/list returns them, several separated by commas`,
@@ -149,8 +163,13 @@ describe('pipelines', () => {
     expect((await management.send(pipeline.update, update)).status).toBe(400)
 
     const twice = withConfig({ [sourceId]: {}, [` ${sourceId}`]: {} })
-    expect((await management.send(pipeline.create, twice)).message).toContain('appears more than once')
-    const unknown = await management.send(pipeline.create, withConfig({ '': {} }, 'unknown-element'))
+    expect((await management.send(pipeline.create, twice)).message).toContain(
+      'appears more than once',
+    )
+    const unknown = await management.send(
+      pipeline.create,
+      withConfig({ '': {} }, 'unknown-element'),
+    )
     expect([unknown.status, unknown.message]).toEqual([
       400,
       `${field}: "" is not a valid key: a key must not be empty`,
@@ -159,7 +178,9 @@ describe('pipelines', () => {
 
   it('drop references to a deleted source, so that they can be sent back unchanged', async () => {
     const { device_id: deviceId, engine_id: engineId, source_id: sourceId } = hierarchy
-    const gone = getCreatedId(await management.call(source.create, sourceInput(deviceId, engineId, 'gone')))
+    const gone = getCreatedId(
+      await management.call(source.create, sourceInput(deviceId, engineId, 'gone')),
+    )
     const config = {
       [gone.toUpperCase()]: { lines: [1] },
       [`${gone}, ${sourceId}`]: { lines: [2] },
@@ -197,14 +218,18 @@ describe('pipelines', () => {
   it.each(['line-crossing', 'occupancy', 'social-distancing', 'ppe', 'fire-smoke', 'collision'])(
     'begins with the standard elements of %s',
     async usecaseKey => {
-      const { status, response } = await management.call(pipeline.defaultElement, { usecase_key: usecaseKey })
+      const { status, response } = await management.call(pipeline.defaultElement, {
+        usecase_key: usecaseKey,
+      })
       expect(status).toBe(200)
       expect(response.default_data.elements[0]).toMatchObject({ name: 'infer' })
     },
   )
 
   it('have no default elements for an unknown usecase', async () => {
-    const { status, response } = await management.send(pipeline.defaultElement, { usecase_key: 'none' })
+    const { status, response } = await management.send(pipeline.defaultElement, {
+      usecase_key: 'none',
+    })
     expect([status, getInvalidFields(response)]).toEqual([404, ['usecase_key']])
   })
 })

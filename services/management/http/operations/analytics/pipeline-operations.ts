@@ -3,7 +3,15 @@ import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { firstRow } from '../../../db/rows.ts'
-import { device, engine, engineState, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
+import {
+  device,
+  engine,
+  engineState,
+  pipeline,
+  site,
+  source,
+  usecase,
+} from '../../../db/schema/index.ts'
 import { fieldError, fieldErrors, missingRecords } from '../../../errors/field-errors.ts'
 import { createDefaultElements } from '../../../inventory/default-elements.ts'
 import { findPipelines, findWhollyVisible } from '../../../inventory/pipelines.ts'
@@ -19,22 +27,25 @@ const HAS_HIDDEN_SOURCES =
   'also analyses sources that you do not see: ask an administrator of the organization, or create another pipeline'
 
 /**
- * API operations on pipelines and the default elements of new pipelines. A pipeline is a sequence of elements that
- * analyze video on an engine. `pipeline_source` in the input is ignored: the channels determine the sources of a
- * pipeline.
+ * API operations on pipelines and the default elements of new pipelines. A pipeline is a sequence
+ * of elements that analyze video on an engine. `pipeline_source` in the input is ignored: the
+ * channels determine the sources of a pipeline.
  */
 export const pipelineOperations = [
-  defineOperation(pipelineRoutes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
-    await assertReferencedRecordsExist(tx, fields)
-    const organizationId = await findOwnerOrganization(tx, caller, fields)
-    const created = firstRow(
-      await tx
-        .insert(pipeline)
-        .values({ ...fields, organization_id: organizationId })
-        .returning(),
-    )
-    return { createdId: created.pipeline_id }
-  }),
+  defineOperation(
+    pipelineRoutes.create,
+    async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
+      await assertReferencedRecordsExist(tx, fields)
+      const organizationId = await findOwnerOrganization(tx, caller, fields)
+      const created = firstRow(
+        await tx
+          .insert(pipeline)
+          .values({ ...fields, organization_id: organizationId })
+          .returning(),
+      )
+      return { createdId: created.pipeline_id }
+    },
+  ),
 
   defineOperation(
     pipelineRoutes.update,
@@ -42,8 +53,10 @@ export const pipelineOperations = [
       await assertReferencedRecordsExist(tx, fields)
       // The caller would remove the settings of sources that are hidden from it.
       const visibleIds = await findWhollyVisible(tx, [pipelineId])
-      if (!visibleIds.has(pipelineId)) throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
-      // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to another engine loses it.
+      if (!visibleIds.has(pipelineId))
+        throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
+      // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to
+      // another engine loses it.
       const pipelineSid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
       const values = { ...fields, pipeline_sid: pipelineSid }
       const condition = eq(pipeline.pipeline_id, pipelineId)
@@ -60,7 +73,9 @@ export const pipelineOperations = [
     return row
   }),
 
-  defineOperation(pipelineRoutes.list, async (_, tx) => ({ value: await findPipelines(tx, undefined) })),
+  defineOperation(pipelineRoutes.list, async (_, tx) => ({
+    value: await findPipelines(tx, undefined),
+  })),
 
   defineOperation(
     pipelineRoutes.defaultElement,
@@ -78,8 +93,8 @@ export const pipelineOperations = [
 ]
 
 /**
- * Throws `EyrieError` (`id`) if the usecase or a source in the configuration of an element does not exist, and `EyrieError` (`syntax`)
- * for invalid keys of such a configuration.
+ * Throws `EyrieError` (`id`) if the usecase or a source in the configuration of an element does not
+ * exist, and `EyrieError` (`syntax`) for invalid keys of such a configuration.
  */
 async function assertReferencedRecordsExist(
   tx: Transaction,
@@ -106,7 +121,10 @@ async function assertReferencedRecordsExist(
     )
 }
 
-/** Throws `EyrieError` (`syntax`) if a key of a source-dependent configuration is not a list of sources, as the engine requires. */
+/**
+ * Throws `EyrieError` (`syntax`) if a key of a source-dependent configuration is not a list of
+ * sources, as the engine requires.
+ */
 async function assertValidKeys(
   tx: Transaction,
   {
@@ -132,15 +150,20 @@ async function assertValidKeys(
     )
 }
 
-async function assertUsecaseExists(tx: Transaction, field: string, usecaseKey: string): Promise<void> {
+async function assertUsecaseExists(
+  tx: Transaction,
+  field: string,
+  usecaseKey: string,
+): Promise<void> {
   const rows = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecaseKey))
   if (rows.length === 0) throw missingRecords([{ field, record: 'usecase' }])
 }
 
 /**
- * Returns the organization that owns a new pipeline: that of the configured sources, of the engine, of the caller, or of the devices
- * of the engine, in this order. If none of them is unique, returns null for a superadmin: the pipeline will belong to the organization
- * of its first channel, and until then only superadmins see it. Throws `EyrieError` (`syntax`) for other callers.
+ * Returns the organization that owns a new pipeline: that of the configured sources, of the engine,
+ * of the caller, or of the devices of the engine, in this order. If none of them is unique, returns
+ * null for a superadmin: the pipeline will belong to the organization of its first channel, and
+ * until then only superadmins see it. Throws `EyrieError` (`syntax`) for other callers.
  */
 async function findOwnerOrganization(
   tx: Transaction,

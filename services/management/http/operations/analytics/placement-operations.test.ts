@@ -1,7 +1,11 @@
 import { ENGINE_STATUS, managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { deviceInput, getCreatedId, sourceInput } from '../../../../../test/fixtures/management/hierarchy.ts'
+import {
+  deviceInput,
+  getCreatedId,
+  sourceInput,
+} from '../../../../../test/fixtures/management/hierarchy.ts'
 import { unreachableEngine } from '../../../../../test/fixtures/management/records.ts'
 import {
   sharedHierarchy,
@@ -48,7 +52,11 @@ describe('placement', () => {
       requestedMs: 0,
       receivedMs: 0,
     }
-    const state = { engine_status: ENGINE_STATUS.online, condition: reported, provisioned_log_id: 'log' }
+    const state = {
+      engine_status: ENGINE_STATUS.online,
+      condition: reported,
+      provisioned_log_id: 'log',
+    }
     await management.database.system('test', tx =>
       tx
         .insert(engineState)
@@ -61,7 +69,9 @@ describe('placement', () => {
     created += 1
     const name = `camera ${created}`
     const { site_id: siteId, engine_id: engineId } = own
-    const deviceId = getCreatedId(await management.call(device.create, deviceInput(siteId, engineId, name)))
+    const deviceId = getCreatedId(
+      await management.call(device.create, deviceInput(siteId, engineId, name)),
+    )
     return getCreatedId(await management.call(source.create, sourceInput(deviceId, engineId, name)))
   }
 
@@ -115,11 +125,14 @@ describe('placement', () => {
       engine_id: idle,
     })
     expect(moved.status).toBe(200)
-    const read = async () => (await management.call(channel.get, { channel_id: channelId })).response
+    const read = async () =>
+      (await management.call(channel.get, { channel_id: channelId })).response
     expect(await read()).toMatchObject({ engine_id: idle, is_verified: false, channel_sid: '' })
     // Such as a client that writes what it has read before.
     const { response } = await management.call(source.get, { source_id: sourceId })
-    expect(await management.send(source.update, { ...response, engine_id: own.engine_id })).toMatchObject({
+    expect(
+      await management.send(source.update, { ...response, engine_id: own.engine_id }),
+    ).toMatchObject({
       status: 409,
       message: expect.stringContaining('POST /api/v1/placement/update-source'),
     })
@@ -140,7 +153,11 @@ describe('placement', () => {
       expect.objectContaining({ engine_id: idle, engine_status: ENGINE_STATUS.online, cores: 4 }),
     )
     expect(response.sites).toContainEqual(
-      expect.objectContaining({ site_id: own.site_id, site_placement: 'pinned', site_is_spread: false }),
+      expect.objectContaining({
+        site_id: own.site_id,
+        site_placement: 'pinned',
+        site_is_spread: false,
+      }),
     )
     expect(response.sources).toContainEqual(
       expect.objectContaining({
@@ -164,7 +181,9 @@ describe('placement', () => {
     const target = await addEngine(4, 0)
     const readUsed = async () => {
       const { engines } = (await management.call(placement.overview)).response
-      return [own.engine_id, target].map(id => engines.find(({ engine_id }) => engine_id === id)!.used)
+      return [own.engine_id, target].map(
+        id => engines.find(({ engine_id }) => engine_id === id)!.used,
+      )
     }
     const [before] = await readUsed()
     await management.call(placement.updateSource, { source_id: sourceId, engine_id: target })
@@ -181,7 +200,10 @@ describe('placement', () => {
     const ids = await Promise.all([addSource(), addSource()])
     for (const sourceId of ids) {
       await addChannel(sourceId)
-      await management.call(placement.updateSource, { source_id: sourceId, source_placement: 'automatic' })
+      await management.call(placement.updateSource, {
+        source_id: sourceId,
+        source_placement: 'automatic',
+      })
     }
     // Its sources have not been measured: each counts as an eighth of a core.
     await setState(own.engine_id, 1, 0.2)

@@ -14,8 +14,8 @@ import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
- * API operations on placement, which decides on which engine a source and its channels run. `assertChanged` throws if the caller
- * may read a record but not change it.
+ * API operations on placement, which decides on which engine a source and its channels run.
+ * `assertChanged` throws if the caller may read a record but not change it.
  */
 export const placementOperations = [
   defineLookup(placementRoutes.site, async ({ input: { site_id: siteId } }, tx) => {
@@ -27,7 +27,9 @@ export const placementOperations = [
         source_name: source.source_name,
         engine_id: source.engine_id,
         source_placement: source.source_placement,
-        placement: sql<'pinned' | 'automatic'>`coalesce(${source.source_placement}, ${row.site_placement})`,
+        placement: sql<
+          'pinned' | 'automatic'
+        >`coalesce(${source.source_placement}, ${row.site_placement})`,
       })
       .from(source)
       .where(eq(source.site_id, siteId))

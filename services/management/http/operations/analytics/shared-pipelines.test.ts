@@ -36,7 +36,9 @@ describe('pipelines of an engine that several sites share', () => {
   /** Adds a camera at a site, and returns its source. */
   async function addSource(siteId: string, name: string) {
     const { engine_id: engineId } = own
-    const deviceId = getCreatedId(await management.call(device.create, deviceInput(siteId, engineId, name)))
+    const deviceId = getCreatedId(
+      await management.call(device.create, deviceInput(siteId, engineId, name)),
+    )
     return getCreatedId(await management.call(source.create, sourceInput(deviceId, engineId, name)))
   }
 
@@ -62,7 +64,9 @@ describe('pipelines of an engine that several sites share', () => {
     })
 
   const listIds = async (as: SignedInUser) =>
-    (await management.call(pipeline.list, undefined, as)).response.map(({ pipeline_id }) => pipeline_id)
+    (await management.call(pipeline.list, undefined, as)).response.map(
+      ({ pipeline_id }) => pipeline_id,
+    )
 
   beforeAll(async () => {
     const { organization_id: organizationId, customer_id: customerId } = own
@@ -82,7 +86,9 @@ describe('pipelines of an engine that several sites share', () => {
     expect((await connect(other.source_id, pipelineId)).status).toBe(201)
     for (const user of [people.viewer, people.manager]) {
       expect(await listIds(user)).not.toContain(pipelineId)
-      expect((await management.send(pipeline.get, { pipeline_id: pipelineId }, user)).status).toBe(404)
+      expect((await management.send(pipeline.get, { pipeline_id: pipelineId }, user)).status).toBe(
+        404,
+      )
     }
     expect(await listIds(people.admin)).toContain(pipelineId)
   })
@@ -93,7 +99,9 @@ describe('pipelines of an engine that several sites share', () => {
       expect((await connect(sourceId, pipelineId)).status).toBe(201)
     for (const user of [people.viewer, people.manager]) {
       const { response } = await management.call(pipeline.get, { pipeline_id: pipelineId }, user)
-      expect(response.pipeline_elements).toMatchObject({ elements: [{ config: { [own.source_id]: line } }] })
+      expect(response.pipeline_elements).toMatchObject({
+        elements: [{ config: { [own.source_id]: line } }],
+      })
       expect(JSON.stringify(response)).not.toContain(other.source_id)
     }
     const { response: shown } = await management.call(

@@ -15,24 +15,37 @@ describe('sources', () => {
   it('are returned with their fields', async () => {
     const { device_id: deviceId, engine_id: engineId, source_id, channel_id } = hierarchy
     const { response } = await management.call(source.get, { source_id })
-    expect(response).toMatchObject({ ...sourceInput(deviceId, engineId, 'Source first'), source_id })
+    expect(response).toMatchObject({
+      ...sourceInput(deviceId, engineId, 'Source first'),
+      source_id,
+    })
     expect(response.source_channels).toMatchObject([{ channel_id }])
-    expect((await management.call(source.list, { device_id: deviceId })).response).toEqual([response])
+    expect((await management.call(source.list, { device_id: deviceId })).response).toEqual([
+      response,
+    ])
   })
 
   it('must read a stream of their device', async () => {
-    const input = { ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'no stream'), stream_id: 7 }
+    const input = {
+      ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'no stream'),
+      stream_id: 7,
+    }
     const { status, message } = await management.call(source.create, input)
     expect([status, message]).toEqual([404, 'device_id, stream_id: there is no such record here'])
   })
 
   it('may name a sub stream of their device, which an update retains or removes', async () => {
     const { device_id: deviceId, engine_id: engineId } = hierarchy
-    const device = (await management.call(managementRoutes.device.get, { device_id: deviceId })).response
+    const device = (await management.call(managementRoutes.device.get, { device_id: deviceId }))
+      .response
     const deviceStreams = [...device.device_streams, { id: 2, address: 'rtsp://127.0.0.1/sub' }]
     expect(
-      (await management.send(managementRoutes.device.update, { ...device, device_streams: deviceStreams }))
-        .status,
+      (
+        await management.send(managementRoutes.device.update, {
+          ...device,
+          device_streams: deviceStreams,
+        })
+      ).status,
     ).toBe(200)
 
     const required = sourceInput(deviceId, engineId, 'two streams')
@@ -57,7 +70,9 @@ describe('sources', () => {
   it('are updated with the fields that were read, and cannot be deleted while a channel uses them', async () => {
     const { source_id } = hierarchy
     const { response } = await management.call(source.get, { source_id })
-    expect((await management.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(200)
+    expect((await management.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(
+      200,
+    )
     expect((await management.call(source.get, { source_id })).response.source_fps).toBe(12.5)
     expect((await management.call(source.delete, { source_id })).status).toBe(409)
   })
@@ -83,7 +98,12 @@ describe('sources', () => {
   it('are found by site with the engine that reads them', async () => {
     const { site_id, engine_id, source_id } = hierarchy
     const { response } = await management.call(source.mapping, { is_default: 'false', site_id })
-    expect(response).toMatchObject({ is_default: false, site_id, engine_id, engine_address: '127.0.0.1' })
+    expect(response).toMatchObject({
+      is_default: false,
+      site_id,
+      engine_id,
+      engine_address: '127.0.0.1',
+    })
     expect(response.sources).toMatchObject([{ source_id }])
   })
 })

@@ -3,7 +3,15 @@ import { and, asc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { withFullScope } from '../../../db/full-scope.ts'
 import { firstRow } from '../../../db/rows.ts'
-import { channel, customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
+import {
+  channel,
+  customer,
+  device,
+  engine,
+  engineState,
+  site,
+  source,
+} from '../../../db/schema/index.ts'
 import { isAnyOf } from '../../../db/text-array.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
@@ -13,8 +21,8 @@ import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
- * API operations on sources, which are the streams of devices that engines read. `source_id` identifies a source
- * here; `source_sid` is the number that the engine has assigned to the source.
+ * API operations on sources, which are the streams of devices that engines read. `source_id`
+ * identifies a source here; `source_sid` is the number that the engine has assigned to the source.
  */
 export const sourceOperations = [
   defineOperation(sourceRoutes.create, async ({ input }, tx) => {
@@ -30,14 +38,20 @@ export const sourceOperations = [
     return { createdId: sourceId }
   }),
 
-  defineOperation(sourceRoutes.update, async ({ input: { source_id: sourceId, ...fields } }, tx) => {
-    const siteId = await findSiteId(tx, fields.device_id)
-    await assertMovable(tx, sourceId, fields.engine_id)
-    // When a source moves to another engine, the number that the old engine assigned becomes invalid.
-    const sourceSid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
-    const values = { ...fields, site_id: siteId, source_sid: sourceSid }
-    assertChanged(await tx.update(source).set(values).where(eq(source.source_id, sourceId)).returning())
-  }),
+  defineOperation(
+    sourceRoutes.update,
+    async ({ input: { source_id: sourceId, ...fields } }, tx) => {
+      const siteId = await findSiteId(tx, fields.device_id)
+      await assertMovable(tx, sourceId, fields.engine_id)
+      // When a source moves to another engine, the number that the old engine
+      // assigned becomes invalid.
+      const sourceSid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
+      const values = { ...fields, site_id: siteId, source_sid: sourceSid }
+      assertChanged(
+        await tx.update(source).set(values).where(eq(source.source_id, sourceId)).returning(),
+      )
+    },
+  ),
 
   defineOperation(sourceRoutes.delete, async ({ input: { source_id: sourceId } }, tx) => {
     assertChanged(await tx.delete(source).where(eq(source.source_id, sourceId)).returning())
@@ -54,29 +68,36 @@ export const sourceOperations = [
     value: await findSources(tx, eq(source.device_id, deviceId)),
   })),
 
-  defineOperation(sourceRoutes.mapping, async ({ input: { is_default: isDefault, site_id: siteId } }, tx) => {
-    // Without `site_id`, the request is about the first site of a default customer or, if `is_default` is false, of another one.
-    const condition = siteId ? eq(site.site_id, siteId) : eq(customer.is_default, isDefault)
-    const firstSite = await findFirstSite(tx, condition)
-    const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
-    // The sources of a site may be on several engines, but the response names only one.
-    const busiestEngine = await findBusiestEngine(tx, sources)
+  defineOperation(
+    sourceRoutes.mapping,
+    async ({ input: { is_default: isDefault, site_id: siteId } }, tx) => {
+      // Without `site_id`, the request is about the first site of a default customer or, if
+      // `is_default` is false, of another one.
+      const condition = siteId ? eq(site.site_id, siteId) : eq(customer.is_default, isDefault)
+      const firstSite = await findFirstSite(tx, condition)
+      const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
+      // The sources of a site may be on several engines, but the response names only one.
+      const busiestEngine = await findBusiestEngine(tx, sources)
 
-    return {
-      value: {
-        is_default: isDefault,
-        site_id: firstSite?.site_id ?? null,
-        site_name: firstSite?.site_name ?? '',
-        engine_id: busiestEngine?.engine_id ?? null,
-        engine_address: busiestEngine?.engine_address ?? '',
-        engine_hostname: busiestEngine?.engine_hostname ?? '',
-        sources,
-      },
-    }
-  }),
+      return {
+        value: {
+          is_default: isDefault,
+          site_id: firstSite?.site_id ?? null,
+          site_name: firstSite?.site_name ?? '',
+          engine_id: busiestEngine?.engine_id ?? null,
+          engine_address: busiestEngine?.engine_address ?? '',
+          engine_hostname: busiestEngine?.engine_hostname ?? '',
+          sources,
+        },
+      }
+    },
+  ),
 ]
 
-/** Returns the first site by name that meets a condition on the site or its customer. Undefined if no site does. */
+/**
+ * Returns the first site by name that meets a condition on the site or its customer.
+ * Undefined if no site does.
+ */
 async function findFirstSite(tx: Transaction, condition: SQL) {
   const [firstSite] = await tx
     .select({ site_id: site.site_id, site_name: site.site_name })
@@ -101,7 +122,9 @@ async function findSources(tx: Transaction, condition: SQL | undefined): Promise
   return rows.map(row => ({ ...row, source_channels: channelsBySource.get(row.source_id) ?? [] }))
 }
 
-/** Returns the site of a device. The API has already checked that the device of a request exists. */
+/**
+ * Returns the site of a device. The API has already checked that the device of a request exists.
+ */
 async function findSiteId(tx: Transaction, deviceId: string): Promise<string> {
   const [deviceRow] = await tx
     .select({ site_id: device.site_id })
@@ -111,7 +134,10 @@ async function findSiteId(tx: Transaction, deviceId: string): Promise<string> {
   return deviceRow.site_id
 }
 
-/** Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engineId`, because they do not move with it. */
+/**
+ * Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engineId`,
+ * because they do not move with it.
+ */
 async function assertMovable(tx: Transaction, sourceId: string, engineId: string): Promise<void> {
   const [otherChannel] = await tx
     .select({ channel_id: channel.channel_id })

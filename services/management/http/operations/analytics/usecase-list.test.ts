@@ -1,6 +1,9 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { usecase, user, event } = managementRoutes
 
@@ -9,7 +12,9 @@ describe('usecases', () => {
   const records = sharedRecords(management)
 
   const keysFor = async (as = management.superadmin) =>
-    (await management.call(usecase.list, undefined, as)).response.map(({ usecase_key }) => usecase_key)
+    (await management.call(usecase.list, undefined, as)).response.map(
+      ({ usecase_key }) => usecase_key,
+    )
 
   it('are all listed for a user without assigned usecases', async () => {
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
@@ -19,7 +24,9 @@ describe('usecases', () => {
 
   it('are limited to the assigned ones and those of individually assigned channels', async () => {
     const { response } = await management.call(usecase.list)
-    const { usecase_id: usecaseId } = response.find(({ usecase_key }) => usecase_key === 'occupancy')!
+    const { usecase_id: usecaseId } = response.find(
+      ({ usecase_key }) => usecase_key === 'occupancy',
+    )!
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
     const assign = (userConfig: object) =>
       management.call(user.updateConfig, { user_id: viewer.user_id, user_config: userConfig })

@@ -7,7 +7,10 @@ import {
   getInvalidFields,
   alertInput as input,
 } from '../../../../../test/fixtures/management/alert-input.ts'
-import { insertChannel, insertEngine } from '../../../../../test/fixtures/management/engine-messages.ts'
+import {
+  insertChannel,
+  insertEngine,
+} from '../../../../../test/fixtures/management/engine-messages.ts'
 import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { shared } from '../../../../../test/fixtures/setup/shared.ts'
@@ -45,9 +48,9 @@ describe('alerts', () => {
   it('store unknown keys in their actions', async () => {
     const alertActions = [{ ...action, my_key: { deep: [1, null] }, another: 'text' }]
     const alertId = await createAlert({ alert_actions: alertActions })
-    expect((await management.call(alert.get, { alert_id: alertId })).response.alert_actions).toEqual(
-      alertActions,
-    )
+    expect(
+      (await management.call(alert.get, { alert_id: alertId })).response.alert_actions,
+    ).toEqual(alertActions)
   })
 
   it.each([
@@ -110,31 +113,46 @@ describe('alerts', () => {
       await createAlert({ alert_threshold_condition: alertThresholdCondition })
     for (const actionType of ['email', 'sms', 'webhook', 'mqtt'])
       await createAlert({ alert_actions: [{ action_type: actionType }] })
-    for (const alertThreshold of ['-1', '0.5', '1e3']) await createAlert({ alert_threshold: alertThreshold })
+    for (const alertThreshold of ['-1', '0.5', '1e3'])
+      await createAlert({ alert_threshold: alertThreshold })
     expect((await management.call(alert.list, { channel_id: channelId })).response).toHaveLength(19)
   })
 
   it('are disabled and enabled by alert and channel, and returned', async () => {
     const alertId = await createAlert()
     const active = async () =>
-      (await management.call(alert.listActive, { channel_id: channelId })).response.map(each => each.alert_id)
+      (await management.call(alert.listActive, { channel_id: channelId })).response.map(
+        each => each.alert_id,
+      )
     expect(await active()).toEqual([alertId])
-    const disabled = await management.call(alert.disable, { alert_id: alertId, channel_id: channelId })
-    expect(disabled).toMatchObject({ status: 200, response: { alert_id: alertId, is_active: false } })
+    const disabled = await management.call(alert.disable, {
+      alert_id: alertId,
+      channel_id: channelId,
+    })
+    expect(disabled).toMatchObject({
+      status: 200,
+      response: { alert_id: alertId, is_active: false },
+    })
     expect(await active()).toEqual([])
     expect((await management.call(alert.list, { channel_id: channelId })).response).toHaveLength(1)
-    const enabled = await management.call(alert.enable, { alert_id: alertId, channel_id: channelId })
+    const enabled = await management.call(alert.enable, {
+      alert_id: alertId,
+      channel_id: channelId,
+    })
     expect(enabled).toMatchObject({ status: 200, response: { alert_id: alertId, is_active: true } })
     expect(await active()).toEqual([alertId])
-    expect((await management.call(alert.enable, { alert_id: alertId, channel_id: channelId })).status).toBe(
-      200,
-    )
+    expect(
+      (await management.call(alert.enable, { alert_id: alertId, channel_id: channelId })).status,
+    ).toBe(200)
   })
 
   it('are hidden on another channel', async () => {
     const alertId = await createAlert()
     for (const route of [alert.enable, alert.disable]) {
-      const { status, response } = await management.send(route, { alert_id: alertId, channel_id: otherId })
+      const { status, response } = await management.send(route, {
+        alert_id: alertId,
+        channel_id: otherId,
+      })
       expect([status, getInvalidFields(response)]).toEqual([404, ['alert_id']])
     }
     expect((await management.call(alert.list, { channel_id: otherId })).response).toEqual([])
@@ -152,7 +170,9 @@ describe('alerts', () => {
       status: 200,
       response: { ...response, alert_name: 'Crowded', alert_frequency: 0 },
     })
-    expect((await management.call(alert.get, { alert_id: alertId })).response).toEqual(updated.response)
+    expect((await management.call(alert.get, { alert_id: alertId })).response).toEqual(
+      updated.response,
+    )
   })
 
   it('prevent the deletion of their channel until they are deleted', async () => {
@@ -221,13 +241,16 @@ describe('alerts', () => {
     const alertId = getCreatedId(await management.call(alert.create, alertInput(), manager))
     expect((await management.call(alert.get, { alert_id: alertId }, viewer)).status).toBe(200)
     expect(
-      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, viewer)).status,
+      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, viewer))
+        .status,
     ).toBe(403)
     expect(
-      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, stranger)).status,
+      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, stranger))
+        .status,
     ).toBe(404)
     expect(
-      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, manager)).status,
+      (await management.call(alert.disable, { alert_id: alertId, channel_id: channelId }, manager))
+        .status,
     ).toBe(200)
     const [row] = await management.database.system('test', tx =>
       tx.select().from(alerts).where(eq(alerts.alert_id, alertId)),

@@ -12,13 +12,15 @@ import { assertChanged } from '../../api/policy-errors.ts'
 type AlertRow = typeof alert.$inferSelect
 
 /**
- * Narrows the types of the columns. The cast is safe, because constraints of the database admit only valid alerts.
+ * Narrows the types of the columns. The cast is safe, because constraints of the database
+ * admit only valid alerts.
  */
 const toAlert = (row: AlertRow) => row as AlertRow & Alert
 
 /**
- * API operations on alerts. An alert is a condition on a statistic of a channel. While it holds, the alert triggers
- * notifications. `assertChanged` throws if the caller may read an alert but not change it.
+ * API operations on alerts. An alert is a condition on a statistic of a channel. While it
+ * holds, the alert triggers notifications. `assertChanged` throws if the caller may read an
+ * alert but not change it.
  */
 export const alertOperations = [
   defineOperation(alertRoutes.listActive, async ({ input: { channel_id: channelId } }, tx) => {
@@ -40,7 +42,9 @@ export const alertOperations = [
     value: await setActive(tx, input, false),
   })),
 
-  defineOperation(alertRoutes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
+  defineOperation(alertRoutes.enable, async ({ input }, tx) => ({
+    value: await setActive(tx, input, true),
+  })),
 
   defineLookup(alertRoutes.get, async ({ input: { alert_id: alertId } }, tx) => {
     const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alertId))
@@ -70,7 +74,10 @@ async function listAlerts(tx: Transaction, channelId: string) {
   return rows.map(toAlert)
 }
 
-/** Enables or disables an alert of a channel. Throws `EyrieError` (`id`) if the channel has no such alert. */
+/**
+ * Enables or disables an alert of a channel. Throws `EyrieError` (`id`) if the
+ * channel has no such alert.
+ */
 async function setActive(
   tx: Transaction,
   { alert_id: alertId, channel_id: channelId }: { alert_id: string; channel_id: string },
@@ -80,18 +87,26 @@ async function setActive(
   const [current] = await tx.select().from(alert).where(condition)
   if (!current) throw missingRecords([{ field: 'alert_id', record: 'alert on this channel' }])
   if (current.is_active === isActive) return toAlert(current)
-  const row = assertChanged(await tx.update(alert).set({ is_active: isActive }).where(condition).returning())
+  const row = assertChanged(
+    await tx.update(alert).set({ is_active: isActive }).where(condition).returning(),
+  )
   await resetState(tx, alertId)
   return toAlert(row)
 }
 
-/** Deletes the result of the last evaluation of an alert that has changed: whether its condition holds, and when it was evaluated. */
+/**
+ * Deletes the result of the last evaluation of an alert that has changed: whether its condition
+ * holds, and when it was evaluated.
+ */
 const resetState = (tx: Transaction, alertId: string) =>
-  tx.update(alertState).set({ holds: null, looked_at: null }).where(eq(alertState.alert_id, alertId))
+  tx
+    .update(alertState)
+    .set({ holds: null, looked_at: null })
+    .where(eq(alertState.alert_id, alertId))
 
 /**
- * Throws `EyrieError` (`syntax`) if `alert_threshold_key`, the key of the statistic that is compared with the threshold, is not a
- * statistic of the channel's usecase.
+ * Throws `EyrieError` (`syntax`) if `alert_threshold_key`, the key of the statistic that is
+ * compared with the threshold, is not a statistic of the channel's usecase.
  */
 async function assertThresholdKey(
   tx: Transaction,

@@ -6,7 +6,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { getInvalidFields } from '../../../../../test/fixtures/management/alert-input.ts'
 import { createCalendar } from '../../../../../test/fixtures/management/create-calendar.ts'
 import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
-import { insertRecords, type ManagementRecords } from '../../../../../test/fixtures/management/records.ts'
+import {
+  insertRecords,
+  type ManagementRecords,
+} from '../../../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { extendCalendars } from '../../../calendars/extend-calendars.ts'
 import { calendar as calendarTable } from '../../../db/schema/index.ts'
@@ -20,7 +23,9 @@ beforeEach(async () => {
   records = await insertRecords(management.database)
 })
 
-const christmas = createCalendar('DTSTART;VALUE=DATE:20251225\nRRULE:FREQ=YEARLY\nSUMMARY:Christmas')
+const christmas = createCalendar(
+  'DTSTART;VALUE=DATE:20251225\nRRULE:FREQ=YEARLY\nSUMMARY:Christmas',
+)
 const newYear = createCalendar('DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY\nSUMMARY:New Year')
 
 const input = (more: Record<string, unknown> = {}) => ({
@@ -83,7 +88,9 @@ describe('calendars', () => {
     const calendarId = await create()
     const manager = await management.signIn('manager', { customers: [customerId] })
     const admin = await management.signIn('admin', { organization: organizationId })
-    expect((await management.call(calendar.get, { calendar_id: calendarId }, manager)).status).toBe(200)
+    expect((await management.call(calendar.get, { calendar_id: calendarId }, manager)).status).toBe(
+      200,
+    )
     const change = { calendar_id: calendarId, calendar_name: 'New', calendar_ics: newYear }
     const denied = await management.call(calendar.update, change, manager)
     expect([denied.status, denied.message]).toEqual([403, expect.stringContaining('admin')])
@@ -111,18 +118,33 @@ describe('exceptions of schedules', () => {
   it('let a calendar disarm a schedule by default, and hold the calendar', async () => {
     const { schedule_id } = records
     const calendarId = await create()
-    const created = await management.send(scheduleException.create, { schedule_id, calendar_id: calendarId })
+    const created = await management.send(scheduleException.create, {
+      schedule_id,
+      calendar_id: calendarId,
+    })
     const exceptionId = getCreatedId(created)
     const { response } = await management.call(scheduleException.get, { exception_id: exceptionId })
-    expect(response).toMatchObject({ schedule_id, calendar_id: calendarId, exception_type: 'disarm' })
+    expect(response).toMatchObject({
+      schedule_id,
+      calendar_id: calendarId,
+      exception_type: 'disarm',
+    })
     const listed = (await management.call(scheduleException.list, { schedule_id })).response
     expect(listed).toContainEqual(response)
 
-    const again = await management.send(scheduleException.create, { schedule_id, calendar_id: calendarId })
+    const again = await management.send(scheduleException.create, {
+      schedule_id,
+      calendar_id: calendarId,
+    })
     expect([again.status, getInvalidFields(again.response)]).toEqual([409, ['calendar_id']])
     const held = await management.call(calendar.delete, { calendar_id: calendarId })
-    expect([held.status, held.message]).toEqual([409, expect.stringContaining('schedule exception')])
-    expect((await management.call(scheduleException.delete, { exception_id: exceptionId })).status).toBe(200)
+    expect([held.status, held.message]).toEqual([
+      409,
+      expect.stringContaining('schedule exception'),
+    ])
+    expect(
+      (await management.call(scheduleException.delete, { exception_id: exceptionId })).status,
+    ).toBe(200)
     expect((await management.call(calendar.delete, { calendar_id: calendarId })).status).toBe(200)
   })
 
@@ -130,9 +152,15 @@ describe('exceptions of schedules', () => {
     const other = await insertRecords(management.database)
     const { schedule_id } = records
     const { calendar_id } = other
-    const { status, response } = await management.send(scheduleException.create, { schedule_id, calendar_id })
+    const { status, response } = await management.send(scheduleException.create, {
+      schedule_id,
+      calendar_id,
+    })
     expect([status, getInvalidFields(response)]).toEqual([400, ['calendar_id']])
-    const missing = await management.send(scheduleException.create, { schedule_id, calendar_id: v7() })
+    const missing = await management.send(scheduleException.create, {
+      schedule_id,
+      calendar_id: v7(),
+    })
     expect([missing.status, getInvalidFields(missing.response)]).toEqual([404, ['calendar_id']])
   })
 })

@@ -6,15 +6,21 @@ import { firstRow } from '../../../db/rows.ts'
 import { calendar, site } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
-import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
+import {
+  defineLookup,
+  defineMultiStepOperation,
+  defineOperation,
+  type Input,
+} from '../../api/operation.ts'
 import { assertChanged, explainDenial } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
 const MAX_LISTED_EVENTS = 100
 
 /**
- * API operations on calendars, whose events are exceptions of schedules. A calendar file is parsed between two transactions, because
- * that takes time. `assertChanged` throws if the caller may read a calendar but not change it.
+ * API operations on calendars, whose events are exceptions of schedules. A calendar file is parsed
+ * between two transactions, because that takes time. `assertChanged` throws if the caller may read
+ * a calendar but not change it.
  */
 export const calendarOperations = (now: () => Date) => [
   defineMultiStepOperation(calendarRoutes.create, async ({ input, caller }, database) => {
@@ -60,7 +66,9 @@ export const calendarOperations = (now: () => Date) => [
     const [row] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendarId))
     if (!row) return undefined
     const today = now().toISOString().slice(0, 10)
-    const nextEvents = row.calendar_events.filter(({ end }) => end > today).slice(0, MAX_LISTED_EVENTS)
+    const nextEvents = row.calendar_events
+      .filter(({ end }) => end > today)
+      .slice(0, MAX_LISTED_EVENTS)
     return {
       ...toCalendar(row),
       calendar_ics: row.calendar_ics,
@@ -72,17 +80,23 @@ export const calendarOperations = (now: () => Date) => [
     }
   }),
 
-  defineOperation(calendarRoutes.list, async ({ input: { organization_id: organizationId } }, tx) => {
-    const rows = await tx
-      .select()
-      .from(calendar)
-      .where(eq(calendar.organization_id, organizationId))
-      .orderBy(asc(calendar.calendar_name), asc(calendar.calendar_id))
-    return { value: rows.map(toCalendar) }
-  }),
+  defineOperation(
+    calendarRoutes.list,
+    async ({ input: { organization_id: organizationId } }, tx) => {
+      const rows = await tx
+        .select()
+        .from(calendar)
+        .where(eq(calendar.organization_id, organizationId))
+        .orderBy(asc(calendar.calendar_name), asc(calendar.calendar_id))
+      return { value: rows.map(toCalendar) }
+    },
+  ),
 ]
 
-/** Returns a function that runs transactions with the rights of the caller, and explains changes that these do not permit. */
+/**
+ * Returns a function that runs transactions with the rights of the caller, and explains changes
+ * that these do not permit.
+ */
 const createTransact =
   (database: Database, caller: Principal, route: ManagementRoute) =>
   <T>(work: Work<T>): Promise<T> =>
@@ -90,8 +104,13 @@ const createTransact =
       throw explainDenial(error, route, caller)
     })
 
-/** Throws `EyrieError` (`syntax`) if the site of a new calendar does not belong to its organization. */
-async function assertValidOwner(tx: Transaction, input: Input<typeof calendarRoutes.create>): Promise<void> {
+/**
+ * Throws `EyrieError` (`syntax`) if the site of a new calendar does not belong to its organization.
+ */
+async function assertValidOwner(
+  tx: Transaction,
+  input: Input<typeof calendarRoutes.create>,
+): Promise<void> {
   await assertReferencesExist(tx, calendarRoutes.create, input)
   if (input.site_id === undefined || input.site_id === null) return
   const [row] = await tx.select().from(site).where(eq(site.site_id, input.site_id))

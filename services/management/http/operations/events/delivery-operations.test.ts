@@ -48,7 +48,10 @@ describe('deliveries', () => {
     const { delivery_id: deliveryId, customer_id: customerId } = await plant()
     const manager = await management.signIn('manager', { customers: [customerId] })
     const early = await management.call(routes.retry, { delivery_id: deliveryId }, manager)
-    expect([early.status, early.message]).toEqual([409, expect.stringContaining('this delivery is queued')])
+    expect([early.status, early.message]).toEqual([
+      409,
+      expect.stringContaining('this delivery is queued'),
+    ])
 
     await updateDelivery(management.database, deliveryId, {
       state: 'dead',
@@ -69,7 +72,9 @@ describe('deliveries', () => {
     const entries = await management.database.system('test', tx =>
       tx.select().from(audit).where(eq(audit.record_id, deliveryId)),
     )
-    expect(entries).toMatchObject([{ actor: manager.email, operation: routes.retry.path, change: 'update' }])
+    expect(entries).toMatchObject([
+      { actor: manager.email, operation: routes.retry.path, change: 'update' },
+    ])
     expect(JSON.stringify(entries)).not.toContain('secret')
   })
 })
@@ -78,20 +83,27 @@ describe('a test message', () => {
   it('is queued at once and says that it is a test', async () => {
     const { channel_id: channelId } = await plant()
     const created = await management.call(managementRoutes.alert.create, alertInput(channelId))
-    const alertId = new URLSearchParams(created.headers.get('location')!.split('?')[1]).get('alert_id')!
+    const alertId = new URLSearchParams(created.headers.get('location')!.split('?')[1]).get(
+      'alert_id',
+    )!
     const answer = await management.call(routes.test, { alert_id: alertId, action_index: 0 })
     expect(answer.status).toBe(201)
     const [path, query] = answer.headers.get('location')!.split('?')
     expect(path).toBe('/api/v1/delivery/id')
     const deliveryId = new URLSearchParams(query).get('delivery_id')!
-    expect((await management.call(routes.get, { delivery_id: deliveryId })).response).toMatchObject({
-      is_test: true,
-      notification_uuid: null,
-      alert_id: alertId,
-      delivery_state: 'queued',
-    })
+    expect((await management.call(routes.get, { delivery_id: deliveryId })).response).toMatchObject(
+      {
+        is_test: true,
+        notification_uuid: null,
+        alert_id: alertId,
+        delivery_state: 'queued',
+      },
+    )
     const row = await readDelivery(management.database, deliveryId)
-    expect(row.request).toMatchObject({ subject: 'Test: busy', action: { action_process_delay: 0 } })
+    expect(row.request).toMatchObject({
+      subject: 'Test: busy',
+      action: { action_process_delay: 0 },
+    })
   })
 
   it('needs an action that the alert has', async () => {

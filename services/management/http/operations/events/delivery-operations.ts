@@ -18,7 +18,10 @@ const NO_SUCH_ACTION = 'the alert has no such action: the first one of alert_act
 
 type DeliveryRow = typeof delivery.$inferSelect
 
-/** API operations on deliveries: what was sent, what failed and why, sending again, and sending tests. */
+/**
+ * API operations on deliveries: what was sent, what failed and why, sending again, and sending
+ * tests.
+ */
 export const deliveryOperations = (now: () => Date, settings: MessageSettings) => [
   defineOperation(deliveryRoutes.get, async ({ input: { delivery_id: deliveryId } }, tx) => ({
     value: toDelivery(await findDelivery(tx, deliveryId)),
@@ -53,7 +56,8 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
     const stored = alertId === undefined ? undefined : await findAlertDetails(tx, alertId, now())
     const action = input.action ?? stored?.actions[actionIndex]
     if (!action && stored) throw fieldError('action_index', NO_SUCH_ACTION)
-    if (!action) throw fieldError('action', 'is missing: send an action, or the alert_id of an alert')
+    if (!action)
+      throw fieldError('action', 'is missing: send an action, or the alert_id of an alert')
     const details = replaceValues(stored?.details ?? createExample(now()), values)
     return { value: createPreview(action, details, settings, stored?.channel_id) }
   }),
@@ -97,7 +101,10 @@ async function findDelivery(tx: Transaction, deliveryId: string): Promise<Delive
   return row
 }
 
-/** Narrows the types of the columns. The casts are safe, because constraints of the database admit only valid values. */
+/**
+ * Narrows the types of the columns. The casts are safe, because constraints of the database
+ * admit only valid values.
+ */
 const toDelivery = (row: DeliveryRow) => ({
   ...row,
   delivery_type: row.type as Delivery['delivery_type'],

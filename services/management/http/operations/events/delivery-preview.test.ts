@@ -2,7 +2,10 @@ import type { AlertAction } from '@eyrie/contract/management/alert'
 import type { DeliveryTemplate } from '@eyrie/contract/management/delivery'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 
 const routes = managementRoutes.delivery
 const management = sharedManagement()
@@ -53,7 +56,10 @@ describe('the preview of a message', () => {
   })
 
   it('shows how many messages an SMS is, and whether it is shortened', async () => {
-    const sms = await preview({ action_type: 'sms', action_message: 'Дверь {{channel_name}} '.repeat(20) })
+    const sms = await preview({
+      action_type: 'sms',
+      action_message: 'Дверь {{channel_name}} '.repeat(20),
+    })
     expect(sms.sms).toEqual({ encoding: 'UCS-2', segments: 3, is_shortened: true })
     expect(sms.body).toMatch(/…$/)
   })
@@ -76,7 +82,10 @@ describe('the preview of a message', () => {
   it('needs an action', async () => {
     const { alert_id } = records
     const missing = await management.call(routes.preview, { alert_id, action_index: 3 })
-    expect([missing.status, missing.message]).toEqual([400, expect.stringContaining('action_index')])
+    expect([missing.status, missing.message]).toEqual([
+      400,
+      expect.stringContaining('action_index'),
+    ])
     const none = await management.call(routes.preview, {})
     expect([none.status, none.message]).toEqual([400, expect.stringContaining('action')])
   })

@@ -6,7 +6,10 @@ import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel } from '../../../db/schema/index.ts'
 import { createBuckets } from '../../../events/statistics/buckets.ts'
-import { type ChannelStatsOptions, readChannelStats } from '../../../events/statistics/channel-stats.ts'
+import {
+  type ChannelStatsOptions,
+  readChannelStats,
+} from '../../../events/statistics/channel-stats.ts'
 import { readEventRange } from '../../../events/statistics/event-range.ts'
 import { parseLookBack, parsePeriod, parseReportPeriod } from '../../../events/statistics/period.ts'
 import { toStatistics } from '../../../events/statistics/totals.ts'
@@ -19,15 +22,19 @@ import {
 import { defineOperation } from '../../api/operation.ts'
 
 /**
- * API operations that read events and statistics. The events of a channel are what its engine has detected.
- * Statistics aggregate them over a period: some exist for every usecase, others (`customAggregations`) only for
- * one. Depending on the route, the usecase key is in the field `usecase` or `usecase_key`; errors about the usecase
- * name this field. `nowMs` returns epoch ms.
+ * API operations that read events and statistics. The events of a channel are what its engine has
+ * detected. Statistics aggregate them over a period: some exist for every usecase, others
+ * (`customAggregations`) only for one. Depending on the route, the usecase key is in the field
+ * `usecase` or `usecase_key`; errors about the usecase name this field. `nowMs` returns epoch ms.
  */
 export const eventOperations = (nowMs: () => number) => [
   defineOperation(eventRoutes.range, async ({ input }, tx) => {
     const { usecase: usecaseKey, channel_id: channelId, usecase_meta_key: keys, details } = input
-    const { event_offset: eventOffset, event_limit: eventLimit, agg_frequency: aggFrequency } = input
+    const {
+      event_offset: eventOffset,
+      event_limit: eventLimit,
+      agg_frequency: aggFrequency,
+    } = input
     const period = parsePeriod(input.start, input.end, nowMs())
     const {
       usecaseKeys,
@@ -120,8 +127,9 @@ async function getChannelStats(tx: Transaction, channelId: string, options: Chan
 }
 
 /**
- * Returns the statistics of each channel of a usecase that the caller may see, and the totals of these channels. Throws
- * `EyrieError` (`id`) about the request field `field` if the usecase does not exist.
+ * Returns the statistics of each channel of a usecase that the caller may see, and the totals
+ * of these channels. Throws `EyrieError` (`id`) about the request field `field` if the
+ * usecase does not exist.
  */
 async function getUsecaseStats(
   tx: Transaction,

@@ -72,9 +72,12 @@ describe('events by range', () => {
     const [event] = (response as { events: Record<string, unknown>[] }).events
     for (const field of ['up', 'down', 'total', 'alert', 'id'])
       expect(typeof event![field], field).toBe('number')
-    for (const field of numericFields.filter(field => !['up', 'down', 'total', 'alert'].includes(field)))
+    for (const field of numericFields.filter(
+      field => !['up', 'down', 'total', 'alert'].includes(field),
+    ))
       expect(event).not.toHaveProperty(field)
-    for (const field of ['metadata', 'threshold', 'time']) expect(typeof event![field], field).toBe('string')
+    for (const field of ['metadata', 'threshold', 'time'])
+      expect(typeof event![field], field).toBe('string')
     expect(event!.ids).toEqual([])
   })
 
@@ -114,10 +117,13 @@ describe('events by range', () => {
       ],
     ],
   ] as const)('come in buckets of %s', async (aggFrequency, buckets) => {
-    const { response } = await management.call(range, ofGate({ agg_frequency: aggFrequency }) as never)
-    expect(response.events.map(({ time, total }) => [Date.parse(time) - historyStart, total])).toEqual(
-      buckets,
+    const { response } = await management.call(
+      range,
+      ofGate({ agg_frequency: aggFrequency }) as never,
     )
+    expect(
+      response.events.map(({ time, total }) => [Date.parse(time) - historyStart, total]),
+    ).toEqual(buckets)
   })
 
   it('use buckets of 0.1 s by default', async () => {
@@ -139,9 +145,9 @@ describe('events by range', () => {
     expect(
       (await management.call(range, ofGate({ event_limit: '5000' }) as never)).response.event_limit,
     ).toBe(1000)
-    expect((await management.call(range, ofGate({ event_offset: '50' }) as never)).response.events).toEqual(
-      [],
-    )
+    expect(
+      (await management.call(range, ofGate({ event_offset: '50' }) as never)).response.events,
+    ).toEqual([])
   })
 
   it('list the events and their objects with details', async () => {
@@ -185,7 +191,10 @@ describe('events by range', () => {
       ['-3h', 'now'],
       [historyPeriod.start.replace('.000Z', '+00:00'), '+1m'],
     ]) {
-      const { response } = await management.call(range, ofGate({ start, end, agg_frequency: '1d' }) as never)
+      const { response } = await management.call(
+        range,
+        ofGate({ start, end, agg_frequency: '1d' }) as never,
+      )
       expect(
         response.events.reduce((sum, { total = 0 }) => sum + total, 0),
         start,
@@ -225,10 +234,10 @@ describe('events by range', () => {
     [{ colour: 'red' }, 'colour'],
   ])('reject %j', async (wrong, field) => {
     const { status, response } = await management.send(range, ofGate(wrong))
-    expect([status, (response as { fields: { field: string }[] }).fields.map(fault => fault.field)]).toEqual([
-      400,
-      [field],
-    ])
+    expect([
+      status,
+      (response as { fields: { field: string }[] }).fields.map(fault => fault.field),
+    ]).toEqual([400, [field]])
   })
 
   it.each([

@@ -97,7 +97,9 @@ describe('usecase stats', () => {
       usecase_total_alert: 1,
       usecase_total_notification: 1,
     })
-    expect(response.usecase_channel.map(each => [each.channel_name, each.channel_stats.total])).toEqual([
+    expect(
+      response.usecase_channel.map(each => [each.channel_name, each.channel_stats.total]),
+    ).toEqual([
       ['Door', 1],
       ['Gate', 6],
     ])
@@ -106,7 +108,12 @@ describe('usecase stats', () => {
 
   it('are the same in the body form, with the names of channel stats', async () => {
     const { response } = await management.call(usecaseStats, {
-      ...{ details: true, frequency, usecase_key: 'line-crossing', usecase_meta_key: ['up', 'total'] },
+      ...{
+        details: true,
+        frequency,
+        usecase_key: 'line-crossing',
+        usecase_meta_key: ['up', 'total'],
+      },
     })
     expect(response.usecase_total_stats).toEqual({
       ...{ up: 5, total: 7 },
@@ -117,14 +124,16 @@ describe('usecase stats', () => {
   it('include only channels that the caller may see', async () => {
     const input = { usecase: 'line-crossing', usecase_meta_key: 'up', frequency }
     const stranger = await management.signIn('viewer')
-    expect((await management.call(usecaseStatsByQuery, input, stranger)).response.usecase_channel).toEqual([])
+    expect(
+      (await management.call(usecaseStatsByQuery, input, stranger)).response.usecase_channel,
+    ).toEqual([])
     const viewer = await management.signIn('viewer', { sites: [heard.site_id] })
-    expect((await management.call(usecaseStatsByQuery, input, viewer)).response.usecase_channel).toHaveLength(
-      2,
-    )
-    expect((await management.call(usecaseStatsByQuery, input, viewer)).response.usecase_total_stats.up).toBe(
-      5,
-    )
+    expect(
+      (await management.call(usecaseStatsByQuery, input, viewer)).response.usecase_channel,
+    ).toHaveLength(2)
+    expect(
+      (await management.call(usecaseStatsByQuery, input, viewer)).response.usecase_total_stats.up,
+    ).toBe(5)
   })
 })
 
@@ -140,9 +149,20 @@ describe('usecase reports', () => {
   it('contain all statistics that the usecase of a channel has, over a period', async () => {
     const { status, response } = await management.call(usecaseReport, report())
     expect(status).toBe(200)
-    expect(response).toMatchObject({ channel_id: hall, usecase_key: 'occupancy', channel_total_alert: 0 })
+    expect(response).toMatchObject({
+      channel_id: hall,
+      usecase_key: 'occupancy',
+      channel_total_alert: 0,
+    })
     expect(Object.keys(response.channel_stats).toSorted()).toEqual(
-      ['alert', 'dwell_time', 'ids', 'moving_average', 'moving_average_count', 'occupancy'].toSorted(),
+      [
+        'alert',
+        'dwell_time',
+        'ids',
+        'moving_average',
+        'moving_average_count',
+        'occupancy',
+      ].toSorted(),
     )
     expect(response.channel_stats).toMatchObject({ occupancy: 0, dwell_time: 15 })
   })
@@ -157,7 +177,10 @@ describe('usecase reports', () => {
       end_date: endDate,
     })
     expect([status, response.channel_stats.dwell_time]).toEqual([200, 15])
-    const { status: none } = await management.send(usecaseReport, { ...report(), end_date: '2026-02-30' })
+    const { status: none } = await management.send(usecaseReport, {
+      ...report(),
+      end_date: '2026-02-30',
+    })
     expect(none).toBe(400)
   })
 

@@ -10,7 +10,10 @@ import {
   serveManagement,
 } from '../../../../../test/fixtures/management/feed-client.ts'
 import { insertRecords } from '../../../../../test/fixtures/management/records.ts'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
+import {
+  sharedManagement,
+  sharedRecords,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 import { engineState, liveMessage, session, userCustomer } from '../../../db/schema/index.ts'
 import { expireMessages } from '../../../feed/feed-log.ts'
 import { publishMessages } from '../../../feed/publish-message.ts'
@@ -24,7 +27,8 @@ const publish = (channelId: string, number: number, kind: 'incident' | 'count' =
   )
 const numbersOf = (events: readonly FeedEvent[]) =>
   events.flatMap(event => ('data' in event ? [event.data.number] : []))
-const hasNumber = (number: number) => (event: FeedEvent) => 'data' in event && event.data.number === number
+const hasNumber = (number: number) => (event: FeedEvent) =>
+  'data' in event && event.data.number === number
 
 type Follow = (url: string, options: FeedOptions) => Promise<FeedConnection>
 
@@ -38,7 +42,11 @@ describe.each<[string, Follow]>([
     await feed.waitFor(({ kind }) => kind === 'ready')
     await publish(records.channel_id, 1)
     const message = feedMessage.parse(await feed.waitFor(hasNumber(1)))
-    expect(message).toMatchObject({ kind: 'incident', channel_id: records.channel_id, data: { number: 1 } })
+    expect(message).toMatchObject({
+      kind: 'incident',
+      channel_id: records.channel_id,
+      data: { number: 1 },
+    })
   })
 
   it('resumes after the last id', async () => {
@@ -75,7 +83,8 @@ describe.each<[string, Follow]>([
     const byChannel = await follow(url, { token, query: { channel_id: records.channel_id } })
     const bySite = await follow(url, { token, query: { site_id: other.site_id } })
     const byKind = await follow(url, { token, query: { feed_kinds: 'count,picture' } })
-    for (const feed of [byChannel, bySite, byKind]) await feed.waitFor(({ kind }) => kind === 'ready')
+    for (const feed of [byChannel, bySite, byKind])
+      await feed.waitFor(({ kind }) => kind === 'ready')
     await publish(other.channel_id, 1)
     await publish(records.channel_id, 2)
     await publish(records.channel_id, 3, 'count')
@@ -114,7 +123,9 @@ describe.each<[string, Follow]>([
         data: { engine_status: 2, engine_reason: 'refused' },
       }),
     )
-    expect(all.events).toContainEqual(expect.objectContaining({ kind: 'system_alert', engine_id: null }))
+    expect(all.events).toContainEqual(
+      expect.objectContaining({ kind: 'system_alert', engine_id: null }),
+    )
     expect(limited.events.filter(event => 'data' in event)).toHaveLength(1)
   })
 
@@ -170,9 +181,9 @@ describe.each<[string, Follow]>([
     await expect(follow(url, { token: 'invalid' })).rejects.toThrow('401')
     const query = { channel_id: other.channel_id }
     await expect(follow(url, { token: viewer.token, query })).rejects.toThrow('404')
-    await expect(follow(url, { token: viewer.token, query: { feed_kinds: 'secrets' } })).rejects.toThrow(
-      '400',
-    )
+    await expect(
+      follow(url, { token: viewer.token, query: { feed_kinds: 'secrets' } }),
+    ).rejects.toThrow('400')
   })
 })
 

@@ -24,8 +24,9 @@ export interface FeedOperationsOptions {
 }
 
 /**
- * The API operation that sends the live feed: events of the records that the caller may see, as long as the client is connected. It
- * sends them over a WebSocket if the client asks for one, otherwise as server-sent events.
+ * The API operation that sends the live feed: events of the records that the caller may see, as
+ * long as the client is connected. It sends them over a WebSocket if the client asks for one,
+ * otherwise as server-sent events.
  */
 export const feedOperations = ({ feed, identify, database, log }: FeedOperationsOptions) => [
   defineMultiStepOperation(route, async ({ input, caller, context }) => {
@@ -34,7 +35,8 @@ export const feedOperations = ({ feed, identify, database, log }: FeedOperations
     const { last_id: lastId = context.req.header('Last-Event-ID'), ...filter } = input
     const after = lastId === undefined ? undefined : toPosition(lastId)
     const source = {
-      follow: (signal: AbortSignal) => followFeed({ feed, database, after, filter, access, signal }),
+      follow: (signal: AbortSignal) =>
+        followFeed({ feed, database, after, filter, access, signal }),
       toEndEvent: (error: unknown) => toEndEvent(error, log),
     }
     const isUpgrade = context.req.header('Upgrade')?.toLowerCase() === 'websocket'
@@ -42,7 +44,10 @@ export const feedOperations = ({ feed, identify, database, log }: FeedOperations
   }),
 ]
 
-/** Checks the credentials of an open connection again, because the session or the rights of the caller may have ended. */
+/**
+ * Checks the credentials of an open connection again, because the session or the rights of the
+ * caller may have ended.
+ */
 async function identifyAgain(context: Context, identify: IdentifyCaller): Promise<Principal> {
   const caller = await identify(context, route)
   authorize(route, caller)
@@ -53,5 +58,8 @@ async function identifyAgain(context: Context, identify: IdentifyCaller): Promis
 /** A position that no message has. The feed then starts with `reset`. */
 const UNKNOWN_POSITION = -1
 
-/** Returns the position of the message with an id. Another server may have assigned the id in a form of its own. */
+/**
+ * Returns the position of the message with an id. Another server may have assigned the id
+ * in a form of its own.
+ */
 const toPosition = (id: string) => (/^\d{1,16}$/.test(id) ? Number(id) : UNKNOWN_POSITION)

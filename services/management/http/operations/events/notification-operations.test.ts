@@ -31,7 +31,10 @@ let otherId: string
 beforeAll(async () => {
   const { database, data } = management
   heard = await insertEngine(database)
-  channelId = await insertChannel(database, heard, 'line-crossing', { channel_sid: 1, is_storage: true })
+  channelId = await insertChannel(database, heard, 'line-crossing', {
+    channel_sid: 1,
+    is_storage: true,
+  })
   otherId = await insertChannel(database, heard, 'occupancy', { channel_sid: 2 })
   await database.system('test', tx =>
     tx.insert(alert).values({
@@ -55,7 +58,9 @@ beforeAll(async () => {
     ...jpegs.map((jpeg, n) => crossing(1, begin + n * 1000, 'up', { picture: sha256Of(jpeg) })),
     crossing(1, begin + 5000),
   ])
-  const source = { fetch: async (_: string, sha256: string) => jpegs.find(jpeg => sha256Of(jpeg) === sha256) }
+  const source = {
+    fetch: async (_: string, sha256: string) => jpegs.find(jpeg => sha256Of(jpeg) === sha256),
+  }
   await fetchPictures({
     database,
     source,
@@ -65,7 +70,12 @@ beforeAll(async () => {
   })
 })
 
-const ask = (more: object = {}) => ({ usecase: 'line-crossing', channel_id: channelId, ...period, ...more })
+const ask = (more: object = {}) => ({
+  usecase: 'line-crossing',
+  channel_id: channelId,
+  ...period,
+  ...more,
+})
 const askGallery = (more: object = {}) => ({
   stream_key: 'line-crossing',
   channel_id: channelId,
@@ -80,8 +90,14 @@ describe('notifications by range', () => {
   it('are listed newest first', async () => {
     const { status, response } = await management.call(range, ask())
     expect(status).toBe(200)
-    expect(response).toMatchObject({ channel_id: channelId, usecase_key: 'line-crossing', ...period })
-    expect(response.notifications.map(each => seconds(each.notification_time))).toEqual([5, 2, 1, 0])
+    expect(response).toMatchObject({
+      channel_id: channelId,
+      usecase_key: 'line-crossing',
+      ...period,
+    })
+    expect(response.notifications.map(each => seconds(each.notification_time))).toEqual([
+      5, 2, 1, 0,
+    ])
     expect(response.notifications[1]).toEqual({
       notification_uuid: expect.any(String),
       channel_id: channelId,
@@ -111,7 +127,8 @@ describe('notifications by range', () => {
     const later = await management.call(range, ask({ start: '2026-03-04T12:00:02Z' }) as never)
     expect(later.response.notifications).toHaveLength(2)
     expect(
-      (await management.call(range, ask({ start: '-1h', end: 'now' }) as never)).response.notifications,
+      (await management.call(range, ask({ start: '-1h', end: 'now' }) as never)).response
+        .notifications,
     ).toEqual([])
   })
 })
@@ -131,7 +148,10 @@ describe('single notifications', () => {
       channel_id: otherId,
       notification_uuid,
     })
-    expect([elsewhere.status, fieldsAtFault(elsewhere.response)]).toEqual([404, ['notification_uuid']])
+    expect([elsewhere.status, fieldsAtFault(elsewhere.response)]).toEqual([
+      404,
+      ['notification_uuid'],
+    ])
   })
 
   it('that do not exist are rejected with 404', async () => {
@@ -149,7 +169,9 @@ describe('the gallery', () => {
     const { status, response } = await management.call(gallery, askGallery())
     expect(status).toBe(200)
     expect(response).toMatchObject({ channel_id: channelId, usecase_key: 'line-crossing' })
-    expect(response.gallery.map(({ image }) => image)).toEqual(jpegs.toReversed().map(jpeg => [...jpeg]))
+    expect(response.gallery.map(({ image }) => image)).toEqual(
+      jpegs.toReversed().map(jpeg => [...jpeg]),
+    )
     expect(response.gallery.map(({ time_stamp }) => seconds(time_stamp))).toEqual([2, 1, 0])
   })
 
@@ -157,7 +179,9 @@ describe('the gallery', () => {
     const viewer = await management.signIn('viewer', { sites: [heard.site_id] })
     const { response } = await management.call(gallery, askGallery(), viewer)
     const fetchImage = (url: string, { token }: { token: string }) =>
-      management.request(url.replace('/api/v1', ''), { headers: { authorization: `Bearer ${token}` } })
+      management.request(url.replace('/api/v1', ''), {
+        headers: { authorization: `Bearer ${token}` },
+      })
 
     for (const [index, { image_url: imageUrl }] of response.gallery.entries()) {
       const picture = await fetchImage(imageUrl, viewer)
@@ -173,10 +197,15 @@ describe('the gallery', () => {
     const [without] = (await management.call(range, ask())).response.notifications
     const { notification_uuid, image_url: imageUrl } = without!
     expect(imageUrl).toBe('')
-    const { status, message } = await management.send(image, { channel_id: channelId, notification_uuid })
+    const { status, message } = await management.send(image, {
+      channel_id: channelId,
+      notification_uuid,
+    })
     expect([status, message]).toEqual([
       404,
-      expect.stringMatching(/^notification_uuid: the picture of this notification is not available/),
+      expect.stringMatching(
+        /^notification_uuid: the picture of this notification is not available/,
+      ),
     ])
   })
 
@@ -190,7 +219,10 @@ describe('the gallery', () => {
 
   it('contains the picture of one notification, or the newest picture', async () => {
     const [first] = (await management.call(gallery, askGallery())).response.gallery.slice(-1)
-    const one = await management.call(galleryImage, { channel_id: channelId, notification_uuid: first!.uuid })
+    const one = await management.call(galleryImage, {
+      channel_id: channelId,
+      notification_uuid: first!.uuid,
+    })
     expect([one.status, one.response]).toEqual([
       200,
       { channel_id: channelId, usecase_key: 'line-crossing', gallery: [first] },
@@ -203,7 +235,8 @@ describe('the gallery', () => {
     const [without] = (await management.call(range, ask())).response.notifications
     const { notification_uuid } = without!
     expect(
-      (await management.call(galleryImage, { channel_id: channelId, notification_uuid })).response.gallery,
+      (await management.call(galleryImage, { channel_id: channelId, notification_uuid })).response
+        .gallery,
     ).toEqual([])
     const other = await management.call(galleryImage, { channel_id: otherId })
     expect(other.response).toEqual({ channel_id: otherId, usecase_key: 'occupancy', gallery: [] })

@@ -14,15 +14,21 @@ type NotificationRow = typeof notification.$inferSelect
 const PICTURE_UNAVAILABLE =
   'the picture of this notification is not available: it arrives from the engine after a few seconds, and is deleted at the end of the retention'
 
-/** Maximum size of the pictures in one response. The API returns each byte of a picture as a number in a JSON array. */
+/**
+ * Maximum size of the pictures in one response. The API returns each byte of a picture as a
+ * number in a JSON array.
+ */
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024
 
 /**
- * API operations that read notifications and their pictures. A notification is the stored result of an alert that
- * fired. Depending on the route, the usecase key is in the field `usecase` or `stream_key`; errors about the usecase
- * name this field. `nowMs` returns epoch ms.
+ * API operations that read notifications and their pictures. A notification is the stored result of
+ * an alert that fired. Depending on the route, the usecase key is in the field `usecase` or
+ * `stream_key`; errors about the usecase name this field. `nowMs` returns epoch ms.
  */
-export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, nowMs: () => number) => [
+export const notificationOperations = (
+  pictures: Pick<PictureStore, 'read'>,
+  nowMs: () => number,
+) => [
   defineOperation(notificationRoutes.gallery, async ({ input }, tx) => {
     const {
       stream_key: streamKey,
@@ -33,14 +39,21 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     const period = parsePeriod(input.start, input.end, nowMs())
     const { usecase_key } = await findChannelOfUsecase(tx, channelId, streamKey, 'stream_key')
     const inGallery = and(inPeriod(channelId, period), isNotNull(notification.picture))
-    const rows = await selectNewestFirst(tx, inGallery).limit(notificationLimit).offset(notificationOffset)
-    return { value: { channel_id: channelId, usecase_key, gallery: await loadPictures(rows, pictures) } }
+    const rows = await selectNewestFirst(tx, inGallery)
+      .limit(notificationLimit)
+      .offset(notificationOffset)
+    return {
+      value: { channel_id: channelId, usecase_key, gallery: await loadPictures(rows, pictures) },
+    }
   }),
 
   defineOperation(
     notificationRoutes.galleryImage,
     async ({ input: { channel_id: channelId, notification_uuid: notificationUuid } }, tx) => {
-      const withPicture = and(eq(notification.channel_id, channelId), isNotNull(notification.picture))
+      const withPicture = and(
+        eq(notification.channel_id, channelId),
+        isNotNull(notification.picture),
+      )
       const rows = notificationUuid
         ? [await findNotification(tx, channelId, notificationUuid)]
         : await selectNewestFirst(tx, withPicture).limit(1)
@@ -57,7 +70,10 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
 
   defineOperation(
     notificationRoutes.image,
-    async ({ input: { channel_id: channelId, notification_uuid: notificationUuid }, context }, tx) => {
+    async (
+      { input: { channel_id: channelId, notification_uuid: notificationUuid }, context },
+      tx,
+    ) => {
       const { picture } = await findNotification(tx, channelId, notificationUuid)
       const jpeg = picture === null ? undefined : await pictures.read(picture)
       if (!jpeg) throw fieldError('notification_uuid', PICTURE_UNAVAILABLE, { code: 'id' })
@@ -82,13 +98,22 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
       .limit(notificationLimit)
       .offset(notificationOffset)
     return {
-      value: { channel_id: channelId, usecase_key, start, end, notifications: rows.map(toNotification) },
+      value: {
+        channel_id: channelId,
+        usecase_key,
+        start,
+        end,
+        notifications: rows.map(toNotification),
+      },
     }
   }),
 
   defineOperation(
     notificationRoutes.get,
-    async ({ input: { usecase, channel_id: channelId, notification_uuid: notificationUuid } }, tx) => {
+    async (
+      { input: { usecase, channel_id: channelId, notification_uuid: notificationUuid } },
+      tx,
+    ) => {
       await findChannelOfUsecase(tx, channelId, usecase, 'usecase')
       return { value: toNotification(await findNotification(tx, channelId, notificationUuid)) }
     },
@@ -110,7 +135,10 @@ const selectNewestFirst = (tx: Transaction, condition: SQL | undefined) =>
     .where(condition)
     .orderBy(desc(notification.notification_time), asc(notification.notification_uuid))
 
-/** Returns a notification of a channel. Throws `EyrieError` (`id`) if the channel has no such notification. */
+/**
+ * Returns a notification of a channel. Throws `EyrieError` (`id`) if the channel has
+ * no such notification.
+ */
 async function findNotification(
   tx: Transaction,
   channelId: string,
@@ -119,8 +147,14 @@ async function findNotification(
   const [row] = await tx
     .select()
     .from(notification)
-    .where(and(eq(notification.notification_uuid, notificationUuid), eq(notification.channel_id, channelId)))
-  if (!row) throw missingRecords([{ field: 'notification_uuid', record: 'notification on this channel' }])
+    .where(
+      and(
+        eq(notification.notification_uuid, notificationUuid),
+        eq(notification.channel_id, channelId),
+      ),
+    )
+  if (!row)
+    throw missingRecords([{ field: 'notification_uuid', record: 'notification on this channel' }])
   return row
 }
 
@@ -139,12 +173,22 @@ const toImageUrl = ({ picture, channel_id, notification_uuid }: NotificationRow)
     ? ''
     : `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
 
-/** Returns the stored pictures of notifications, up to the size limit. The first picture is returned even if it is larger. */
-async function loadPictures(rows: readonly NotificationRow[], pictures: Pick<PictureStore, 'read'>) {
+/**
+ * Returns the stored pictures of notifications, up to the size limit. The first picture is returned
+ * even if it is larger.
+ */
+async function loadPictures(
+  rows: readonly NotificationRow[],
+  pictures: Pick<PictureStore, 'read'>,
+) {
   const loaded: { image: number[]; image_url: string; time_stamp: Date; uuid: string }[] = []
   let totalBytes = 0
   for (const row of rows) {
-    const { picture, notification_time: notificationTime, notification_uuid: notificationUuid } = row
+    const {
+      picture,
+      notification_time: notificationTime,
+      notification_uuid: notificationUuid,
+    } = row
     const jpeg = picture === null ? undefined : await pictures.read(picture)
     if (!jpeg) continue
 

@@ -28,8 +28,14 @@ beforeAll(async () => {
   const { database } = management
   engine = await insertEngine(database)
   await setTimeZone(engine.site_id, 'Europe/Berlin')
-  gate = await insertChannel(database, engine, 'line-crossing', { channel_sid: 1, channel_name: 'Gate' })
-  hall = await insertChannel(database, engine, 'occupancy', { channel_sid: 2, channel_name: 'Hall' })
+  gate = await insertChannel(database, engine, 'line-crossing', {
+    channel_sid: 1,
+    channel_name: 'Gate',
+  })
+  hall = await insertChannel(database, engine, 'occupancy', {
+    channel_sid: 2,
+    channel_name: 'Hall',
+  })
   const { hello, crossing, occupancy } = createMessageFactory()
   const ingest = createIngest({ database, subscribers: [], log: createLog('test', 'silent') })
   await ingest.consume(engine.engine_id, [
@@ -51,9 +57,14 @@ const setTimeZone = (siteId: string, siteTimezone: string) =>
     tx.update(site).set({ site_timezone: siteTimezone }).where(eq(site.site_id, siteId)),
   )
 
-function request(query: ExportQuery, { token }: SignedInUser = management.superadmin): Promise<Response> {
+function request(
+  query: ExportQuery,
+  { token }: SignedInUser = management.superadmin,
+): Promise<Response> {
   const parameters = new URLSearchParams(query as Record<string, string>)
-  return management.request(`${route.path}?${parameters}`, { headers: { authorization: `Bearer ${token}` } })
+  return management.request(`${route.path}?${parameters}`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
 }
 
 async function readCsv(query: ExportQuery): Promise<Record<string, string>[]> {
@@ -78,7 +89,13 @@ describe('an exported report', () => {
     )
     const busy = rows.filter(({ up, down }) => up !== '0' || down !== '0')
     expect(busy).toEqual([
-      expect.objectContaining({ first_day: '2026-03-01', up: '1', down: '0', total: '1', channel: 'Gate' }),
+      expect.objectContaining({
+        first_day: '2026-03-01',
+        up: '1',
+        down: '0',
+        total: '1',
+        channel: 'Gate',
+      }),
       expect.objectContaining({ first_day: '2026-03-29', up: '1', down: '0' }),
       expect.objectContaining({ first_day: '2026-03-30', up: '0', down: '1' }),
     ])
@@ -104,13 +121,21 @@ describe('an exported report', () => {
     const rows = await readCsv({ ...march, channel_ids: gate as never, report_interval: 'month' })
     const { up, down, total } = response.channel_stats
     expect(rows).toEqual([
-      expect.objectContaining({ first_day: '2026-03-01', last_day: '2026-03-31', channel_key: gate }),
+      expect.objectContaining({
+        first_day: '2026-03-01',
+        last_day: '2026-03-31',
+        channel_key: gate,
+      }),
     ])
     expect([rows[0]!.up, rows[0]!.down, rows[0]!.total].map(Number)).toEqual([up, down, total])
   })
 
   it('has weeks from Monday and last months', async () => {
-    const weeks = await readCsv({ report_period: '2w', report_interval: 'week', channel_ids: gate as never })
+    const weeks = await readCsv({
+      report_period: '2w',
+      report_interval: 'week',
+      channel_ids: gate as never,
+    })
     expect(weeks.map(({ first_day, last_day, up }) => [first_day, last_day, up])).toEqual([
       ['2026-03-16', '2026-03-22', '0'],
       ['2026-03-23', '2026-03-29', '1'],
@@ -170,7 +195,11 @@ describe('an exported report', () => {
   })
 
   it('of part of a day ends with the last day that has begun', async () => {
-    const rows = await readCsv({ start_date: '-1d', end_date: '2026-04-30', channel_ids: gate as never })
+    const rows = await readCsv({
+      start_date: '-1d',
+      end_date: '2026-04-30',
+      channel_ids: gate as never,
+    })
     expect(rows.map(({ first_day }) => first_day)).toEqual(['2026-03-31', '2026-04-01'])
   })
 })
@@ -178,7 +207,9 @@ describe('an exported report', () => {
 describe('a report is not exported', () => {
   it('without a period, with two, or without channels', async () => {
     expect(await readReasons({})).toContain('start_date: is required without report_period')
-    expect(await readReasons({ report_period: '1d', start_date: '-1d' })).toContain('must not be combined')
+    expect(await readReasons({ report_period: '1d', start_date: '-1d' })).toContain(
+      'must not be combined',
+    )
     expect(await readReasons({ report_period: '0d' })).toContain('such as 7d, 1w or 3mo')
     const response = await request({ report_format: 'csv', report_period: '1d' })
     expect(await response.text()).toContain('site_id: is required without channel_ids')
@@ -194,7 +225,9 @@ describe('a report is not exported', () => {
     const other = await insertEngine(management.database)
     const foreign = await insertChannel(management.database, other, 'line-crossing')
     const query = { report_period: '1d', channel_ids: `${gate},${foreign}` as never }
-    expect(await readReasons(query)).toContain('channel_ids.1: this channel belongs to another site')
+    expect(await readReasons(query)).toContain(
+      'channel_ids.1: this channel belongs to another site',
+    )
     const response = await request({ ...query, report_format: 'csv' })
     expect(await response.text()).toContain('Europe/Berlin and UTC')
   })
@@ -219,12 +252,19 @@ it('contains only channels that the caller sees', async () => {
   await management.database.system('test', tx =>
     tx.insert(userChannel).values({ user_id: viewer.user_id, channel_id: hall }),
   )
-  const response = await request({ channel_ids: hall as never, report_format: 'csv', ...march }, viewer)
+  const response = await request(
+    { channel_ids: hall as never, report_format: 'csv', ...march },
+    viewer,
+  )
   const rows = parse(await response.text(), { columns: true }) as Record<string, string>[]
   expect(rows).toHaveLength(31)
   // The viewer sees no site, but its time zone counts.
   const [row] = await management.database.system('test', tx =>
     tx.select().from(channel).where(eq(channel.channel_id, hall)),
   )
-  expect(rows[0]).toMatchObject({ channel: row!.channel_name, first_day: '2026-03-01', occupancy: '5' })
+  expect(rows[0]).toMatchObject({
+    channel: row!.channel_name,
+    first_day: '2026-03-01',
+    occupancy: '5',
+  })
 })

@@ -1,5 +1,9 @@
 import { Readable } from 'node:stream'
-import { parseReportPeriodLength, REPORT_MEDIA_TYPES, reportRoutes } from '@eyrie/contract/management/report'
+import {
+  parseReportPeriodLength,
+  REPORT_MEDIA_TYPES,
+  reportRoutes,
+} from '@eyrie/contract/management/report'
 import type { Transaction } from '../../../db/database.ts'
 import { parseReportPeriod } from '../../../events/statistics/period.ts'
 import { createReport } from '../../../reports/create-report.ts'
@@ -13,16 +17,24 @@ import { assertReferencesExist } from '../../api/references.ts'
 export const reportOperations = (nowMs: () => number) => [
   defineMultiStepOperation(reportRoutes.export, async ({ input, caller, context }, database) => {
     const { path } = reportRoutes.export
-    const report = await database.as(caller, path, tx => createRequestedReport(tx, input, nowMs()), {
-      accessMode: 'read only',
-    })
+    const report = await database.as(
+      caller,
+      path,
+      tx => createRequestedReport(tx, input, nowMs()),
+      {
+        accessMode: 'read only',
+      },
+    )
     const format = input.report_format
     // The transaction has ended, so that a slow client does not keep it open.
     const content = await writeReport(report, format, { bom: input.report_bom })
 
     context.header('Content-Type', REPORT_MEDIA_TYPES[format])
     // The name has no characters that need quoting.
-    context.header('Content-Disposition', `attachment; filename="${createFileName(report, format)}"`)
+    context.header(
+      'Content-Disposition',
+      `attachment; filename="${createFileName(report, format)}"`,
+    )
     return context.body(Readable.toWeb(content) as ReadableStream)
   }),
 ]
@@ -50,7 +62,8 @@ function findRequestedPeriod(
   nowMs: number,
   timeZone: string,
 ) {
-  // The request schema accepts only valid periods, and requires either `report_period` or both dates.
+  // The request schema accepts only valid periods, and requires either
+  // `report_period` or both dates.
   if (reportPeriod !== undefined)
     return findLastPeriod(parseReportPeriodLength(reportPeriod)!, nowMs, timeZone)
   return addPreviousPeriod(parseReportPeriod(startDate!, endDate!, nowMs, timeZone), timeZone)

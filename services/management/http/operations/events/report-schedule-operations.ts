@@ -1,4 +1,7 @@
-import { type ReportSchedule, reportScheduleRoutes } from '@eyrie/contract/management/report-schedule'
+import {
+  type ReportSchedule,
+  reportScheduleRoutes,
+} from '@eyrie/contract/management/report-schedule'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { firstRow } from '../../../db/rows.ts'
@@ -12,7 +15,12 @@ import {
   toReportTimes,
 } from '../../../reports/scheduled/send-reports.ts'
 import type { Principal } from '../../../rights/principal.ts'
-import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
+import {
+  defineLookup,
+  defineMultiStepOperation,
+  defineOperation,
+  type Input,
+} from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
@@ -56,10 +64,13 @@ export const reportScheduleOperations = (nowMs: () => number) => [
     },
   ),
 
-  defineLookup(reportScheduleRoutes.get, async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
-    const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, reportScheduleId))
-    return row && toReportSchedule(row, nowMs())
-  }),
+  defineLookup(
+    reportScheduleRoutes.get,
+    async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
+      const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, reportScheduleId))
+      return row && toReportSchedule(row, nowMs())
+    },
+  ),
 
   defineOperation(reportScheduleRoutes.list, async ({ input: { site_id: siteId } }, tx) => {
     const rows = await readSchedules(tx, eq(reportSchedule.site_id, siteId))
@@ -74,7 +85,10 @@ export const reportScheduleOperations = (nowMs: () => number) => [
   }),
 ]
 
-/** Returns the columns about the caller who saves a schedule. The reports are created with the rights of this user. */
+/**
+ * Returns the columns about the caller who saves a schedule. The reports are created with the
+ * rights of this user.
+ */
 const toOwner = ({ user_id, actor }: Principal, nowMs: number) => ({
   user_id,
   saved_by: actor,
@@ -87,8 +101,9 @@ type ScheduleTimes = Pick<
 >
 
 /**
- * Returns the `last_day` of a new schedule: the last day that counts as reported. It is the end of the last period for which a report
- * would be due by now, so that the first report is about the current day, week or month.
+ * Returns the `last_day` of a new schedule: the last day that counts as reported. It is the end of
+ * the last period for which a report would be due by now, so that the first report is about the
+ * current day, week or month.
  */
 async function findInitialLastDay(
   tx: Transaction,
@@ -97,10 +112,16 @@ async function findInitialLastDay(
 ): Promise<string> {
   const [siteRow] = await tx.select().from(site).where(eq(site.site_id, siteId))
   // The API has checked that the site exists.
-  return findLastDueDay({ every: reportEvery, time: reportTime, timeZone: siteRow!.site_timezone }, nowMs)
+  return findLastDueDay(
+    { every: reportEvery, time: reportTime, timeZone: siteRow!.site_timezone },
+    nowMs,
+  )
 }
 
-/** Returns the `last_day` of an updated schedule. If the schedule was inactive or had other periods, past periods are not reported. */
+/**
+ * Returns the `last_day` of an updated schedule. If the schedule was inactive or had other periods,
+ * past periods are not reported.
+ */
 async function findLastDayAfterUpdate(
   tx: Transaction,
   before: typeof reportSchedule.$inferSelect,

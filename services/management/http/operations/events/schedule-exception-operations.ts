@@ -8,41 +8,63 @@ import { assertChanged } from '../../api/policy-errors.ts'
 
 const ALREADY_EXISTS = 'the schedule has an exception with this calendar already'
 
-/** API operations on exceptions of schedules. `assertChanged` throws if the caller may read an exception but not change it. */
+/**
+ * API operations on exceptions of schedules. `assertChanged` throws if the caller may read an
+ * exception but not change it.
+ */
 export const scheduleExceptionOperations = [
   defineOperation(scheduleExceptionRoutes.create, async ({ input }, tx) => {
     await assertCalendarOfSite(tx, input)
-    const [created] = await tx.insert(scheduleException).values(input).onConflictDoNothing().returning()
+    const [created] = await tx
+      .insert(scheduleException)
+      .values(input)
+      .onConflictDoNothing()
+      .returning()
     if (!created) throw fieldError('calendar_id', ALREADY_EXISTS, { code: 'conflict' })
     return { createdId: created.exception_id }
   }),
 
-  defineOperation(scheduleExceptionRoutes.delete, async ({ input: { exception_id: exceptionId } }, tx) => {
-    const condition = eq(scheduleException.exception_id, exceptionId)
-    assertChanged(await tx.delete(scheduleException).where(condition).returning())
-  }),
+  defineOperation(
+    scheduleExceptionRoutes.delete,
+    async ({ input: { exception_id: exceptionId } }, tx) => {
+      const condition = eq(scheduleException.exception_id, exceptionId)
+      assertChanged(await tx.delete(scheduleException).where(condition).returning())
+    },
+  ),
 
-  defineLookup(scheduleExceptionRoutes.get, async ({ input: { exception_id: exceptionId } }, tx) => {
-    const [row] = await tx
-      .select()
-      .from(scheduleException)
-      .where(eq(scheduleException.exception_id, exceptionId))
-    return row
-  }),
+  defineLookup(
+    scheduleExceptionRoutes.get,
+    async ({ input: { exception_id: exceptionId } }, tx) => {
+      const [row] = await tx
+        .select()
+        .from(scheduleException)
+        .where(eq(scheduleException.exception_id, exceptionId))
+      return row
+    },
+  ),
 
-  defineOperation(scheduleExceptionRoutes.list, async ({ input: { schedule_id: scheduleId } }, tx) => ({
-    value: await tx
-      .select()
-      .from(scheduleException)
-      .where(eq(scheduleException.schedule_id, scheduleId))
-      .orderBy(asc(scheduleException.exception_id)),
-  })),
+  defineOperation(
+    scheduleExceptionRoutes.list,
+    async ({ input: { schedule_id: scheduleId } }, tx) => ({
+      value: await tx
+        .select()
+        .from(scheduleException)
+        .where(eq(scheduleException.schedule_id, scheduleId))
+        .orderBy(asc(scheduleException.exception_id)),
+    }),
+  ),
 ]
 
-/** Throws `EyrieError` (`syntax`) unless the calendar is for the site of the schedule, or for all sites of its organization. */
+/**
+ * Throws `EyrieError` (`syntax`) unless the calendar is for the site of the schedule, or for all
+ * sites of its organization.
+ */
 async function assertCalendarOfSite(
   tx: Transaction,
-  { schedule_id: scheduleId, calendar_id: calendarId }: { schedule_id: string; calendar_id: string },
+  {
+    schedule_id: scheduleId,
+    calendar_id: calendarId,
+  }: { schedule_id: string; calendar_id: string },
 ) {
   const [calendarRow] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendarId))
   const [location] = await tx

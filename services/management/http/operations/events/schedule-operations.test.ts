@@ -1,8 +1,14 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { alertInput, getInvalidFields } from '../../../../../test/fixtures/management/alert-input.ts'
-import { insertChannel, insertEngine } from '../../../../../test/fixtures/management/engine-messages.ts'
+import {
+  alertInput,
+  getInvalidFields,
+} from '../../../../../test/fixtures/management/alert-input.ts'
+import {
+  insertChannel,
+  insertEngine,
+} from '../../../../../test/fixtures/management/engine-messages.ts'
 import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { shared } from '../../../../../test/fixtures/setup/shared.ts'
@@ -84,8 +90,14 @@ describe('schedules', () => {
   it('are updated with the fields that were read, listed by channel, and deleted', async () => {
     const scheduleId = getCreatedId(await management.send(schedule.create, cron()))
     const { response } = await management.call(schedule.get, { schedule_id: scheduleId })
-    const updated = await management.send(schedule.update, { ...response, schedule_name: 'Workdays' })
-    expect(updated).toMatchObject({ status: 200, response: { ...response, schedule_name: 'Workdays' } })
+    const updated = await management.send(schedule.update, {
+      ...response,
+      schedule_name: 'Workdays',
+    })
+    expect(updated).toMatchObject({
+      status: 200,
+      response: { ...response, schedule_name: 'Workdays' },
+    })
     expect((await management.call(schedule.list, { channel_id: channelId })).response).toEqual([
       updated.response,
     ])
@@ -100,7 +112,10 @@ describe('schedules', () => {
   })
 
   it('reject an alert of another channel', async () => {
-    const { status, response } = await management.send(schedule.create, cron({ channel_id: otherId }))
+    const { status, response } = await management.send(
+      schedule.create,
+      cron({ channel_id: otherId }),
+    )
     expect([status, getInvalidFields(response)]).toEqual([400, ['alert_id']])
     await management.send(schedule.create, cron())
     const moved = await management.send(alert.update, {
@@ -116,7 +131,9 @@ describe('schedules', () => {
     async occurrenceActivateCron => {
       const { status } = await management.send(
         schedule.create,
-        cron({ schedule_occurrence: [{ ...weekdays, occurrence_activate_cron: occurrenceActivateCron }] }),
+        cron({
+          schedule_occurrence: [{ ...weekdays, occurrence_activate_cron: occurrenceActivateCron }],
+        }),
       )
       expect(status).toBe(201)
     },
@@ -138,7 +155,11 @@ describe('schedules', () => {
   ])('reject the cron expression %j', async occurrenceDeactivateCron => {
     const { status, response } = await management.send(
       schedule.create,
-      cron({ schedule_occurrence: [{ ...weekdays, occurrence_deactivate_cron: occurrenceDeactivateCron }] }),
+      cron({
+        schedule_occurrence: [
+          { ...weekdays, occurrence_deactivate_cron: occurrenceDeactivateCron },
+        ],
+      }),
     )
     expect([status, getInvalidFields(response)]).toEqual([
       400,
@@ -150,7 +171,10 @@ describe('schedules', () => {
     {},
     { occurrence_constraint: '' },
     { occurrence_start_time: '', occurrence_end_time: '', occurrence_is_allday: true },
-    { occurrence_start_time: '2026-01-01T08:00:00Z', occurrence_end_time: '2026-01-02T08:00:00+02:00' },
+    {
+      occurrence_start_time: '2026-01-01T08:00:00Z',
+      occurrence_end_time: '2026-01-02T08:00:00+02:00',
+    },
   ])('accept the window %j', async occurrence => {
     expect((await management.send(schedule.create, window(occurrence))).status).toBe(201)
   })
@@ -162,7 +186,10 @@ describe('schedules', () => {
     [{ occurrence_end_time: '' }, 'occurrence_end_time'],
     [{ occurrence_end_time: '2026-01-01T08:00:00Z' }, 'occurrence_end_time'],
     [
-      { occurrence_start_time: '2026-01-02T08:00:00Z', occurrence_end_time: '2026-01-01T08:00:00Z' },
+      {
+        occurrence_start_time: '2026-01-02T08:00:00Z',
+        occurrence_end_time: '2026-01-01T08:00:00Z',
+      },
       'occurrence_end_time',
     ],
     [{ occurrence_constraint: 'mon,someday' }, 'occurrence_constraint'],
@@ -176,10 +203,15 @@ describe('schedules', () => {
   it('may only activate, only deactivate, and have no occurrence', async () => {
     for (const lacking of ['occurrence_activate_cron', 'occurrence_deactivate_cron']) {
       const { [lacking]: _, ...occurrence } = weekdays as Record<string, unknown>
-      const { status } = await management.send(schedule.create, cron({ schedule_occurrence: [occurrence] }))
+      const { status } = await management.send(
+        schedule.create,
+        cron({ schedule_occurrence: [occurrence] }),
+      )
       expect(status).toBe(201)
     }
-    expect((await management.send(schedule.create, cron({ schedule_occurrence: [] }))).status).toBe(201)
+    expect((await management.send(schedule.create, cron({ schedule_occurrence: [] }))).status).toBe(
+      201,
+    )
     const { response } = await management.send(schedule.create, cron({ schedule_occurrence: [{}] }))
     expect(getInvalidFields(response)).toEqual(['schedule_occurrence.0.occurrence_activate_cron'])
   })
@@ -194,9 +226,12 @@ describe('schedules', () => {
     expect(getInvalidFields(response)).toContain('schedule_occurrence.1.occurrence_id')
   })
 
-  it.each(['get', 'delete', 'update'] as const)('that do not exist: %s responds with 404', async name => {
-    const input = { ...(name === 'update' ? cron() : {}), schedule_id: v7() }
-    const { status, response } = await management.send(schedule[name], input)
-    expect([status, getInvalidFields(response)]).toEqual([404, ['schedule_id']])
-  })
+  it.each(['get', 'delete', 'update'] as const)(
+    'that do not exist: %s responds with 404',
+    async name => {
+      const input = { ...(name === 'update' ? cron() : {}), schedule_id: v7() }
+      const { status, response } = await management.send(schedule[name], input)
+      expect([status, getInvalidFields(response)]).toEqual([404, ['schedule_id']])
+    },
+  )
 })

@@ -13,12 +13,15 @@ import { assertReferencesExist } from '../../api/references.ts'
 
 type ScheduleRow = typeof schedule.$inferSelect
 
-/** Narrows the types of the columns. The cast is safe, because only validated schedules are stored. */
+/**
+ * Narrows the types of the columns. The cast is safe, because only validated schedules are stored.
+ */
 const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
 
 /**
- * API operations on schedules. A schedule contains the times at which an alert of a channel is armed, which means that it can fire.
- * `assertChanged` throws if the caller may read a schedule but not change it. `nowMs` returns epoch ms.
+ * API operations on schedules. A schedule contains the times at which an alert of a channel is
+ * armed, which means that it can fire. `assertChanged` throws if the caller may read a schedule but
+ * not change it. `nowMs` returns epoch ms.
  */
 export const scheduleOperations = (nowMs: () => number) => [
   defineOperation(
@@ -84,11 +87,15 @@ export const scheduleOperations = (nowMs: () => number) => [
         .from(alert)
         .where(eq(alert.channel_id, input.channel_id))
         .orderBy(asc(alert.alert_name), asc(alert.alert_id))
-      const schedules = await tx.select().from(schedule).where(eq(schedule.channel_id, input.channel_id))
+      const schedules = await tx
+        .select()
+        .from(schedule)
+        .where(eq(schedule.channel_id, input.channel_id))
       return { alerts, schedules }
     })
 
-    // Read with all rights, because the caller may not see the site and the calendars on which the state depends.
+    // Read with all rights, because the caller may not see the site and the calendars on
+    // which the state depends.
     const alertIds = alerts.map(({ alert_id }) => alert_id)
     const timelines = await database.system('schedules', tx => loadTimelines(tx, alertIds))
     const instant = nowMs()
@@ -129,7 +136,9 @@ async function setActive(
 ) {
   const condition = eq(schedule.schedule_id, scheduleId)
   return toSchedule(
-    assertChanged(await tx.update(schedule).set({ is_active: isActive }).where(condition).returning()),
+    assertChanged(
+      await tx.update(schedule).set({ is_active: isActive }).where(condition).returning(),
+    ),
   )
 }
 

@@ -78,7 +78,10 @@ describe('the state of schedules', () => {
         calendar_ics: createCalendar('DTSTART;VALUE=DATE:20261120\nDTEND;VALUE=DATE:20261122'),
       }),
     )
-    await management.call(scheduleException.create, { schedule_id: scheduleId, calendar_id: calendarId })
+    await management.call(scheduleException.create, {
+      schedule_id: scheduleId,
+      calendar_id: calendarId,
+    })
     now = new Date('2026-11-21T03:00:00Z')
     expect(await readState()).toMatchObject({ is_armed: false })
     const viewer = await management.signIn('viewer', { customers: [place.customer_id] })

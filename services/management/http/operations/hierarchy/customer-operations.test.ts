@@ -24,12 +24,17 @@ describe('customers', () => {
   })
 
   it('have keys that are unique within their organization', async () => {
-    const taken = await management.call(customer.create, customerInput(hierarchy.organization_id, 'first'))
+    const taken = await management.call(
+      customer.create,
+      customerInput(hierarchy.organization_id, 'first'),
+    )
     expect([taken.status, taken.message]).toEqual([
       409,
       'organization_id, customer_key: another customer has this already',
     ])
-    const other = getCreatedId(await management.call(organization.create, organizationInput('other')))
+    const other = getCreatedId(
+      await management.call(organization.create, organizationInput('other')),
+    )
     expect((await management.call(customer.create, customerInput(other, 'first'))).status).toBe(201)
   })
 
@@ -45,7 +50,9 @@ describe('customers', () => {
     const holder = all.find(({ customer_sites }) => customer_sites.includes(siteId))!
     expect(holder.customer_key).toBe('default')
     await management.call(customer.assignSites, { customer_id, site_ids: [siteId] })
-    expect((await management.call(customer.get, { customer_id })).response.customer_sites).toEqual([siteId])
+    expect((await management.call(customer.get, { customer_id })).response.customer_sites).toEqual([
+      siteId,
+    ])
   })
 
   it('reject the removal of a site of another customer', async () => {
@@ -71,7 +78,11 @@ describe('customers', () => {
       'you may read this record but not change it: "Update a customer" requires the role admin in its organization, or the customer as an assignment. Your role is admin: ask an administrator of the organization',
     ])
 
-    const created = await management.call(customer.create, customerInput(organizationId, 'new'), admin)
+    const created = await management.call(
+      customer.create,
+      customerInput(organizationId, 'new'),
+      admin,
+    )
     expect([created.status, created.message]).toEqual([
       403,
       '"Create a customer" is outside of your rights: your role is admin, which covers only the records and users of your assignments. Ask an administrator of the organization concerned',
@@ -95,9 +106,9 @@ describe('customers', () => {
         404,
         'customer_sites: no such site in this organization',
       ])
-    expect((await management.call(site.get, { site_id: hierarchy.site_id })).response.customer_id).toBe(
-      hierarchy.customer_id,
-    )
+    expect(
+      (await management.call(site.get, { site_id: hierarchy.site_id })).response.customer_id,
+    ).toBe(hierarchy.customer_id)
   })
 
   it('keep type, contacts and sites that an update omits', async () => {
@@ -110,7 +121,9 @@ describe('customers', () => {
       customer_name: 'New',
     }
     expect((await management.call(customer.update, update)).status).toBe(200)
-    expect((await management.call(customer.get, { customer_id: customerId })).response).toMatchObject({
+    expect(
+      (await management.call(customer.get, { customer_id: customerId })).response,
+    ).toMatchObject({
       ...more,
       customer_name: 'New',
     })
@@ -142,13 +155,20 @@ describe('customers', () => {
   })
 
   it('cannot be deleted while they have sites', async () => {
-    const { status, message } = await management.call(customer.delete, { customer_id: hierarchy.customer_id })
-    expect([status, message]).toEqual([409, 'a site still refers to it: delete or change that first'])
+    const { status, message } = await management.call(customer.delete, {
+      customer_id: hierarchy.customer_id,
+    })
+    expect([status, message]).toEqual([
+      409,
+      'a site still refers to it: delete or change that first',
+    ])
   })
 
   it('are deleted without sites, except the default customer', async () => {
     const { organization_id: organizationId } = hierarchy
-    const empty = getCreatedId(await management.call(customer.create, customerInput(organizationId, 'empty')))
+    const empty = getCreatedId(
+      await management.call(customer.create, customerInput(organizationId, 'empty')),
+    )
     expect((await management.call(customer.delete, { customer_id: empty })).status).toBe(200)
     const all = (
       await management.call(customer.list, { organization_id: organizationId, is_default: 'true' })
@@ -171,8 +191,8 @@ describe('customers', () => {
   })
 
   it.each(['0', '3', 'one'])('reject a view of type %s', async type => {
-    expect((await management.send(customer.view, { customer_id: hierarchy.customer_id, type })).status).toBe(
-      400,
-    )
+    expect(
+      (await management.send(customer.view, { customer_id: hierarchy.customer_id, type })).status,
+    ).toBe(400)
   })
 })

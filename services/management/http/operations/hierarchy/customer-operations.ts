@@ -13,13 +13,16 @@ import { assertChanged } from '../../api/policy-errors.ts'
 
 /** The `type` of a view that groups devices by site. The other type groups channels by usecase. */
 const VIEW_BY_SITE = '1'
-/** The response to a view has the status 202 if one of its engines has reported no state for this long. */
+/**
+ * The response to a view has the status 202 if one of its engines has reported no
+ * state for this long.
+ */
 const MAX_STATE_AGE = sql`interval '10 seconds'`
 
 /**
- * API operations on the customers of an organization, their sites, and the users to whom they are assigned. Each
- * runs in one transaction, `tx`, with the rights of the caller. `assertChanged` throws if the caller may read a
- * record but not change it.
+ * API operations on the customers of an organization, their sites, and the users to whom they are
+ * assigned. Each runs in one transaction, `tx`, with the rights of the caller. `assertChanged`
+ * throws if the caller may read a record but not change it.
  */
 export const customerOperations = [
   defineOperation(
@@ -38,9 +41,16 @@ export const customerOperations = [
 
   defineOperation(
     customerRoutes.update,
-    async ({ input: { customer_id: customerId, customer_sites: customerSites, ...fields } }, tx) => {
+    async (
+      { input: { customer_id: customerId, customer_sites: customerSites, ...fields } },
+      tx,
+    ) => {
       const { organization_id } = assertChanged(
-        await tx.update(customer).set(fields).where(eq(customer.customer_id, customerId)).returning(),
+        await tx
+          .update(customer)
+          .set(fields)
+          .where(eq(customer.customer_id, customerId))
+          .returning(),
       )
       if (customerSites) {
         await releaseSites(tx, customerId, sql`not ${inArray(site.site_id, customerSites)}`)
@@ -80,15 +90,19 @@ export const customerOperations = [
     async ({ input: { customer_id: customerId, site_ids: siteIds } }, tx) => {
       const releasedIds = await releaseSites(tx, customerId, inArray(site.site_id, siteIds))
       const missing = siteIds.filter(id => !releasedIds.includes(id.toLowerCase()))
-      if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
+      if (missing.length > 0)
+        throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
     },
   ),
 
   // `assign` and `unassign` have a list of ids in the field `customer_id`.
-  defineOperation(customerRoutes.assign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
-    const rows = customerIds.map(customerId => ({ user_id, customer_id: customerId }))
-    if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
-  }),
+  defineOperation(
+    customerRoutes.assign,
+    async ({ input: { user_id, customer_id: customerIds } }, tx) => {
+      const rows = customerIds.map(customerId => ({ user_id, customer_id: customerId }))
+      if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
+    },
+  ),
 
   defineOperation(
     customerRoutes.unassign,
@@ -112,7 +126,9 @@ export const customerOperations = [
     customerRoutes.list,
     async ({ input: { organization_id: organizationId, is_default: isDefault } }, tx) => {
       const inOrganization = eq(customer.organization_id, organizationId)
-      const condition = isDefault ? inOrganization : and(inOrganization, eq(customer.is_default, false))
+      const condition = isDefault
+        ? inOrganization
+        : and(inOrganization, eq(customer.is_default, false))
       return { value: await findCustomers(tx, condition) }
     },
   ),
@@ -137,7 +153,10 @@ const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
     .where(condition)
     .orderBy(asc(customer.customer_name), asc(customer.customer_id))
 
-/** Moves sites to a customer. Throws `EyrieError` (`id`) for `field` if a site is not in the customer's organization. */
+/**
+ * Moves sites to a customer. Throws `EyrieError` (`id`) for `field` if a site is not in the
+ * customer's organization.
+ */
 async function moveSites(
   tx: Transaction,
   siteIds: string[],
@@ -152,11 +171,19 @@ async function moveSites(
     .set({ customer_id: customerId })
     .where(and(inArray(site.site_id, siteIds), eq(site.organization_id, organizationId)))
     .returning()
-  if (moved.length < siteIds.length) throw missingRecords([{ field, record: 'site in this organization' }])
+  if (moved.length < siteIds.length)
+    throw missingRecords([{ field, record: 'site in this organization' }])
 }
 
-/** Moves sites of a customer to the default customer of the organization. Resolves to the ids of these sites. */
-async function releaseSites(tx: Transaction, customerId: string, condition: SQL): Promise<string[]> {
+/**
+ * Moves sites of a customer to the default customer of the organization. Resolves to
+ * the ids of these sites.
+ */
+async function releaseSites(
+  tx: Transaction,
+  customerId: string,
+  condition: SQL,
+): Promise<string[]> {
   const defaultCustomer = sql`(
     select d.customer_id from customer d where d.is_default and d.organization_id = site.organization_id)`
   const moved = await tx
@@ -173,7 +200,10 @@ const viewBySite = (tx: Transaction, customerId: string) =>
 
 /** Returns the usecases that the customer's channels have, each with these channels. */
 async function viewByUsecase(tx: Transaction, customerId: string) {
-  const siteIds = tx.select({ site_id: site.site_id }).from(site).where(eq(site.customer_id, customerId))
+  const siteIds = tx
+    .select({ site_id: site.site_id })
+    .from(site)
+    .where(eq(site.customer_id, customerId))
   const channels = await findSourceChannels(tx, inArray(channel.site_id, siteIds))
   const channelsByUsecase = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
   const usecases = await tx
@@ -182,7 +212,10 @@ async function viewByUsecase(tx: Transaction, customerId: string) {
     .where(inArray(usecase.usecase_key, [...channelsByUsecase.keys()]))
     .orderBy(asc(usecase.usecase_name))
 
-  return usecases.map(row => ({ ...row, usecase_channels: channelsByUsecase.get(row.usecase_key) ?? [] }))
+  return usecases.map(row => ({
+    ...row,
+    usecase_channels: channelsByUsecase.get(row.usecase_key) ?? [],
+  }))
 }
 
 /** Returns whether an engine of the customer's devices or channels has not responded recently. */

@@ -46,7 +46,10 @@ async function view(management: TestManagement, organizationId: string) {
     customer_id: customer!.customer_id,
     type: 1 as never,
   })
-  return { sites: response as { site_devices: { source_channels: unknown[] }[] }[], queries: counted.count }
+  return {
+    sites: response as { site_devices: { source_channels: unknown[] }[] }[],
+    queries: counted.count,
+  }
 }
 
 test.each([
@@ -61,7 +64,8 @@ test.each([
   expect(sites).toHaveLength(amounts.sites)
   for (const { site_devices: siteDevices } of sites) {
     expect(siteDevices).toHaveLength(amounts.devices)
-    for (const { source_channels: sourceChannels } of siteDevices) expect(sourceChannels).toHaveLength(1)
+    for (const { source_channels: sourceChannels } of siteDevices)
+      expect(sourceChannels).toHaveLength(1)
   }
   expect(queries).toBeGreaterThan(0)
   expect(queries).toBeLessThanOrEqual(12)

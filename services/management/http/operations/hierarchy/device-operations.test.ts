@@ -34,16 +34,23 @@ describe('devices', () => {
     const [before] = await stored()
     expect(before!.password).not.toContain('secret')
     const { response } = await management.call(device.view, { device_id: deviceId })
-    expect((await management.send(device.update, { ...response, device_name: 'Renamed' })).status).toBe(200)
+    expect(
+      (await management.send(device.update, { ...response, device_name: 'Renamed' })).status,
+    ).toBe(200)
     expect(await stored()).toEqual([before])
-    expect((await management.call(device.get, { device_id: deviceId })).response.device_name).toBe('Renamed')
+    expect((await management.call(device.get, { device_id: deviceId })).response.device_name).toBe(
+      'Renamed',
+    )
   })
 
   it.each([
     ['host', { address: 'rtsp://attacker/none' }],
     ['scheme', { address: 'http://127.0.0.1/none' }],
     ['port', { address: 'rtsp://127.0.0.1:8554/none' }],
-    ['host, in front of a password that looks like a host', { address: 'rtsp://127.0.0.1@attacker/none' }],
+    [
+      'host, in front of a password that looks like a host',
+      { address: 'rtsp://127.0.0.1@attacker/none' },
+    ],
   ])('reject a hidden password for another %s', async (_, changed) => {
     const { device_id } = hierarchy
     const { response } = await management.call(device.view, { device_id })
@@ -72,8 +79,14 @@ describe('devices', () => {
 
   it('reject the removal of a stream that a source reads', async () => {
     const { response } = await management.call(device.get, { device_id: hierarchy.device_id })
-    const { status, message } = await management.send(device.update, { ...response, device_streams: [] })
-    expect([status, message]).toEqual([409, 'a source still refers to it: delete or change that first'])
+    const { status, message } = await management.send(device.update, {
+      ...response,
+      device_streams: [],
+    })
+    expect([status, message]).toEqual([
+      409,
+      'a source still refers to it: delete or change that first',
+    ])
   })
 
   it('keep UUID and streams that an update omits', async () => {
@@ -93,7 +106,10 @@ describe('devices', () => {
 
   it('assign ids to streams without one', async () => {
     const { site_id: siteId, engine_id: engineId } = hierarchy
-    const given = { ...deviceInput(siteId, engineId, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
+    const given = {
+      ...deviceInput(siteId, engineId, 'numbered'),
+      device_streams: [{}, { id: 1 }, {}],
+    }
     const { response } = await management.call(device.create, given)
     const { device_streams: deviceStreams } = (await management.call(device.get, response)).response
     expect(deviceStreams.map(({ id }) => id)).toEqual([1, 2, 3])
@@ -107,7 +123,10 @@ describe('devices', () => {
 
   it('return their id on creation, and are deleted when no source reads them', async () => {
     const { site_id: siteId, engine_id: engineId } = hierarchy
-    const { status, response } = await management.call(device.create, deviceInput(siteId, engineId, 'second'))
+    const { status, response } = await management.call(
+      device.create,
+      deviceInput(siteId, engineId, 'second'),
+    )
     expect([status, Object.keys(response)]).toEqual([201, ['device_id']])
     const listed = (await management.call(device.list, { site_id: siteId })).response.map(
       ({ device_id }) => device_id,

@@ -14,9 +14,9 @@ import { defineLookup, defineOperation, type Operation } from '../../api/operati
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
- * API operations on devices, such as cameras, and their streams. Responses contain a placeholder instead of the
- * password of a stream. `transaction_id` changes with every change of a device. `assertChanged` throws if the
- * caller may read a device but not change it.
+ * API operations on devices, such as cameras, and their streams. Responses contain a placeholder
+ * instead of the password of a stream. `transaction_id` changes with every change of a device.
+ * `assertChanged` throws if the caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
   const view = defineLookup(deviceRoutes.view, async ({ input: { device_id: deviceId } }, tx) => {
@@ -44,8 +44,11 @@ export function deviceOperations(secrets: Secrets): Operation[] {
       deviceRoutes.update,
       async ({ input: { device_id: deviceId, device_streams: deviceStreams, ...fields } }, tx) => {
         const values = { ...fields, transaction_id: randomUUID() }
-        assertChanged(await tx.update(device).set(values).where(eq(device.device_id, deviceId)).returning())
-        if (deviceStreams) await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
+        assertChanged(
+          await tx.update(device).set(values).where(eq(device.device_id, deviceId)).returning(),
+        )
+        if (deviceStreams)
+          await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
       },
     ),
 
@@ -64,18 +67,28 @@ export function deviceOperations(secrets: Secrets): Operation[] {
 }
 
 /**
- * Replaces the streams of a device. Where the password is the placeholder, the stored password remains unchanged. Throws
- * `EyrieError` (`syntax`) if there is none, or if it is stored for another scheme, host or port.
+ * Replaces the streams of a device. Where the password is the placeholder, the stored password
+ * remains unchanged. Throws `EyrieError` (`syntax`) if there is none, or if it is stored for
+ * another scheme, host or port.
  */
-async function setStreams(tx: Transaction, secrets: Secrets, deviceId: string, streams: DeviceStream[]) {
-  const storedStreams = await tx.select().from(deviceStream).where(eq(deviceStream.device_id, deviceId))
+async function setStreams(
+  tx: Transaction,
+  secrets: Secrets,
+  deviceId: string,
+  streams: DeviceStream[],
+) {
+  const storedStreams = await tx
+    .select()
+    .from(deviceStream)
+    .where(eq(deviceStream.device_id, deviceId))
   const ids = streams.map(({ id }) => id)
   await tx
     .delete(deviceStream)
     .where(and(eq(deviceStream.device_id, deviceId), notInArray(deviceStream.id, ids)))
   for (const [index, { password, ...stream }] of streams.entries()) {
     const storedStream = storedStreams.find(({ id }) => id === stream.id)
-    if (password === REDACTED) assertSameServer(stream, storedStream, `device_streams.${index}.password`)
+    if (password === REDACTED)
+      assertSameServer(stream, storedStream, `device_streams.${index}.password`)
     const passwordColumn = password === REDACTED ? {} : { password: secrets.encrypt(password) }
     const row = { ...stream, device_id: deviceId, ...passwordColumn }
     await tx
@@ -85,7 +98,10 @@ async function setStreams(tx: Transaction, secrets: Secrets, deviceId: string, s
   }
 }
 
-/** Throws `EyrieError` (`syntax`) at `field` if the password of the stored stream must not be sent to the address of `stream`. */
+/**
+ * Throws `EyrieError` (`syntax`) at `field` if the password of the stored stream must not be sent
+ * to the address of `stream`.
+ */
 function assertSameServer(
   stream: Omit<DeviceStream, 'password'>,
   stored: typeof deviceStream.$inferSelect | undefined,

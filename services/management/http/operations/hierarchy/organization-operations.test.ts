@@ -43,7 +43,9 @@ describe('organizations', () => {
   })
 
   it('are rejected without a required field, naming each', async () => {
-    const { status, message, response } = await management.send(create, { organization_key: 'empty' })
+    const { status, message, response } = await management.send(create, {
+      organization_key: 'empty',
+    })
     expect(status).toBe(400)
     for (const field of Object.keys(acme).filter(key => key !== 'organization_key'))
       expect(message).toContain(`${field}: is required`)
@@ -54,8 +56,14 @@ describe('organizations', () => {
 
   it('have unique keys', async () => {
     await management.call(create, { ...acme, organization_key: 'twice' })
-    const { status, message } = await management.call(create, { ...acme, organization_key: 'twice' })
-    expect([status, message]).toEqual([409, 'organization_key: another organization has this already'])
+    const { status, message } = await management.call(create, {
+      ...acme,
+      organization_key: 'twice',
+    })
+    expect([status, message]).toEqual([
+      409,
+      'organization_key: another organization has this already',
+    ])
   })
 
   it('are updated with the fields that were read', async () => {
@@ -67,7 +75,9 @@ describe('organizations', () => {
 
   it('cannot be updated by an admin of another organization who sees them', async () => {
     const { organization_id, site_id: siteId } = await createHierarchy(management, 'seen')
-    const other = getCreatedId(await management.call(create, { ...acme, organization_key: 'other' }))
+    const other = getCreatedId(
+      await management.call(create, { ...acme, organization_key: 'other' }),
+    )
     const admin = await management.signIn('admin', { organization: other, sites: [siteId] })
     const { response } = await management.call(get, { organization_id }, admin)
     expect((await management.call(update, response, admin)).status).toBe(403)

@@ -14,8 +14,8 @@ import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
 /**
- * API operations on organizations, which own all other records. `assertChanged` throws if the caller may read an
- * organization but not change it.
+ * API operations on organizations, which own all other records. `assertChanged` throws if the
+ * caller may read an organization but not change it.
  */
 export const organizationOperations = (images: ImageStore): Operation[] => [
   defineOperation(organizationRoutes.create, async ({ input }, tx) => {
@@ -37,9 +37,15 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     const { organization_id: organizationId } = input
     const deletedImages = await database.as(caller, organizationRoutes.delete.path, async tx => {
       await assertReferencesExist(tx, organizationRoutes.delete, input)
-      // Users cannot delete the default customer or images, so they are deleted here. Other records block the deletion.
-      await tx.delete(customer).where(and(eq(customer.organization_id, organizationId), customer.is_default))
-      const rows = await tx.delete(image).where(eq(image.organization_id, organizationId)).returning()
+      // Users cannot delete the default customer or images, so they are deleted here. Other
+      // records block the deletion.
+      await tx
+        .delete(customer)
+        .where(and(eq(customer.organization_id, organizationId), customer.is_default))
+      const rows = await tx
+        .delete(image)
+        .where(eq(image.organization_id, organizationId))
+        .returning()
       await tx.delete(organization).where(eq(organization.organization_id, organizationId))
       return rows
     })
@@ -48,10 +54,13 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     for (const { path } of deletedImages) await images.remove(path)
   }),
 
-  defineLookup(organizationRoutes.get, async ({ input: { organization_id: organizationId } }, tx) => {
-    const [row] = await findOrganizations(tx, eq(organization.organization_id, organizationId))
-    return row
-  }),
+  defineLookup(
+    organizationRoutes.get,
+    async ({ input: { organization_id: organizationId } }, tx) => {
+      const [row] = await findOrganizations(tx, eq(organization.organization_id, organizationId))
+      return row
+    },
+  ),
 
   defineOperation(organizationRoutes.list, async (_, tx) => ({
     value: await findOrganizations(tx),

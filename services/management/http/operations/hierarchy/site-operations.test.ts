@@ -31,17 +31,25 @@ describe('sites', () => {
       site_timezone: siteTimezone,
     })
 
-  it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])('reject the time zone "%s"', async zone => {
-    const { status, message } = await createSiteInZone(zone)
-    expect([status, message]).toEqual([400, 'site_timezone: must be an IANA time zone such as Europe/Berlin'])
-  })
+  it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])(
+    'reject the time zone "%s"',
+    async zone => {
+      const { status, message } = await createSiteInZone(zone)
+      expect([status, message]).toEqual([
+        400,
+        'site_timezone: must be an IANA time zone such as Europe/Berlin',
+      ])
+    },
+  )
 
   // Asia/Kolkata, Europe/Kyiv and Etc/GMT are aliases or have aliases.
   it.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT'])(
     'accept the time zone %s',
     async zone => {
       const siteId = getCreatedId(await createSiteInZone(zone))
-      expect((await management.call(site.get, { site_id: siteId })).response.site_timezone).toBe(zone)
+      expect((await management.call(site.get, { site_id: siteId })).response.site_timezone).toBe(
+        zone,
+      )
     },
   )
 
@@ -55,19 +63,29 @@ describe('sites', () => {
 
   it('are assigned to a user and unassigned by customer', async () => {
     const { organization_id: organizationId, customer_id, site_id: siteId } = hierarchy
-    const other = getCreatedId(await management.call(customer.create, customerInput(organizationId, 'other')))
+    const other = getCreatedId(
+      await management.call(customer.create, customerInput(organizationId, 'other')),
+    )
     const { user_id } = await management.signIn('viewer')
-    const readAssigned = async () => (await management.call(user.get, { user_id })).response.site_ids
+    const readAssigned = async () =>
+      (await management.call(user.get, { user_id })).response.site_ids
     expect((await management.call(site.assign, { user_id, site_id: [siteId] })).status).toBe(200)
     expect((await management.call(site.assign, { user_id, site_id: [siteId] })).status).toBe(200)
     expect(await readAssigned()).toEqual([siteId])
 
-    const rejected = await management.call(site.unassign, { user_id, site_id: [siteId], customer_id: other })
-    expect([rejected.status, rejected.message]).toEqual([404, 'site_id: no such site of this customer'])
+    const rejected = await management.call(site.unassign, {
+      user_id,
+      site_id: [siteId],
+      customer_id: other,
+    })
+    expect([rejected.status, rejected.message]).toEqual([
+      404,
+      'site_id: no such site of this customer',
+    ])
     expect(await readAssigned()).toEqual([siteId])
-    expect((await management.call(site.unassign, { user_id, site_id: [siteId], customer_id })).status).toBe(
-      200,
-    )
+    expect(
+      (await management.call(site.unassign, { user_id, site_id: [siteId], customer_id })).status,
+    ).toBe(200)
     expect(await readAssigned()).toEqual([])
   })
 
@@ -75,15 +93,23 @@ describe('sites', () => {
     const elsewhere = await createHierarchy(management, 'elsewhere')
     const admin = await management.signIn('admin', { organization: hierarchy.organization_id })
     const sites = [hierarchy.site_id, elsewhere.site_id]
-    const { user_id } = await management.signIn('viewer', { sites, customers: [hierarchy.customer_id] })
+    const { user_id } = await management.signIn('viewer', {
+      sites,
+      customers: [hierarchy.customer_id],
+    })
     const responses = [
       await management.call(site.unassign, { user_id, site_id: [hierarchy.site_id] }, admin),
-      await management.call(customer.unassign, { user_id, customer_id: [hierarchy.customer_id] }, admin),
+      await management.call(
+        customer.unassign,
+        { user_id, customer_id: [hierarchy.customer_id] },
+        admin,
+      ),
     ]
     for (const { status, message } of responses)
       expect([status, message]).toEqual([403, expect.stringContaining('ask an administrator')])
-    const { site_ids: siteIds, customer_ids: customerIds } = (await management.call(user.get, { user_id }))
-      .response
+    const { site_ids: siteIds, customer_ids: customerIds } = (
+      await management.call(user.get, { user_id })
+    ).response
     expect([siteIds.toSorted(), customerIds]).toEqual([sites.toSorted(), [hierarchy.customer_id]])
   })
 
@@ -111,8 +137,15 @@ describe('sites', () => {
       await management.call(engine.create, { ...unreachableEngine, site_ids: [siteId] }),
     )
     const { status, message } = await management.call(site.delete, { site_id: siteId })
-    expect([status, message]).toEqual([409, 'an engine still refers to it: delete or change that first'])
-    await management.call(engine.update, { ...unreachableEngine, engine_id: engineId, site_ids: [] })
+    expect([status, message]).toEqual([
+      409,
+      'an engine still refers to it: delete or change that first',
+    ])
+    await management.call(engine.update, {
+      ...unreachableEngine,
+      engine_id: engineId,
+      site_ids: [],
+    })
     expect((await management.call(site.delete, { site_id: siteId })).status).toBe(200)
   })
 })

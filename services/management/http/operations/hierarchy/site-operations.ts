@@ -10,8 +10,9 @@ import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
- * API operations on the sites of a customer, and the users to whom they are assigned. Each runs in one transaction,
- * `tx`, with the rights of the caller. `assertChanged` throws if the caller may read a site but not change it.
+ * API operations on the sites of a customer, and the users to whom they are assigned. Each runs in
+ * one transaction, `tx`, with the rights of the caller. `assertChanged` throws if the caller may
+ * read a site but not change it.
  */
 export const siteOperations = [
   defineOperation(siteRoutes.create, async ({ input }, tx) => {
@@ -60,7 +61,11 @@ export const siteOperations = [
 ]
 
 /** Throws `EyrieError` (`id`) if a site does not belong to this customer. */
-async function assertSitesOfCustomer(tx: Transaction, customerId: string, siteIds: string[]): Promise<void> {
+async function assertSitesOfCustomer(
+  tx: Transaction,
+  customerId: string,
+  siteIds: string[],
+): Promise<void> {
   const rows = await tx
     .select({ site_id: site.site_id })
     .from(site)

@@ -9,7 +9,10 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 
 type AlertRow = typeof alert.$inferSelect
 
-/** API operations on the policies of alerts, which decide of which notifications people are informed. */
+/**
+ * API operations on the policies of alerts, which decide of which notifications
+ * people are informed.
+ */
 export const alertPolicyOperations: Operation[] = [
   defineOperation(alertPolicyRoutes.getPolicy, async ({ input: { alert_id: alertId } }, tx) => ({
     value: await readPolicy(tx, await findAlert(tx, alertId)),
@@ -40,8 +43,8 @@ async function readPolicy(tx: Transaction, row: AlertRow) {
 }
 
 /**
- * Throws `EyrieError` (`syntax`) if the release threshold is on the wrong side of the threshold. An alert that fires above its
- * threshold is released below it, and vice versa.
+ * Throws `EyrieError` (`syntax`) if the release threshold is on the wrong side of the threshold. An
+ * alert that fires above its threshold is released below it, and vice versa.
  */
 function assertReleaseThreshold(
   { alert_threshold: alertThreshold, alert_threshold_condition: alertThresholdCondition }: AlertRow,

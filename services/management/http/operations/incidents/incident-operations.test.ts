@@ -2,7 +2,10 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { getInvalidFields } from '../../../../../test/fixtures/management/alert-input.ts'
-import { insertRecords, type ManagementRecords } from '../../../../../test/fixtures/management/records.ts'
+import {
+  insertRecords,
+  type ManagementRecords,
+} from '../../../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { audit, incident, notification, setting, source } from '../../../db/schema/index.ts'
 
@@ -10,7 +13,9 @@ const routes = managementRoutes.incident
 const management = sharedManagement()
 
 /** Inserts records whose incident goes on. */
-async function plant(fields: Partial<typeof incident.$inferInsert> = {}): Promise<ManagementRecords> {
+async function plant(
+  fields: Partial<typeof incident.$inferInsert> = {},
+): Promise<ManagementRecords> {
   const records = await insertRecords(management.database)
   await update(records, { ended_at: null, ...fields })
   return records
@@ -29,7 +34,9 @@ describe('incidents', () => {
     const records = await plant({ started_at: new Date('2026-03-04T12:00:00Z') })
     const { channel_id, site_id, alert_id, incident_id: incidentId } = records
     const list = async (more: object) =>
-      (await management.call(routes.list, { channel_id, ...more })).response.map(row => row.incident_id)
+      (await management.call(routes.list, { channel_id, ...more })).response.map(
+        row => row.incident_id,
+      )
     expect((await management.call(routes.list, { channel_id })).response).toMatchObject([
       {
         incident_id: incidentId,
@@ -61,7 +68,8 @@ describe('incidents', () => {
     } = await plant({
       best_notification: '00000000-0000-4000-8000-000000000000',
     })
-    const readImage = async () => (await management.call(routes.get, { incident_id })).response.image_url
+    const readImage = async () =>
+      (await management.call(routes.get, { incident_id })).response.image_url
     expect(await readImage()).toBe('')
     await management.database.system('test', tx =>
       tx
@@ -90,10 +98,16 @@ describe('incidents', () => {
   })
 
   it('are acknowledged once, which ends their escalation, and the audit log shows by whom', async () => {
-    const { incident_id: incidentId, customer_id: customerId } = await plant({ escalates_at: new Date() })
+    const { incident_id: incidentId, customer_id: customerId } = await plant({
+      escalates_at: new Date(),
+    })
     const first = await management.signIn('manager', { customers: [customerId] })
     const second = await management.signIn('manager', { customers: [customerId] })
-    const { response } = await management.call(routes.acknowledge, { incident_id: incidentId }, first)
+    const { response } = await management.call(
+      routes.acknowledge,
+      { incident_id: incidentId },
+      first,
+    )
     expect(response).toMatchObject({
       incident_state: 'acknowledged',
       acknowledged_by: first.email,
@@ -167,7 +181,10 @@ describe('the policy of an alert', () => {
   it('records no secrets of the escalation in the audit log', async () => {
     const { alert_id: alertId } = await insertRecords(management.database)
     const actions = [{ action_url: 'https://hooks.example', action_access_token: 'secret' }]
-    await management.call(updatePolicy, { alert_id: alertId, escalation: [{ after_minutes: 1, actions }] })
+    await management.call(updatePolicy, {
+      alert_id: alertId,
+      escalation: [{ after_minutes: 1, actions }],
+    })
     const entries = await management.database.system('test', tx =>
       tx.select().from(audit).where(eq(audit.record_id, alertId)),
     )

@@ -9,8 +9,9 @@ import { assertChanged } from '../../api/policy-errors.ts'
 import { readIncidents, STATE_CONDITIONS } from './incident-response.ts'
 
 /**
- * API operations on incidents. An incident groups the notifications that an alert sends while its condition holds. Users acknowledge
- * and resolve it. `assertChanged` throws if the caller may read an incident but not change it.
+ * API operations on incidents. An incident groups the notifications that an alert sends while its
+ * condition holds. Users acknowledge and resolve it. `assertChanged` throws if the caller may read
+ * an incident but not change it.
  */
 export const incidentOperations = (now: () => Date): Operation[] => [
   defineOperation(incidentRoutes.list, async ({ input }, tx) => {
@@ -34,36 +35,53 @@ export const incidentOperations = (now: () => Date): Operation[] => [
       start === undefined ? undefined : createNotEndedCondition(toTime(start)),
       end === undefined ? undefined : lt(incident.started_at, toTime(end)),
     )
-    return { value: await readIncidents(tx, condition, { limit: incidentLimit, offset: incidentOffset }) }
+    return {
+      value: await readIncidents(tx, condition, { limit: incidentLimit, offset: incidentOffset }),
+    }
   }),
 
   defineLookup(incidentRoutes.get, ({ input: { incident_id: incidentId } }, tx) =>
     findIncident(tx, incidentId),
   ),
 
-  defineOperation(incidentRoutes.acknowledge, async ({ input: { incident_id: incidentId }, caller }, tx) => {
-    await updateIncident(tx, incidentId, createAcknowledgement(caller.actor, now()))
-    return { value: await getIncident(tx, incidentId) }
-  }),
+  defineOperation(
+    incidentRoutes.acknowledge,
+    async ({ input: { incident_id: incidentId }, caller }, tx) => {
+      await updateIncident(tx, incidentId, createAcknowledgement(caller.actor, now()))
+      return { value: await getIncident(tx, incidentId) }
+    },
+  ),
 
-  defineOperation(incidentRoutes.resolve, async ({ input: { incident_id: incidentId }, caller }, tx) => {
-    await updateIncident(tx, incidentId, createResolution(caller.actor, now()))
-    return { value: await getIncident(tx, incidentId) }
-  }),
+  defineOperation(
+    incidentRoutes.resolve,
+    async ({ input: { incident_id: incidentId }, caller }, tx) => {
+      await updateIncident(tx, incidentId, createResolution(caller.actor, now()))
+      return { value: await getIncident(tx, incidentId) }
+    },
+  ),
 ]
 
 /** Returns the SQL condition that an incident has not ended before this time. */
 const createNotEndedCondition = (time: Date): SQL | undefined =>
-  or(sql`${incident.ended_at} is null`, sql`${incident.ended_at} >= ${time.toISOString()}::timestamptz`)
+  or(
+    sql`${incident.ended_at} is null`,
+    sql`${incident.ended_at} >= ${time.toISOString()}::timestamptz`,
+  )
 
-/** Returns the columns of an incident that a user acknowledges. If another user has done so before, that user remains. */
+/**
+ * Returns the columns of an incident that a user acknowledges. If another user has done so
+ * before, that user remains.
+ */
 const createAcknowledgement = (actor: string, time: Date) => ({
   acknowledged_by: sql`case when acknowledged_at is null then ${actor} else acknowledged_by end`,
   acknowledged_at: sql`coalesce(acknowledged_at, ${time.toISOString()}::timestamptz)`,
   escalates_at: null,
 })
 
-/** Returns the columns of an incident that a user resolves, which also acknowledges it. The first user who has resolved it remains. */
+/**
+ * Returns the columns of an incident that a user resolves, which also acknowledges it. The first
+ * user who has resolved it remains.
+ */
 const createResolution = (actor: string, time: Date) => ({
   ...createAcknowledgement(actor, time),
   resolved_by: sql`case when resolved_at is null then ${actor} else resolved_by end`,
@@ -85,7 +103,10 @@ async function updateIncident(
 }
 
 async function findIncident(tx: Transaction, incidentId: string) {
-  const [row] = await readIncidents(tx, eq(incident.incident_id, incidentId), { limit: 1, offset: 0 })
+  const [row] = await readIncidents(tx, eq(incident.incident_id, incidentId), {
+    limit: 1,
+    offset: 0,
+  })
   return row
 }
 

@@ -41,7 +41,8 @@ const INCIDENT_COLUMNS = {
   bbox: notification.bbox,
   channel_name: channel.channel_name,
   site_id: channel.site_id,
-  // The stream with the recording. Management can read only the recordings of the appliance's own engine.
+  // The stream with the recording. Management can read only the recordings of the
+  // appliance's own engine.
   clipStream: sql<
     number | null
   >`case when ${channel.engine_id} = local_engine_id() then ${source.source_sid} end`,
@@ -58,7 +59,10 @@ interface Illustration {
   bbox: Incident['bbox']
 }
 
-/** For the incidents whose best notification has no picture, returns their first notification with a picture, by incident id. */
+/**
+ * For the incidents whose best notification has no picture, returns their first notification with a
+ * picture, by incident id.
+ */
 async function findOtherIllustrations(
   tx: Transaction,
   rows: readonly { incident_id: string; picture: string | null }[],
@@ -114,7 +118,9 @@ const CLIP_AFTER_MS = 10_000
 /** The media service exports no longer clips. */
 const MAX_CLIP_MS = 4 * 3_600_000
 
-/** Returns the path of the recording of an incident, or an empty text if management cannot read it. */
+/**
+ * Returns the path of the recording of an incident, or an empty text if management cannot read it.
+ */
 function toClipUrl({
   clipStream,
   started_at: startedAt,

@@ -9,7 +9,8 @@ import { incident } from '../../../db/schema/index.ts'
 const routes = managementRoutes.snooze
 const management = sharedManagement()
 
-const getCreatedId = ({ headers }: { headers: Headers }) => headers.get('location')!.split('snooze_id=')[1]!
+const getCreatedId = ({ headers }: { headers: Headers }) =>
+  headers.get('location')!.split('snooze_id=')[1]!
 
 describe('snoozes', () => {
   it.each([
@@ -32,10 +33,17 @@ describe('snoozes', () => {
   })
 
   it('until an incident is resolved need one, and are listed until then', async () => {
-    const { channel_id, site_id, incident_id: incidentId } = await insertRecords(management.database)
+    const {
+      channel_id,
+      site_id,
+      incident_id: incidentId,
+    } = await insertRecords(management.database)
     const duration = 'resolved' as const
     const refused = await management.call(routes.create, { channel_id, duration })
-    expect([refused.status, refused.message]).toEqual([409, expect.stringContaining('no incident is open')])
+    expect([refused.status, refused.message]).toEqual([
+      409,
+      expect.stringContaining('no incident is open'),
+    ])
 
     await management.database.system('test', tx =>
       tx.update(incident).set({ ended_at: null }).where(eq(incident.incident_id, incidentId)),
@@ -53,16 +61,23 @@ describe('snoozes', () => {
     const viewer = await management.signIn('viewer', { customers: [customerId] })
     const created = await management.call(routes.create, { site_id, duration: 'day' }, manager)
     const snoozeId = getCreatedId(created)
-    expect((await management.call(routes.list, {}, viewer)).response).toMatchObject([{ snooze_id: snoozeId }])
+    expect((await management.call(routes.list, {}, viewer)).response).toMatchObject([
+      { snooze_id: snoozeId },
+    ])
     expect((await management.call(routes.delete, { snooze_id: snoozeId }, viewer)).status).toBe(403)
-    expect((await management.call(routes.delete, { snooze_id: snoozeId }, manager)).status).toBe(200)
+    expect((await management.call(routes.delete, { snooze_id: snoozeId }, manager)).status).toBe(
+      200,
+    )
     expect((await management.call(routes.list, { site_id }, manager)).response).toEqual([])
   })
 
   it('cover one record', async () => {
     const { site_id, channel_id } = await insertRecords(management.database)
     for (const scope of [{}, { site_id, channel_id }]) {
-      const { status, response } = await management.send(routes.create, { ...scope, duration: 'hour' })
+      const { status, response } = await management.send(routes.create, {
+        ...scope,
+        duration: 'hour',
+      })
       expect([status, getInvalidFields(response)]).toEqual([400, ['site_id']])
     }
   })

@@ -17,13 +17,17 @@ const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
 /** The table under the name that `activeCondition` uses in its SQL. */
 const s = alias(snooze, 's')
 
-/** API operations on snoozes. While a snooze of an alert, of its channel or of its site is active, no one is informed of the alert. */
+/**
+ * API operations on snoozes. While a snooze of an alert, of its channel or of its site is active,
+ * no one is informed of the alert.
+ */
 export const snoozeOperations = (now: () => Date): Operation[] => [
   defineOperation(snoozeRoutes.create, async ({ input, caller }, tx) => {
     const { duration, reason } = input
     const scope = await findScope(tx, input)
     if (duration === 'resolved') await assertOpenIncident(tx, scope)
-    const until = duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
+    const until =
+      duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
     const created = firstRow(
       await tx
         .insert(snooze)
@@ -70,7 +74,10 @@ interface RequestedScope {
   alert_id?: string | undefined
 }
 
-/** Returns the scope of a request. The API has checked that the request names one record, and that the record exists. */
+/**
+ * Returns the scope of a request. The API has checked that the request names one record, and
+ * that the record exists.
+ */
 async function findScope(
   tx: Transaction,
   { site_id: siteId, channel_id: channelId, alert_id: alertId }: RequestedScope,
@@ -85,7 +92,10 @@ async function findScope(
   return { ...row!, alert_id: alertId ?? null }
 }
 
-/** Throws `EyrieError` (`conflict`) if no incident in the scope is open, because the snooze would end with its incidents. */
+/**
+ * Throws `EyrieError` (`conflict`) if no incident in the scope is open, because the snooze would
+ * end with its incidents.
+ */
 async function assertOpenIncident(
   tx: Transaction,
   { site_id: siteId, channel_id: channelId, alert_id: alertId }: Scope,

@@ -112,12 +112,13 @@ function SystemLoad() {
 function AccountButton({ onSignOut }: { onSignOut(): void }) {
   if (!session.value || session.value.starting) return null
   const { open: isSignInOptional, user } = session.value
-  if (user)
+  if (user) {
     return (
       <button type="button" class="pill" title={user.email} onClick={onSignOut}>
         Sign out
       </button>
     )
+  }
   if (!isSignInOptional) return null
   return (
     <Link to="/sign-in" class="pill">

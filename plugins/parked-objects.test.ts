@@ -70,8 +70,9 @@ describe('an object that parks at the edge of a zone and on a line', () => {
         const frame = stream.next(detect(n / fps, random))
         const tracked = await tracker.process(frame)
         const next = { ...frame, objects: tracked.objects ?? [] }
-        for (const element of [crossing, visits])
+        for (const element of [crossing, visits]) {
           events.push(...((await element.process(next)).events ?? []))
+        }
       }
       const types = events.map(({ type }) => type)
       expect(types.filter(type => type !== 'line-crossing')).toEqual(['zone-enter'])

@@ -57,8 +57,9 @@ function validateOptions(): string | null {
   if (!values.out) return 'the output folder is missing: add --out DIR'
   for (const [name, value] of Object.entries(options)) {
     const min = name === 'seed' ? 0 : 1
-    if (!Number.isInteger(value) || value < min)
+    if (!Number.isInteger(value) || value < min) {
       return `${name} must be a whole number, not ${value}`
+    }
   }
   if (width % 2 || height % 2) return `width and height must be even, not ${values.size}`
   return null

@@ -49,17 +49,20 @@ function createOldDataFolder(): string {
     'recordings/1',
     'postgres/data/base',
     'management/images',
-  ])
+  ]) {
     mkdirSync(join(data, folder), { recursive: true })
-  for (const name of ['engine-token', 'engine-key', 'management-key', 'signing-key.pem', 'admin'])
+  }
+  for (const name of ['engine-token', 'engine-key', 'management-key', 'signing-key.pem', 'admin']) {
     writeFileSync(join(data, 'secrets', name), 'secret', { mode: 0o600 })
+  }
   for (const file of [
     'engine/output/log',
     'recordings/1/a.mp4',
     'postgres/data/base/1',
     'eyrie.json',
-  ])
+  ]) {
     writeFileSync(join(data, file), '', { mode: 0o600 })
+  }
   return data
 }
 
@@ -84,8 +87,9 @@ describe('owners of a data folder', needs(root), () => {
     expect(read('secrets')).toBe('0:61000 1770')
     expect(read('secrets/engine-token')).toBe('0:0 600')
     expect(read('secrets/engine-key')).toBe('61002:61000 600')
-    for (const name of ['management-key', 'signing-key.pem', 'admin'])
+    for (const name of ['management-key', 'signing-key.pem', 'admin']) {
       expect(read(`secrets/${name}`)).toBe('61003:61000 600')
+    }
     expect(read('engine')).toBe('61002:61000 700')
     expect(read('engine/output/log')).toBe('61002:61000 600')
     expect(read('recordings/1/a.mp4')).toBe('61001:61000 600')

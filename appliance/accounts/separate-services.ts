@@ -42,8 +42,9 @@ export async function separateServices(
   }
 
   const owners = findOwners(separation, databaseAccount)
-  for (const { path, reason } of applyOwners(listOwnedFolders(data, owners)))
+  for (const { path, reason } of applyOwners(listOwnedFolders(data, owners))) {
     log.warn('supervisor', 'failed to change owner', { path, reason })
+  }
   shareFile(join(data, 'eyrie.json'), owners.shared, 0o640)
   await reportClosedFolders(findPrivileges(separation, 'engine'), { outputRoots, plugins }, log)
   await provideRecordings(findPrivileges(separation, 'media'), owners.roles.media, data, log)
@@ -55,11 +56,12 @@ export async function separateServices(
  * the database server.
  */
 function findOwners(separation: ServiceSeparation, database: Owner = ROOT): DataOwners {
-  if (separation.kind !== 'users')
+  if (separation.kind !== 'users') {
     return {
       shared: ROOT,
       roles: { media: ROOT, engine: ROOT, management: ROOT, scheduler: ROOT, database },
     }
+  }
   const { accounts } = separation
   return { shared: { uid: 0, gid: accounts.media.gid }, roles: accounts }
 }
@@ -103,17 +105,19 @@ async function reportClosedFolders(
     outputRoots.filter(path => existsSync(path)),
   )
   const user = privileges.account?.name ?? 'root'
-  if (unwritable !== undefined)
+  if (unwritable !== undefined) {
     log.warn('supervisor', 'sinks cannot write to folder', {
       folder: unwritable,
       remedy: `chown ${user} ${unwritable}`,
     })
+  }
   const unreadable = await findClosedPath(privileges, 'read', plugins)
-  if (unreadable !== undefined)
+  if (unreadable !== undefined) {
     log.warn('supervisor', 'plugins cannot be read', {
       folder: unreadable,
       remedy: `chmod -R o+rX ${unreadable}`,
     })
+  }
 }
 
 /**

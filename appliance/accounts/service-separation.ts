@@ -33,10 +33,11 @@ export async function chooseSeparation(data: string): Promise<ServiceSeparation>
   const uid = process.geteuid?.() ?? 0
   if (uid !== 0) return { kind: 'ordinary-user', user: findAccountById(uid).name }
   const accounts = findServiceAccounts()
-  if ('missing' in accounts)
+  if ('missing' in accounts) {
     return separateWithoutUsers(
       `the user ${accounts.missing} does not exist: run appliance/setup/setup.sh as root, which creates it`,
     )
+  }
   const obstacle = await findObstacle(accounts, data)
   return obstacle === undefined ? { kind: 'users', accounts } : separateWithoutUsers(obstacle)
 }
@@ -62,8 +63,9 @@ async function findObstacle(accounts: ServiceAccounts, data: string): Promise<st
     const account = accounts[role]
     try {
       const closed = await findClosedPath({ account }, 'read', paths)
-      if (closed !== undefined)
+      if (closed !== undefined) {
         return `the user ${account.name} cannot read ${closed}: move Eyrie and its data folder to folders that every user can enter, such as /opt/eyrie and /var/lib/eyrie`
+      }
     } catch (error) {
       return `root cannot start programs as ${account.name} (${(error as Error).message}): allow the capabilities SETUID, SETGID and SETPCAP`
     }

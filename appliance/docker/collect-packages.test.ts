@@ -16,8 +16,9 @@ describe('findProgramParts', () => {
 
   it('omits packages of other services', () => {
     const { packages } = find('services/scheduler/main.ts')
-    for (const name of ['onnxruntime-node', 'mediasoup', 'drizzle-orm', 'pdfkit'])
+    for (const name of ['onnxruntime-node', 'mediasoup', 'drizzle-orm', 'pdfkit']) {
       expect(packages).not.toContain(name)
+    }
   })
 
   it('omits what only excluded modules load', () => {
@@ -37,8 +38,9 @@ describe('findProgramParts', () => {
       'twilio',
       'pdfkit',
       'node-ical',
-    ])
+    ]) {
       expect(packages).toContain(name)
+    }
   })
 })
 
@@ -65,15 +67,17 @@ describe('isNeeded', () => {
   })
 
   it('omits other systems, declarations and documentation, but no licence', () => {
-    for (const path of ['bin/napi-v6/darwin/arm64/a.dylib', 'index.d.ts', 'docs', 'README.md'])
+    for (const path of ['bin/napi-v6/darwin/arm64/a.dylib', 'index.d.ts', 'docs', 'README.md']) {
       expect(isNeeded(`node_modules/onnxruntime-node/${path}`, 'arm64')).toBe(false)
+    }
     expect(isNeeded('node_modules/onnxruntime-node/LICENSE.md', 'arm64')).toBe(true)
   })
 
   it('omits builds for browsers, and keeps those for Node', () => {
     const builds = ['mqtt/dist', 'fontkit/dist/browser-module.mjs', 'pdfkit/js/pdfkit.browser.js']
-    for (const path of [...builds, 'yaml/browser', 'pako/dist', 'axios/dist/browser'])
+    for (const path of [...builds, 'yaml/browser', 'pako/dist', 'axios/dist/browser']) {
       expect(isNeeded(`node_modules/${path}`, 'x64')).toBe(false)
+    }
     const modules = [
       'mqtt',
       'fontkit',

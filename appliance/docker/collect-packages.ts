@@ -69,8 +69,9 @@ function addReference(module: string, name: string, { modules, packages }: Progr
     if (file) modules.add(file)
   } else {
     const packageName = /^(@[^/]+\/[^/]+|[^@./][^/]*)/.exec(name)?.[1]
-    if (packageName && !isBuiltin(name) && Object.hasOwn(dependencies, packageName))
+    if (packageName && !isBuiltin(name) && Object.hasOwn(dependencies, packageName)) {
       packages.add(packageName)
+    }
   }
 }
 

@@ -22,10 +22,11 @@ export function addPublishedAddress(
   const webrtc = (media.webrtc ?? {}) as Json
   const addresses = announced.split(/[,\s]+/).filter(Boolean)
   const isWildcard = address === '0.0.0.0' || address === '::'
-  if (addresses.length === 0 && isWildcard && webrtc.announced === undefined)
+  if (addresses.length === 0 && isWildcard && webrtc.announced === undefined) {
     throw new Error(
       `EYRIE_ADDRESS=${address} names no address that browsers can reach: set EYRIE_ANNOUNCED in .env to the address of this machine`,
     )
+  }
   const published = {
     ports: { min: port, max: port },
     announced: addresses.length > 0 ? addresses : [address],

@@ -27,10 +27,11 @@ export function readGivenSecrets(folder: string): GivenSecrets {
   const names = readdirSync(folder).filter(name => !IGNORED.test(name))
   const known = new Set<string>([...SECRET_VARIABLES, 'SOURCE', CERTIFICATE, CERTIFICATE_KEY])
   const unknown = names.find(name => !known.has(name))
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
     throw new Error(
       `the folder of secrets contains ${unknown}, which nothing reads: name it ${[...known].join(', ')}`,
     )
+  }
 
   const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim()
   const present = new Set(names)

@@ -56,15 +56,17 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
 
   writeSettings(data, variables)
   const { MODEL, SOURCE } = variables
-  if (MODEL)
+  if (MODEL) {
     await provideModel(MODEL, false, data, (message, fields) => log.info('init', message, fields))
+  }
   prepareMediaFolders(environment)
   const hasOwnVideo = Boolean(given.source || SOURCE)
   requestScene(data, !hasOwnVideo && (readState(data)?.scene ?? true))
 
   const tokens = getOrCreateTokens(environment)
-  if (variables.EYRIE_ENGINES === 'join')
+  if (variables.EYRIE_ENGINES === 'join') {
     tokens.join = environment.joinToken ?? getOrCreateSecret(data, 'join-token')
+  }
   writeCredentials(CREDENTIALS, environment, tokens, accounts)
   giveDataToServices(data, accounts)
   log.info('init', 'prepared the data folder', {
@@ -96,8 +98,9 @@ function readRingMemory({ data, ring }: Environment, variables: NodeJS.ProcessEn
 /** Gives the files in the data folder to the users of the services. */
 function giveDataToServices(data: string, accounts: ServiceAccounts): void {
   const shared = { uid: 0, gid: accounts.media.gid }
-  for (const { path, reason } of applyOwners(listOwnedFolders(data, { shared, roles: accounts })))
+  for (const { path, reason } of applyOwners(listOwnedFolders(data, { shared, roles: accounts }))) {
     log.warn('init', 'failed to change owner', { path, reason })
+  }
   shareFile(join(data, 'eyrie.json'), shared, 0o640)
 }
 
@@ -108,10 +111,11 @@ function giveDataToServices(data: string, accounts: ServiceAccounts): void {
 function writeSettings(data: string, variables: NodeJS.ProcessEnv): void {
   const { EYRIE_ADDRESS = '', EYRIE_ANNOUNCED = '', EYRIE_WEBRTC_PORT = '' } = variables
   const given = tryParseJson(readFileSync(GIVEN_SETTINGS, 'utf8'))
-  if (typeof given !== 'object' || given === null)
+  if (typeof given !== 'object' || given === null) {
     throw new Error(
       'the file that EYRIE_SETTINGS names is not valid: it must contain a JSON object',
     )
+  }
   const published = {
     address: EYRIE_ADDRESS,
     announced: EYRIE_ANNOUNCED,

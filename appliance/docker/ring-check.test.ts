@@ -28,8 +28,9 @@ describe('countConfiguredChannels', () => {
   function createDataFolder(configuration?: string): string {
     const data = createTemporaryFolder()
     mkdirSync(join(data, 'engine'))
-    if (configuration !== undefined)
+    if (configuration !== undefined) {
       writeFileSync(join(data, 'engine/configuration.json'), configuration)
+    }
     return data
   }
 

@@ -36,11 +36,13 @@ export interface RingMemory {
  */
 export function describeRingProblem(memory: RingMemory): string | undefined {
   const { channels, bytes, configuredChannels, mediaBytes } = memory
-  if (configuredChannels > channels)
+  if (configuredChannels > channels) {
     return `${configuredChannels} channels are configured, and the memory for decoded pictures is planned for ${channels}: set EYRIE_CHANNELS=${configuredChannels} or more in .env, then ${RECREATE}`
+  }
   const needed = channels * RING_BYTES_PER_CHANNEL
-  if (bytes < needed)
+  if (bytes < needed) {
     return `the volume for decoded pictures has ${formatBytes(bytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(needed)}: ${RECREATE}`
+  }
   const neededByMedia = needed + MEDIA_BASE_BYTES
   if (mediaBytes < neededByMedia) {
     const mebibytes = Math.ceil(neededByMedia / (1 << 20))
@@ -80,7 +82,8 @@ const UNITS: Record<string, number> = { '': 1, b: 1, k: 1 << 10, m: 1 << 20, g: 
  */
 export function parseSize(variable: string, text: string): number {
   const [, number, unit = ''] = /^(\d+)([bkmg]?)b?$/i.exec(text) ?? []
-  if (number === undefined)
+  if (number === undefined) {
     throw new Error(`${variable} is not valid: expected a size such as 512m or 2g, not ${text}`)
+  }
   return Number(number) * UNITS[unit.toLowerCase()]!
 }

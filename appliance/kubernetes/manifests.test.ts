@@ -84,8 +84,9 @@ describe('manifests', () => {
     for (const { secret, configMap, persistentVolumeClaim } of volumes) {
       if (secret) expect(Object.keys(secrets)).toContain(secret.secretName)
       if (configMap) expect(names('ConfigMap')).toContain(configMap.name)
-      if (persistentVolumeClaim)
+      if (persistentVolumeClaim) {
         expect(names('PersistentVolumeClaim')).toContain(persistentVolumeClaim.claimName)
+      }
     }
     const mounts = [...containers, ...initContainers].flatMap(
       ({ volumeMounts = [] }) => volumeMounts,
@@ -96,15 +97,20 @@ describe('manifests', () => {
     )
 
     const ports = containers.flatMap(each => each.ports ?? []).map(({ name }) => name)
-    for (const { startupProbe, readinessProbe, livenessProbe } of containers)
-      for (const probe of [startupProbe, readinessProbe, livenessProbe])
+    for (const { startupProbe, readinessProbe, livenessProbe } of containers) {
+      for (const probe of [startupProbe, readinessProbe, livenessProbe]) {
         if (probe?.httpGet) expect(ports).toContain(probe.httpGet.port)
+      }
+    }
     for (const { envFrom = [], env = [] } of containers) {
-      for (const { configMapRef } of envFrom)
+      for (const { configMapRef } of envFrom) {
         expect(names('ConfigMap')).toContain(configMapRef!.name)
-      for (const { valueFrom } of env)
-        if (valueFrom?.configMapKeyRef)
+      }
+      for (const { valueFrom } of env) {
+        if (valueFrom?.configMapKeyRef) {
           expect(names('ConfigMap')).toContain(valueFrom.configMapKeyRef.name)
+        }
+      }
     }
   })
 
@@ -137,10 +143,11 @@ describe('manifests', () => {
     '%s leads to ports of pods',
     (_, { spec }) => {
       const ports = portsOf(select(spec.selector))
-      for (const { port, targetPort } of spec.ports)
+      for (const { port, targetPort } of spec.ports) {
         expect(ports).toContainEqual(
           expect.objectContaining({ name: targetPort, containerPort: port }),
         )
+      }
     },
   )
 
@@ -150,10 +157,12 @@ describe('manifests', () => {
       const selected = select(spec.podSelector.matchLabels)
       expect(selected).toHaveLength(1)
       for (const { ports, from = [] } of spec.ingress) {
-        for (const { port } of ports)
+        for (const { port } of ports) {
           expect(portsOf(selected).map(({ name }) => name)).toContain(port)
-        for (const { podSelector, namespaceSelector } of from)
+        }
+        for (const { podSelector, namespaceSelector } of from) {
           if (!namespaceSelector) expect(select(podSelector.matchLabels)).toHaveLength(1)
+        }
       }
     },
   )
@@ -181,11 +190,12 @@ describe('kustomizations', () => {
   test.each(folders)('%s names files and folders that exist', folder => {
     const { kind, resources = [], components = [] } = readKustomization(folder)
     expect(kind).toBe(folder.startsWith('components/') ? 'Component' : 'Kustomization')
-    for (const path of [...resources, ...components])
+    for (const path of [...resources, ...components]) {
       expect({ path, exists: existsSync(join(import.meta.dirname, folder, path)) }).toEqual({
         path,
         exists: true,
       })
+    }
   })
 
   test.each(folders)('%s patches what exists, with fields that Kubernetes knows', folder => {
@@ -226,8 +236,9 @@ describe('secrets', () => {
     const { EYRIE_JOIN_TOKEN, EYRIE_SCHEDULER_TOKEN } = management!.content
     expect(scheduler!.content).toEqual({ EYRIE_SCHEDULER_TOKEN })
     expect(engine!.content).toEqual({ EYRIE_JOIN_TOKEN })
-    for (const { content } of [management!, scheduler!, engine!])
+    for (const { content } of [management!, scheduler!, engine!]) {
       expect(SECRET_VARIABLES).toEqual(expect.arrayContaining(Object.keys(content)))
+    }
   })
 
   it('generates other secrets each time', () => {

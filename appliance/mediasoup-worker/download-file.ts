@@ -9,8 +9,9 @@ const [url = '', file = ''] = process.argv.slice(2)
 
 try {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (!response.ok || !response.body)
+  if (!response.ok || !response.body) {
     throw new Error(`the server responded with status ${response.status}`)
+  }
   await pipeline(Readable.fromWeb(response.body), createWriteStream(file))
 } catch (error) {
   const { message, cause } = error as Error

@@ -41,8 +41,9 @@ function copyScript(checksums: string): string {
 /** Writes executable shell scripts, by name, to a folder for PATH. */
 function writePrograms(programs: Record<string, string>): string {
   const bin = createTemporaryFolder()
-  for (const [name, body] of Object.entries(programs))
+  for (const [name, body] of Object.entries(programs)) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 })
+  }
   return bin
 }
 

@@ -32,8 +32,9 @@ export function createLogFile(data: string, maxFileBytes = MAX_FILE_BYTES): LogS
     file = undefined
     closeSync(descriptor)
     // From the oldest to the newest, so that no file is overwritten before it has been renamed.
-    for (let i = files.length - 1; i > 0; i--)
+    for (let i = files.length - 1; i > 0; i--) {
       if (existsSync(files[i - 1]!)) renameSync(files[i - 1]!, files[i]!)
+    }
   }
 
   return record => {

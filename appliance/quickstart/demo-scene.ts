@@ -65,8 +65,9 @@ export function renderScene(
 
   const finished = once(child, 'exit').then(([code]) => {
     signal.removeEventListener('abort', stop)
-    if (code !== 0 && !signal.aborted)
+    if (code !== 0 && !signal.aborted) {
       throw new Error(`the demo scene could not be rendered (exit code ${code}): see the log above`)
+    }
     playable.resolve()
   })
   finished.catch(playable.reject)

@@ -142,8 +142,9 @@ function logProgress(
   { rounds, ...fields }: { rounds: number; pipeline: number; seconds: number },
 ): void {
   if (rounds === 0) log.info('quickstart', 'watching for moving objects, to propose lines', fields)
-  if (rounds === 1)
+  if (rounds === 1) {
     log.info('quickstart', 'too few objects have moved to propose lines: still watching', fields)
+  }
 }
 
 function logLines(

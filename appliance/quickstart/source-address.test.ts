@@ -22,8 +22,9 @@ test('a file becomes a looped source, and its folder becomes readable', () => {
   const path = join(folder, 'a clip.mp4')
   makeVideo(path)
   const source = { type: 'inf', address: pathToFileURL(path).href }
-  for (const text of [path, source.address])
+  for (const text of [path, source.address]) {
     expect(parseSourceAddress(text)).toEqual({ source, folder })
+  }
 })
 
 test.each([

@@ -23,13 +23,15 @@ const ANY_URL = /^[a-z][a-z0-9+.-]*:\/\//i
  * passwords are redacted.
  */
 export function parseSourceAddress(text: string): RequestedSource {
-  if (CAMERA_URL.test(text) || parseVideoDevice(text))
+  if (CAMERA_URL.test(text) || parseVideoDevice(text)) {
     return { source: { type: 'video', address: text }, folder: undefined }
+  }
   if (TEST_URL.test(text)) return { source: { type: 'inf', address: text }, folder: undefined }
-  if (ANY_URL.test(text) && !text.startsWith('file://'))
+  if (ANY_URL.test(text) && !text.startsWith('file://')) {
     throw new Error(
       `SOURCE=${redact(text)}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
     )
+  }
 
   const path = text.startsWith('file://') ? parseFileUrl(text) : resolve(text)
   if (!existsSync(path)) throw new Error(`SOURCE=${redact(text)}: ${redact(path)} does not exist`)

@@ -55,8 +55,9 @@ function collectRows(schema: Schema, prefix: string, depth: number): Row[] {
     rows.push({ field: path, schema: field, required: required.includes(name) })
     rows.push(...collectNestedRows(field, path, depth))
   }
-  if (typeof additionalProperties === 'object')
+  if (typeof additionalProperties === 'object') {
     rows.push(...collectNestedRows(additionalProperties, `${prefix}{key}`, depth))
+  }
   return rows
 }
 

@@ -8,5 +8,6 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'docs/ref')
 
 mkdirSync(FOLDER, { recursive: true })
-for (const [file, text] of Object.entries(await renderReference(ROOT)))
+for (const [file, text] of Object.entries(await renderReference(ROOT))) {
   writeFileSync(join(FOLDER, file), text)
+}

@@ -24,10 +24,12 @@ describe('API reference', () => {
   })
 
   test('contains every operation', () => {
-    for (const { method, path } of listRoutes(routesV3))
+    for (const { method, path } of listRoutes(routesV3)) {
       expect(pages['engine-v3.md']).toContain(`### \`${method.toUpperCase()} ${path}\``)
-    for (const { method, path } of allManagementRoutes)
+    }
+    for (const { method, path } of allManagementRoutes) {
       expect(pages['management.md']).toContain(`### \`${method.toUpperCase()} ${path}\``)
+    }
   })
 
   test('links only to types on the same page', () => {

@@ -86,14 +86,16 @@ function describeMap({ properties, additionalProperties }: Schema): string {
 }
 
 function describeBounds(schema: Schema): string | undefined {
-  if (schema.minLength !== undefined || schema.maxLength !== undefined)
+  if (schema.minLength !== undefined || schema.maxLength !== undefined) {
     return describeRange(schema.minLength, schema.maxLength, 'characters')
+  }
   const min = schema.minimum === -DEFAULT_BOUND ? undefined : schema.minimum
   const max = schema.maximum === DEFAULT_BOUND ? undefined : schema.maximum
-  if (schema.exclusiveMinimum !== undefined)
+  if (schema.exclusiveMinimum !== undefined) {
     return [`above ${schema.exclusiveMinimum}`, max !== undefined && `up to ${max}`]
       .filter(Boolean)
       .join(', ')
+  }
   return describeRange(min, max)
 }
 

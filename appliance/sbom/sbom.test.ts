@@ -32,11 +32,12 @@ describe('createSbom', () => {
   it('lists installed Debian packages and what they need', () => {
     const version = (name: string) =>
       execFileSync('dpkg-query', ['-W', '-f', `\${Version}`, name], { encoding: 'utf8' })
-    for (const name of ['gstreamer1.0-libav', 'libgstreamer1.0-0', 'libc6'])
+    for (const name of ['gstreamer1.0-libav', 'libgstreamer1.0-0', 'libc6']) {
       expect(find(name)).toMatchObject({
         version: version(name),
         purl: expect.stringMatching(/^pkg:deb\/debian\/.*@.*\?arch=\w+&distro=debian-\d+$/),
       })
+    }
   })
 
   it('names each component once, and only components of the document as dependencies', () => {

@@ -62,10 +62,11 @@ export function createBackupRequests(options: BackupRequestOptions): BackupReque
   return {
     handle(message) {
       const request = backupRequest.safeParse(message).data?.backup_request
-      if (request)
+      if (request) {
         write(request.id, request.passphrase).catch(error => {
           answer({ backup_answer: { id: request.id, problem: (error as Error).message } })
         })
+      }
       const released = backupRelease.safeParse(message).data?.backup_release
       if (released !== undefined && released === current?.id) deleteCurrent()
     },
@@ -86,8 +87,9 @@ function giveTo({ uid, gid }: Account, folder: string, file: string): void {
  * therefore permit it, in a settings file that no service can write.
  */
 function assertPermitted({ kind }: ServiceSeparation, data: string): void {
-  if (kind === 'users' && !readSettings(data).management.scheduled_backups)
+  if (kind === 'users' && !readSettings(data).management.scheduled_backups) {
     throw new Error(
       `management may not request backups of all services: set management.scheduled_backups to true in ${join(data, 'eyrie.json')}, or let root run ./eyrie backup by a timer`,
     )
+  }
 }

@@ -10,10 +10,11 @@ export function lockDataFolder(data: string): () => void {
   const file = join(data, 'supervisor.pid')
   mkdirSync(data, { recursive: true, mode: 0o750 })
   const owner = findRunningOwner(file)
-  if (owner)
+  if (owner) {
     throw new Error(
       `Eyrie is already running on ${data} (process ${owner}): stop it, or set EYRIE_DATA to another folder`,
     )
+  }
   try {
     writeFileSync(file, `${process.pid}\n`)
   } catch (cause) {

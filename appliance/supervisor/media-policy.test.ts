@@ -40,8 +40,9 @@ describe('policy of media', () => {
   it('permits what media needs, and nothing that an attacker in media could use', async () => {
     const data = createTemporaryFolder()
     for (const folder of ['secrets', 'engine', 'plugins']) mkdirSync(join(data, folder))
-    for (const file of ['secrets/engine-token', 'engine/configuration.json', 'eyrie.json'])
+    for (const file of ['secrets/engine-token', 'engine/configuration.json', 'eyrie.json']) {
       writeFileSync(join(data, file), '{}')
+    }
     const environment = readEnvironment({
       EYRIE_DATA: data,
       EYRIE_RING: join(createTemporaryFolder(), 'rings'),
@@ -61,15 +62,17 @@ describe('policy of media', () => {
     const machine = { data, ring, video, home: homedir(), victim: victim.pid!, port }
     const { needed, attacks } = await runAttempts(environment, writableFolders, machine)
     expect(new Set(Object.values(needed)), JSON.stringify(needed)).toEqual(new Set(['allowed']))
-    for (const [attack, result] of Object.entries(attacks))
+    for (const [attack, result] of Object.entries(attacks)) {
       expect(result, attack).toMatch(/^E(ACCES|PERM)$/)
+    }
   })
 
   it('grants the devices for video, and the devices of an NVIDIA driver that decoders use', () => {
     const devices = createTemporaryFolder()
     const granted = ['nvidia-uvm', 'nvidia0', 'nvidiactl', 'video0']
-    for (const name of [...granted, 'nvidia-caps', 'nvidia-modeset', 'nvidia-uvm-tools', 'sda'])
+    for (const name of [...granted, 'nvidia-caps', 'nvidia-modeset', 'nvidia-uvm-tools', 'sda']) {
       writeFileSync(join(devices, name), '')
+    }
     const policy = createMediaPolicy(readEnvironment({}), {}, [], devices)
     expect(policy.devices!.toSorted()).toEqual(granted.map(name => join(devices, name)))
     expect(policy.threadNames).toBe(true)

@@ -25,11 +25,14 @@ function explainListenError(
   port: number,
   variable: string,
 ): string {
-  if (code === 'EADDRINUSE')
+  if (code === 'EADDRINUSE') {
     return `port ${port} is already in use: stop the process that uses it, or set ${variable} to another port`
-  if (code === 'EACCES')
+  }
+  if (code === 'EACCES') {
     return `no permission to listen on port ${port}: set ${variable} to a port above 1023`
-  if (code === 'EADDRNOTAVAIL')
+  }
+  if (code === 'EADDRNOTAVAIL') {
     return `this machine has no address ${host}: correct ${variable.replace('_PORT', '_HOST')} or EYRIE_HOST`
+  }
   return `cannot listen on ${host}:${port}: ${message}`
 }

@@ -33,6 +33,7 @@ function readRecord(record: string): string[] {
 export function removeRingFolder(path: string): void {
   if (!RING_PATH.test(path)) return
   const status = lstatSync(path, { throwIfNoEntry: false })
-  if (status?.isDirectory() && status.uid === process.geteuid?.())
+  if (status?.isDirectory() && status.uid === process.geteuid?.()) {
     rmSync(path, { recursive: true, force: true })
+  }
 }

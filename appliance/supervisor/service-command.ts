@@ -61,12 +61,13 @@ export function createSurroundings(
 ): ProcessSurroundings {
   const privileges = findPrivileges(separation, role)
   const launcher = privileges && createSetprivCommand({ ...privileges, capabilities })
-  if (launcher && privileges.account)
+  if (launcher && privileges.account) {
     return {
       environment: createOwnEnvironment(environment, data, role),
       launcher,
       umask: GROUP_UMASK,
     }
+  }
 
   const variables = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...environment }
   return { environment: variables, ...(launcher && { launcher }) }

@@ -35,8 +35,9 @@ export function PushSwitch() {
     }
   }
 
-  if (!isSupported)
+  if (!isSupported) {
     return <p>This browser cannot show messages here: open the console at an address with https.</p>
+  }
   return (
     <>
       <p>Shows the alerts of your channels in this browser, also while the console is closed.</p>
@@ -74,8 +75,9 @@ async function findSubscription(): Promise<PushSubscription | null> {
 }
 
 async function subscribe(): Promise<boolean> {
-  if ((await Notification.requestPermission()) !== 'granted')
+  if ((await Notification.requestPermission()) !== 'granted') {
     throw new Error('the browser does not permit messages: allow them for this page')
+  }
   const { public_key: publicKey } = await callOperation<{ public_key: string }>('/user/push/key')
   await navigator.serviceWorker.register(WORKER_PATH)
   const registration = await navigator.serviceWorker.ready

@@ -12,8 +12,9 @@ interface EngineCardsProps {
 /** A card for each engine with its state, its load and the number of its cameras. */
 export function EngineCards({ overview, plan }: EngineCardsProps) {
   const { engines, sources } = overview
-  if (engines.length === 0)
+  if (engines.length === 0) {
     return <p class="hint">No engine is registered. Create a join token below.</p>
+  }
   const planned = new Map(plan.engines.map(engine => [engine.engine_id, engine]))
   return (
     <ul class="engine-cards" aria-label="Engines">

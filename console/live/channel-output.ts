@@ -100,8 +100,9 @@ export function openChannelOutput(channel: number): ChannelOutput {
     metadataDelay.metadataArrived(pts, performance.now())
     objectCount.value = data.objects.length
     // A new but equal object would render the counter cards for every frame.
-    if (JSON.stringify(data.counters) !== JSON.stringify(counters.value))
+    if (JSON.stringify(data.counters) !== JSON.stringify(counters.value)) {
       counters.value = data.counters
+    }
     for (const listener of listeners) listener()
   }
 

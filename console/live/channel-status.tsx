@@ -9,10 +9,11 @@ type StatusFields = Pick<LiveChannel, 'status' | 'source'>
  */
 export function ChannelStatus({ channel: { status, source } }: { channel: StatusFields }) {
   const isLost = source.attempts !== undefined
-  if (isLost)
+  if (isLost) {
     return (
       <span class="status lost">{source.never_connected ? 'not connected' : 'source lost'}</span>
     )
+  }
   return <span class={`status ${status}`}>{status}</span>
 }
 

@@ -99,8 +99,9 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
 
 /** Explains why the video is missing or frozen. */
 function PlayerNotice({ state, isSourceLost }: { state: LivePlayerState; isSourceLost: boolean }) {
-  if (state.kind === 'lost')
+  if (state.kind === 'lost') {
     return <Notice error title={`${capitalize(state.reason)}. Retrying…`} />
+  }
   if (isSourceLost) return <Notice error title="No video from the source" />
   return state.kind === 'connecting' ? <Notice title="Waiting for video…" /> : null
 }

@@ -70,8 +70,9 @@ export function ClipPanel({ stream, recorded, clip, onStart, onEnd, onClear }: C
 /** Returns why the range cannot be downloaded; undefined if it can. */
 function findProblem(span: TimeSpan, recorded: readonly RecordedSpan[]): string | undefined {
   if (span.to <= span.from) return 'The end must be after the start.'
-  if (span.to - span.from > MAX_CLIP_HOURS * HOUR_MS)
+  if (span.to - span.from > MAX_CLIP_HOURS * HOUR_MS) {
     return `A clip can be at most ${MAX_CLIP_HOURS} hours long.`
+  }
   if (countRecordedMs(recorded, span) === 0) return 'Nothing is recorded in this range.'
   return undefined
 }

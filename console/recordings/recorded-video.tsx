@@ -74,19 +74,21 @@ export function RecordedVideo({
 
 /** Explains why there is no video. */
 function PhaseNotice({ phase, isEmpty }: { phase: PlaybackPhase; isEmpty: boolean }) {
-  if (phase.kind === 'failed')
+  if (phase.kind === 'failed') {
     return (
       <Notice error title={capitalize(phase.reason)}>
         Press Play to retry.
       </Notice>
     )
+  }
   if (phase.kind === 'loading') return <Notice title="Loading…" />
   if (isEmpty) return <Notice title="No recordings on this day">Select another day.</Notice>
-  if (phase.kind === 'ended')
+  if (phase.kind === 'ended') {
     return (
       <Notice title="End of the recording">
         <Link to="/">Watch live</Link>
       </Notice>
     )
+  }
   return null
 }

@@ -67,8 +67,9 @@ describe('label layout', () => {
           crowd.map(({ x, y, height }, n) => request(String(n), x, y, height)),
           canvas,
         )
-        for (const [n, a] of labels.entries())
+        for (const [n, a] of labels.entries()) {
           for (const b of labels.slice(n + 1)) expect(overlaps(a.box, b.box)).toBe(false)
+        }
       }),
     )
   })

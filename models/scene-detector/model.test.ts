@@ -54,8 +54,9 @@ describe('scene-detector', () => {
     const rgb = new Uint8ClampedArray(width * pictureHeight * 3)
     const objects = scene.paint(backdrop, rgb)
     const planes = new Uint8Array(3 * width * height).fill(card.input.fill)
-    for (let i = 0; i < width * pictureHeight; i++)
+    for (let i = 0; i < width * pictureHeight; i++) {
       for (let c = 0; c < 3; c++) planes[c * width * height + i] = rgb[i * 3 + c]!
+    }
     const rows = await detect(planes, width, height)
     const unoccluded = objects.filter(
       ({ bounds, visibility }) =>

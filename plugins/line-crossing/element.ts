@@ -149,10 +149,11 @@ function selectLines(config: z.output<typeof lineConfig>, source: number): Line[
     .flatMap(([, { lines }]) => lines)
   const names = selected.map(({ name }) => name)
   const duplicate = names.find((name, i) => names.indexOf(name) !== i)
-  if (duplicate !== undefined)
+  if (duplicate !== undefined) {
     throw new Error(
       `config has two lines named "${duplicate}" for source ${source}: rename one of them`,
     )
+  }
   return selected
 }
 

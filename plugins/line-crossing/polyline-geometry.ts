@@ -36,8 +36,9 @@ export function measureDistance(line: readonly Point[], point: Point, { w, h }: 
     y: (y - point.y) / Math.max(h, Number.EPSILON),
   }))
   let min = Number.POSITIVE_INFINITY
-  for (let i = 1; i < relative.length; i++)
+  for (let i = 1; i < relative.length; i++) {
     min = Math.min(min, distanceFromOrigin(relative[i - 1]!, relative[i]!))
+  }
   return min
 }
 

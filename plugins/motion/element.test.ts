@@ -28,7 +28,7 @@ function createCamera({ light = 0, tile = 20, scale = 1 } = {}) {
     light,
     show(squares: Square[] = []): Picture {
       const data = new Uint8Array(size.width * size.height)
-      for (let y = 0; y < size.height; y++)
+      for (let y = 0; y < size.height; y++) {
         for (let x = 0; x < size.width; x++) {
           const floor = (Math.floor(x / tile) + Math.floor(y / tile)) % 2 === 0 ? 90 : 110
           const square = squares.find(
@@ -37,6 +37,7 @@ function createCamera({ light = 0, tile = 20, scale = 1 } = {}) {
           data[y * size.width + x] =
             (square ? (square.grey ?? 220) : floor) + this.light + 6 * (uniform() - 0.5)
         }
+      }
       return { ...size, format: 'GRAY8', data, content: { x: 0, y: 0, ...size } }
     },
   }
@@ -103,8 +104,9 @@ describe('motion', () => {
   it('absorbs still objects into the background, faster with a shorter `history`', async () => {
     const framesUntilStill = async (history: number) => {
       const { processNext } = await openOverEmptyFloor({ history })
-      for (let frames = 0; frames < 200; frames++)
+      for (let frames = 0; frames < 200; frames++) {
         if ((await processNext([{ x: 40, y: 40, size: 30 }])).length === 0) return frames
+      }
       throw new Error('the square did not become background')
     }
     const short = await framesUntilStill(30)
@@ -136,8 +138,9 @@ describe('motion', () => {
     const { element } = await openOverEmptyFloor()
     const larger = createCamera({ scale: 2 })
     const stream = createStream(10)
-    for (let i = 0; i < 10; i++)
+    for (let i = 0; i < 10; i++) {
       expect((await element.process(stream.next(), larger.show())).objects).toEqual([])
+    }
     const { objects } = await element.process(
       stream.next(),
       larger.show([{ x: 160, y: 90, size: 60 }]),

@@ -144,8 +144,9 @@ export class Traffic {
     const mustStop = phase !== 'cars' || this.#isCrossingOccupied(people)
     const brakingDistance = (car.speed * car.speed) / 2 / MAX_STOP_BRAKING_MPS2
     const canStop = stopDistance > -0.3 && stopDistance > brakingDistance - 0.8
-    if (mustStop && canStop && stopDistance < gap.distance)
+    if (mustStop && canStop && stopDistance < gap.distance) {
       gap = { distance: Math.max(0.05, stopDistance + STOP_MARGIN_M), closingSpeed: car.speed }
+    }
 
     const acceleration = computeAcceleration(car, gap)
     car.isBraking = acceleration < -0.6 || car.speed < 0.3

@@ -95,8 +95,9 @@ class BackdropBand {
   render(): void {
     this.#drawGround()
     this.#drawTriangles()
-    for (let y = this.#top; y < this.#bottom; y++)
+    for (let y = this.#top; y < this.#bottom; y++) {
       for (let x = 0; x < this.#width; x++) this.#shade(x, y)
+    }
     const { fineLit, fineShaded, coarseLit, coarseShaded } = this.#backdrop
     this.#downsample(fineLit, coarseLit)
     this.#downsample(fineShaded, coarseShaded)
@@ -255,15 +256,19 @@ class BackdropBand {
   #downsample(fine: Uint8Array, coarse: Uint8Array): void {
     const k = SUPERSAMPLING
     const width = this.#width / k
-    for (let y = this.#top / k; y < this.#bottom / k; y++)
-      for (let x = 0; x < width; x++)
+    for (let y = this.#top / k; y < this.#bottom / k; y++) {
+      for (let x = 0; x < width; x++) {
         for (let c = 0; c < 3; c++) {
           let sum = 0
-          for (let a = 0; a < k; a++)
-            for (let b = 0; b < k; b++)
+          for (let a = 0; a < k; a++) {
+            for (let b = 0; b < k; b++) {
               sum += fine[((y * k + a) * this.#width + x * k + b) * 3 + c]!
+            }
+          }
           coarse[(y * width + x) * 3 + c] = ((sum + (k * k) / 2) / (k * k)) | 0
         }
+      }
+    }
   }
 }
 

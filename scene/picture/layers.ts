@@ -232,7 +232,7 @@ function projectFootprint(
   const bounds = { left: 1e9, top: 1e9, right: -1e9, bottom: -1e9 }
   const length = halfSize[0] + 0.46
   const width = halfSize[1] + 0.46
-  for (const a of [-length, length])
+  for (const a of [-length, length]) {
     for (const b of [-width, width]) {
       camera.project(x + hx * a + hy * b, y + hy * a - hx * b, 0, point)
       if (point[2]! < 0) continue
@@ -241,5 +241,6 @@ function projectFootprint(
       bounds.top = Math.min(bounds.top, point[1]!)
       bounds.bottom = Math.max(bounds.bottom, point[1]!)
     }
+  }
   return bounds
 }

@@ -55,11 +55,13 @@ export function addFurniture(site: Site): void {
   }
   const far = site.layout.roadNear - 2
   const benchCount = random.integer(0, 2)
-  for (let i = 0; i < benchCount; i++)
+  for (let i = 0; i < benchCount; i++) {
     addBench(site, random.between(-10, 14), random.between(3, far))
+  }
   const planterCount = random.integer(0, 2)
-  for (let i = 0; i < planterCount; i++)
+  for (let i = 0; i < planterCount; i++) {
     addPlanter(site, random.between(-10, 14), random.between(3, far))
+  }
 }
 
 function addBench(site: Site, x: number, y: number): void {

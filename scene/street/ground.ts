@@ -40,8 +40,9 @@ function shadeRoad(layout: Layout, asphalt: Rgb, x: number, y: number, grain: nu
     asphalt[1] * surface * tracks,
     asphalt[2] * surface * tracks,
   ]
-  if (isMarked(layout, x, y))
+  if (isMarked(layout, x, y)) {
     colour = scaleColour(WHITE, 0.8 + 0.3 * fractalNoise(x * 3, y * 3, 21, 3))
+  }
 
   const isStain = fractalNoise(x * 0.6 + 9, y * 0.6, 41, 3) > 0.58
   if (isStain) colour = scaleColour(colour, 0.84)

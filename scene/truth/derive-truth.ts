@@ -92,8 +92,9 @@ export function findCrossings(
 
       for (let i = 0; i + 1 < line.coords.length; i++) {
         const direction = findCrossing(line.coords[i]!, line.coords[i + 1]!, previous, position)
-        if (direction)
+        if (direction) {
           crossings.push({ line: line.name, frame: n, track, class: objectClass, direction })
+        }
       }
     }
   }

@@ -197,8 +197,9 @@ export async function runCommandLine(args: string[], terminal: Terminal): Promis
     return 0
   } catch (error) {
     const { message } = error as Error
-    if (error instanceof UsageError)
+    if (error instanceof UsageError) {
       return fail(terminal, `${message}\nusage: eyrie ${name} ${command.usage}`.trimEnd(), 2)
+    }
     return fail(terminal, message, 1)
   }
 }

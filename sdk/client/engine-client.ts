@@ -96,8 +96,9 @@ export function createClient({
     if (response.status === NO_CONTENT) return undefined
 
     const responseBody = tryParseJson(text)
-    if (!response.ok || responseBody === undefined)
+    if (!response.ok || responseBody === undefined) {
       throw toResponseError(url, response.status, text)
+    }
     storeEtag(responseBody, response)
     return responseBody
   }
@@ -135,11 +136,12 @@ async function fetchText(
  */
 function createAuthorizationHeader(token: string | undefined): Record<string, string> {
   if (!token) return {}
-  if (/[^\x20-\x7e\xa0-\xff]/.test(token))
+  if (/[^\x20-\x7e\xa0-\xff]/.test(token)) {
     throw new EyrieError(
       'auth',
       'the token contains a line break or another character that is not allowed in headers: send a single token',
     )
+  }
   return { authorization: `Bearer ${token}` }
 }
 

@@ -58,8 +58,9 @@ describe('client output', () => {
       epoch: 1,
       time: '2026-01-01T00:00:00.000Z',
     }
-    for (let n = 0; n < count; n++)
+    for (let n = 0; n < count; n++) {
       output.publish({ kind: 'event', ...place, data: { type: `event ${++published}${padding}` } })
+    }
   }
 
   const follow = (options?: OutputOptions) => {

@@ -8,8 +8,9 @@ const PLAIN_CRON_FIELD = /^(?:[-,*/\d]|[a-z]{3})+$/i
  */
 export function findCronError(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/)
-  if (fields.length !== 5 || !fields.every(field => PLAIN_CRON_FIELD.test(field)))
+  if (fields.length !== 5 || !fields.every(field => PLAIN_CRON_FIELD.test(field))) {
     return 'must be a cron expression with five fields: minute, hour, day of the month, month, day of the week'
+  }
 
   try {
     // The constructor throws if the expression is invalid.

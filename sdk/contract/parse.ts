@@ -91,8 +91,9 @@ interface FieldError {
 
 /** Converts an issue of Zod. The path of an unknown field ends with its name. */
 function toFieldError(issue: Issue): FieldError {
-  if (issue.code === 'unrecognized_keys')
+  if (issue.code === 'unrecognized_keys') {
     return { path: [...issue.path, issue.keys[0]!], message: describeIssue(issue) }
+  }
   // An absent field fits no variant of a union, and is reported as absent.
   if (issue.code === 'invalid_union' && !isMissing(issue)) return toUnionError(issue)
   return { path: issue.path, message: describeIssue(issue) }

@@ -96,8 +96,9 @@ function parseAddress<Kind extends 'sink' | 'source'>(
   const url = URL.parse(text)
   if (url) {
     const query = parseQuery(url, kind)
-    if (isTcpAddress(url) && (query.bind || url.hostname !== '*'))
+    if (isTcpAddress(url) && (query.bind || url.hostname !== '*')) {
       return { endpoint: `tcp://${url.host}`, path: undefined, query }
+    }
     if (isIpcAddress(url)) {
       const path = decodeURIComponent(url.pathname)
       return { endpoint: `ipc://${path}`, path, query }
@@ -132,10 +133,11 @@ function parseInternalAddress<Kind extends 'internalSink' | 'internalSource'>(
   kind: Kind,
 ): MessageAddress<Kind> {
   const url = URL.parse(text)
-  if (url?.protocol !== 'inproc:' || !/^[\w.-]{1,64}$/.test(url.host) || url.pathname)
+  if (url?.protocol !== 'inproc:' || !/^[\w.-]{1,64}$/.test(url.host) || url.pathname) {
     throw new Error(
       'must be a URL such as inproc://name, with letters, digits, ".", "_" and "-" in the name',
     )
+  }
   return { endpoint: url.host, path: undefined, query: parseQuery(url, kind) }
 }
 

@@ -28,8 +28,9 @@ export async function generateManifest(folder: string): Promise<Record<string, u
   )
   const definitions = entryModule.default
   const missing = elements.find(({ name }) => !definitions[name])
-  if (missing)
+  if (missing) {
     throw new Error(`plugin.json lists element "${missing.name}", but ${entry} does not define it`)
+  }
 
   return {
     ...original,

@@ -70,8 +70,9 @@ export type OutputData = Float32Array | Float64Array | Int32Array | Uint8Array
  */
 export function getOutput({ outputs }: ModelResult, name?: string): ModelOutput {
   const names = Object.keys(outputs)
-  if (name === undefined && names.length !== 1)
+  if (name === undefined && names.length !== 1) {
     throw new Error(`the model has the outputs ${names.join(', ') || 'none'}: name one of them`)
+  }
   const output = outputs[name ?? names[0]!]
   if (!output) throw new Error(`the model has no output ${name}, but ${names.join(', ') || 'none'}`)
   return output

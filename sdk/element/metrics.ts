@@ -42,16 +42,19 @@ export function createElementMetrics(): {
    * the same kind, by name.
    */
   function assertRecordable(name: string, value: number, recorded: Record<string, number>): void {
-    if (!METRIC_NAME.test(name))
+    if (!METRIC_NAME.test(name)) {
       throw new Error(
         `the metric ${name} should have a name of lower-case letters, digits and underscores`,
       )
-    if (!Number.isFinite(value))
+    }
+    if (!Number.isFinite(value)) {
       throw new Error(`the value ${value} of the metric ${name} is not a number`)
+    }
     const isNew = !Object.hasOwn(recorded, name)
     const count = Object.keys(values).length + Object.keys(totals).length
-    if (isNew && count >= MAX_METRICS)
+    if (isNew && count >= MAX_METRICS) {
       throw new Error(`the element has more than ${MAX_METRICS} metrics`)
+    }
   }
 
   return {

@@ -22,8 +22,9 @@ describe('region', () => {
     ['center', { x: 0.35, y: 0.475, w: 0.1, h: 0.05 }],
   ] as const)('crops a box to a quarter of its size: %s', (region, expected) => {
     const part = cropToRegion(box, region, 0.25)
-    for (const side of ['x', 'y', 'w', 'h'] as const)
+    for (const side of ['x', 'y', 'w', 'h'] as const) {
       expect(part[side]).toBeCloseTo(expected[side], 12)
+    }
   })
 
   it('clips a box to the picture', () => {

@@ -37,8 +37,9 @@ export async function supportsDynamicSize(
     for (const size of otherSizes) {
       const resized = await runOnNoise(dynamic, card, size)
       const expectedRows = Math.round((countRows(original) * getArea(size)) / getArea(card.input))
-      if (countRows(resized) !== expectedRows || !resized.values.every(Number.isFinite))
+      if (countRows(resized) !== expectedRows || !resized.values.every(Number.isFinite)) {
         return false
+      }
     }
     return true
   } catch {

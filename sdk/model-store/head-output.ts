@@ -52,8 +52,9 @@ export function findOutput(
   const mismatches: string[] = []
   for (const [name, tensor] of Object.entries(outputs)) {
     const mismatch = describeMismatch(card, tensor, inputSize)
-    if (mismatch === undefined)
+    if (mismatch === undefined) {
       return { name, dims: tensor.dims, values: tensor.data as Float32Array }
+    }
     mismatches.push(`output ${name} [${tensor.dims.join(', ')}] ${mismatch}`)
   }
   throw new Error(`no output fits the head ${card.head}: ${mismatches.join('; ')}`)
@@ -69,10 +70,11 @@ export function assertScoresInRange(card: HeadCard, { name, values }: HeadTensor
   for (let row = 0; row < values.length; row += columns) {
     for (let i = row + FIRST_SCORE_COLUMN; i < row + endOfScores; i++) {
       const score = values[i]!
-      if (!(score >= 0 && score <= MAX_SCORE))
+      if (!(score >= 0 && score <= MAX_SCORE)) {
         throw new Error(
           `output ${name} contains the score ${score}, outside 0..1: export the model with its sigmoid`,
         )
+      }
     }
   }
 }
@@ -103,8 +105,9 @@ function describeMismatch(
 
   const { width, height } = inputSize
   const cells = countYoloxCells(inputSize)
-  if (head === 'yolox' && dims[1] !== cells)
+  if (head === 'yolox' && dims[1] !== cells) {
     return `has ${dims[1]} rows; at ${width}x${height} the YOLOX strides ${YOLOX_STRIDES.join(', ')} make ${cells}`
+  }
   return undefined
 }
 

@@ -36,7 +36,8 @@ export function parseLabels(text: string): string[] {
   while (labels.at(-1) === '') labels.pop()
   const emptyIndex = labels.indexOf('')
   if (labels.length === 0) throw new Error('the labels file is empty: write one class per line')
-  if (emptyIndex >= 0)
+  if (emptyIndex >= 0) {
     throw new Error(`line ${emptyIndex + 1} of the labels file is empty: every class needs a label`)
+  }
   return labels
 }

@@ -68,13 +68,17 @@ export async function openModelStore(options: ModelStoreOptions): Promise<ModelS
 
 function logChanges(before: ModelScan, after: ModelScan, log: StoreLog): void {
   const alreadyLogged = new Set(before.broken.map(toKey))
-  for (const { folder, reason } of after.broken)
-    if (!alreadyLogged.has(toKey({ folder, reason })))
+  for (const { folder, reason } of after.broken) {
+    if (!alreadyLogged.has(toKey({ folder, reason }))) {
       log.warn({ folder, reason }, 'skipped broken model')
-  for (const [name, { folder }] of after.models)
+    }
+  }
+  for (const [name, { folder }] of after.models) {
     if (!before.models.has(name)) log.info({ model: name, folder }, 'model added')
-  for (const name of before.models.keys())
+  }
+  for (const name of before.models.keys()) {
     if (!after.models.has(name)) log.info({ model: name }, 'model removed')
+  }
 }
 
 const toKey = ({ folder, reason }: BrokenModel) => `${folder}\n${reason}`

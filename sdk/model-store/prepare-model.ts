@@ -147,8 +147,9 @@ function decodeModel(file: Uint8Array): ModelProto & { graph: GraphProto } {
  */
 function chooseSize({ width, height }: ImageInput, requested: Size | undefined): Size {
   if (width && height) {
-    if (requested && (requested.width !== width || requested.height !== height))
+    if (requested && (requested.width !== width || requested.height !== height)) {
       throw new Error(`it was exported for ${width}x${height} and cannot be added at another size`)
+    }
     return { width, height }
   }
   if (requested) return requested
@@ -164,9 +165,11 @@ function assertLabelsExist({
 }: ModelFacts): void {
   const findUnknown = (named: string[]) => named.find(label => !labels.includes(label))
   const unknown = findUnknown(suppressTogether.flat())
-  if (unknown)
+  if (unknown) {
     throw new Error(`${unknown}, in the labels to suppress together, is not a label of the model`)
+  }
   const unknownClass = findUnknown(Object.keys(classScoreThresholds))
-  if (unknownClass)
+  if (unknownClass) {
     throw new Error(`${unknownClass}, which has a score threshold, is not a label of the model`)
+  }
 }

@@ -12,10 +12,13 @@ let server: Server
 let origin: string
 beforeAll(async () => {
   server = createServer((request, response) => {
-    if (request.url === '/moved') response.writeHead(302, { location: '/model.onnx' }).end()
-    else if (request.url === '/model.onnx')
+    if (request.url === '/moved') {
+      response.writeHead(302, { location: '/model.onnx' }).end()
+    } else if (request.url === '/model.onnx') {
       response.writeHead(200, { 'content-length': file.length }).end(file)
-    else response.writeHead(404).end()
+    } else {
+      response.writeHead(404).end()
+    }
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

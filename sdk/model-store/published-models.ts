@@ -61,8 +61,9 @@ export async function download(
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
   const response = await fetch(url, { signal }).catch(error => throwUnreachable(url, error))
-  if (!response.ok || !response.body)
+  if (!response.ok || !response.body) {
     throw new Error(`${url} answered ${response.status} ${response.statusText}`)
+  }
 
   const totalBytes = Number(response.headers.get('content-length')) || undefined
   const chunks: Uint8Array[] = []
@@ -74,10 +75,11 @@ export async function download(
   }
   const file = Buffer.concat(chunks)
   const actualSha256 = createHash('sha256').update(file).digest('hex')
-  if (actualSha256 !== sha256)
+  if (actualSha256 !== sha256) {
     throw new Error(
       `${url} is not the expected file: its sha256 is ${actualSha256}, expected ${sha256}. Nothing was added`,
     )
+  }
   return file
 }
 

@@ -59,10 +59,11 @@ export async function runTrial(
   size: Size = card.input,
 ): Promise<HeadTensor> {
   const { inputNames } = session
-  if (inputNames.length !== 1 || inputNames[0] !== card.input.name)
+  if (inputNames.length !== 1 || inputNames[0] !== card.input.name) {
     throw new Error(
       `its inputs are ${inputNames.join(', ')}; it should have only ${card.input.name}`,
     )
+  }
   const tensor = createInputTensor(card.input, size)
   const pixels = tensor.data as Uint8Array | Float32Array
   pixels.fill(card.input.fill)

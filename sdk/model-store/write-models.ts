@@ -50,10 +50,11 @@ export async function removeModel(root: string, name: string): Promise<void> {
 
 /** Throws an `Error` unless the name is valid as a folder of the store. */
 function assertModelName(name: string): void {
-  if (!modelCard.shape.name.safeParse(name).success)
+  if (!modelCard.shape.name.safeParse(name).success) {
     throw new Error(
       `${JSON.stringify(name)} is not a valid model name: use a-z, 0-9, ".", "_" and "-", beginning with a letter or digit`,
     )
+  }
 }
 
 async function writeModel(root: string, { card, bytes }: PreparedModel): Promise<string> {

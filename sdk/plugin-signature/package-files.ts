@@ -20,10 +20,11 @@ export async function hashPackage(folder: string): Promise<PackageFiles> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory()) continue
     const path = relative(folder, join(entry.parentPath, entry.name))
-    if (!entry.isFile())
+    if (!entry.isFile()) {
       throw new Error(
         `${JSON.stringify(path)} is a link or a device: a package may contain only files and folders`,
       )
+    }
     files.set(path, hashContent(await readFile(join(folder, path))))
   }
   return files

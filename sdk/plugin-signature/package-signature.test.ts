@@ -114,10 +114,11 @@ describe('the signature of a package', () => {
 
   it('is refused if it is truncated at any byte', () => {
     const end = signed.trimEnd().length
-    for (let length = 0; length < end; length += 1)
+    for (let length = 0; length < end; length += 1) {
       expect(() => readSignature(signed.slice(0, length))).toThrow(
         /signature\.json is not valid JSON/,
       )
+    }
   })
 
   it('is refused if it is that of another package, or of another version', () => {
@@ -185,8 +186,9 @@ describe('the folder of a package', () => {
   it('is hashed with all its files, hidden ones included', async () => {
     const folder = createTemporaryFolder()
     mkdirSync(join(folder, 'lib/empty'), { recursive: true })
-    for (const [path, content] of Object.entries({ ...contents, '.hidden': '' }))
+    for (const [path, content] of Object.entries({ ...contents, '.hidden': '' })) {
       writeFileSync(join(folder, path), content)
+    }
     const found = await hashPackage(folder)
     expect(new Map([...found].toSorted())).toEqual(
       new Map([...hash({ ...contents, '.hidden': '' })].toSorted()),

@@ -77,10 +77,11 @@ export function signPackage(
 export function readSignature(text: string): PackageSignature {
   const content = parseSignature(text)
   const { publisher, key, files, signature } = content
-  if (files.some(({ path }, i) => i > 0 && comparePaths(files[i - 1]!.path, path) >= 0))
+  if (files.some(({ path }, i) => i > 0 && comparePaths(files[i - 1]!.path, path) >= 0)) {
     throw new PackageSignatureError(
       `${SIGNATURE_FILE}: /files: must be sorted by path and contain each path once: sign the package again`,
     )
+  }
   const isGenuine = verify(
     null,
     createSignedText(publisher, files),
@@ -111,8 +112,9 @@ export function verifyFiles({ files: signed }: PackageSignature, files: PackageF
     if (actual !== sha256) fail(path, 'was changed')
   }
   const signedPaths = new Set(signed.map(({ path }) => path))
-  for (const path of files.keys())
+  for (const path of files.keys()) {
     if (path !== SIGNATURE_FILE && !signedPaths.has(path)) fail(path, 'was added')
+  }
 }
 
 /**
@@ -169,8 +171,9 @@ function parseSignature(text: string): PackageSignature {
 function readSignatureFile(file: string): string {
   try {
     const { size } = statSync(file)
-    if (size > MAX_BYTES)
+    if (size > MAX_BYTES) {
       throw new Error(`it has ${size} bytes, more than the maximum of ${MAX_BYTES}`)
+    }
     return readFileSync(file, 'utf8')
   } catch (cause) {
     throw new PackageSignatureError(

@@ -82,7 +82,8 @@ function parsePrivateKey(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem)
   } catch {}
-  if (key?.asymmetricKeyType !== 'ed25519')
+  if (key?.asymmetricKeyType !== 'ed25519') {
     throw new Error('/private_key: must be an Ed25519 private key in PEM')
+  }
   return key
 }

@@ -88,8 +88,9 @@ function describeShortage(
   { freeBytes, hasFreeFiles }: DiskSpace,
   minFreeBytes: number,
 ): string | undefined {
-  if (!hasFreeFiles)
+  if (!hasFreeFiles) {
     return 'nothing can be stored, because no more files can be created (all inodes are in use)'
+  }
   if (freeBytes >= minFreeBytes) return undefined
   if (freeBytes < BYTES_PER_MIB) return 'nothing can be stored, because there is no space left'
   return `soon nothing can be stored, because only ${formatBytes(freeBytes)} are left`

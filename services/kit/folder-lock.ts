@@ -40,10 +40,11 @@ async function lockDescriptor(descriptor: number, folder: string): Promise<void>
     throw new Error('the command flock is missing: apt-get install util-linux', { cause })
   })
   if (code === 0) return
-  if (code === IS_LOCKED)
+  if (code === IS_LOCKED) {
     throw new Error(
       `${folder} is in use by another process: stop it, or set EYRIE_DATA to another folder`,
     )
+  }
   throw new Error(
     `${folder} cannot be locked (${reason.trim()}): set EYRIE_DATA to a folder on a disk of this machine`,
   )

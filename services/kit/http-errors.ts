@@ -35,10 +35,11 @@ export function createErrorHandler(
 /** Logs an error with its details and returns an error for the caller without them. */
 function logUnexpectedError(error: Error, path: string, log: Log): EyrieError {
   log.error({ err: error, path }, 'failed to handle request')
-  if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
+  if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
     return new EyrieError(
       'unavailable',
       'the disk is full and nothing was changed: free some space',
     )
+  }
   return new EyrieError('internal', 'the service failed: see its log')
 }

@@ -50,8 +50,9 @@ describe('tracer', () => {
     })
     expect(Number(whole.endTimeUnixNano - whole.startTimeUnixNano)).toBeGreaterThanOrEqual(49e6)
     expect(part).toMatchObject({ attributes: { share: 0.5 }, status: { code: 2, message: 'gone' } })
-    for (const { traceId, parentSpanId } of [part, inside])
+    for (const { traceId, parentSpanId } of [part, inside]) {
       expect([traceId, parentSpanId]).toEqual([whole.traceId, whole.spanId])
+    }
   })
 
   it('exports pending spans on shutdown, under the configured service name', async () => {

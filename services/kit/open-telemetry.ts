@@ -123,8 +123,9 @@ function parseTraceContext({
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED
   const spanContext = { traceId, spanId, traceFlags, isRemote: true }
   // Version ff is invalid by definition.
-  if (version === undefined || version === 'ff' || !isSpanContextValid(spanContext))
+  if (version === undefined || version === 'ff' || !isSpanContextValid(spanContext)) {
     return ROOT_CONTEXT
+  }
 
   const traceState = tracestate ? createTraceState(tracestate) : undefined
   return trace.setSpanContext(ROOT_CONTEXT, { ...spanContext, traceState })
@@ -141,11 +142,12 @@ function logOutages(exporter: SpanExporter, url: string, log: Log): SpanExporter
     export: (spans, done) =>
       exporter.export(spans, result => {
         const failure = result.error?.message
-        if (failure !== undefined && !isDown)
+        if (failure !== undefined && !isDown) {
           log.warn(
             { receiver, failure },
             'failed to export traces: dropping them until the receiver recovers',
           )
+        }
         if (failure === undefined && isDown) log.info({ receiver }, 'exporting traces again')
         isDown = failure !== undefined
         done(result)

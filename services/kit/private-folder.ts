@@ -58,10 +58,11 @@ async function createFolder(folder: string): Promise<boolean> {
 async function assertNotReplaceable(folder: string): Promise<void> {
   const { mode } = await stat(folder)
   const isSticky = (mode & 0o1000) !== 0
-  if ((mode & 0o002) !== 0 && !isSticky)
+  if ((mode & 0o002) !== 0 && !isSticky) {
     throw new Error(
       `decoded frames cannot be stored below ${folder}, where every user can replace folders: run chmod +t ${folder}, or set EYRIE_RING to another folder`,
     )
+  }
   if (folder !== dirname(folder)) await assertNotReplaceable(dirname(folder))
 }
 

@@ -45,8 +45,9 @@ export async function assertBodySize(
   if (!body) return
 
   const content = await readUpTo(maxBytes, body)
-  if (!content)
+  if (!content) {
     throw new EyrieError('size', `the ${subject} is larger than ${formatLimit(maxBytes)}`)
+  }
   c.req.raw = new Request(c.req.raw, { body: content })
 }
 
@@ -111,8 +112,9 @@ export function parseJson(text: string): unknown {
       cause,
     })
   }
-  if (isDeeperThan(value, MAX_DEPTH))
+  if (isDeeperThan(value, MAX_DEPTH)) {
     throw new EyrieError('syntax', `the body is nested deeper than ${MAX_DEPTH} levels`)
+  }
   return value
 }
 

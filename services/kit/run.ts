@@ -80,8 +80,9 @@ function prepare(name: ServiceName): Dependencies {
     const secrets = extractSecrets(process.env)
     const environment = readEnvironment({ ...process.env, ...secrets })
     const log = createLog(name, environment.logLevel, environment.logFormat)
-    if (unprotected)
+    if (unprotected) {
       log.warn({ reason: unprotected }, 'failed to protect the memory of the service')
+    }
     return { environment, log }
   } catch (error) {
     createLog(name).error((error as Error).message)
@@ -102,8 +103,9 @@ async function waitForSupervisorDisconnect(): Promise<unknown> {
 /** Returns the log message for an error that ends the process. */
 function describeFailure(error: unknown, host: string, port: number): string {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
+  if (code === 'EADDRINUSE') {
     return `port ${port} on ${host} is in use: stop the other process or set another port`
+  }
   if (code === 'EACCES') return `no permission to listen on ${host}:${port}: use a port above 1023`
   return message
 }

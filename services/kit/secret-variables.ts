@@ -43,8 +43,9 @@ export function extractSecrets(variables: NodeJS.ProcessEnv): SecretVariables {
 
 function readDescriptor(text: string): SecretVariables {
   const descriptor = z.coerce.number().int().min(3).safeParse(text)
-  if (!descriptor.success)
+  if (!descriptor.success) {
     throw new Error(`EYRIE_SECRETS_FD is not valid: ${text} is not a descriptor`)
+  }
   try {
     return secretVariables.parse(JSON.parse(readFileSync(descriptor.data, 'utf8')))
   } catch {

@@ -29,10 +29,11 @@ const TAG_BYTES = 16
 /** Loads an encryption key from its file. The first call creates the key. */
 export function loadSecrets(file: string): Secrets {
   const key = Buffer.from(readOrCreateSecret(file, generateKey), 'base64')
-  if (key.length !== KEY_BYTES)
+  if (key.length !== KEY_BYTES) {
     throw new Error(
       `${file} is damaged: restore it from a backup, because secrets cannot be decrypted without it`,
     )
+  }
 
   return {
     encrypt: text => (text === '' ? '' : encrypt(text, key)),

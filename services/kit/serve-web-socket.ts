@@ -38,9 +38,11 @@ function findHandshakeError(request: HonoRequest): string | undefined {
   const isUpgrade = request.method === 'GET' && readHeader('Upgrade').toLowerCase() === 'websocket'
   if (!isUpgrade) return 'connect with a ws:// or wss:// URL'
   if (!readHeader('Host')) return 'Host is missing'
-  if (!WEB_SOCKET_KEY.test(readHeader('Sec-WebSocket-Key')))
+  if (!WEB_SOCKET_KEY.test(readHeader('Sec-WebSocket-Key'))) {
     return 'Sec-WebSocket-Key must be 16 bytes in base64'
-  if (!ACCEPTED_VERSIONS.includes(readHeader('Sec-WebSocket-Version')))
+  }
+  if (!ACCEPTED_VERSIONS.includes(readHeader('Sec-WebSocket-Version'))) {
     return `Sec-WebSocket-Version must be ${WEB_SOCKET_VERSION}`
+  }
   return undefined
 }

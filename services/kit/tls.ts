@@ -17,14 +17,16 @@ export function readTlsIdentity(
   keyFile: string | undefined,
 ): TlsIdentity | undefined {
   if (!certFile && !keyFile) return undefined
-  if (!certFile || !keyFile)
+  if (!certFile || !keyFile) {
     throw new Error('EYRIE_TLS_CERT and EYRIE_TLS_KEY go together: set both or none')
+  }
   const identity = {
     cert: readPem('EYRIE_TLS_CERT', certFile),
     key: readPem('EYRIE_TLS_KEY', keyFile),
   }
-  if (!isMatchingPair(identity))
+  if (!isMatchingPair(identity)) {
     throw new Error(`${keyFile} is not the key of the certificate ${certFile}`)
+  }
   return identity
 }
 

@@ -16,18 +16,21 @@ it('the media service answers unknown paths and methods with an error document',
     '/recordings',
     '/metrics',
     '/health',
-  ])
+  ]) {
     expect([path, ...(await request('PUT', path))]).toEqual([path, 405, 'method', 'GET, HEAD'])
+  }
   expect(await request('PUT', '/streams/1/snapshot.jpg')).toEqual([
     405,
     'method',
     'GET, HEAD, POST',
   ])
   // A WHEP endpoint and a WHEP session (RFC 9725, section 4).
-  for (const method of ['GET', 'PUT', 'DELETE'])
+  for (const method of ['GET', 'PUT', 'DELETE']) {
     expect(await request(method, '/streams/1/whep')).toEqual([405, 'method', 'OPTIONS, POST'])
-  for (const method of ['GET', 'PUT', 'POST'])
+  }
+  for (const method of ['GET', 'PUT', 'POST']) {
     expect(await request(method, '/streams/1/whep/x')).toEqual([405, 'method', 'PATCH, DELETE'])
+  }
   expect(await request('GET', '/internal/control')).toEqual([400, 'syntax', null])
 })
 

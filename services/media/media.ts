@@ -223,11 +223,13 @@ function createApp({
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.onError(createErrorHandler(log))
 
-  for (const path of ['/cameras/*', '/internal/*'])
+  for (const path of ['/cameras/*', '/internal/*']) {
     app.use(path, requireAccess(environment.internalToken))
+  }
   // Clients of the engine may also view the pictures that it analyses.
-  for (const path of ['/streams/*', '/recordings/*', '/metrics'])
+  for (const path of ['/streams/*', '/recordings/*', '/metrics']) {
     app.use(path, requireAccess(environment.internalToken, environment.engineTokenDigests))
+  }
 
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock: parts.clock, egress })
   controlRoutes(app, parts.control, { epoch: parts.epoch, host: environment.hosts.media })

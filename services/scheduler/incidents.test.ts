@@ -96,8 +96,9 @@ describe('a flood of notifications', () => {
     await fire(FIRINGS)
     await waitUntilSent(channelId)
     expect(receiver.calls).toHaveLength(1)
-    for (const minutes of [61, 61, 200])
+    for (const minutes of [61, 61, 200]) {
       await followUp(management.database, Date.now() + minutes * minute)
+    }
     await waitUntilSent(channelId)
     expect(readSubjects(receiver)).toEqual([
       'Crowd on Channel occupancy',
@@ -123,8 +124,9 @@ describe('an escalation', () => {
 
   it('reaches the second receiver if no person acknowledges the incident', async () => {
     const { channel_id: channelId, first, second } = await startWithEscalation()
-    for (const minutes of [4, 6, 6, 30])
+    for (const minutes of [4, 6, 6, 30]) {
       await followUp(management.database, Date.now() + minutes * minute)
+    }
     await waitUntilSent(channelId)
     expect(readSubjects(second)).toEqual(['Not acknowledged: Crowd on Channel occupancy'])
     expect(first.calls).toHaveLength(1)

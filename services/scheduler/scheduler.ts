@@ -25,10 +25,11 @@ import { createSenders } from './senders/senders.ts'
  */
 export function createScheduler({ environment, log }: Dependencies): Service {
   const { urls, schedulerToken, data } = environment
-  if (!schedulerToken)
+  if (!schedulerToken) {
     throw new Error(
       'set EYRIE_SCHEDULER_TOKEN to the same secret for the scheduler and for management',
     )
+  }
   const {
     public_url: publicUrl,
     timeout_s: timeoutS,

@@ -126,8 +126,9 @@ describe('connections of the services', () => {
         !/^services\//.test(file) ||
         file.startsWith('services/kit/egress/') ||
         exceptions.includes(file)
-      )
+      ) {
         return false
+      }
       const code = read(file)
         .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
         .replace(harmless, '')

@@ -12,8 +12,9 @@ function buildGraph(toNode: (file: string) => string): Map<string, Set<string>> 
     const node = toNode(file)
     const targets = graph.get(node) ?? new Set()
     graph.set(node, targets)
-    for (const target of findRelativeImports(file).map(toNode))
+    for (const target of findRelativeImports(file).map(toNode)) {
       if (target !== node) targets.add(target)
+    }
   }
   return graph
 }

@@ -70,8 +70,9 @@ export const bench: Bench = {
 }
 
 async function waitUntilRunning(engine: Client, pipelines: number[]): Promise<void> {
-  for (const id of pipelines)
+  for (const id of pipelines) {
     while ((await engine.pipelineStatistics(id)).status !== 'running') await wait(100)
+  }
 }
 
 /**

@@ -21,10 +21,11 @@ export async function insertEventHistory(database: Database, size: HistorySize):
   const { channels, days, eventsPerMinute, daysWithEvents } = size
   const engine = await insertEngine(database)
   const ids: string[] = []
-  for (let channelSid = 1; channelSid <= channels; channelSid += 1)
+  for (let channelSid = 1; channelSid <= channels; channelSid += 1) {
     ids.push(await insertChannel(database, engine, 'line-crossing', { channel_sid: channelSid }))
+  }
 
-  for (const [index, channelId] of ids.entries())
+  for (const [index, channelId] of ids.entries()) {
     await database.system('bench', async tx => {
       await tx.execute(sql`set local statement_timeout = 0`)
       await tx.execute(sql`
@@ -45,5 +46,6 @@ export async function insertEventHistory(database: Database, size: HistorySize):
           '{"up": 1, "total": 1}'
         from generate_series(0, ${daysWithEvents * 1440 * eventsPerMinute}::int) n`)
     })
+  }
   return ids
 }

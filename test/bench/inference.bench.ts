@@ -70,8 +70,9 @@ export const bench: Bench = {
       const [ours, theirs] = [[] as number[], [] as number[]]
       for (let round = 0; round < ROUNDS; round++) {
         const pair = round % 2 ? [eyrie, bare] : [bare, eyrie]
-        for (const contestant of pair)
-          (contestant === eyrie ? ours : theirs).push(await measureRate(contestant))
+        for (const contestant of pair) {
+          ;(contestant === eyrie ? ours : theirs).push(await measureRate(contestant))
+        }
       }
       await Promise.all([bare.close(), eyrie.close()])
       return {
@@ -91,12 +92,13 @@ export const bench: Bench = {
 /** YOLOX-nano if the test data is installed, else the detector that ships with Eyrie. */
 async function provideModel(root: string, shipped: StoredModel | undefined): Promise<StoredModel> {
   const yolox = findTestData('models/yolox_nano.onnx')
-  if (yolox)
+  if (yolox) {
     return addModel(root, {
       ...PUBLISHED_MODELS['yolox-nano']!.options,
       name: 'bench',
       model: readFileSync(yolox),
     })
+  }
   if (shipped) return shipped
   throw new Error('no model to run: set EYRIE_TEST_DATA')
 }

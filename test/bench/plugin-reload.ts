@@ -55,8 +55,9 @@ export async function measureReloads({ entry, write }: ReloadedPlugin): Promise<
     for (;;) {
       const [, seen] = new RegExp(`pulse edition=${edition} seen=(\\d+)`).exec(printed) ?? []
       if (seen !== undefined) return seen
-      if (performance.now() - start > LIMIT_MS)
+      if (performance.now() - start > LIMIT_MS) {
         throw new Error(`edition ${edition} has reported nothing: ${printed}`)
+      }
       await wait(2)
     }
   }

@@ -36,8 +36,9 @@ export const bench: Bench = {
   async run() {
     const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-upgrade-'))
     const videos = Array.from({ length: sources }, (_, index) => join(folder, `video-${index}.mp4`))
-    for (const path of videos)
+    for (const path of videos) {
       makeVideo(path, { frames: 20 * rate, fps: rate, keyframeInterval: 2 * rate })
+    }
     const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     const engine = await startEngineProcess({
       data: join(folder, 'data'),
@@ -46,8 +47,9 @@ export const bench: Bench = {
     })
     try {
       const { api } = engine
-      for (const [version, size] of Object.entries(versions))
+      for (const [version, size] of Object.entries(versions)) {
         await upload(api, folder, { name: 'switched', version, ...createElement(size) })
+      }
       await upload(api, folder, { name: 'other', ...createElement(versions['1.0.0']) })
       const frames = await countPublishedFrames(api)
       const switched = await deploy(api, videos)

@@ -51,10 +51,11 @@ export async function countPublishedFrames(api: Client): Promise<FrameCounter> {
       const deadline = performance.now() + maxMs
       const isMissing = (channel: number) => widths.get(channel) !== String(width)
       while (channels.some(isMissing)) {
-        if (performance.now() > deadline)
+        if (performance.now() > deadline) {
           throw new Error(
             `no frame of width ${width} on channels ${channels.filter(isMissing).join(', ')}`,
           )
+        }
         await wait(20)
       }
     },

@@ -39,8 +39,9 @@ export async function signIn({ url, password }: Stack): Promise<Console> {
       headers: json,
       body: JSON.stringify({ email: EMAIL, password }),
     })
-    if (!api.ok || !session.ok)
+    if (!api.ok || !session.ok) {
       throw new Error(`${api.status} ${session.status} ${await session.text()}`)
+    }
     const body = (await api.json()) as { response: { access_token: string } }
     const cookies = session.headers.getSetCookie().map(text => text.split(';')[0])
     return { token: body.response.access_token, cookie: cookies.join('; ') }
@@ -83,8 +84,9 @@ export async function signIn({ url, password }: Stack): Promise<Console> {
       }),
     listChannels: async () => {
       const response = await fetch(`${url}/live/channels`, { headers: { cookie } })
-      if (!response.ok)
+      if (!response.ok) {
         throw new Error(`/live/channels: ${response.status} ${await response.text()}`)
+      }
       return channels.parse(await response.json())
     },
     fetchSnapshot: stream =>

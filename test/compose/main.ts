@@ -32,8 +32,9 @@ try {
   await step('a camera, a picture, a count, an e-mail', steps.camera)
   await step('counts and a notification by MQTT', steps.publish)
   await step('a backup in an S3-compatible storage', steps.storeBackup)
-  for (const service of ['media', 'engine', 'management', 'scheduler', 'database'])
+  for (const service of ['media', 'engine', 'management', 'scheduler', 'database']) {
     await step(`killing ${service}`, () => steps.kill(service))
+  }
   await step('restarting Postgres', steps.restartDatabase)
   await step('the command line and a bundle for support', steps.support)
   await step(`upgrade to ${other}`, () => steps.changeVersion(other))

@@ -69,8 +69,9 @@ describe('admission', () => {
     const many = Array.from({ length: 200 }, () => one)
     const missing = await expectShortage(first.api.deploy(many))
     expect(missing).toMatchObject({ available: 0.5, unknown: [] })
-    for (const part of [missing.decoding, missing.inference, missing.elements])
+    for (const part of [missing.decoding, missing.inference, missing.elements]) {
       expect(part).toBeGreaterThan(0)
+    }
     // Inference counts 200 times, decoding once.
     expect(missing.needed).toBeGreaterThan(20 * alone)
     expect(missing.inference).toBeGreaterThan(missing.decoding)

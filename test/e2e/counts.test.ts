@@ -84,11 +84,11 @@ describe('lines of make run', () => {
 
   it('are proposed across the paths in the video after a minute of watching', async () => {
     expect((await readPipeline()).lines).toEqual(DEFAULT_LINES)
-    if (IS_LONG)
+    if (IS_LONG) {
       await appliance.waitForLine(
         /replaced the default line by lines across the paths of moving objects/,
       )
-    else {
+    } else {
       const engine = { url: appliance.engineUrl, token: appliance.token }
       await drawProposedLines({
         engine,

@@ -76,8 +76,9 @@ it('every service reports a full disk, and stores again when there is space', {
   await engine.source.modify(source!.id, { recording: { mode: 'continuous' } })
   await vi.waitUntil(async () => (await readRecordingEnd(appliance)) > 0, WAIT)
   await vi.waitUntil(async () => (await signIn(appliance)) === 200, WAIT)
-  for (const url of urls)
+  for (const url of urls) {
     await vi.waitFor(async () => expect(await readAlarms(url)).toEqual([]), WAIT)
+  }
 
   appliance.fill()
   for (const url of [engineUrl, consoleUrl]) {
@@ -95,8 +96,9 @@ it('every service reports a full disk, and stores again when there is space', {
 
   appliance.free()
   const freedAt = Date.now()
-  for (const url of urls)
+  for (const url of urls) {
     await vi.waitFor(async () => expect(await readAlarms(url)).toEqual([]), WAIT)
+  }
   await vi.waitUntil(async () => (await readRecordingEnd(appliance)) > freedAt, WAIT)
   expect(await engine.source.modify(source!.id, { rate: 7 })).toMatchObject({ rate: 7 })
   expect(await signIn(appliance)).toBe(200)

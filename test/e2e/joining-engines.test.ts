@@ -134,6 +134,7 @@ it('engines register themselves by a join token, and remain the same engines aft
   expect(await once(supervisor, 'exit')).toEqual([0, null])
   const services = new Set(lines.map(line => /^\S+ (\S+)/.exec(line)?.[1]))
   expect([...services]).toEqual(expect.arrayContaining(['supervisor', 'media', 'engine']))
-  for (const name of ['management', 'scheduler', 'database'])
+  for (const name of ['management', 'scheduler', 'database']) {
     expect([...services]).not.toContain(name)
+  }
 })

@@ -83,11 +83,12 @@ async function waitUntilLive(page: Page) {
 async function expectExactBoxes(page: Page) {
   const samples = await collectSamples(page, 20, ({ exact }) => exact)
   for (const { exact, boxes, number } of samples) {
-    if (exact)
+    if (exact) {
       expect({ number, boxes }).toEqual({
         number,
         boxes: { own: true, before: false, after: false },
       })
+    }
   }
 }
 

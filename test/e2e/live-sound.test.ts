@@ -152,8 +152,9 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
       await expectTone(page)
       expect(listSoundThreads()).toEqual([expect.stringContaining(thread)])
       const samples = await collectSamples(page, 30, ({ exact }) => exact)
-      for (const { exact, boxes } of samples)
+      for (const { exact, boxes } of samples) {
         if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
+      }
 
       await soundButton(page).click()
       expect(await measureHz(page)).toBe(0)
@@ -245,8 +246,9 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
     expect(Math.max(...steps)).toBeLessThan(2 * SECOND)
     expect(await page.getByText('retrying').count()).toBe(0)
     const samples = await collectSamples(page, 20, ({ exact }) => exact)
-    for (const { exact, boxes } of samples)
+    for (const { exact, boxes } of samples) {
       if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
+    }
   }, 300_000)
 })
 

@@ -147,8 +147,9 @@ it('eyrie plugin dev reloads an element with its state when it is saved, and sho
   const page = await fetch(url)
   expect(await page.text()).toContain('<script type="module" src="page.js">')
   expect((await fetch(`${url}page.js`)).headers.get('content-type')).toContain('text/javascript')
-  for (const foreign of [new URL('/', url), `${url}../page.js`, `${url}plugin.json`])
+  for (const foreign of [new URL('/', url), `${url}../page.js`, `${url}plugin.json`]) {
     expect((await fetch(foreign)).status).toBe(404)
+  }
 
   const socketUrl = url.replace('http', 'ws')
   const refused = new WebSocket(`${socketUrl}messages`, {

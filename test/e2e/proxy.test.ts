@@ -199,8 +199,9 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
         body: JSON.stringify({ ...administrator, password: 'guess' }),
       })
     let attempts = 0
-    for (let status = 404; status === 404; attempts += 1)
-      ({ status } = (await attempt(CLIENT, `203.0.113.${attempts}`)) as { status: number })
+    for (let status = 404; status === 404; attempts += 1) {
+      ;({ status } = (await attempt(CLIENT, `203.0.113.${attempts}`)) as { status: number })
+    }
     expect(attempts).toBeLessThan(20)
     expect((await attempt(OTHER_CLIENT, '203.0.113.1')).status).toBe(404)
   }, 180_000)

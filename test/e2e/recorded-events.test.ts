@@ -63,10 +63,11 @@ describe('event recording', () => {
     }
     const frames = await readMetadata()
     expect(frames.length).toBeGreaterThan(20)
-    for (const { pts, objects } of frames)
+    for (const { pts, objects } of frames) {
       expect(objects).toMatchObject([
         { class: 'number', bbox: getNumberBox((pts / FRAME_TICKS) % FRAMES) },
       ])
+    }
 
     const snapshot = await fetch(
       `${engine.url}/api/v3/exports/channels/1/snapshot.jpg?boxes=1&blur=faces,persons&width=320`,

@@ -106,15 +106,17 @@ describe('recordings page', { timeout: 240_000 }, () => {
     const exact = async () => (await readSamples(page)).filter(sample => sample.exact)
     await vi.waitFor(async () => expect((await exact()).length).toBeGreaterThan(60), POLL)
     const samples = await exact()
-    for (const { number, boxes, pts, metadataPts } of samples)
+    for (const { number, boxes, pts, metadataPts } of samples) {
       expect({ number, boxes, pts }).toEqual({
         number,
         pts: metadataPts,
         boxes: { own: true, before: false, after: false },
       })
+    }
     const [first] = samples
-    for (const { number, pts } of samples)
+    for (const { number, pts } of samples) {
       expect(number).toBe(first!.number + Math.round((pts - first!.pts) / (90 * FRAME_MS)))
+    }
   })
 
   it('steps by single frames, also back beyond the start of playback', async () => {

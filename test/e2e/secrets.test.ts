@@ -106,8 +106,9 @@ test('no secret is in an environment, in process arguments or in logs, and each 
 
   const hidden = [...Object.values(configured), password]
   const processArguments = readCommandLines(appliance.data)
-  for (const part of ['appliance', 'media', 'engine', 'management', 'scheduler'])
+  for (const part of ['appliance', 'media', 'engine', 'management', 'scheduler']) {
     expect(processArguments).toContain(`/${part}/main.ts`)
+  }
   await camera.kill()
   await appliance.waitForLine(
     /source state changed source=1 state=reconnecting reason=.*127\.0\.0\.1/,
@@ -117,6 +118,7 @@ test('no secret is in an environment, in process arguments or in logs, and each 
   )
   const logs = [...appliance.lines, ...logFiles.map(file => readFileSync(file, 'utf8'))].join('\n')
   expect(logs).toContain('source state changed source=1 state=running')
-  for (const text of [processArguments, readCommandLines(appliance.data), logs])
+  for (const text of [processArguments, readCommandLines(appliance.data), logs]) {
     for (const secret of hidden) expect(text).not.toContain(secret)
+  }
 })

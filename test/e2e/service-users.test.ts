@@ -98,8 +98,9 @@ describe('services that root starts', needs(root, serviceUsers), () => {
       uid: accounts.database.uid,
       capabilities: [NO_CAPABILITIES],
     })
-    for (const url of [engineUrl, mediaUrl, consoleUrl, schedulerUrl])
+    for (const url of [engineUrl, mediaUrl, consoleUrl, schedulerUrl]) {
       expect(await readSeparation(url)).toEqual({ level: 'full', missing: [] })
+    }
 
     expect(describeOwner(data)).toBe('root:eyrie-services 710')
     expect(describeOwner(join(data, 'secrets'))).toBe('root:eyrie-services 1770')
@@ -117,19 +118,23 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     }
     for (const role of ROLES) {
       expect(describeOwner(join(data, owned[role])), role).toBe(`eyrie-${role}:eyrie-services 700`)
-      for (const [owner, folder] of Object.entries(owned))
+      for (const [owner, folder] of Object.entries(owned)) {
         expect(canRead(accounts[role], join(data, folder)), `${role} reads ${folder}`).toBe(
           role === owner,
         )
-      for (const [owner, names] of Object.entries(secrets))
-        for (const name of names)
+      }
+      for (const [owner, names] of Object.entries(secrets)) {
+        for (const name of names) {
           expect(
             canRead(accounts[role], join(data, 'secrets', name)),
             `${role} reads ${name}`,
           ).toBe(role === owner)
+        }
+      }
     }
-    for (const role of ['engine', 'management', 'scheduler'] as const)
+    for (const role of ['engine', 'management', 'scheduler'] as const) {
       expect(describeOwner(join(data, 'home', role, 'compiled'))).toMatch(`eyrie-${role}:`)
+    }
     // What a hostile stream leaves there would be executed at the next start.
     expect(readdirSync(join(data, 'home/media'))).not.toContain('compiled')
     const [, ring = ''] = readFileSync(join(data, 'ring-path'), 'utf8').split('\n')
@@ -193,13 +198,14 @@ describe('services that root starts', needs(root, serviceUsers), () => {
       `run as root, without its capabilities, because .* cannot read ${closed}`,
     )
     await appliance.waitForLine(reason)
-    for (const role of ['media', 'engine', 'management', 'scheduler'] as const)
+    for (const role of ['media', 'engine', 'management', 'scheduler'] as const) {
       expect(readPrivileges(findRolePid(appliance, role)), role).toMatchObject({
         uid: 0,
         capabilities: [NO_CAPABILITIES],
         bounds: NO_CAPABILITIES,
         noNewPrivileges: '1',
       })
+    }
     expect(readPrivileges(findRolePid(appliance, 'database'))).toMatchObject({
       uid: accounts.database.uid,
       capabilities: [DAC_READ_SEARCH],

@@ -105,8 +105,9 @@ describe('supervisor of another appliance', () => {
       ...pattern,
       environment: { EYRIE_MANAGEMENT_HOST: '127.0.0.2' },
     })
-    for (const service of ['engine', 'media', 'management', 'scheduler'])
+    for (const service of ['engine', 'media', 'management', 'scheduler']) {
       await appliance.waitForLine(new RegExp(`${service} .*listening`))
+    }
     const { consoleUrl, engineUrl, mediaUrl, schedulerUrl } = appliance
     const other = (url: string) => fetch(url.replace('127.0.0.1', '127.0.0.2'))
     await expect(other(consoleUrl)).resolves.toBeDefined()

@@ -89,8 +89,9 @@ async function startServices() {
 
   // Both create the tables and the secrets, at the same moment.
   const [first, second] = await Promise.all([startManagement(), startManagement()])
-  for (const service of [first, second])
+  for (const service of [first, second]) {
     await vi.waitFor(async () => expect(await signIn(service)).toEqual(expect.any(String)), WAIT)
+  }
   const database = await createDatabase(url)
   onTestFinished(() => database.close())
   const inserted = await insertEngine(database, {
@@ -188,11 +189,12 @@ it('two management services share an engine, answer for it, and take over from e
   // Both report an engine that cannot be reached.
   const third = await startManagement()
   await engine.kill()
-  for (const instance of [successor, third])
+  for (const instance of [successor, third]) {
     await vi.waitFor(async () => {
       const health = managementHealth.parse(await (await fetch(`${instance.url}/health`)).json())
       expect(health.engines).toContainEqual(
         expect.objectContaining({ engine_id: engineId, status: 'offline' }),
       )
     }, WAIT)
+  }
 })

@@ -72,10 +72,11 @@ export async function fuzzEngine({ requests, seed, onProgress }: FuzzOptions): P
         ),
         async ({ revision, request }) => {
           const violation = findViolation(request, await send(revision, request))
-          if (violation)
+          if (violation) {
             throw new Error(
               `${request.route.method} /api/${revision}${request.route.path}: ${violation}`,
             )
+          }
         },
       ),
       { numRuns: requests, seed },

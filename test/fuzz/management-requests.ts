@@ -167,8 +167,9 @@ async function findViolation(
   }
   const text = await answer.text()
   const isUnavailable = answer.status === 503 && remoteOperations.includes(route.path)
-  if (!answer.ok && !isUnavailable && !clientErrors.includes(answer.status))
+  if (!answer.ok && !isUnavailable && !clientErrors.includes(answer.status)) {
     return `${answer.status} ${text}`
+  }
   const value = answer.ok ? (route.response ?? z.null()) : fieldErrors.nullable()
   const parsed = envelope(value).safeParse(JSON.parse(text))
   if (!parsed.success) return `response violates the contract: ${parsed.error.message} in ${text}`

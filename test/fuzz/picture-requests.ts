@@ -51,8 +51,9 @@ export async function fuzzPictures(
         const response = await engine.app.request(`/api/v3/pictures/${name}`, { method, headers })
         const body = Buffer.from(await response.arrayBuffer())
         const violation = findViolation({ method, name, ifNoneMatch }, response, body)
-        if (violation)
+        if (violation) {
           throw new Error(`${method} /pictures/${name}: ${response.status}, ${violation}`)
+        }
       }),
       { numRuns: requests, seed },
     )
@@ -74,8 +75,9 @@ function findViolation(
       if (ifNoneMatch !== '*') return 'not modified without a matching If-None-Match'
       return body.length === 0 ? undefined : 'not modified, but with a body'
     }
-    if (status !== 200 || response.headers.get('Content-Type') !== 'image/jpeg')
+    if (status !== 200 || response.headers.get('Content-Type') !== 'image/jpeg') {
       return 'picture is stored but was not returned as JPEG'
+    }
     const expected = method === 'HEAD' ? Buffer.alloc(0) : jpegs[storedNames.indexOf(name)]!
     return body.equals(expected) ? undefined : 'content differs from the stored picture'
   }

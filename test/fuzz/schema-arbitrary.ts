@@ -138,13 +138,15 @@ function createFromJsonSchema(
   { examples, ...schema }: Schema,
   defs: Record<string, Schema>,
 ): fc.Arbitrary<unknown> {
-  if (examples)
+  if (examples) {
     return fc.oneof(
       { weight: 8, arbitrary: fc.constantFrom(...examples) },
       createFromJsonSchema(schema, defs),
     )
-  if (schema.$ref)
+  }
+  if (schema.$ref) {
     return createFromJsonSchema(defs[schema.$ref.replace('#/$defs/', '')] ?? {}, defs)
+  }
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const variants = schema.anyOf ?? schema.oneOf
@@ -183,7 +185,7 @@ function createInteger({ minimum = -10, maximum = 20 }: Schema) {
 
 function createObject(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties } = schema
-  if (typeof additionalProperties === 'object')
+  if (typeof additionalProperties === 'object') {
     return fc.dictionary(
       fc.string({ maxLength: 10 }),
       createFromJsonSchema(additionalProperties, defs),
@@ -191,6 +193,7 @@ function createObject(schema: Schema, defs: Record<string, Schema>): fc.Arbitrar
         maxKeys: 3,
       },
     )
+  }
   const fields = Object.entries(properties).map(([name, field]) => {
     return [name, preferPlausible(name, createFromJsonSchema(field, defs))] as const
   })
@@ -208,12 +211,13 @@ function createText({
   minLength = 0,
   maxLength = MAX_TEXT_LENGTH,
 }: Schema): fc.Arbitrary<string> {
-  if (record)
+  if (record) {
     return fc.oneof(
       { weight: 8, arbitrary: fc.constant(toPlaceholder(record)) },
       fc.uuid(),
       fc.string(),
     )
+  }
   if (pattern) return fc.stringMatching(new RegExp(pattern), { size: '-1' })
   const length = { minLength, maxLength: Math.min(maxLength, MAX_TEXT_LENGTH) }
   return fc.oneof(

@@ -47,8 +47,9 @@ async function signIn(appliance: Appliance, { email, password }: typeof owner) {
 /** Creates an organization, and the attacker as its administrator. Returns the caller of both. */
 async function createAttacker(appliance: Appliance) {
   const { call } = await signIn(appliance, owner)
-  for (const key of ['hostile', 'victim'])
+  for (const key of ['hostile', 'victim']) {
     await call('/organization/create', organizationInput(key))
+  }
   const organizations = (await call('/organization/list')).response as {
     organization_id: string
     organization_key: string
@@ -84,8 +85,9 @@ export const attackByAdministrator = (appliance: Appliance) =>
     const visible = (await call('/organization/list')).response as { organization_id: string }[]
     expect(visible.map(({ organization_id }) => organization_id)).toEqual([created.organization_id])
     expect(created.others.length).toBeGreaterThan(0)
-    for (const { organization_id: organizationId } of created.others)
+    for (const { organization_id: organizationId } of created.others) {
       expect((await call(`/organization/id?organization_id=${organizationId}`)).status).toBe(404)
+    }
     expect((await call('/channel/list')).response).toEqual([])
 
     const engine = {

@@ -145,8 +145,9 @@ async function startServices(folder: string): Promise<Services> {
     enginePort,
     engine: () => engine,
     async kill(name) {
-      if (name === 'postgres')
+      if (name === 'postgres') {
         process.kill(findChildPid(management.pid, 'native/bin/postgres'), 'SIGKILL')
+      }
       if (name === 'engine') {
         await engine.kill()
         engine = await startEngine()

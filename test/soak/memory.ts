@@ -30,8 +30,9 @@ export async function soakMemory(minutes: number): Promise<boolean> {
     const end = Date.now() + minutes * 60_000
     while (Date.now() < end) {
       await wait(sampleIntervalMs)
-      for (const service of services)
+      for (const service of services) {
         samples[service]?.push(residentMemory(findServicePid(appliance.data, service)))
+      }
     }
   } finally {
     await appliance.remove()

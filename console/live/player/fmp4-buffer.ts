@@ -118,8 +118,9 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     queue.attach(source.addSourceBuffer(type))
   }
   source.addEventListener('sourceopen', onOpen, { once: true })
-  for (const event of ['sourceended', 'sourceclose'])
+  for (const event of ['sourceended', 'sourceclose']) {
     source.addEventListener(event, () => end(video.error))
+  }
   video.src = url
 
   return {

@@ -139,8 +139,9 @@ export function createFmp4Player({
   // stops while the page is suspended, which does not mean that the connection is lost.
   const watchdog = setInterval(() => {
     silentIntervals += 1
-    if (played?.isConnected && silentIntervals > MAX_SILENCE_MS / WATCHDOG_INTERVAL_MS)
+    if (played?.isConnected && silentIntervals > MAX_SILENCE_MS / WATCHDOG_INTERVAL_MS) {
       socket.reconnect(`no video received for ${MAX_SILENCE_MS / 1000} seconds`)
+    }
   }, WATCHDOG_INTERVAL_MS)
   video.addEventListener('seeked', onSeeked)
   document.addEventListener('visibilitychange', adjustPlayback)

@@ -53,8 +53,9 @@ export function correctPlayback(state: PlaybackState): PlaybackCorrection | unde
 
   const isTooLate = deviation > MAX_DEVIATION_S + 2 * seekDuration
   const isTooEarly = delay < -MAX_DEVIATION_S
-  if (isTooLate || isTooEarly || isStalledBefore(lastStart, position, ranges))
+  if (isTooLate || isTooEarly || isStalledBefore(lastStart, position, ranges)) {
     return { seekTo: Math.max(lastStart, liveEdge - targetDelay) }
+  }
 
   // With sound, the browser pauses by itself when it runs out of frames.
   if (delay < 0) return { playbackRate: audible ? 1 : STARVED_RATE }

@@ -43,8 +43,9 @@ export function extendDuration(segment: ArrayBuffer, seconds: number): void {
   if (!trun) return
   const { present, firstSample, sampleBytes } = readLayout(trun)
   if ((present & SAMPLE_DURATION) === 0) return
-  for (let offset = firstSample; offset < trun.byteLength; offset += sampleBytes)
+  for (let offset = firstSample; offset < trun.byteLength; offset += sampleBytes) {
     trun.setUint32(offset, Math.max(trun.getUint32(offset), seconds * TICKS_PER_SECOND))
+  }
 }
 
 /** Parses the fragment in a segment. Returns undefined for an initialisation segment. */

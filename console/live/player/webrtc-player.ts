@@ -123,8 +123,9 @@ export function createWebRtcPlayer({
     if (!connection || document.hidden) return
     if (video.paused) video.play().catch(() => {})
     const silentMs = performance.now() - connection.lastFrameMs
-    if (state.value.kind === 'connecting' && silentMs > CONNECT_TIMEOUT_MS)
+    if (state.value.kind === 'connecting' && silentMs > CONNECT_TIMEOUT_MS) {
       return reconnect('no video received over WebRTC')
+    }
     if (silentMs >= MAX_SILENCE_MS) await checkAlive(connection)
   }
 

@@ -115,7 +115,8 @@ export function parseIceServers(link: string | null): RTCIceServer[] {
 
 function parseParameters(text: string): Partial<Record<string, string>> {
   const parameters: Partial<Record<string, string>> = {}
-  for (const [, name = '', quoted = ''] of text.matchAll(PARAMETER))
+  for (const [, name = '', quoted = ''] of text.matchAll(PARAMETER)) {
     parameters[name] = quoted.replace(/\\(.)/g, '$1')
+  }
   return parameters
 }

@@ -73,8 +73,9 @@ function parseFragment(bytes: Uint8Array<ArrayBuffer>): PlaybackFragment {
 function findVideoTrack(fragment: DataView): DataView | undefined {
   const moof = findBox(fragment, ['moof'])
   if (!moof) return undefined
-  for (const { type, payload } of readBoxes(moof))
+  for (const { type, payload } of readBoxes(moof)) {
     if (type === 'traf' && findBox(payload, ['tfhd'])?.getUint32(4) === VIDEO_TRACK) return payload
+  }
   return undefined
 }
 

@@ -63,10 +63,11 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
   async function loadVideo() {
     const response = await request(`/live/recordings/${stream}?${query}`, { signal })
     const type = response.headers.get('Content-Type') ?? ''
-    if (!MediaSource.isTypeSupported(type))
+    if (!MediaSource.isTypeSupported(type)) {
       throw new Error(
         `this browser cannot play ${type}: download a clip and open it in another player`,
       )
+    }
 
     await sourceOpen
     URL.revokeObjectURL(url)

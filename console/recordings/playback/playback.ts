@@ -232,8 +232,9 @@ export function createPlayback(options: PlaybackOptions): Playback {
     },
     close() {
       stopObserving()
-      for (const [event, listener] of Object.entries(listeners))
+      for (const [event, listener] of Object.entries(listeners)) {
         video.removeEventListener(event, listener)
+      }
       loader?.close()
       loader = undefined
       video.removeAttribute('src')

@@ -38,8 +38,9 @@ const arrivalWebhook = defineElement({
     return {
       process({ objects }) {
         const now = clock.seconds
-        for (const [track, seconds] of lastSeen)
+        for (const [track, seconds] of lastSeen) {
           if (now - seconds > ABSENCE_S) lastSeen.delete(track)
+        }
 
         const events = []
         for (const { track, class: label, bbox } of objects) {

@@ -84,8 +84,9 @@ class Stays {
 
   /** Deletes the stays of objects that were last detected in the zone before a time. */
   expire(before: number): void {
-    for (const [track, { lastSeen }] of this.#stays)
+    for (const [track, { lastSeen }] of this.#stays) {
       if (lastSeen < before) this.#stays.delete(track)
+    }
   }
 
   /** Continues the stay of an object that is in the zone, or begins it. */

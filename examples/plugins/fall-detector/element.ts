@@ -56,8 +56,9 @@ const fallDetector = defineElement({
 
   process({ objects, width, height }, { args, state, clock }) {
     const now = clock.seconds
-    for (const [track, { samples }] of state.people)
+    for (const [track, { samples }] of state.people) {
       if (now - samples.at(-1)!.seconds > TRACK_TIMEOUT_S) state.people.delete(track)
+    }
 
     const events = []
     for (const { class: label, track, bbox } of objects) {

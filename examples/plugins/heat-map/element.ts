@@ -39,8 +39,9 @@ const heatMap = defineElement({
         const now = clock.seconds
         const elapsed = Math.min(now - (lastFrame ?? now), MAX_PAUSE_S)
         lastFrame = now
-        for (const { class: label, bbox } of objects)
+        for (const { class: label, bbox } of objects) {
           if (label === args.class) grid.add(bbox.x + bbox.w / 2, bbox.y + bbox.h, elapsed)
+        }
 
         lastSaved ??= now
         if (now - lastSaved >= args.save_s) {

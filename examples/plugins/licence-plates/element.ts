@@ -66,8 +66,9 @@ const licencePlates = defineElement({
       if (track === undefined || !args.classes.includes(label) || bbox.h < args.min_height) continue
       if (!state.isDue(track, now, args.interval_s)) continue
       const plate = await readPlate(vehicle)
-      if (state.add(track, now, plate, args.votes))
+      if (state.add(track, now, plate, args.votes)) {
         events.push({ type: 'licence-plate' as const, track, class: label, bbox, plate: plate! })
+      }
     }
     const named = objects.map(object => {
       const plate = object.track === undefined ? undefined : state.find(object.track)

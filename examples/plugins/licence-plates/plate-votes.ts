@@ -38,7 +38,8 @@ export class PlateVotes {
 
   /** Deletes the vehicles that were read last before a time. */
   forget(before: number): void {
-    for (const [track, { lastRead }] of this.#vehicles)
+    for (const [track, { lastRead }] of this.#vehicles) {
       if (lastRead < before) this.#vehicles.delete(track)
+    }
   }
 }

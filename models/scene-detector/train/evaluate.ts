@@ -63,8 +63,9 @@ for (const file of (await readdir(folder)).filter(name => name.endsWith('.json')
     matchDetections(await detect(rgb, width, height), frame, width, height)
   }
 }
-for (const label of LABELS)
+for (const label of LABELS) {
   console.log(label, summarize(outcomes.get(label)!, truthCounts.get(label)!))
+}
 console.log('median ms', findMedian(inferenceTimesMs).toFixed(1))
 
 async function detect(rgb: Uint8Array, width: number, height: number): Promise<Detection[]> {
@@ -80,10 +81,13 @@ function createInput(rgb: Uint8Array, width: number, height: number): Tensor {
   const paddedWidth = Math.ceil(width / MULTIPLE_OF) * MULTIPLE_OF
   const paddedHeight = Math.ceil(height / MULTIPLE_OF) * MULTIPLE_OF
   const planes = new Uint8Array(3 * paddedWidth * paddedHeight).fill(FILL)
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++)
-      for (let channel = 0; channel < 3; channel++)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      for (let channel = 0; channel < 3; channel++) {
         planes[(channel * paddedHeight + y) * paddedWidth + x] = rgb[(y * width + x) * 3 + channel]!
+      }
+    }
+  }
   return new Tensor('uint8', planes, [1, 3, paddedHeight, paddedWidth])
 }
 
@@ -158,10 +162,11 @@ function matchDetections(
     )
     if (match) match.box.isMatched = true
     const isIgnored = match ? !match.box.isCounted : overlapsIgnored
-    if (!isIgnored)
+    if (!isIgnored) {
       outcomes
         .get(detection.label)!
         .push({ score: detection.score, isCorrect: match !== undefined })
+    }
   }
 }
 

@@ -87,18 +87,20 @@ function toCameraAddress(
   { username, transport, 'tls-insecure': isTlsInsecure }: AddressOptions,
   { environment = {} }: Terminal,
 ): AddressObject {
-  if (PASSWORD_IN_URL.test(url))
+  if (PASSWORD_IN_URL.test(url)) {
     throw new UsageError(
       'every user of the machine can read a password in the command line: use --username, and set EYRIE_CAMERA_PASSWORD in the environment',
     )
+  }
 
   const address: AddressObject = { url }
   if (username) {
     address.username = username
     address.password = environment.EYRIE_CAMERA_PASSWORD ?? ''
   }
-  if (transport !== undefined)
+  if (transport !== undefined) {
     address.transport = parseChoice('transport', transport, ['auto', 'tcp', 'udp'])
+  }
   if (isTlsInsecure) address.tls_insecure = true
   return address
 }
@@ -109,8 +111,9 @@ function printReport(report: CameraReport, out: Output): void {
   const propertyRows = knownProperties.map(([name, text]) => [`  ${name}`, text])
   writeTable(out, propertyRows)
 
-  for (const advice of listAdvice(report))
+  for (const advice of listAdvice(report)) {
     out.write(`\n${styled(out, 'yellow', 'advice')}  ${advice}\n`)
+  }
 
   const { streams = [], sub_url: subUrl } = report
   if (streams.length === 0) return
@@ -123,8 +126,9 @@ function printReport(report: CameraReport, out: Output): void {
     url,
   ])
   writeTable(out, [['STREAM', 'PROFILE', 'CODEC', 'SIZE', 'ADDRESS'], ...streamRows])
-  if (subUrl)
+  if (subUrl) {
     out.write(`\nFor a source: "address": {"url": "${report.url}", "sub_url": "${subUrl}"}\n`)
+  }
 }
 
 /**

@@ -59,8 +59,9 @@ function parseStrictly<Options extends ParseArgsOptionsConfig>(args: string[], o
  * Throws `UsageError`.
  */
 export function parsePositiveInteger(option: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
     throw new UsageError(`--${option} ${text} should be a whole number of at least 1`)
+  }
   return Number(text)
 }
 
@@ -77,8 +78,9 @@ export function parseChoice<const Choice extends string>(
   choices: readonly Choice[],
 ): Choice {
   const choice = choices.find(candidate => candidate === text)
-  if (choice === undefined)
+  if (choice === undefined) {
     throw new UsageError(`--${option} ${text} should be one of ${choices.join(', ')}`)
+  }
   return choice
 }
 

@@ -35,10 +35,12 @@ export async function readNewPassphrase(
   file: string | undefined,
 ): Promise<string> {
   const passphrase = await readPassphrase(terminal, file)
-  if (passphrase.length < MIN_PASSPHRASE_LENGTH)
+  if (passphrase.length < MIN_PASSPHRASE_LENGTH) {
     throw new Error(`the passphrase is too short: use at least ${MIN_PASSPHRASE_LENGTH} characters`)
-  if (file === undefined && (await ask(terminal, 'Repeat the passphrase: ')) !== passphrase)
+  }
+  if (file === undefined && (await ask(terminal, 'Repeat the passphrase: ')) !== passphrase) {
     throw new Error('the two passphrases differ')
+  }
   return passphrase
 }
 
@@ -53,10 +55,11 @@ async function readLine({ input }: Terminal, file: string): Promise<string> {
  * input is not a terminal.
  */
 async function ask({ input, err }: Terminal, question: string): Promise<string> {
-  if (!input?.isTTY)
+  if (!input?.isTTY) {
     throw new Error(
       'a passphrase is needed: use --passphrase-file <file>, or - to read it from standard input',
     )
+  }
 
   // The reader would write what is typed.
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() })

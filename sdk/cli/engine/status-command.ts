@@ -123,10 +123,12 @@ function printProblems(
   out: Output,
 ): void {
   for (const [name, { ok, reason, alarms }] of Object.entries(services)) {
-    if (!ok)
+    if (!ok) {
       out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
-    for (const alarm of alarms)
+    }
+    for (const alarm of alarms) {
       out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
+    }
   }
   if (notAsked.length > 0) {
     const variables = notAsked.map(service => getVariable(service, 'PORT'))

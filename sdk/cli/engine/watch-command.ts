@@ -88,8 +88,9 @@ const KIND_WIDTH = 'picture'.length
 
 /** Formats a message: `12:00:00  channel 3   event    line-crossing name=door direction=up` */
 function formatMessage(message: Exclude<ReceivedMessage, Hello>, out: Output): string {
-  if (message.kind === 'gap')
+  if (message.kind === 'gap') {
     return styled(out, 'red', `gap: messages ${message.from} to ${message.to} are no longer stored`)
+  }
 
   const { time, channel, kind, data } = message
   const clock = new Date(time).toTimeString().slice(0, 8)

@@ -38,10 +38,11 @@ export const runJobCommand: Command = {
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['job'])
     const name = jobName.safeParse(positionals[0]).data
-    if (!name)
+    if (!name) {
       throw new UsageError(
         `there is no job ${positionals[0]}: choose one of ${JOB_NAMES.join(', ')}`,
       )
+    }
 
     const answer = await requestOperator(operatorJobRun.path, terminal, { job_name: name })
     const { run_id: runId } = operatorJobRun.response.parse(answer)

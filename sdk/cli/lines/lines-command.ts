@@ -67,15 +67,17 @@ export const proposeLinesCommand: Command = {
 }
 
 function parsePipelineId(text: string): number {
-  if (!/^\d{1,9}$/.test(text))
+  if (!/^\d{1,9}$/.test(text)) {
     throw new UsageError(`${text} is not the id of a pipeline: eyrie status lists all pipelines`)
+  }
   return Number(text)
 }
 
 function parseSeconds(text: string): number {
   const seconds = parsePositiveInteger('seconds', text)
-  if (seconds > MAX_SECONDS)
+  if (seconds > MAX_SECONDS) {
     throw new UsageError(`--seconds ${seconds} should be at most ${MAX_SECONDS}`)
+  }
   return seconds
 }
 
@@ -87,14 +89,16 @@ async function readPipeline(
 ): Promise<Pipeline> {
   const client = createClient(access)
   const pipeline = await client.pipeline.get(id)
-  if (willApply && !findLineCrossing(pipeline.elements))
+  if (willApply && !findLineCrossing(pipeline.elements)) {
     throw new Error(
       `pipeline ${id} has no element line-crossing: add it to the pipeline, or omit --apply`,
     )
+  }
 
   const { status, reason = 'unknown reason' } = await client.pipelineStatistics(id)
-  if (status === 'idle' || status === 'failed' || status === 'stopped')
+  if (status === 'idle' || status === 'failed' || status === 'stopped') {
     throw new Error(`pipeline ${id} is ${status}: ${reason}`)
+  }
   return pipeline
 }
 
@@ -133,10 +137,11 @@ async function assertTracked(
   }
 
   const hasPaths = all.some(({ paths }) => paths.length > 0)
-  if (!hasPaths && all.some(({ isUntracked }) => isUntracked))
+  if (!hasPaths && all.some(({ isUntracked }) => isUntracked)) {
     throw new Error(
       `pipeline ${id} does not track its objects: put object-tracking in front of line-crossing`,
     )
+  }
 }
 
 /**

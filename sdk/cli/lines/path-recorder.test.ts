@@ -36,8 +36,9 @@ describe('path recorder', () => {
 
   it('stores no positions of an object that stands', () => {
     const recorder = new PathRecorder()
-    for (let n = 0; n < 1000; n += 1)
+    for (let n = 0; n < 1000; n += 1) {
       recorder.addFrame(n * FRAME, [objectAt(0.2 + 0.002 * (n % 3), 0.3, 1)])
+    }
     expect(recorder.paths).toEqual([[expect.anything()]])
   })
 
@@ -55,8 +56,9 @@ describe('path recorder', () => {
 
   it('bounds the number of paths and of their positions', () => {
     const recorder = new PathRecorder()
-    for (let n = 0; n < 2000; n += 1)
+    for (let n = 0; n < 2000; n += 1) {
       recorder.addFrame(n * FRAME, [objectAt(0.02 * (n % 40), 0.3, 1), objectAt(0.5, 0.5, n + 2)])
+    }
     expect(recorder.paths.length).toBeLessThanOrEqual(500)
     expect(Math.max(...recorder.paths.map(path => path.length))).toBeLessThanOrEqual(200)
   })

@@ -68,9 +68,11 @@ export class PathRecorder {
     this.#frames += 1
     const { region, ratio } = this.#position
     for (const { track, bbox } of objects) {
-      if (track === undefined) this.#hasUntracked = true
-      else
+      if (track === undefined) {
+        this.#hasUntracked = true
+      } else {
         this.#addPosition(track, pts, getCenter(cropToRegion(clipToPicture(bbox), region, ratio)))
+      }
     }
   }
 
@@ -90,8 +92,9 @@ export class PathRecorder {
     const last = open.points.at(-1)!
     if (Math.hypot(position.x - last.x, position.y - last.y) < MIN_STEP) return
     open.points.push(position)
-    if (open.points.length > MAX_POSITIONS)
+    if (open.points.length > MAX_POSITIONS) {
       open.points = open.points.filter((_, index) => index % 2 === 0)
+    }
   }
 
   #startPath(path: OpenPath): void {

@@ -45,7 +45,7 @@ async function count(lines: ProposedLine[], paths: Path[]) {
   const element = await openElement(lineCrossing['line-crossing'], { config })
   const stream = createStream(25)
   let counters = {}
-  for (const [track, path] of paths.entries())
+  for (const [track, path] of paths.entries()) {
     for (const { x, y } of path) {
       // The center of the lowest quarter is the position.
       const bbox = { x: x - 0.01, y: y - 0.0175, w: 0.02, h: 0.02 }
@@ -54,6 +54,7 @@ async function count(lines: ProposedLine[], paths: Path[]) {
       )
       counters = result.counters ?? counters
     }
+  }
   return counters
 }
 
@@ -186,8 +187,9 @@ describe('lines proposed across paths', () => {
         expect(lines.length).toBeLessThanOrEqual(3)
         for (const { coords, up, down } of lines) {
           expect(coords[0]).not.toEqual(coords[1])
-          for (const { x, y } of coords)
+          for (const { x, y } of coords) {
             expect([x, y].every(share => share >= 0 && share <= 1)).toBe(true)
+          }
           expect(up.paths + down.paths).toBeGreaterThanOrEqual(3)
         }
       }),

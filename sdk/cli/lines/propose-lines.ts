@@ -115,8 +115,9 @@ function findLargestRoad(movements: readonly Movement[]): Movement[] {
     const road = splitByPlace(parallel, createAxes(reference.heading)).find(paths =>
       paths.includes(reference),
     )!
-    if (road.length > largest.length)
+    if (road.length > largest.length) {
       largest = [reference, ...road.filter(path => path !== reference)]
+    }
   }
   return largest
 }

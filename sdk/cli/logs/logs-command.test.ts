@@ -23,8 +23,9 @@ const record = (service: string, level: number, msg: string, fields = {}) =>
 function writeLog(...files: string[][]): string {
   const data = createTemporaryFolder()
   mkdirSync(dirname(getLogFiles(data)[0]))
-  for (const [i, lines] of files.entries())
+  for (const [i, lines] of files.entries()) {
     writeFileSync(getLogFiles(data)[i]!, lines.map(line => `${line}\n`).join(''))
+  }
   return data
 }
 
@@ -179,8 +180,9 @@ describe('eyrie logs --follow', { timeout: 180_000 }, () => {
       [11, 'engine', 30],
       [12, 'media', 50],
       [13, 'engine', 40],
-    ] as const)
+    ] as const) {
       write(n, service, level)
+    }
     await vi.waitUntil(() => numbers(printed.out).includes(13), WAIT)
     expect(numbers(printed.out)).toEqual([13])
   })

@@ -90,8 +90,9 @@ async function readBackupPassphrase(
   passphraseFile: string | undefined,
 ): Promise<string> {
   const start = await readStart(path, ENCRYPTED_BACKUP_MAGIC.length)
-  if (start === ENCRYPTED_BACKUP_MAGIC || passphraseFile !== undefined)
+  if (start === ENCRYPTED_BACKUP_MAGIC || passphraseFile !== undefined) {
     return readPassphrase(terminal, passphraseFile)
+  }
 
   // If the file cannot be read, the restore itself reports that.
   if (start === undefined) return ''
@@ -136,8 +137,9 @@ export const checkCommand: Command = {
 }
 
 function printFindings(findings: Finding[], gaps: IsolationGap[], { out }: Terminal): void {
-  for (const { says, what, remedy } of findings)
+  for (const { says, what, remedy } of findings) {
     out.write(`${styled(out, 'red', 'problem:')} ${says}\n  ${what}\n  ${remedy}\n`)
+  }
   for (const { service, isolation, missing } of gaps) {
     out.write(`${styled(out, 'yellow', 'degraded:')} the isolation of ${service} is ${isolation}\n`)
     for (const remedy of missing) out.write(`  ${remedy}\n`)

@@ -63,15 +63,17 @@ async function downloadPublished(
   { err }: Terminal,
 ): Promise<NewModel> {
   const published = PUBLISHED_MODELS[name]
-  if (!published)
+  if (!published) {
     throw new UsageError(
       `${name} is not a published model (${PUBLISHED_NAMES}): use --file to add an ONNX file of your own`,
     )
+  }
   const [unexpected] = Object.keys(options)
-  if (unexpected)
+  if (unexpected) {
     throw new UsageError(
       `--${unexpected} requires --file: the properties of ${name} are already known`,
     )
+  }
 
   const progress = showProgress(err, `fetching ${published.url}`)
   try {

@@ -79,13 +79,15 @@ function printModels(
   if (models.length === 0) out.write('There are no models.\n')
   else printModelTable(models, out)
 
-  for (const { folder, reason } of broken)
+  for (const { folder, reason } of broken) {
     err.write(`${styled(err, 'yellow', 'broken')} ${folder}: ${reason}\n`)
+  }
 
   // How to add the published models that are not installed.
   const installed = new Set(models.map(({ name }) => name))
-  for (const [name, { about }] of Object.entries(PUBLISHED_MODELS))
+  for (const [name, { about }] of Object.entries(PUBLISHED_MODELS)) {
     if (!installed.has(name)) out.write(`eyrie model add ${name}  (${about})\n`)
+  }
 }
 
 function printModelTable(models: ModelEntry[], out: Output): void {

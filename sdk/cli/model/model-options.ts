@@ -37,12 +37,15 @@ export async function parseModelOptions(options: ModelOptions): Promise<Partial<
   if (color !== undefined) properties.color = parseChoice('color', color, ['rgb', 'bgr'])
   if (size !== undefined) properties.size = parseSize(size)
   if (labelGroups) properties.suppress_together = labelGroups.map(splitLabels)
-  if (options['score-threshold'] !== undefined)
+  if (options['score-threshold'] !== undefined) {
     properties.score_threshold = parseThreshold('score-threshold', options['score-threshold'])
-  if (options['iou-threshold'] !== undefined)
+  }
+  if (options['iou-threshold'] !== undefined) {
     properties.iou_threshold = parseThreshold('iou-threshold', options['iou-threshold'])
-  if (classThresholds)
+  }
+  if (classThresholds) {
     properties.class_score_thresholds = Object.fromEntries(classThresholds.map(parseClassThreshold))
+  }
   return properties
 }
 
@@ -55,10 +58,11 @@ function parseThreshold(option: keyof ModelOptions, text: string): number {
 /** Parses the threshold of a class, such as `airplane=0.9`. */
 function parseClassThreshold(text: string): [label: string, threshold: number] {
   const [, label, threshold] = /^(.+)=([^=]*)$/.exec(text) ?? []
-  if (label === undefined || threshold === undefined)
+  if (label === undefined || threshold === undefined) {
     throw new UsageError(
       `--class-score-threshold ${text} should be a class and a number, such as airplane=0.9`,
     )
+  }
   return [label.trim(), parseThreshold('class-score-threshold', threshold)]
 }
 

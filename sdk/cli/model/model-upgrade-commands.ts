@@ -66,8 +66,9 @@ export const upgradeModelCommand: Command = {
     const engine = connectEngine(values, terminal)
 
     const started = await engine.model.startShadow(name, { candidate, seconds })
-    if (!values.json)
+    if (!values.json) {
       terminal.out.write(`running ${candidate} in shadow of ${name} until ${started.ends}\n`)
+    }
     const report = await waitForEnd(started, () => engine.model.getShadow(name))
     if (values.json) writeJson(terminal.out, report)
     else printModelReport(report, terminal.out)

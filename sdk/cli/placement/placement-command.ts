@@ -96,8 +96,9 @@ function printSources({ engines, sites, sources }: PlacementOverview, out: Outpu
 }
 
 function printPlan(plan: OfferedPlacementPlan, out: Output): void {
-  for (const { source_name: sourceName, reason } of plan.unplaced)
+  for (const { source_name: sourceName, reason } of plan.unplaced) {
     out.write(`\n${styled(out, 'red', `${sourceName} has no engine: ${reason}`)}\n`)
+  }
   if (plan.moves.length === 0) {
     out.write('\nThe load is distributed well.\n')
     return

@@ -28,8 +28,9 @@ export const sitePlacementCommand: Command = {
 
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, SITE_OPTIONS, ['site'])
-    if (values.placement === undefined && values.spread === undefined)
+    if (values.placement === undefined && values.spread === undefined) {
       throw new UsageError(NOTHING_TO_CHANGE)
+    }
     const placement = parseOptionalChoice('placement', values.placement, ['pinned', 'automatic'])
     const spread = parseOptionalChoice('spread', values.spread, ['on', 'off'])
 
@@ -55,8 +56,9 @@ export const sourcePlacementCommand: Command = {
 
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, SOURCE_OPTIONS, ['source'])
-    if (values.placement === undefined && values.engine === undefined)
+    if (values.placement === undefined && values.engine === undefined) {
       throw new UsageError(NOTHING_TO_CHANGE)
+    }
     const placement = parseOptionalChoice('placement', values.placement, [
       'pinned',
       'automatic',

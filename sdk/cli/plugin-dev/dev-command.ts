@@ -66,12 +66,14 @@ export const devPluginCommand: Command = {
     const ended = captureInterrupt(terminal)
     const stopEngine = await provideEngine(values, { ...terminal, environment })
     try {
-      if (inspectPort !== undefined)
+      if (inspectPort !== undefined) {
         await announceDebugger(manifest.name, inspectPort, terminal.out)
+      }
       // The token can only be read now: an engine generates it at its first start.
       const access = getEngineAccess(values, terminal, 'plugin-token')
-      if (!values.yes && isInteractive(terminal))
+      if (!values.yes && isInteractive(terminal)) {
         await askToUpload(createClient(access), folder, terminal, ended)
+      }
       const source = await findSource(values, terminal)
       const pipeline = { element, source, args: elementArgs, config }
       await runDevelopment({ access, folder, manifest, pipeline, port, terminal, ended })
@@ -107,8 +109,9 @@ function selectElement(
   name: string | undefined,
 ): ManifestElement {
   const names = elements.map(element => element.name).join(', ')
-  if (name === undefined && elements.length > 1)
+  if (name === undefined && elements.length > 1) {
     throw new UsageError(`--element is missing: one of ${names}`)
+  }
   const element = elements.find(candidate => name === undefined || candidate.name === name)
   if (!element) throw new UsageError(`--element ${name} should be one of ${names}`)
   return element

@@ -65,10 +65,13 @@ export async function serveDevelopmentPage(
         browser.on('error', () => {})
         onOpen(browser)
       })
-    if (path === 'messages') accept(addBrowser)
-    else if (path === 'live' && openLiveView)
+    if (path === 'messages') {
+      accept(addBrowser)
+    } else if (path === 'live' && openLiveView) {
       accept(browser => void relayLiveView(browser, openLiveView))
-    else socket.destroy()
+    } else {
+      socket.destroy()
+    }
   })
 
   const address = await listen(server, port)

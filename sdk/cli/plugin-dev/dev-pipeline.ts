@@ -79,8 +79,9 @@ async function prepareSource(
   if (requested) return { source: (await engine.source.create(requested)).id, isNew: true }
   const sources = await engine.source.list()
   if (sources.length === 1) return { source: sources[0]!.id, isNew: false }
-  if (sources.length === 0)
+  if (sources.length === 0) {
     throw new UsageError('--source, --file or --scene is missing: the engine has no source yet')
+  }
   const ids = sources.map(({ id }) => id).join(', ')
   throw new UsageError(
     `--source is missing: one of ${ids}, or an address such as rtsp://camera/door`,

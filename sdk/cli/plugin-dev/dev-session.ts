@@ -38,8 +38,9 @@ export async function runDevelopment(options: DevelopmentOptions): Promise<void>
   try {
     await runOnChannel(engine, options)
   } finally {
-    if (previousVersion !== undefined && previousVersion !== version)
+    if (previousVersion !== undefined && previousVersion !== version) {
       await engine.plugin.use(name, { version: previousVersion })
+    }
   }
 }
 
@@ -108,10 +109,11 @@ async function reportUntilEnded(
   watchFolder(folder, () => reload(engine, report), ended)
 
   const onRecord = (record: LogRecord) => reportLogRecord(record, report)
-  if (!(await followElementLog(terminal.data, manifest.name, onRecord, ended)))
+  if (!(await followElementLog(terminal.data, manifest.name, onRecord, ended))) {
     terminal.err.write(
       `there is no log in ${terminal.data}: run eyrie logs on the machine of the engine\n`,
     )
+  }
 
   const { status, reason } = await engine.pipelineStatistics(channel.pipeline)
   page.send({ kind: 'state', time: Date.now(), data: { state: status, reason } })

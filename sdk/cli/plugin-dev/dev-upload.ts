@@ -63,7 +63,9 @@ async function activate(
   const { name, active } = plugin
   // The grant applies to what the engine has just listed. It rejects the request if the
   // plugin has changed since.
-  if (needsGrant)
+  if (needsGrant) {
     await engine.plugin.use(name, { version, grant: true }, { ifMatch: getEtag(plugin) })
-  else if (active !== version) await engine.plugin.use(name, { version })
+  } else if (active !== version) {
+    await engine.plugin.use(name, { version })
+  }
 }

@@ -20,11 +20,12 @@ export async function followElementLog(
   await tail.read()
   void (async () => {
     try {
-      for await (const _ of setInterval(POLL_INTERVAL_MS, undefined, { signal }))
+      for await (const _ of setInterval(POLL_INTERVAL_MS, undefined, { signal })) {
         for (const line of await tail.read()) {
           const record = parseLogRecord(line)
           if (record?.plugin === plugin) onEntry(record)
         }
+      }
     } catch {
       // The signal has ended it.
     } finally {

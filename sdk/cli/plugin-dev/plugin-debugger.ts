@@ -22,10 +22,11 @@ export function parseInspectPort(
   { entry }: Pick<Manifest, 'entry'>,
 ): number | undefined {
   if (option === undefined) return undefined
-  if (entry.endsWith('.py'))
+  if (entry.endsWith('.py')) {
     throw new UsageError(
       '--inspect is for elements in TypeScript and JavaScript: debug Python in its tests, with python3 -m pdb -m unittest in the folder of the plugin',
     )
+  }
   return parsePositiveInteger('inspect', option)
 }
 
@@ -40,10 +41,11 @@ export const getInspectVariables = (plugin: string, port: number | undefined) =>
 export async function announceDebugger(plugin: string, port: number, out: Output): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/json/version`).catch(() => undefined)
   const version = response?.ok ? ((await response.json().catch(() => ({}))) as object) : {}
-  if (!('Eyrie-Plugin' in version) || version['Eyrie-Plugin'] !== plugin)
+  if (!('Eyrie-Plugin' in version) || version['Eyrie-Plugin'] !== plugin) {
     throw new Error(
       `the engine serves no debugger for ${plugin} on port ${port} of this machine: stop it, so that this command starts one, or start it with EYRIE_INSPECT=${plugin}:${port}`,
     )
+  }
   out.write(`debugger: open chrome://inspect in Chrome, or attach an editor to 127.0.0.1:${port}\n`)
   out.write(
     'Until the engine ends, frames of the plugin have no time limit, and no limit of CPU time.\n',

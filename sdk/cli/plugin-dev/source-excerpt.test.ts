@@ -24,6 +24,7 @@ it('shows the lines around an error, of files of the plugin only', async () => {
     '(../secret:1:1)',
     '(/etc/passwd:1:1)',
     '(other.ts:1:1)',
-  ])
+  ]) {
     expect(await findExcerpt(folder, reason)).toBeUndefined()
+  }
 })

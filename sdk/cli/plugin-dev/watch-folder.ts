@@ -33,8 +33,9 @@ export function watchFolder(
       path
         ?.split(sep)
         .some(name => name.startsWith('.') || name === 'node_modules' || name.endsWith('~'))
-    )
+    ) {
       return
+    }
     isChanged = true
     clearTimeout(timer)
     timer = setTimeout(() => void run(), QUIET_MS)

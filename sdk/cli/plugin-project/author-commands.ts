@@ -28,10 +28,11 @@ export const createPluginCommand: Command = {
     const { values, positionals } = parseArguments(args, CREATE_OPTIONS, ['name'])
     const folder = positionals[0].replace(/\/+$/, '')
     const name = basename(folder)
-    if (!pluginName.safeParse(name).success)
+    if (!pluginName.safeParse(name).success) {
       throw new UsageError(
         `${name} should be the name of a plugin: up to 64 lower-case letters, digits and hyphens, such as dwell-alarm`,
       )
+    }
     const answers = await askQuestions(values, terminal)
     await createProject(folder, { name, ...answers })
     const { out } = terminal
@@ -65,7 +66,8 @@ export const testPluginCommand: Command = {
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['folder'])
     const [folder] = positionals
-    if (!(await testProject(resolve(folder), terminal)))
+    if (!(await testProject(resolve(folder), terminal))) {
       throw new Error(`the tests of ${folder} have failed`)
+    }
   },
 }

@@ -22,8 +22,9 @@ const COPIED_PACKAGES = ['zod', '@types/node', 'undici-types']
  */
 export async function createProject(folder: string, plugin: PluginProject): Promise<void> {
   const target = resolve(folder)
-  if (existsSync(target))
+  if (existsSync(target)) {
     throw new Error(`${folder} exists already: choose another name, or delete it`)
+  }
 
   const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-'))
   // The draft is a sub-folder, because `cp` would copy the permissions of the temporary folder,
@@ -45,11 +46,12 @@ export async function createProject(folder: string, plugin: PluginProject): Prom
 
 /** Copies what `pip install` needs, and what editors and tests can use as it is. */
 async function copyPythonSdk(folder: string): Promise<void> {
-  for (const part of ['pyproject.toml', 'README.md', 'eyrie_element'])
+  for (const part of ['pyproject.toml', 'README.md', 'eyrie_element']) {
     await cp(join(PYTHON_SDK, part), join(folder, part), {
       recursive: true,
       filter: path => basename(path) !== '__pycache__',
     })
+  }
 }
 
 /** Stores the SDK as a package for `npm install`, and installs it as npm would. */

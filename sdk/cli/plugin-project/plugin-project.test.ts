@@ -88,8 +88,9 @@ describe('eyrie plugin create', () => {
         '.github/workflows/test.yaml',
         'tsconfig.json',
         '.gitignore',
-      ])
+      ]) {
         expect(existsSync(join(project, file))).toBe(true)
+      }
 
       const [element] = readJson(`my-${reads}/plugin.json`).elements
       expect(element).toMatchObject({

@@ -99,8 +99,9 @@ describe('eyrie plugin create --language python', () => {
         'README.md',
         '.github/workflows/test.yaml',
         '.sdk/eyrie-element/eyrie_element/py.typed',
-      ])
+      ]) {
         expect(existsSync(join(project, file))).toBe(true)
+      }
       expect(readManifest(project)).toMatchObject({
         entry: 'element.py',
         elements: [

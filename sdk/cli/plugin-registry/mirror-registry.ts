@@ -23,10 +23,11 @@ export async function mirrorRegistry(
     let copied = 0
     for (const entry of entries) {
       const existing = labels.get(toLabel(entry))
-      if (existing && existing.sha256 !== entry.sha256)
+      if (existing && existing.sha256 !== entry.sha256) {
         throw new Error(
           `${folder} has another content of ${toLabel(entry)} than ${source.name}: use another folder`,
         )
+      }
       if (await writePackage(folder, entry, () => readPackage(source, entry))) copied += 1
       labels.set(toLabel(entry), entry)
     }

@@ -37,17 +37,19 @@ export async function publishPackage(
 ): Promise<Publication> {
   const { manifest, archive } = await readSignedPackage(path, key)
   const { name, version } = manifest
-  if (isDevelopmentVersion(version))
+  if (isDevelopmentVersion(version)) {
     throw new Error(
       `${name} ${version} is a development version, which changes: publish a version such as 1.0.0`,
     )
+  }
 
   return changeRegistry(folder, async index => {
     const existing = index.entries.find(entry => entry.name === name && entry.version === version)
-    if (existing && existing.sha256 !== hashContent(archive))
+    if (existing && existing.sha256 !== hashContent(archive)) {
       throw new Error(
         `${folder} has another content of ${toLabel(existing)}: increment the version`,
       )
+    }
     if (!acceptsNewPublisher) assertPublisher(index, name, key, folder)
     const entry = existing ?? createEntry({ manifest, archive }, key, index)
     await writePackage(folder, entry, async () => archive)

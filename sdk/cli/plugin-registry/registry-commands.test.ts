@@ -32,10 +32,13 @@ beforeAll(async () => {
   server = await listen(engine, '127.0.0.1', 0)
   web = createServer((request, response) => {
     const file = join(registry, request.url!.replace('/plugins/', ''))
-    if (request.headers.authorization !== `Basic ${btoa('shop:pass word')}`)
+    if (request.headers.authorization !== `Basic ${btoa('shop:pass word')}`) {
       response.writeHead(401).end()
-    else if (existsSync(file)) response.end(readFileSync(file))
-    else response.writeHead(404).end()
+    } else if (existsSync(file)) {
+      response.end(readFileSync(file))
+    } else {
+      response.writeHead(404).end()
+    }
   })
   await new Promise<void>(listening => void web.listen(0, '127.0.0.1', listening))
   address = `http://shop:pass%20word@127.0.0.1:${(web.address() as AddressInfo).port}/plugins`
@@ -212,7 +215,8 @@ describe('eyrie plugin mirror', () => {
     expect((await mirror()).out).toBe(
       `mirrored ${total + 1} versions into ${stick}, 1 of them new\n`,
     )
-    for (const file of ['index.json', 'packages/crowd-1.2.1.tgz'])
+    for (const file of ['index.json', 'packages/crowd-1.2.1.tgz']) {
       expect(readFileSync(join(stick, file)).equals(readFileSync(join(registry, file)))).toBe(true)
+    }
   })
 })

@@ -65,9 +65,11 @@ export const publishPluginCommand: Command = {
       key,
       values['new-publisher'] ?? false,
     )
-    if (isUnchanged) terminal.out.write(`unchanged; ${folder} has ${toLabel(entry)} already\n`)
-    else
+    if (isUnchanged) {
+      terminal.out.write(`unchanged; ${folder} has ${toLabel(entry)} already\n`)
+    } else {
       writeSuccess(terminal.out, 'published', `${toLabel(entry)} as ${entry.publisher}: ${folder}`)
+    }
   },
 }
 
@@ -123,10 +125,11 @@ const selectNewest = (entries: readonly RegistryEntry[]): RegistryEntry[] =>
   entries.filter(({ name }, position) => name !== entries[position - 1]?.name)
 
 function printRejected({ rejected }: RegistryIndex, err: Output): void {
-  for (const entry of rejected)
+  for (const entry of rejected) {
     err.write(
       `${styled(err, 'red', 'rejected:')} ${JSON.stringify(toLabel(entry))}: ${entry.reason}\n`,
     )
+  }
 }
 
 /** `eyrie plugin install`: installs a plugin from a registry. */

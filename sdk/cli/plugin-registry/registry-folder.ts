@@ -69,8 +69,9 @@ export async function changeRegistry<Result>(
 /** Throws an `Error` if the index has rejected entries, which a new index would lose. */
 function assertIntact({ rejected }: RegistryIndex, index: string): void {
   const [first] = rejected
-  if (first)
+  if (first) {
     throw new Error(`${index}: ${toLabel(first)}: ${first.reason}. Restore or delete this entry`)
+  }
 }
 
 /** Writes the package of an entry. Returns whether it was missing or different. */

@@ -62,8 +62,9 @@ export function selectEntry(
       getTrustedName(entry, trust) === publisher,
   )
   const [highest] = chosen
-  if (!highest)
+  if (!highest) {
     throw new Error(`${publisher} has not published ${formatRequest(request)} in the registry`)
+  }
   const publishers = [...new Set(chosen.map(entry => getTrustedName(entry, trust)))]
   if (publishers.length === 1) return highest
   const names = publishers.join(' and ')
@@ -84,8 +85,9 @@ function findRequested(index: RegistryIndex, request: RequestedVersion): Registr
     entry => entry.name === name && matches(entry.version, version),
   )
   if (rejected) throw new Error(`${toLabel(rejected)}: ${rejected.reason}`)
-  if (named.length === 0)
+  if (named.length === 0) {
     throw new Error(`the registry has no plugin ${name}: eyrie plugin search lists what it has`)
+  }
   const available = named.map(entry => entry.version).join(', ')
   throw new Error(`the registry has no ${formatRequest(request)}; available: ${available}`)
 }

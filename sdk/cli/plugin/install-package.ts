@@ -33,8 +33,9 @@ export async function installPackage(
   // engine will reject it.
   const canBeAdded = !inspection.installed && inspection.signature.refused === undefined
   const mustAsk = canBeAdded && !options.yes && isInteractive(terminal)
-  if (mustAsk && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
+  if (mustAsk && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`))) {
     throw new Error('nothing was installed')
+  }
 
   const plugin = await engine.plugin.upload(archive, { 'new-publisher': options['new-publisher'] })
 

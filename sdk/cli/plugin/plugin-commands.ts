@@ -151,8 +151,9 @@ function printVersion({ name, active }: Plugin, installed: InstalledVersion, out
   const state = version === active ? ', active' : ''
   out.write(`${styled(out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
   if (signature) out.write(`  ${describeSignature(signature, 'with key')}\n`)
-  for (const element of elements)
+  for (const element of elements) {
     out.write(`  ${element}: ${describeCapabilities(capabilities[element]).join('; ')}\n`)
+  }
   printRequested('not granted', notGranted, out)
 }
 
@@ -218,8 +219,9 @@ export async function grantRequested(
   if (!grantOption && !isInteractive(terminal)) return false
 
   printRequested(`${name} ${version} asks for more than was granted`, requested, terminal.out)
-  if (!grantOption && !(await confirm(terminal, 'Grant it?')))
+  if (!grantOption && !(await confirm(terminal, 'Grant it?'))) {
     throw new Error('nothing was changed')
+  }
   return true
 }
 

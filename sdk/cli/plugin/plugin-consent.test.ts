@@ -47,11 +47,12 @@ const listVersions = async (name: string) => {
 describe('eyrie plugin on a terminal', () => {
   it('installs a plugin only after a yes', async () => {
     const add = write('gate', '1.0.0', { network: ['api.example.com:443'], budget_ms: 5 })
-    for (const answer of ['\n', 'n\n', 'yo\n'])
+    for (const answer of ['\n', 'n\n', 'yo\n']) {
       expect(await run(add, answer)).toMatchObject({
         code: 1,
         err: expect.stringContaining('nothing was installed'),
       })
+    }
     expect(await listVersions('gate')).toBeUndefined()
 
     const added = await run(add, 'y\n')

@@ -47,8 +47,9 @@ export async function readPluginFolder(folder: string): Promise<PluginFiles> {
 /** Reads all files of a folder but dot files and those in `node_modules` and `__pycache__`. */
 export async function readFolder(folder: string): Promise<PluginFiles['files']> {
   const files = new Map<string, Buffer>()
-  for (const path of await listFiles(folder))
+  for (const path of await listFiles(folder)) {
     files.set(path, await readLocalFile(join(folder, path)))
+  }
   return files
 }
 
@@ -71,8 +72,9 @@ async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>()
   for await (const entry of Readable.from([tar]).pipe(extract())) {
     const { name, type } = entry.header
-    if (type !== 'file' && type !== 'directory')
+    if (type !== 'file' && type !== 'directory') {
       throw new Error(`${JSON.stringify(name)} is a ${type}`)
+    }
     const path = name.replace(/^\.\//, '')
     if (files.has(path)) throw new Error(`${JSON.stringify(name)} occurs twice`)
     if (type === 'file') files.set(path, await buffer(entry))

@@ -54,8 +54,9 @@ describe('eyrie plugin keygen', () => {
     expect(out).toBe(`made ${folder}/acme.key and ${folder}/acme.pub\nkey ${keyOf('acme')}\n`)
     expect(statSync(join(folder, 'acme.key')).mode & 0o777).toBe(0o600)
     const { private_key: privateKey } = JSON.parse(readFileSync(join(folder, 'acme.key'), 'utf8'))
-    for (const text of [out, readFileSync(join(folder, 'acme.pub'), 'utf8')])
+    for (const text of [out, readFileSync(join(folder, 'acme.pub'), 'utf8')]) {
       expect(text).not.toContain(privateKey.split('\n')[1])
+    }
   })
 
   it.each(['acme.key', 'acme.pub'])('never overwrites %s', async existing => {

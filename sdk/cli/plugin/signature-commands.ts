@@ -63,8 +63,9 @@ export const signPluginCommand: Command = {
 
     if (isFolder) await writeLocalFile(join(path, SIGNATURE_FILE), signature)
     const archive = values.out ?? (isFolder ? undefined : path)
-    if (archive !== undefined)
+    if (archive !== undefined) {
       await writeLocalFile(archive, await packFiles(addSignature(files, signature)))
+    }
     const { name, version } = manifest
     writeSuccess(out, 'signed', `${name} ${version} as ${key.publisher}: ${archive ?? path}`)
   },
@@ -85,16 +86,18 @@ export const verifyPluginCommand: Command = {
       values.key === undefined ? undefined : await readKeyFile(values.key, readPublicKey)
     const { manifest, files } = await readPluginFiles(path)
     const { publisher, key } = verifySignature(path, files)
-    if (expected && expected.key !== key)
+    if (expected && expected.key !== key) {
       throw new Error(
         `${path} is signed with the key ${key} of ${JSON.stringify(publisher)}, not with that of ${expected.publisher}`,
       )
+    }
 
     const { name, version } = manifest
     if (values.json) return writeJson(out, { name, version, publisher, key })
     writeSuccess(out, 'verified', `${name} ${version}, signed by ${publisher}`)
     out.write(`key ${key}\n`)
-    if (!expected)
+    if (!expected) {
       out.write('Anyone can use this name: compare the key, or name the publisher with --key.\n')
+    }
   },
 }

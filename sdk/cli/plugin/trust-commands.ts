@@ -34,8 +34,9 @@ export const trustPublisherCommand: Command = {
       { force: values.force },
     )
     writeSuccess(terminal.out, 'trusted', `${name} (key ${key})`)
-    if (before.signatures !== signatures)
+    if (before.signatures !== signatures) {
       terminal.out.write('From now on, the engine accepts only plugins of trusted publishers.\n')
+    }
     await reportRefusals(engine, terminal.out)
   },
 }
@@ -77,10 +78,11 @@ export const distrustPublisherCommand: Command = {
       writeSuccess(terminal.out, values.delete ? 'deleted' : 'distrusted', `${name} (key ${key})`)
     }
     const { signatures } = await engine.pluginTrust.get()
-    if (signatures === 'optional')
+    if (signatures === 'optional') {
       terminal.out.write(
         'The engine accepts plugins of all publishers, and plugins without a signature.\n',
       )
+    }
     await reportRefusals(engine, terminal.out)
   },
 }
@@ -105,8 +107,9 @@ export const listPublishersCommand: Command = {
     const rows = publishers.map(({ name, state, since, key }) => [name, state, since, key])
     writeTable(terminal.out, [['PUBLISHER', 'STATE', 'SINCE', 'KEY'], ...rows])
     terminal.out.write(`signatures of uploaded plugins: ${signatures}\n`)
-    if (exceptions.length > 0)
+    if (exceptions.length > 0) {
       terminal.out.write(`accepted without them: ${exceptions.join(', ')}\n`)
+    }
   },
 }
 

@@ -46,8 +46,9 @@ export const upgradePluginCommand: Command = {
 
     const grant = isGranted ? true : undefined
     const started = await engine.plugin.startShadow(name, { version, seconds, grant })
-    if (!values.json)
+    if (!values.json) {
       terminal.out.write(`running ${name} ${version} in shadow until ${started.ends}\n`)
+    }
     const report = await waitForEnd(started, () => engine.plugin.getShadow(name))
     if (values.json) writeJson(terminal.out, report)
     else printShadowReport(report, terminal.out)

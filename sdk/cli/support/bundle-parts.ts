@@ -114,8 +114,9 @@ async function findPluginManifests(
   const manifests = new Map<string, string>()
   for (const folder of folders) {
     const plugins = await readdir(folder).catch(() => [])
-    for (const plugin of plugins)
+    for (const plugin of plugins) {
       manifests.set(`plugins/${plugin}.json`, join(folder, plugin, 'plugin.json'))
+    }
   }
   return [...manifests].map(([name, path]) => ({ name, path }))
 }

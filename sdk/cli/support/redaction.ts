@@ -33,8 +33,9 @@ const BEARER_PATTERN = /(\bBearer\s+)([\w.~+/=-]+)/gi
 export function redact(text: string, knownSecrets: readonly string[]): string {
   let redacted = text
   for (const secret of listEncodings(knownSecrets)) redacted = redacted.replaceAll(secret, REDACTED)
-  for (const pattern of [JSON_PATTERN, URL_PATTERN, ASSIGNMENT_PATTERN, BEARER_PATTERN])
+  for (const pattern of [JSON_PATTERN, URL_PATTERN, ASSIGNMENT_PATTERN, BEARER_PATTERN]) {
     redacted = redacted.replace(pattern, `$1${REDACTED}`)
+  }
   return redacted
 }
 

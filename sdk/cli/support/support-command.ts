@@ -31,8 +31,9 @@ export const supportCommand: Command = {
 
     const { out, err } = terminal
     if (values.json) return writeJson(out, { bundle: path, missing })
-    for (const [name, reason] of Object.entries(missing))
+    for (const [name, reason] of Object.entries(missing)) {
       err.write(`${styled(err, 'yellow', 'without')} ${name}: ${reason}\n`)
+    }
     writeSuccess(out, 'wrote', path)
   },
 }
@@ -87,8 +88,9 @@ async function archiveFiles(
   mtime: Date,
 ): Promise<Buffer> {
   const tar = pack()
-  for (const { name, text } of files)
+  for (const { name, text } of files) {
     tar.entry({ name: `${folder}/${name}`, mode: OWNER_ONLY_MODE, mtime }, text)
+  }
   tar.finalize()
   return promisify(gzip)(await buffer(tar))
 }

@@ -20,10 +20,11 @@ export async function requestOperator(
   input: object = {},
 ): Promise<unknown> {
   const token = readSecret(terminal.data, 'operator-token')
-  if (!token)
+  if (!token) {
     throw new Error(
       `${terminal.data} has no secrets/operator-token: start the appliance first, or set EYRIE_DATA`,
     )
+  }
 
   const url = getManagementUrl(terminal)
   const response = await fetch(new URL(path, url), {

@@ -68,8 +68,9 @@ function checkPeriod(
   if (reportPeriod === undefined) {
     if (startDate === undefined) reject('start_date', 'is required without report_period')
     if (endDate === undefined) reject('end_date', 'is required without report_period')
-  } else if (startDate !== undefined || endDate !== undefined)
+  } else if (startDate !== undefined || endDate !== undefined) {
     reject('report_period', 'must not be combined with start_date and end_date')
+  }
 }
 
 const exportQuery = z
@@ -100,12 +101,13 @@ const exportQuery = z
   })
   .superRefine((query, issues) => {
     checkPeriod(query, issues)
-    if (query.site_id === undefined && query.channel_ids === undefined)
+    if (query.site_id === undefined && query.channel_ids === undefined) {
       issues.addIssue({
         code: 'custom',
         path: ['site_id'],
         message: 'is required without channel_ids',
       })
+    }
   })
 
 export const reportRoutes = {

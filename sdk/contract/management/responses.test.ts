@@ -154,8 +154,10 @@ const getType = ({ type, anyOf = [] }: JsonSchema = {}) =>
 describe('management responses', () => {
   it.each(Object.entries(specified))('%s has the specified fields and types', (path, fields) => {
     const properties = getProperties(path)
-    for (const [type, names = ''] of Object.entries(fields))
-      for (const name of names.split(' '))
+    for (const [type, names = ''] of Object.entries(fields)) {
+      for (const name of names.split(' ')) {
         expect({ name, type: getType(properties[name]) }).toEqual({ name, type })
+      }
+    }
   })
 })

@@ -80,9 +80,11 @@ function checkOccurrences(
     const reject = (field: keyof Occurrence, message: string) =>
       issues.addIssue({ code: 'custom', path: ['schedule_occurrence', index, field], message })
 
-    for (const field of listRequiredFields(scheduleType, occurrence))
-      if (occurrence[field] === '')
+    for (const field of listRequiredFields(scheduleType, occurrence)) {
+      if (occurrence[field] === '') {
         reject(field, `is required in schedules of type ${scheduleType}`)
+      }
+    }
 
     const endProblem = findEndProblem(
       occurrence.occurrence_start_time,
@@ -100,8 +102,9 @@ function checkOccurrences(
 function findEndProblem(start: string, end: string): string | undefined {
   const isMixed = (isTimeOfDay(start) && isDateTime(end)) || (isDateTime(start) && isTimeOfDay(end))
   if (isMixed) return 'must have the same format as occurrence_start_time'
-  if (isDateTime(start) && isDateTime(end) && Date.parse(start) >= Date.parse(end))
+  if (isDateTime(start) && isDateTime(end) && Date.parse(start) >= Date.parse(end)) {
     return 'must be after occurrence_start_time'
+  }
   return undefined
 }
 

@@ -23,8 +23,9 @@ export function findProblems({ results }: Run): string[] {
 /** Whether all numbers are finite and all objects are plain. Undefined fields are omitted. */
 function isJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value !== 'object' || value === null)
+  if (typeof value !== 'object' || value === null) {
     return typeof value !== 'function' && typeof value !== 'bigint'
+  }
   const prototype = Object.getPrototypeOf(value)
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return false
   return Object.values(value).every(isJson)

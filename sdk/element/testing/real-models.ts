@@ -37,10 +37,11 @@ export interface RealModels {
 /** Starts the model host and loads the models. Rejects with the reason if one cannot be loaded. */
 export async function openRealModels(): Promise<RealModels> {
   const command = process.env[COMMAND_VARIABLE]
-  if (command === undefined)
+  if (command === undefined) {
     throw new Error(
       'real models run under "eyrie plugin test" only: run the tests with it, or skip this one unless hasRealModels()',
     )
+  }
   const { request, close } = startModelHost(JSON.parse(command))
   await request({ type: 'open' })
   let currentFrame: number | undefined
@@ -106,8 +107,9 @@ function startModelHost([program, ...args]: [string, ...string[]]): ModelHost {
   // If the model host ends, 'close' follows, and its own output says why.
   input.on('error', () => {})
   const rejectAll = () => {
-    for (const reply of pending.values())
+    for (const reply of pending.values()) {
       reply.reject(new Error('the program that runs models has ended'))
+    }
     pending.clear()
   }
   child.on('error', rejectAll)

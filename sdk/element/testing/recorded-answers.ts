@@ -40,8 +40,9 @@ export function createRecordedAnswers(
     const count = counts.get(model) ?? 0
     counts.set(model, count + 1)
     const answer = typeof recorded === 'function' ? recorded(options) : recorded[count]
-    if (!answer)
+    if (!answer) {
       throw new Error(`the test has only ${recorded.length} answers of the model ${model}`)
+    }
     return toResult(answer)
   }
   return Object.assign(infer, { requests })

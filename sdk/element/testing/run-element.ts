@@ -29,10 +29,12 @@ export async function runElement(
     const { frame, picture } = 'frame' in input ? input : { frame: input, picture: undefined }
     const result = await element.process(frame, picture)
     run.results.push({ frame, result })
-    for (const event of result.events ?? [])
+    for (const event of result.events ?? []) {
       run.events.push({ ...event, seconds: frame.pts / TICKS_PER_SECOND })
-    for (const [name, counter] of Object.entries(result.counters ?? {}))
+    }
+    for (const [name, counter] of Object.entries(result.counters ?? {})) {
       run.counters[name] = { ...run.counters[name], ...counter }
+    }
     run.objects = result.objects ?? frame.objects
   }
   return run

@@ -74,10 +74,11 @@ export function createPicture(
 ): Picture {
   const { width, height, format } = view
   const bytes = width * height * BYTES_PER_PIXEL[format]
-  if (data && data.length !== bytes)
+  if (data && data.length !== bytes) {
     throw new Error(
       `a picture of ${width}×${height} in ${format} has ${bytes} bytes, not ${data.length}`,
     )
+  }
   return {
     width,
     height,

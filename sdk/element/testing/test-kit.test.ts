@@ -112,8 +112,8 @@ describe('a recording', () => {
   it('provides the frames of a channel that a file sink has written', async () => {
     const path = join(createTemporaryFolder(), 'results.jsonl')
     const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 1 })
-    for (const channel of [3, 4])
-      for (const n of [1, 2])
+    for (const channel of [3, 4]) {
+      for (const n of [1, 2]) {
         sink.write({
           ...{
             channel,
@@ -129,6 +129,8 @@ describe('a recording', () => {
             events: [],
           },
         })
+      }
+    }
     await sink.close()
 
     const frames = await readRecording(path, { channel: 4, width: 640, height: 480 })

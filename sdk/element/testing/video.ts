@@ -23,15 +23,17 @@ export async function* readVideo(
   path: string,
   { view, fps = 25 }: VideoOptions,
 ): AsyncGenerator<{ frame: Frame; picture: Picture }> {
-  if (view.width % 8 !== 0)
+  if (view.width % 8 !== 0) {
     throw new Error(`the width of the view is ${view.width}, which is not divisible by 8`)
+  }
 
   const decoder = startDecoder(path, view, fps)
   const stream = createStream(fps)
   const pictureBytes = createPicture(view).data.length
   try {
-    for await (const data of splitChunks(decoder.output, pictureBytes))
+    for await (const data of splitChunks(decoder.output, pictureBytes)) {
       yield { frame: stream.next(), picture: createPicture(view, data) }
+    }
     await decoder.assertSucceeded()
   } finally {
     decoder.stop()
@@ -84,8 +86,9 @@ function startDecoder(
   return {
     output: decoder.stdout,
     async assertSucceeded() {
-      if ((await ended) !== 0)
+      if ((await ended) !== 0) {
         throw new Error(`${path} cannot be decoded: ${errors.trim().split('\n')[0]}`)
+      }
     },
     stop: () => void decoder.kill(),
   }

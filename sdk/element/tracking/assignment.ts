@@ -42,8 +42,9 @@ export function solveAssignment(candidates: readonly Candidate[]): Candidate[] {
 function solveContested(candidates: readonly Candidate[]): Set<Candidate> {
   const candidatesByRow = Map.groupBy(candidates, ({ row }) => row)
   // A row may remain unassigned: it is then matched with a dummy column of its own.
-  for (const [row, rowCandidates] of candidatesByRow)
+  for (const [row, rowCandidates] of candidatesByRow) {
     rowCandidates.push({ row, column: -1 - row, similarity: 0 })
+  }
 
   const assignment: Assignment = { byRow: new Map(), byColumn: new Map(), prices: new Map() }
   for (const row of candidatesByRow.keys()) {
@@ -128,8 +129,9 @@ function findCheapest(frontier: ReadonlyMap<number, PathStep>): PathStep {
  * new prices. Dijkstra's algorithm requires this: no further move can then have a negative cost.
  */
 function updatePrices({ last, visited }: AugmentingPath, { prices }: Assignment): void {
-  for (const [column, { cost }] of visited)
+  for (const [column, { cost }] of visited) {
     prices.set(column, getPrice(prices, column) + last.cost - cost)
+  }
 }
 
 /** Walks the path back to the new row and reassigns each row on it. */

@@ -45,10 +45,12 @@ export function createNode(
 }
 
 function createAttribute(name: string, value: AttributeValue): AttributeProto {
-  if (typeof value === 'number')
+  if (typeof value === 'number') {
     return attributeProto.create({ name, i: BigInt(value), type: ATTRIBUTE_TYPES.int })
-  if (Array.isArray(value))
+  }
+  if (Array.isArray(value)) {
     return attributeProto.create({ name, ints: value.map(BigInt), type: ATTRIBUTE_TYPES.ints })
+  }
   return attributeProto.create({ name, t: value, type: ATTRIBUTE_TYPES.tensor })
 }
 

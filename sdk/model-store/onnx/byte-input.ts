@@ -32,8 +32,9 @@ export function acceptBytes(
   normalization: Normalization,
 ): GraphProto {
   if (input.type === 'uint8') {
-    if (!isDeepStrictEqual(normalization, NO_NORMALIZATION))
+    if (!isDeepStrictEqual(normalization, NO_NORMALIZATION)) {
       throw new Error(`its input ${input.name} is uint8 already: scale, mean and std do not apply`)
+    }
     return graph
   }
 

@@ -118,8 +118,9 @@ describe('external data of a model', () => {
 
   it('cannot be hidden in endlessly nested subgraphs', () => {
     let graph = graphWith(5, encodedExternal)
-    for (let depth = 0; depth < 50; depth++)
+    for (let depth = 0; depth < 50; depth++) {
       graph = graphWith(1, nodeProto.encode(constant(attributeWith(6, graph))))
+    }
     expect(() => assertSelfContained(modelWith(7, graph))).toThrow('it is not an ONNX model')
   })
 })

@@ -51,8 +51,9 @@ const ORT_FORMAT = { offset: 4, identifier: 'ORTM' }
 export function assertSelfContained(model: Uint8Array): void {
   const { offset, identifier } = ORT_FORMAT
   const fileIdentifier = String.fromCharCode(...model.subarray(offset, offset + identifier.length))
-  if (fileIdentifier === identifier)
+  if (fileIdentifier === identifier) {
     throw new Error('it is in the format of ONNX Runtime: convert it to ONNX')
+  }
 
   let isSelfContained: boolean
   try {
@@ -60,8 +61,9 @@ export function assertSelfContained(model: Uint8Array): void {
   } catch {
     throw new Error('it is not an ONNX model, or it is truncated')
   }
-  if (!isSelfContained)
+  if (!isSelfContained) {
     throw new Error('its weights are in another file: save it as a single file first')
+  }
 }
 
 function hasExternalData(encoded: Uint8Array, name: MessageName, depth: number): boolean {

@@ -85,8 +85,9 @@ export function defineMessage<F extends Fields>(fields: F): MessageType<Message<
 
   const create = (values: Partial<M>): M => {
     const message: Record<string, unknown> = { unknownFields: [] }
-    for (const [name, { isRepeated }] of Object.entries(fields))
+    for (const [name, { isRepeated }] of Object.entries(fields)) {
       message[name] = isRepeated ? [] : undefined
+    }
     return { ...message, ...values } as M
   }
 
@@ -131,8 +132,9 @@ export function defineMessage<F extends Fields>(fields: F): MessageType<Message<
 }
 
 function readSingle<T>(reader: BinaryReader, wireType: WireType, codec: Codec<T>): T {
-  if (wireType !== codec.wireType)
+  if (wireType !== codec.wireType) {
     throw new Error(`wire type ${wireType}, expected ${codec.wireType}`)
+  }
   return codec.read(reader)
 }
 

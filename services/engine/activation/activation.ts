@@ -129,11 +129,12 @@ export function createActivation({
     activate,
     expiresAt: () => current.license && findEntry(current.license, poolEntries)?.until,
     assertActivated: () => {
-      if (!current.activated)
+      if (!current.activated) {
         throw new EyrieError(
           'activation',
           'the engine is not activated: POST a license to /activation first',
         )
+      }
       const problem = findCurrentProblem()
       if (problem) throw new EyrieError('activation', problem)
     },
@@ -150,8 +151,9 @@ async function readInitialLicense(initial: string): Promise<License> {
 function findLicenseProblem(license: License, entries: PoolEntry[], now: Date): string | undefined {
   const entry = findEntry(license, entries)
   if (!entry) return 'the license is not in the pool: use a license that was issued for this engine'
-  if (entry.until && new Date(entry.until) <= now)
+  if (entry.until && new Date(entry.until) <= now) {
     return `the license expired at ${entry.until}: renew it`
+  }
 }
 
 const findEntry = (license: License, entries: PoolEntry[]) =>

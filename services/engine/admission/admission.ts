@@ -81,8 +81,9 @@ export function findShortage(
   after: Load,
   available: number,
 ): CapacityShortage | undefined {
-  if (after.cores <= available || after.cores <= before.cores * (1 + ROUNDING_ERROR))
+  if (after.cores <= available || after.cores <= before.cores * (1 + ROUNDING_ERROR)) {
     return undefined
+  }
   const { decoding, inference, elements, unknown } = after
   return {
     needed: roundToHundredths(after.cores),

@@ -72,8 +72,9 @@ async function readCosts(file: string, machine: string, log: Log): Promise<CostT
     const content = fileContent.parse(JSON.parse(await readFile(file, 'utf8')))
     return content.machine === machine ? content.costs : undefined
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       log.warn({ file, reason: (error as Error).message }, 'failed to read measured costs')
+    }
     return undefined
   }
 }

@@ -27,8 +27,9 @@ describe('costs', () => {
 
   it('adapt to changes', () => {
     const costs = createCosts()
-    for (const ms of [10, 2])
+    for (const ms of [10, 2]) {
       for (let n = 0; n < 1000; n++) costs.recordElement('count', '1.0.0', ms)
+    }
     expect(costs.elementCost('count', '1.0.0')).toBeCloseTo(2, 0)
   })
 
@@ -60,11 +61,12 @@ describe('costs', () => {
 
   it('are limited in number: the least recently measured entry is removed', () => {
     const costs = createCosts()
-    for (let n = 0; n < 5000; n++)
+    for (let n = 0; n < 5000; n++) {
       costs.recordDecoding(
         { ...camera, address: { url: `rtsp://camera/${n}` } },
         { fps: 1, decodeMs: 1 },
       )
+    }
     expect(Object.keys(costs.toTable())).toHaveLength(2000)
     expect(costs.sourceCost({ ...camera, address: { url: 'rtsp://camera/4999' } })).toBeDefined()
     expect(costs.sourceCost({ ...camera, address: { url: 'rtsp://camera/2999' } })).toBeUndefined()

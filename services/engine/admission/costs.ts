@@ -61,8 +61,9 @@ export function createCosts(initial: CostTable = {}): Costs {
 
   const record = (key: string, values: Record<string, number | undefined>) => {
     const measurement = { ...table.get(key) }
-    for (const [name, value] of Object.entries(values))
+    for (const [name, value] of Object.entries(values)) {
       if (value !== undefined) measurement[name] = addToAverage(measurement[name], value)
+    }
 
     // Deleting the key first moves the entry to the end of the table.
     table.delete(key)

@@ -29,8 +29,9 @@ export type FindDemands = (elements: Plan['pipelines'][number]['elements']) => E
  */
 export function estimateLoad(plan: Plan, costs: KnownCosts, findDemands: FindDemands): Load {
   const frameCosts = new Map<number, FrameCost>()
-  for (const { id, elements } of plan.pipelines)
+  for (const { id, elements } of plan.pipelines) {
     frameCosts.set(id, estimateFrameCost(findDemands(elements), costs))
+  }
 
   const channelsBySource = Map.groupBy(plan.channels, ({ source }) => source)
   const unknown = new Set<string>()

@@ -93,7 +93,8 @@ describe('request body over a real connection', () => {
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
   ])('is rejected if it contains deeply nested %s', async (_, open, close) => {
-    for (const levels of [65, 10_000, 500_000])
+    for (const levels of [65, 10_000, 500_000]) {
       expect(await post(`${open.repeat(levels)}0${close.repeat(levels)}`)).toEqual([400, 'syntax'])
+    }
   })
 })

@@ -62,8 +62,9 @@ beforeAll(async () => {
       license: 'MIT',
       model,
     })
-    for (let n = 0; n < 100; n++)
+    for (let n = 0; n < 100; n++) {
       costs.recordInference({ sha256: card.sha256, device: 'cpu', size }, ms)
+    }
   }
   await stop()
   writeFileSync(

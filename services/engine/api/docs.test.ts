@@ -8,8 +8,9 @@ test('the documentation page contains all revisions and loads nothing from other
   const data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
   const { engine } = await startEngine(data)
   const page = await (await engine.app.request('/docs')).text()
-  for (const revision of ['v1', 'v2', 'v3'])
+  for (const revision of ['v1', 'v2', 'v3']) {
     expect(page).toContain(`/api/${revision}/pipelines/{id}/connect-sources`)
+  }
   expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema\.org)/)
   for (const path of ['/docs', '/metrics']) {
     const wrong = await engine.app.request(path, { method: 'POST' })

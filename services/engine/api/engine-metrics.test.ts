@@ -7,8 +7,9 @@ test('metrics cover all channels, the output and the machine', async () => {
   const { engine, call } = await startEngine(createTemporaryFolder())
   const source = (await call('POST', '/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' }))
     .body.id
-  for (const _ of [1, 2])
+  for (const _ of [1, 2]) {
     await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [source] })
+  }
   const response = await engine.app.request('/metrics')
   expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   const families = parseExposition(await response.text())

@@ -93,8 +93,9 @@ function registerElementMetrics(
     const samples: Sample[] = []
     for (const { id: channel } of configuration.channels()) {
       for (const [element, metrics] of runtime.elementMetrics(channel)) {
-        for (const [metric, value] of Object.entries(metrics[kind]))
+        for (const [metric, value] of Object.entries(metrics[kind])) {
           samples.push([{ channel, element, metric }, value])
+        }
       }
     }
     return samples

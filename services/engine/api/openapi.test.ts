@@ -23,8 +23,11 @@ describe.each([
     expect(await validator.validate(structuredClone(document))).toEqual({ valid: true })
     expect(validator.version).toBe('3.1')
     const names = Object.keys(document.components.schemas)
-    for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+    for (const [, name] of JSON.stringify(document).matchAll(
+      /"#\/components\/schemas\/([^"]+)"/g,
+    )) {
       expect(names).toContain(name)
+    }
   })
 
   test('describes the minimal responses', async () => {

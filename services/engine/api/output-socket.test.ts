@@ -54,8 +54,9 @@ describe('output WebSocket', () => {
     await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [1] })
     await vi.waitFor(() => expect(received.length).toBeGreaterThan(1))
     expect(hello.safeParse(received[0]).error).toBeUndefined()
-    for (const message of received.slice(1))
+    for (const message of received.slice(1)) {
       expect(outputMessage.safeParse(message).error).toBeUndefined()
+    }
     socket.terminate()
   })
 
@@ -99,10 +100,11 @@ describe('output WebSocket', () => {
     expect(await connect('?access_token=wrong')).toBe(401)
     expect(await connect('?access_token=second')).toMatchObject({ kind: 'hello' })
     expect(await connect('', { headers: { Authorization: 'Bearer internal' } })).toBe(401)
-    for (const token of ['first', 'second'])
+    for (const token of ['first', 'second']) {
       expect(await connect('', { headers: { Authorization: `Bearer ${token}` } })).toMatchObject({
         kind: 'hello',
       })
+    }
   })
 
   test('is closed to pages of other hosts if no token is configured', async () => {

@@ -48,8 +48,9 @@ describe('catalog', () => {
       output_schema: outputSchema,
       params_mapping: paramsMapping,
     } of elements) {
-      for (const schema of [paramsSchema, configSchema, inputSchema, outputSchema])
+      for (const schema of [paramsSchema, configSchema, inputSchema, outputSchema]) {
         expect(() => compileCheck(schema)).not.toThrow()
+      }
       const mapped = Object.values(paramsMapping).flatMap(names => Object.values(names))
       const params = Object.keys(paramsSchema?.properties ?? {})
       expect(params).toEqual(expect.arrayContaining(mapped))

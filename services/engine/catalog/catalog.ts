@@ -80,11 +80,12 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     }
 
     const device = params.hw && args[params.hw]
-    if (typeof device === 'string' && device !== 'auto' && !listDeviceTypes().includes(device))
+    if (typeof device === 'string' && device !== 'auto' && !listDeviceTypes().includes(device)) {
       throw syntaxError(
         `${path}/args/${params.hw}`,
         `unknown device ${device}; ${formatAvailable(listDeviceTypes())}`,
       )
+    }
   }
 
   /** Returns the arguments that select this model on this device, by the name of the element. */
@@ -135,22 +136,24 @@ const getModelParams = ({ manifest }: KnownElement) => manifest.params_mapping.m
 function checkConfig(element: KnownElement, config: Record<string, unknown>, path: string): void {
   if (element.isKeyedBySource) {
     const invalidKey = Object.keys(config).find(key => !parseSourceKey(key))
-    if (invalidKey !== undefined)
+    if (invalidKey !== undefined) {
       throw syntaxError(
         `${path}${toJsonPointer(['config', invalidKey])}`,
         describeInvalidSourceKey(invalidKey),
       )
+    }
   }
 
   const { problem } = element.checkConfig(config)
   if (problem) throw syntaxError(`${path}/config${problem.pointer}`, problem.message)
 
   const duplicate = element.isKeyedBySource && findDuplicateShape(config)
-  if (duplicate)
+  if (duplicate) {
     throw syntaxError(
       `${path}/config${duplicate.pointer}`,
       `source ${duplicate.sourceId} already has a shape named ${duplicate.name}`,
     )
+  }
 }
 
 /**

@@ -41,15 +41,17 @@ export function deriveChannelState(conditions: ChannelConditions): StateReport {
   const { elementFailure, mediaOutage, source, sinkFailure } = conditions
   const { hasAnalysed, isBusy, isOverloaded, isYielding } = conditions
 
-  if (source?.state === 'ended' && !isBusy)
+  if (source?.state === 'ended' && !isBusy) {
     return { state: 'stopped', reason: source.reason ?? 'the file has ended' }
+  }
 
   if (elementFailure) return { state: 'failed', reason: elementFailure }
   if (mediaOutage && hasAnalysed) return { state: 'degraded', reason: mediaOutage, lost: true }
   if (mediaOutage) return { state: 'starting', reason: mediaOutage }
   if (source?.state === 'failed') return { state: 'failed', reason: source.reason }
-  if (source?.state === 'reconnecting')
+  if (source?.state === 'reconnecting') {
     return { state: 'degraded', reason: source.reason, lost: true }
+  }
 
   // A channel that is overloaded from the start may never analyse a frame: it is
   // degraded, not starting.

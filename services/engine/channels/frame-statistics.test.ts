@@ -11,8 +11,9 @@ function createStatistics() {
 describe('frame statistics', () => {
   it('reports frame rate and latencies of the last ten seconds', () => {
     const { clock, statistics } = createStatistics()
-    for (clock.now = 40; clock.now <= 20_000; clock.now += 40)
+    for (clock.now = 40; clock.now <= 20_000; clock.now += 40) {
       statistics.recordAnalysed(clock.now <= 12_000 ? 5 : 9)
+    }
     clock.now = 20_000
     expect(statistics.fps).toBeCloseTo(25, 0)
     expect(median(statistics.latencies)).toBe(9)

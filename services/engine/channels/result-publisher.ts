@@ -50,11 +50,12 @@ export class ResultPublisher {
     if (changedCounters) publisher.publish({ ...origin, kind: 'count', data: changedCounters })
     publisher.publish({ ...origin, kind: 'frame', data: { n, objects, counters, latency } })
 
-    for (const sink of sinks())
+    for (const sink of sinks()) {
       sink.write(
         { ...ids, n, pts, time, objects, counters, events },
         { discontinuity, epoch, width, height, ring: sink.view && findRing(sink.view) },
       )
+    }
   }
 
   /** Returns the counters that have changed since the previous frame; undefined if none has. */

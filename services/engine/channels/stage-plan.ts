@@ -161,10 +161,13 @@ function describeDevelopment(
   return {
     version: `${name} ${version}`,
     onStateReplaced({ problem, isOutdated }) {
-      if (problem !== undefined) log.warn({ ...fields, reason: problem }, 'state begins anew')
-      else if (isOutdated)
+      if (problem !== undefined) {
+        log.warn({ ...fields, reason: problem }, 'state begins anew')
+      } else if (isOutdated) {
         log.info(fields, 'kept state of the last upload, because the code has failed since')
-      else log.info(fields, 'kept state')
+      } else {
+        log.info(fields, 'kept state')
+      }
     },
   }
 }

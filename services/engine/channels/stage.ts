@@ -132,8 +132,9 @@ export class Stage {
    */
   async takeOverState(previous: Stage | undefined): Promise<void> {
     const { development } = this.#plan
-    if (!previous || !development || previous.#plan.development?.version !== development.version)
+    if (!previous || !development || previous.#plan.development?.version !== development.version) {
       return
+    }
     const previousTurn = previous.queue?.enqueue()
     const ownTurn = this.queue?.enqueue()
     try {

@@ -51,8 +51,9 @@ export function createConfigurationStore(folder: string, secrets: Secrets): Conf
       return parse(await readFile(file, 'utf8'))
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException
-      if (code === 'ENOENT')
+      if (code === 'ENOENT') {
         return { state: emptyState(randomBytes(TAG_KEY_BYTES).toString('hex')), isPlain: false }
+      }
       throw new Error(
         `the configuration file ${file} is damaged (${message}): restore it from a backup, ` +
           'or move it elsewhere to start with an empty configuration',

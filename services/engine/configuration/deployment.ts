@@ -88,13 +88,14 @@ async function checkDeployment(
   for (const [index, { sources, sinks, elements }] of deployment.entries()) {
     const isSourcePosition = (position: number) => position < sources.length
 
-    for (const [position, { type, address }] of sources.entries())
+    for (const [position, { type, address }] of sources.entries()) {
       await checkSourceAddress(
         type,
         address,
         toJsonPointer([index, 'sources', position, 'address']),
         roots,
       )
+    }
 
     for (const [position, { type, address, filter }] of sinks.entries()) {
       await checkSinkAddress(
@@ -104,11 +105,12 @@ async function checkDeployment(
         roots,
       )
       const invalidIndex = filter.findIndex(sourcePosition => !isSourcePosition(sourcePosition))
-      if (invalidIndex >= 0)
+      if (invalidIndex >= 0) {
         throw syntaxError(
           toJsonPointer([index, 'sinks', position, 'filter', invalidIndex]),
           `source position ${filter[invalidIndex]} does not exist: the object has ${sources.length} sources`,
         )
+      }
     }
 
     const positions = sources.length === 1 ? 'position 0' : `positions 0 to ${sources.length - 1}`

@@ -37,12 +37,13 @@ export function createPipelineDefinition(
     },
     remove: (state, id, force) => {
       const { sources, sinks } = state.pipelines.find(pipeline => pipeline.id === id)!
-      if (sources.length + sinks.length > 0 && !force)
+      if (sources.length + sinks.length > 0 && !force) {
         throw new EyrieError(
           'reference',
           `pipeline ${id} is connected to sources or sinks: disconnect them, or add ?force=true`,
           { value: { sources, sinks } },
         )
+      }
       return { ...state, pipelines: state.pipelines.filter(pipeline => pipeline.id !== id) }
     },
     redact: pipeline => pipeline,
@@ -83,8 +84,9 @@ export function checkElements(
   path: string,
   sources: ConfigSources,
 ): void {
-  for (const [index, element] of elements.entries())
+  for (const [index, element] of elements.entries()) {
     catalog.checkElement(element, `${path}/${index}`)
+  }
   const assertExists = (source: number, sourcePath: string) => {
     if (sources.has(source)) return source
     throw syntaxError(sourcePath, `source ${source} does not exist: ${sources.description}`)
@@ -96,8 +98,9 @@ export function checkElements(
 /** Throws `EyrieError` (`id`) if sources or sinks do not exist. */
 function assertAllExist(kind: 'sources' | 'sinks', ids: number[], existing: Set<number>): void {
   const missing = ids.filter(id => !existing.has(id))
-  if (missing.length > 0)
+  if (missing.length > 0) {
     throw new EyrieError('id', `unknown ${kind}: ${missing.join(', ')}`, {
       value: { [kind]: missing },
     })
+  }
 }

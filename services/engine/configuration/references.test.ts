@@ -25,8 +25,9 @@ describe('configuration', () => {
     })
 
     test('with force removes the source from pipelines, configs and filters, and disconnects sinks without a remaining source', async () => {
-      for (const url of ['rtsp://a/', 'rtsp://b/'])
+      for (const url of ['rtsp://a/', 'rtsp://b/']) {
         await fresh.configuration.sources.create(createCameraSource(url))
+      }
       await fresh.configuration.sinks.create({ ...discardSink, filter: [1] })
       await fresh.configuration.sinks.create({ ...discardSink, filter: [1, 2] })
       const config = { '1': lineConfig, '2': lineConfig }

@@ -48,8 +48,9 @@ export function createRingFile(path: string, shape: NewRingShape): RingFile {
     contentWidth: content.width,
     contentHeight: content.height,
   }
-  for (const [name, value] of Object.entries(fields))
+  for (const [name, value] of Object.entries(fields)) {
     header.writeUInt32LE(value, RING_HEADER[name as keyof typeof fields])
+  }
   header.write(format, RING_HEADER.format, 'latin1')
   header.writeBigUInt64LE(BigInt(stride), RING_HEADER.slotStride)
   header.writeBigUInt64LE(BigInt(payloadSize), RING_HEADER.payloadSize)

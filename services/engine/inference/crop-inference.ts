@@ -211,8 +211,9 @@ async function copyOwnModel(
 ): Promise<LoadableModel> {
   const { name, sha256, input } = own
   const bytes = await readFile(join(pluginFolder, own.file))
-  if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+  if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
     throw new Error(`model ${name}: ${own.file} is not the file whose sha256 is in plugin.json`)
+  }
 
   // Renamed, so that no worker reads half a file.
   const file = join(folder, `${sha256}.onnx`)

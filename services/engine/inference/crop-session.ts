@@ -126,8 +126,9 @@ async function tryOtherModel(
   tensor: Tensor,
 ): Promise<ConvertOutputs> {
   const { inputNames } = session
-  if (inputNames.length !== 1 || inputNames[0] !== input.name)
+  if (inputNames.length !== 1 || inputNames[0] !== input.name) {
     throw new Error(`its inputs are ${inputNames.join(', ')}; it should have only ${input.name}`)
+  }
   const outputs = await session.run({ [input.name]: tensor }).catch((error: Error) => {
     throw new Error(`ONNX Runtime cannot run it: ${error.message}`)
   })

@@ -243,8 +243,9 @@ export class ModelRegistry {
 
   #describeCrash(crash: CrashRecord): Error {
     const { model, crashes, last } = crash
-    if (!isQuarantined(crash))
+    if (!isQuarantined(crash)) {
       return new Error(`model ${model} crashed its inference worker (${last})`)
+    }
     const { proposeRemedy = proposeReplacement } = this.#options
     return new Error(
       `model ${model} is in quarantine: it crashed its worker ${crashes} times (${last}). ${proposeRemedy(model)}`,

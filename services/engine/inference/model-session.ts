@@ -91,10 +91,11 @@ export async function readModelFile(
     )
   })
   const actual = createHash('sha256').update(bytes).digest('hex')
-  if (actual !== sha256)
+  if (actual !== sha256) {
     throw new Error(
       'model.onnx is not the file that its model.json was written for: add the model again',
     )
+  }
   return bytes
 }
 

@@ -54,7 +54,8 @@ export function findRingMismatch(
     const isMultiple = width % step === 0 && height % step === 0
     return isMultiple ? undefined : `${view}, but the model needs multiples of ${step}`
   }
-  if (width !== input.width || height !== input.height)
+  if (width !== input.width || height !== input.height) {
     return `${view}, but the model reads only ${input.width}x${input.height}`
+  }
   return undefined
 }

@@ -106,9 +106,11 @@ describe('YOLOX-nano on real clips', needs(requireTestData('models/yolox_nano.on
       frame.filter(object => ['car', 'truck', 'bus'].includes(object.class)),
     )
     expect(vehicles.filter(frame => frame.length >= 2).length).toBeGreaterThan(found.length / 2)
-    for (const frame of vehicles)
-      for (const [i, one] of frame.entries())
+    for (const frame of vehicles) {
+      for (const [i, one] of frame.entries()) {
         for (const other of frame.slice(i + 1)) expect(overlap(one, other)).toBeLessThanOrEqual(0.3)
+      }
+    }
   })
 
   it('detects the same persons with a rectangular input as with a square one', async () => {

@@ -86,8 +86,9 @@ export class Scheduler<Worker> {
   async retireWorker(worker: Worker): Promise<void> {
     const state = this.#workers.get(worker)
     if (!state) return
-    if (state.assigned > 0)
+    if (state.assigned > 0) {
       await new Promise<void>(resolve => Object.assign(state, { onIdle: resolve }))
+    }
     this.removeWorker(worker, new Error('the inference worker is stopped'))
   }
 

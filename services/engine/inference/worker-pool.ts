@@ -117,8 +117,9 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     const results = await Promise.allSettled(Array.from({ length: number }, () => addWorker()))
     missingCount -= results.filter(({ status }) => status === 'fulfilled').length
     const failure = results.find(result => result.status === 'rejected')
-    if (failure)
+    if (failure) {
       throw new Error(`failed to start an inference worker: ${(failure.reason as Error).message}`)
+    }
   }
 
   await startWorkers(1)

@@ -110,10 +110,11 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     pending.shift()?.resolve(message)
     restartTimeout()
   })
-  for (const output of [child.stdout, child.stderr])
+  for (const output of [child.stdout, child.stderr]) {
     output?.on('data', (text: Buffer) =>
       log.warn({ pid: child.pid, output: String(text) }, 'inference worker output'),
     )
+  }
   child.on('error', error => handleExit(new WorkerExitError(error.message, false)))
   child.on('exit', (code, signal) => {
     const isCrash = signal !== null && CRASH_SIGNALS.has(signal)

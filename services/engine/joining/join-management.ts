@@ -51,8 +51,9 @@ async function joinWithRetries(options: JoinOptions, signal: AbortSignal): Promi
       if (signal.aborted) return
       const reason = describeError(error)
       // The same reason is logged only once.
-      if (reason !== lastReason)
+      if (reason !== lastReason) {
         log.warn({ management: url, reason }, 'failed to join management service')
+      }
       lastReason = reason
       await sleep(backoffDelayMs(failures, RETRY_BACKOFF), signal)
     }

@@ -72,8 +72,9 @@ describe('upstream results', () => {
       [200, 'cut'],
       [300, 'third'],
       [400, 'later'],
-    ] as const)
+    ] as const) {
       findings.add(found(pts, type))
+    }
     expect(feed.nextUpstreamResult(100)?.events).toEqual([{ type: 'first' }])
     expect(feed.nextUpstreamResult(250)).toBeUndefined()
     expect(feed.nextUpstreamResult(300)).toEqual({

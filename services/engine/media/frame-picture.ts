@@ -78,8 +78,9 @@ export function createFramePictureLoader({ url, token }: MediaAccess): LoadFrame
 
     const jpeg = new Uint8Array(await response.arrayBuffer())
     const actualPts = Number(response.headers.get('X-Pts'))
-    if (!isSameMoment(actualPts, pts))
+    if (!isSameMoment(actualPts, pts)) {
       throw new Error(`media no longer has the frame at ${pts}: the nearest is at ${actualPts}`)
+    }
     return { jpeg, pts: actualPts }
   }
 }

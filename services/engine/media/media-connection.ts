@@ -121,11 +121,13 @@ export class MediaConnection {
 
   #receive(text: string): void {
     const parsed = messageFromMedia.safeParse(tryParseJson(text))
-    if (parsed.success) this.#listener.onMessage(parsed.data)
-    else
+    if (parsed.success) {
+      this.#listener.onMessage(parsed.data)
+    } else {
       this.#options.log.warn(
         { text: text.slice(0, MAX_LOGGED_CHARACTERS) },
         'ignoring unknown message from media',
       )
+    }
   }
 }

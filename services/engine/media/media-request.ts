@@ -22,11 +22,12 @@ export async function requestMedia(
   // The body is not JSON if a proxy has answered, or the media service is overloaded.
   const error = errorBody.safeParse(await response.json().catch(() => undefined))
   // An `auth` error is about the token of the engine, not that of the client.
-  if (!error.success || error.data.code === 'auth')
+  if (!error.success || error.data.code === 'auth') {
     throw new EyrieError(
       'unavailable',
       `the media service answered ${response.status}: try again later`,
     )
+  }
   const { code, reason, value } = error.data
   throw new EyrieError(code, reason, { status: response.status, ...(value && { value }) })
 }

@@ -82,8 +82,9 @@ export class DetectorMonitor {
       },
       onClose: () => {
         clearTimeout(outages.timer)
-        if (outages.versions.size > 0)
+        if (outages.versions.size > 0) {
           outages.timer = setTimeout(endOutages, REOPEN_LIMIT_MS).unref()
+        }
         this.#detectors.delete(detector)
         this.#listeners.get(model)?.onClose(detector)
       },

@@ -29,8 +29,9 @@ class ModelSide {
 
   recordDetection({ objects, cpuMs }: MeasuredDetection): void {
     this.#costs.record(cpuMs)
-    for (const { class: name } of objects)
+    for (const { class: name } of objects) {
       this.#objects.set(name, (this.#objects.get(name) ?? 0) + 1)
+    }
   }
 
   /** `frames` is the number of compared frames, `budgetMs` the time between two frames. */

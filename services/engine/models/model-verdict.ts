@@ -60,17 +60,19 @@ type FindOnChannel = (models: ComparedModels, comparison: ModelShadowComparison)
 
 const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms: budgetMs }) => {
   const findings: string[] = []
-  if (candidate.failures > active.failures)
+  if (candidate.failures > active.failures) {
     findings.push(
       `${models.candidate.name} has failed ${formatTimes(candidate.failures)} (${candidate.last_failure}), ` +
         `${models.active.name} ${formatTimes(active.failures)}`,
     )
-  if (candidate.over_budget > MAX_OVER_BUDGET && active.over_budget <= MAX_OVER_BUDGET)
+  }
+  if (candidate.over_budget > MAX_OVER_BUDGET && active.over_budget <= MAX_OVER_BUDGET) {
     findings.push(
       `${models.candidate.name} takes longer than the ${budgetMs} ms between two frames ` +
         `in ${formatShare(candidate.over_budget)} of the frames ` +
         `(p50 ${candidate.cpu_ms?.p50} ms, p99 ${candidate.cpu_ms?.p99} ms)`,
     )
+  }
   return findings
 }
 
@@ -91,10 +93,12 @@ function findOtherClasses({ active, candidate }: ComparedModels): string[] {
   const missing = active.labels.filter(label => !candidate.labels.includes(label))
   const added = candidate.labels.filter(label => !active.labels.includes(label))
   const findings: string[] = []
-  if (missing.length > 0)
+  if (missing.length > 0) {
     findings.push(`${candidate.name} does not know the classes ${missing.join(', ')}`)
-  if (added.length > 0)
+  }
+  if (added.length > 0) {
     findings.push(`${candidate.name} has the additional classes ${added.join(', ')}`)
+  }
   return findings
 }
 
@@ -103,10 +107,11 @@ const findDifferences: FindOnChannel = (models, comparison) => {
   const findings = [...findDisagreement(models, comparison), ...findOtherCounts(active, candidate)]
   const activeMs = active.cpu_ms?.mean
   const candidateMs = candidate.cpu_ms?.mean
-  if (isCostlier(activeMs, candidateMs))
+  if (isCostlier(activeMs, candidateMs)) {
     findings.push(
       `${models.candidate.name} needs ${candidateMs} ms of CPU time a frame, ${models.active.name} ${activeMs} ms`,
     )
+  }
   return findings
 }
 
@@ -124,15 +129,17 @@ function findDisagreement(
   const total = both + otherClass + activeOnly + candidateOnly
   const toShare = (count: number) => formatShare(count / total)
   const findings: string[] = []
-  if (both < total * MIN_AGREEMENT)
+  if (both < total * MIN_AGREEMENT) {
     findings.push(
       `both find ${toShare(both)} of the objects; ${toShare(activeOnly)} are found only by ${active.name}, ` +
         `${toShare(candidateOnly)} only by ${candidate.name}, and ${toShare(otherClass)} as another class`,
     )
-  if (meanIou !== undefined && meanIou < MIN_MEAN_IOU)
+  }
+  if (meanIou !== undefined && meanIou < MIN_MEAN_IOU) {
     findings.push(
       `the boxes of objects that both find have an intersection over union of ${meanIou}`,
     )
+  }
   return findings
 }
 
@@ -145,8 +152,9 @@ function findOtherCounts(active: ModelShadowSide, candidate: ModelShadowSide): s
     const candidateCount = candidate.objects[name] ?? 0
     const less = Math.min(activeCount, candidateCount)
     const more = Math.max(activeCount, candidateCount)
-    if (more > less * MIN_OBJECT_RATIO && more > less + MIN_OBJECT_DIFFERENCE)
+    if (more > less * MIN_OBJECT_RATIO && more > less + MIN_OBJECT_DIFFERENCE) {
       findings.push(`${candidateCount} ${name} per frame instead of ${activeCount}`)
+    }
   }
   return findings
 }
@@ -156,8 +164,9 @@ const findNotes: FindOnChannel = ({ candidate }, { frames, skipped, problem }) =
   const offered = frames + skipped
   const notes: string[] = []
   if (problem !== undefined) notes.push(`${candidate.name} does not run here: ${problem}`)
-  if (skipped > offered * MAX_SKIPPED)
+  if (skipped > offered * MAX_SKIPPED) {
     notes.push(`${candidate.name} has skipped ${skipped} of ${offered} frames`)
+  }
   return notes
 }
 

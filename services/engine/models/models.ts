@@ -119,11 +119,12 @@ export function createModels({
   function getRunnable(name: string): StoredModel {
     const model = getModel(name)
     const crash = quarantine.findCrashes(model.card.sha256)
-    if (crash && isQuarantined(crash))
+    if (crash && isQuarantined(crash)) {
       throw new EyrieError(
         'conflict',
         `model ${name} is in quarantine: it crashed its worker ${crash.crashes} times (${crash.last}). Add it again to release it`,
       )
+    }
     return model
   }
 
@@ -183,8 +184,9 @@ export function createModels({
     const model = getRunnable(to)
     if (from === to && history.findSelected(name) === to) return get(name)
 
-    if (override !== 'capacity')
+    if (override !== 'capacity') {
       checkCapacity(other => (other === name ? to : history.findSelected(other)))
+    }
     await assertRuns(model)
     const now = new Date()
     const before = summarizeBefore(monitor.health, name, from)
@@ -233,11 +235,12 @@ export function createModels({
       const { active: present } = get(name)
       shadows.assertNotRunning(name)
       const next = getRunnable(candidate)
-      if (present === candidate)
+      if (present === candidate) {
         throw new EyrieError(
           'conflict',
           `model ${candidate} is active already: run another one in shadow`,
         )
+      }
 
       const { labels } = active.get(name)!.card
       const models = {
@@ -274,13 +277,14 @@ export function createModels({
   const acceptShadow: Models['acceptShadow'] = (name, { force = false }, request) =>
     mutex.runExclusive(() => {
       const { candidate, verdict, findings } = getShadow(name)
-      if (!force && (verdict === 'worse' || verdict === 'unknown'))
+      if (!force && (verdict === 'worse' || verdict === 'unknown')) {
         throw new EyrieError(
           'conflict',
           verdict === 'unknown'
             ? `model ${candidate} has processed no frame in shadow: run it on a channel that has frames, or accept it with force`
             : `model ${candidate} did worse in shadow: ${findings.join('; ')}. To accept it nevertheless, use force`,
         )
+      }
       return switchTo(name, { active: candidate }, request)
     })
 

@@ -110,11 +110,12 @@ export function createCommitQueue({
         if (dropped.size > 0) reportDropped()
         return written
       } catch (error) {
-        if (isStoring)
+        if (isStoring) {
           log.error(
             { err: error, queued: queue.length },
             'failed to write output log, messages are queued',
           )
+        }
         isStoring = false
         hasFailed = true
         if (isStopped) throw error

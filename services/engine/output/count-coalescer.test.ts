@@ -44,8 +44,9 @@ describe('count coalescer', () => {
 
   test('merges only counts of the same 100 ms of the camera, even if they are analysed together', () => {
     const { passed, coalescer } = collect()
-    for (const timeMs of [0, 80, 160, 240, 1000])
+    for (const timeMs of [0, 80, 160, 240, 1000]) {
       coalescer.add(count(1, { door: { up: timeMs } }, timeMs))
+    }
     vi.advanceTimersByTime(100)
     expect(passed.map(({ data }) => data.door?.up)).toEqual([0, 160, 240, 1000])
   })

@@ -127,7 +127,8 @@ export async function readSegment(
 
 async function fillWithZeros(file: FileHandle, start: number, end: number): Promise<void> {
   const zeros = Buffer.alloc(ZERO_CHUNK_BYTES)
-  for (let offset = start; offset < end; offset += zeros.length)
+  for (let offset = start; offset < end; offset += zeros.length) {
     await writeAll(file, zeros.subarray(0, end - offset), offset)
+  }
   await file.sync()
 }

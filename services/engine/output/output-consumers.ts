@@ -81,17 +81,19 @@ export function createConsumers(file: string, log: Log): Consumers {
   return {
     open: async () => {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      for (const [name, stored] of Object.entries(await readConsumers(file)))
+      for (const [name, stored] of Object.entries(await readConsumers(file))) {
         consumers.set(name, stored)
+      }
     },
     register: (name, start) => {
       if (consumers.has(name)) return
-      if (consumers.size >= MAX_CONSUMERS)
+      if (consumers.size >= MAX_CONSUMERS) {
         throw new EyrieError(
           'capacity',
           `the maximum of ${MAX_CONSUMERS} consumers is reached: remove one with DELETE /api/v3/consumers/{name}`,
           { value: { consumers: [...consumers.keys()] } },
         )
+      }
       update(name, start)
     },
     connect: name => {
@@ -107,13 +109,15 @@ export function createConsumers(file: string, log: Log): Consumers {
     list: () =>
       [...consumers].map(([name, stored]) => ({ name, ...stored, connected: isConnected(name) })),
     remove: async name => {
-      if (!consumers.has(name))
+      if (!consumers.has(name)) {
         throw new EyrieError(
           'id',
           `consumer ${name} does not exist: GET /consumers lists all consumers`,
         )
-      if (isConnected(name))
+      }
+      if (isConnected(name)) {
         throw new EyrieError('reference', `consumer ${name} is connected: disconnect it first`)
+      }
       consumers.delete(name)
       connectionCounts.delete(name)
       await save()

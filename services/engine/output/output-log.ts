@@ -154,8 +154,9 @@ export function createOutputLog({
       if (!newest) return
 
       const recovered = await recoverSegment(newest)
-      if (recovered.wasTorn)
+      if (recovered.wasTorn) {
         log.warn({ file: newest.path }, 'erased an incomplete record after a crash')
+      }
       endOffset = recovered.endOffset
       lastSeq = recovered.lastSeq ?? newest.firstSeq - 1
       file = await open(newest.path, OPEN_FLAGS)

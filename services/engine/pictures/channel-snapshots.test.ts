@@ -49,7 +49,7 @@ async function snapshotsWith(
   onTestFinished(() => void media.close())
   const frameHistory = createFrameHistory(() => true)
   const place = { channel: 3, source: 1, pipeline: 1, epoch: 1, time: '2026-01-01T00:00:00Z' }
-  for (const [n, pts] of analysed.entries())
+  for (const [n, pts] of analysed.entries()) {
     frameHistory.add({
       ...place,
       // The camera was lost before the last frame: time has passed, and stream time has not.
@@ -58,6 +58,7 @@ async function snapshotsWith(
       kind: 'frame',
       data: { n: n + 1, objects: found, counters: {}, latency: 1 },
     })
+  }
   const url = `http://127.0.0.1:${(media.address() as AddressInfo).port}`
   const snapshots = createChannelSnapshots({
     media: { url, token: undefined },
@@ -133,11 +134,13 @@ describe('channel snapshot', () => {
       (await snapshotsWith([9000], [9000], { now: () => nowMs })).take({
         position: { timeMs: asked },
       })
-    for (const nowMs of [asked, asked + 59_999])
+    for (const nowMs of [asked, asked + 59_999]) {
       await expect(takeAt(nowMs)).rejects.toMatchObject({ code: 'unavailable' })
+    }
     // No frame is going to follow: the camera was disconnected. A time in the future is an error.
-    for (const nowMs of [asked + 60_000, asked - 1])
+    for (const nowMs of [asked + 60_000, asked - 1]) {
       await expect(takeAt(nowMs)).rejects.toMatchObject({ code: 'id' })
+    }
   })
 
   test('is rejected for a time at which the camera was lost', async () => {

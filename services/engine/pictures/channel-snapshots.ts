@@ -114,8 +114,9 @@ export function createChannelSnapshots({
     position: FramePosition,
   ): EyrieError {
     const missing = `channel ${channel} has no frame near ${formatPosition(position)}`
-    if (mayFollow(nearest, position, now()))
+    if (mayFollow(nearest, position, now())) {
       return new EyrieError('unavailable', `${missing} yet: ask again later`)
+    }
     const value = {
       nearest: isTime(position) ? new Date(nearest.timeMs).toISOString() : nearest.pts,
     }
@@ -131,8 +132,9 @@ export function createChannelSnapshots({
     const isMissing = error instanceof EyrieError && error.code === 'id'
     if (!isMissing) return error
     // A client that did not choose the frame has made no mistake if the frame is missing.
-    if (!position)
+    if (!position) {
       return new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
+    }
     const newest = frameHistory.find(channel)
     return newest && mayFollow(newest, position, now())
       ? createMissingError(channel, newest, position)
@@ -154,12 +156,14 @@ export function createChannelSnapshots({
       try {
         const { jpeg, pts } = await requestSnapshot(media, source, request)
         const isUsable = isExact ? pts === frame.pts : isSameMoment(pts, frame.pts)
-        if (!isUsable)
+        if (!isUsable) {
           throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
+        }
         const timeMs = computeTimeMs(id, pts, frame)
         const captured = { ...frame, timeMs }
-        if (isTime(position) && !isNear(captured, position))
+        if (isTime(position) && !isNear(captured, position)) {
           throw createMissingError(id, captured, position)
+        }
         return { jpeg, pts, timeMs }
       } catch (error) {
         throw toClientError(error, id, position)

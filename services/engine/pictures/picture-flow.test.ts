@@ -51,8 +51,9 @@ test('an event refers to the picture of exactly its frame, which is stored and s
   const jpeg = Buffer.from(await response.arrayBuffer())
   expect(createHash('sha256').update(jpeg).digest('hex')).toBe(picture)
   expect(await numberIn(jpeg)).toBe(EVENT_AT - 1)
-  for (const other of ['0'.repeat(64), 'no-hash', '..%2Factivation.json'])
+  for (const other of ['0'.repeat(64), 'no-hash', '..%2Factivation.json']) {
     expect((await call('GET', `/pictures/${other}`)).status).toBe(404)
+  }
 })
 
 /** The number that a picture of the numbered video shows. */

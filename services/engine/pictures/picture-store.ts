@@ -62,8 +62,9 @@ export function createPictureStore(folder: string, maxBytes: number): PictureSto
   async function write(sha256: string, jpeg: Uint8Array): Promise<void> {
     failure = undefined
     await writeDurably(toPath(sha256), jpeg).catch(error => {
-      if (error.code !== 'ENOSPC')
+      if (error.code !== 'ENOSPC') {
         failure = `pictures of events cannot be saved (${error.code}): check that the engine may write to ${folder}`
+      }
       throw error
     })
     addToIndex(sha256, jpeg.length)

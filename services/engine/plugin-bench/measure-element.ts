@@ -57,8 +57,9 @@ export async function measureElement(
 function findElement({ folder, element: name }: BenchRequest): KnownElement {
   const { elements } = readPlugin(folder, 'uploaded')
   const names = elements.map(({ manifest }) => manifest.name).join(', ')
-  if (name === undefined && elements.length > 1)
+  if (name === undefined && elements.length > 1) {
     throw new Error(`the plugin has several elements: choose one with --element (${names})`)
+  }
   const element = elements.find(({ manifest }) => name === undefined || manifest.name === name)
   if (!element) throw new Error(`the plugin has no element ${name}: it has ${names}`)
   return element
@@ -189,7 +190,8 @@ async function readNextUsage(usages: readonly ProcessUsage[]): Promise<ProcessUs
   const previousCount = usages.length
   await delay(USAGE_INTERVAL_MS)
   const usage = usages.at(-1)
-  if (usage === undefined || usages.length === previousCount)
+  if (usage === undefined || usages.length === previousCount) {
     throw new Error('the process of the element has ended')
+  }
   return usage
 }

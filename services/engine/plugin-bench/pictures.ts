@@ -23,8 +23,9 @@ const SHARED_MEMORY = '/dev/shm'
  */
 export function createPictures(view: ViewSpec): Pictures {
   const { format } = view
-  if (format === 'JPEG')
+  if (format === 'JPEG') {
     throw new Error('pictures in the format JPEG cannot be measured yet: use another format')
+  }
   const { width, height } = chooseSize(view)
   const { data } = createPicture({ width, height, format })
   for (let index = 0; index < data.length; index += 1) data[index] = (index * 2_654_435_761) >>> 24
@@ -53,7 +54,8 @@ function chooseSize({ width, height, scale = 1, multiple_of: multipleOf }: ViewS
   const roundUp = (length: number) => Math.ceil(length / multipleOf) * multipleOf
   if (width !== undefined && height !== undefined) return { width, height }
   if (width !== undefined) return { width, height: roundUp((width * SOURCE.height) / SOURCE.width) }
-  if (height !== undefined)
+  if (height !== undefined) {
     return { width: roundUp((height * SOURCE.width) / SOURCE.height), height }
+  }
   return { width: Math.round(SOURCE.width * scale), height: Math.round(SOURCE.height * scale) }
 }

@@ -22,9 +22,11 @@ export function discoverPlugins(folders: readonly PluginFolder[], log: Log): Kno
 
       const key = `${plugin.name} ${plugin.version}`
       const duplicate = plugins.get(key)
-      if (duplicate)
+      if (duplicate) {
         log.warn({ folder, used: duplicate.folder }, 'ignoring duplicate plugin version')
-      else plugins.set(key, plugin)
+      } else {
+        plugins.set(key, plugin)
+      }
     }
   }
   return [...plugins.values()]

@@ -93,15 +93,17 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
 /** Throws an `Error` if plugins of this origin cannot run what the manifest requires. */
 function assertCanRun({ entry, elements }: Manifest, origin: Origin): void {
   const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
-  if (inferringElement && origin !== 'built-in')
+  if (inferringElement && origin !== 'built-in') {
     throw new Error(
       `element ${inferringElement.name} needs inference, which only built-in elements may use: ` +
         'declare "inference" in its capabilities, and run models with infer of the context',
     )
-  if (isPython(entry) && origin !== 'uploaded')
+  }
+  if (isPython(entry) && origin !== 'uploaded') {
     throw new Error(
       'elements in Python run in processes of their own only: upload the plugin with eyrie plugin add',
     )
+  }
 }
 
 /**

@@ -14,8 +14,9 @@ const MAX_BYTES = 256 << 10
 export function readManifest(folder: string): Manifest {
   const path = join(folder, 'plugin.json')
   const { size } = statSync(path)
-  if (size > MAX_BYTES)
+  if (size > MAX_BYTES) {
     throw new Error(`plugin.json has ${size} bytes, more than the maximum of ${MAX_BYTES}`)
+  }
 
   const content = parseJson(readFileSync(path, 'utf8'))
 
@@ -26,8 +27,9 @@ export function readManifest(folder: string): Manifest {
 
   const parsed = parseAs(manifest, content)
   const { entry, elements } = parsed
-  if (!existsSync(join(folder, entry)))
+  if (!existsSync(join(folder, entry))) {
     throw new Error(`/entry: ${entry} does not exist next to plugin.json`)
+  }
   for (const element of elements) {
     assertPixelsOffMainThread(element)
     assertFramesDeclared(element)
@@ -54,12 +56,14 @@ function assertUniqueNames(elements: readonly ManifestElement[]): void {
 
 /** Reading pixels would block the main thread. */
 function assertPixelsOffMainThread({ name, runs, needs }: ManifestElement): void {
-  if (needs.includes('pixels') && runs !== 'worker')
+  if (needs.includes('pixels') && runs !== 'worker') {
     throw new Error(`element ${name} needs pixels, so its manifest must say "runs": "worker"`)
+  }
 }
 
 /** An element that declares its capabilities declares all of them. */
 function assertFramesDeclared({ name, needs, capabilities }: ManifestElement): void {
-  if (capabilities && needs.includes('pixels') && !capabilities.frames)
+  if (capabilities && needs.includes('pixels') && !capabilities.frames) {
     throw new Error(`element ${name} needs pixels, so its capabilities must declare frames`)
+  }
 }

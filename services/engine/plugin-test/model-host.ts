@@ -140,10 +140,11 @@ function beginFrame(models: ElementModels, n: number): CurrentFrame {
 function joinDeclaredModels(folder: string): InferenceCapability {
   const { elements } = readPlugin(folder, 'uploaded')
   const declared = elements.flatMap(({ manifest }) => manifest.capabilities?.inference ?? [])
-  if (declared.length === 0)
+  if (declared.length === 0) {
     throw new Error(
       'no element in plugin.json declares models: add "inference" to its capabilities',
     )
+  }
   const names = declared.flatMap(({ models }) => models)
   const ownModels = declared.flatMap(({ own }) => own)
   return {
@@ -196,14 +197,16 @@ class TestPictures {
 
   /** Throws an `Error` if the frame has no picture that models can read. */
   assertUsable(): void {
-    if (!this.#picture)
+    if (!this.#picture) {
       throw new Error(
         'the frame has no picture for the models: pass { frame, picture } to runElement',
       )
-    if (this.#picture.format !== 'RGB')
+    }
+    if (this.#picture.format !== 'RGB') {
       throw new Error(
         `the picture has the format ${this.#picture.format}: models read pictures in RGB`,
       )
+    }
   }
 
   close(): void {

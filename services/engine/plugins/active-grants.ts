@@ -64,8 +64,9 @@ export async function acceptPublisher(
 ): Promise<void> {
   const installed = uploaded.map(readClaim)
   if (!acceptsNewPublisher) return assertSamePublisher(signed, installed, policy)
-  if (findPublisherChange(signed.claim, installed, policy))
+  if (findPublisherChange(signed.claim, installed, policy)) {
     await grants.limitToPublishers(signed.name, uploaded)
+  }
 }
 
 /**

@@ -57,8 +57,9 @@ export async function inspectElements(
   signal: AbortSignal,
 ): Promise<void> {
   const { problem } = await runInspection({ elements }, [], signal)
-  if (problem !== undefined)
+  if (problem !== undefined) {
     throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
+  }
 }
 
 /**

@@ -46,9 +46,10 @@ describe('a package with models', () => {
     await expect(check({ sha256: '0'.repeat(64) })).rejects.toThrow(
       /sha256: colour\.onnx has the SHA-256 [0-9a-f]{64}, not the one of the model colour: run eyrie plugin generate/,
     )
-    for (const file of ['../other/model.onnx', '/etc/passwd', 'a/../../b.onnx', 'model.bin'])
+    for (const file of ['../other/model.onnx', '/etc/passwd', 'a/../../b.onnx', 'model.bin']) {
       await expect(check({ file })).rejects.toThrow(
         `${place}/file: must be the path of an .onnx file`,
       )
+    }
   })
 })

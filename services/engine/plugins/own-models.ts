@@ -22,11 +22,12 @@ export async function assertOwnModels({
       const actual = await hashFile(join(folder, file)).catch(cause => {
         throw syntaxError(`${pointer}/file`, `the package does not contain ${file}`, { cause })
       })
-      if (actual !== sha256)
+      if (actual !== sha256) {
         throw syntaxError(
           `${pointer}/sha256`,
           `${file} has the SHA-256 ${actual}, not the one of the model ${name}: run eyrie plugin generate, and check where the file comes from`,
         )
+      }
     }
   }
 }

@@ -72,8 +72,9 @@ function readDigests(file: string, log: Log): Digests {
   try {
     return parseAs(digestFile, JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       log.error({ file, reason: (error as Error).message }, 'failed to read digests of plugins')
+    }
     return {}
   }
 }

@@ -44,8 +44,9 @@ async function listUsers(name: string): Promise<Record<string, number[] | undefi
 }
 
 it('pipelines run the version that they pin, the newest that begins so, or the active one', async () => {
-  for (const version of ['1.2.0', '1.2.3', '1.10.0', '2.0.0', '2.1.0-beta.1'])
+  for (const version of ['1.2.0', '1.2.3', '1.10.0', '2.0.0', '2.1.0-beta.1']) {
     await upload('pinned', version)
+  }
   const ids: Record<string, number> = {}
   for (const name of [
     'pinned',

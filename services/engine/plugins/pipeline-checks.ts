@@ -85,20 +85,22 @@ export function createPipelineChecks({
     const followers = findUsingPipelines(plugin, configured.pipelines, new ElementIndex(next))
     if (followers.length === 0) return
     const missing = grants.findMissing(plugin)
-    if (missing.length > 0)
+    if (missing.length > 0) {
       throw new EyrieError(
         'conflict',
         `pipelines ${followers.join(', ')} pin the beginning of version ${plugin.version}, ` +
           `which asks for more than was granted: ${formatRequested(missing)}. Pin the whole version in them first`,
       )
+    }
     assertRemainValid(configured, next, plugin.version)
   }
 
   const assertEditsValid: PipelineChecks['assertEditsValid'] = ({ sources }, next, edits = []) => {
     const ids = new Set(sources.map(({ id }) => id))
     const catalog = createCatalogFor(new ElementIndex(next))
-    for (const [index, { elements }] of edits.entries())
+    for (const [index, { elements }] of edits.entries()) {
       checkElements(elements, catalog, `/pipelines/${index}/elements`, listSourceIds(ids))
+    }
   }
 
   return { assertRemainValid, assertFollowersAccept, assertEditsValid }

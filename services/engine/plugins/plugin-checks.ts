@@ -96,15 +96,17 @@ export function assertCanRunInShadow(
   { name, version, origin }: KnownPlugin,
   active: KnownPlugin,
 ): void {
-  if (version === active.version && origin === active.origin)
+  if (version === active.version && origin === active.origin) {
     throw new EyrieError(
       'conflict',
       `version ${version} of ${name} is active already: run another one in shadow`,
     )
+  }
   // Versions that were not uploaded run in the engine itself, where they could have effects.
-  if (origin !== 'uploaded')
+  if (origin !== 'uploaded') {
     throw new EyrieError(
       'conflict',
       `version ${version} of ${name} was not uploaded, and only uploaded versions run in shadow`,
     )
+  }
 }

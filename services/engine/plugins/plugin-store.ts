@@ -208,8 +208,9 @@ function readSelection(file: string, log: Log): InstalledPlugins['selected'] {
 function warnOfMissingVersions(installed: InstalledPlugins, log: Log): void {
   for (const [plugin, version] of Object.entries(installed.selected)) {
     const active = findActiveVersion(installed, plugin)?.version ?? 'none'
-    if (active !== version)
+    if (active !== version) {
       log.warn({ plugin, version, active }, 'selected plugin version is not installed')
+    }
   }
 }
 

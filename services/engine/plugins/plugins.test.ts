@@ -190,11 +190,12 @@ describe('plugin version switch', () => {
       code: 'id',
       reason: 'plugin probe has no version 2.0.0; available: 1.0.0',
     })
-    for (const path of ['/plugins/nothing', '/plugins/UPPER', '/plugins/..%2fprobe'])
+    for (const path of ['/plugins/nothing', '/plugins/UPPER', '/plugins/..%2fprobe']) {
       expect(await call('PUT', path, { version: '1.0.0' })).toMatchObject({
         status: 404,
         body: { code: 'id' },
       })
+    }
     expect((await use('probe', 'newest')).body.code).toBe('syntax')
   })
 

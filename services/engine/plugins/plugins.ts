@@ -174,12 +174,13 @@ export function createPlugins({
     const { name, version } = plugin
     const existing = listVersions(installed, name).find(candidate => candidate.version === version)
     if (existing && (await isIdentical(existing, plugin))) return false
-    if (existing && !isDevelopmentVersion(version))
+    if (existing && !isDevelopmentVersion(version)) {
       throw new EyrieError(
         'conflict',
         `version ${version} of ${name} already exists with different content: upload it as another version, ` +
           `or as a development version such as ${version}-dev, which later uploads replace`,
       )
+    }
 
     const policy = trust.policy()
     assertAccepted({ name, version, claim }, policy)
@@ -215,18 +216,20 @@ export function createPlugins({
    */
   async function replace(existing: KnownPlugin, plugin: KnownPlugin): Promise<true> {
     const { name, version, origin } = existing
-    if (origin !== 'uploaded')
+    if (origin !== 'uploaded') {
       throw new EyrieError(
         'conflict',
         `version ${version} of ${name} was not uploaded: change its files in ${existing.folder}`,
       )
+    }
     assertIsolated(sandboxes)
     await inspectElements(plugin, stopping.signal)
 
     const installed = store.installed()
     const plugins = installed.plugins.map(other => (other === existing ? plugin : other))
-    if (isActiveVersion(installed, existing))
+    if (isActiveVersion(installed, existing)) {
       assertNoElementCollision({ ...installed, plugins }, plugin)
+    }
     await configuration.runExclusive(async configured => {
       checks.assertRemainValid(configured, { ...installed, plugins }, version)
       await store.replace(existing, plugin)

@@ -33,9 +33,11 @@ afterAll(async () => {
   rmSync(data, { recursive: true })
 })
 afterEach(async () => {
-  for (const name of await uploadedNames())
-    for (const { version, origin } of (await call('GET', `/plugins/${name}`)).body.versions)
+  for (const name of await uploadedNames()) {
+    for (const { version, origin } of (await call('GET', `/plugins/${name}`)).body.versions) {
       if (origin === 'uploaded') await call('DELETE', `/plugins/${name}/${version}`)
+    }
+  }
   const { publishers, exceptions } = (await call('GET', '/plugin-trust')).body
   for (const { key } of publishers) await call('DELETE', `/plugin-trust/publishers/${key}`)
   for (const name of exceptions) await call('DELETE', `/plugin-trust/exceptions/${name}`)
@@ -196,8 +198,9 @@ describe('an engine whose owner trusts a publisher', () => {
       status: 200,
     })
     expect(await uploadVersion('2.1.0', beta)).toMatchObject({ status: 201 })
-    for (const version of ['2.1.0', '1.0.0'])
+    for (const version of ['2.1.0', '1.0.0']) {
       expect(await use(version)).toMatchObject({ status: 200 })
+    }
     // Another key of the same publisher, whom the owner has named so.
     const renewed = createPublisher('anything')
     await setTrust(renewed, 'trusted', 'Acme Vision')

@@ -50,18 +50,20 @@ export async function unpackPackage(
     let entryCount = 0
     for await (const entry of entries) {
       const { name, type } = entry.header
-      if (type !== 'file' && type !== 'directory')
+      if (type !== 'file' && type !== 'directory') {
         throw syntaxError(
           '',
           `${quote(name)} is a ${type}: a package may contain only files and folders`,
         )
+      }
 
       entryCount++
-      if (entryCount > limits.files)
+      if (entryCount > limits.files) {
         throw new EyrieError(
           'size',
           `the package contains more than ${limits.files} files and folders`,
         )
+      }
 
       const path = join(target, normalizeName(name))
       if (type === 'file') {
@@ -87,9 +89,11 @@ function createByteLimit(maxBytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _, done: TransformCallback) {
       byteCount += chunk.length
-      if (byteCount > maxBytes)
+      if (byteCount > maxBytes) {
         done(new EyrieError('size', `the unpacked package is larger than ${formatBytes(maxBytes)}`))
-      else done(null, chunk)
+      } else {
+        done(null, chunk)
+      }
     },
   })
 }
@@ -103,11 +107,13 @@ function normalizeName(name: string): string {
   const segments = withoutTrailingSlash.split('/').filter(segment => segment !== '.')
   const isValidSegment = (segment: string) =>
     segment !== '' && segment !== '..' && !FORBIDDEN_CHARACTERS.test(segment)
-  if (!segments.every(isValidSegment))
+  if (!segments.every(isValidSegment)) {
     throw syntaxError('', `${quote(name)} is not a valid path inside the package`)
+  }
 
-  if (Buffer.byteLength(name) > MAX_NAME_BYTES || segments.length > MAX_DEPTH)
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES || segments.length > MAX_DEPTH) {
     throw syntaxError('', `the path ${quote(name)} is too long or too deep`)
+  }
   return segments.join('/')
 }
 
@@ -131,8 +137,9 @@ async function writeFile(path: string, content: AsyncIterable<unknown>): Promise
 function toUnpackError(error: NodeJS.ErrnoException): Error {
   if (error instanceof EyrieError) return error
   if (error.code === 'ENOSPC') return error
-  if (error.code === 'EEXIST' || error.code === 'ENOTDIR' || error.code === 'EISDIR')
+  if (error.code === 'EEXIST' || error.code === 'ENOTDIR' || error.code === 'EISDIR') {
     return syntaxError('', 'the package contains two entries with the same name', { cause: error })
+  }
   return syntaxError('', `the package is not a complete gzipped tar archive: ${error.message}`, {
     cause: error,
   })
@@ -143,8 +150,9 @@ async function findPluginFolder(folder: string): Promise<string> {
 
   const [subFolder, ...otherNames] = await readdir(folder)
   const isOnlyEntry = subFolder !== undefined && otherNames.length === 0
-  if (isOnlyEntry && existsSync(join(folder, subFolder, 'plugin.json')))
+  if (isOnlyEntry && existsSync(join(folder, subFolder, 'plugin.json'))) {
     return join(folder, subFolder)
+  }
 
   throw syntaxError(
     '',

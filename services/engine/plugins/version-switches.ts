@@ -119,8 +119,9 @@ export function createVersionSwitches({
     { version, grant }: Pick<PluginSwitch, 'version' | 'grant'>,
   ): KnownPlugin {
     const plugin = getVersion(store.installed(), name, version)
-    if (plugin.origin === 'uploaded')
+    if (plugin.origin === 'uploaded') {
       assertMayRun({ name, version, claim: readClaim(plugin) }, trust.policy())
+    }
     if (!grant) grants.assertGranted(plugin)
     return plugin
   }
@@ -251,10 +252,11 @@ export function createVersionSwitches({
     mutex.runExclusive(async () => {
       for (const [name, { to, pipelines: changed }] of history.listUnfinished()) {
         const isSelected = findActiveVersion(store.installed(), name)?.version === to
-        if (isSelected)
+        if (isSelected) {
           await configuration.runExclusive(async ({ pipelines }) =>
             repeatChanges(pipelines, changed),
           )
+        }
         await history.endUnfinished(name)
       }
     })
@@ -302,13 +304,14 @@ export function createVersionSwitches({
   const acceptShadow: VersionSwitches['acceptShadow'] = (name, { force = false }, client) =>
     mutex.runExclusive(async () => {
       const { version, verdict, findings } = getShadow(name)
-      if (!force && (verdict === 'worse' || verdict === 'unknown'))
+      if (!force && (verdict === 'worse' || verdict === 'unknown')) {
         throw new EyrieError(
           'conflict',
           verdict === 'unknown'
             ? `version ${version} of ${name} has processed no frame in shadow${findings.length > 0 ? ` (${findings.join('; ')})` : ''}: run it on a channel that has frames, or accept it with force`
             : `version ${version} of ${name} did worse in shadow: ${findings.join('; ')}. To accept it nevertheless, use force`,
         )
+      }
       shadows.end(name)
       return switchTo(name, { version }, client)
     })

@@ -44,10 +44,13 @@ export function createPublishPipeline(steps: PublishSteps): Publisher {
     publish(draft: MessageDraft): void {
       annotateRecording(draft)
       if (draft.kind === 'frame') frameHistory?.add(draft)
-      if (draft.kind === 'event' && eventPictures) eventPictures.publish(draft, output)
-      else if (draft.kind === 'count' && eventPictures)
+      if (draft.kind === 'event' && eventPictures) {
+        eventPictures.publish(draft, output)
+      } else if (draft.kind === 'count' && eventPictures) {
         eventPictures.publishAfterEvents(draft, output)
-      else output.publish(draft)
+      } else {
+        output.publish(draft)
+      }
     },
   }
 }

@@ -48,8 +48,9 @@ export function createRecordingAnnotator(
   function toAnnotation(draft: MessageDraft, source: number): Annotation | undefined {
     const { channel, pts, time } = draft
     if (channel === null || pts === null) return undefined
-    if (draft.kind === 'event')
+    if (draft.kind === 'event') {
       return { type: 'event', source, channel, pts, time, data: draft.data }
+    }
     if (draft.kind !== 'frame') return undefined
 
     const { objects, counters } = draft.data

@@ -111,8 +111,9 @@ describe('pipeline fed by another pipeline', { timeout: LIMIT_MS }, () => {
   it('receives the objects even without pictures', async () => {
     await test.runtime.apply(chained('none', 'object-tracking'))
     await vi.waitUntil(() => common(2).length >= 15, PATIENCE)
-    for (const [seen, sent] of common(2))
+    for (const [seen, sent] of common(2)) {
       if (seen) expect(seen).toMatchObject({ x: expect.closeTo(sent!.x, 1) })
+    }
     const tracked = test
       .getPublished('frame', 2)
       .flatMap(({ data }) => data.objects.map(({ track }) => track))

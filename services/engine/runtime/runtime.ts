@@ -336,8 +336,9 @@ export class Runtime {
     source: number,
   ): unknown {
     const { name } = parseElementReference(reference)
-    if (!config || !this.#options.elements.get(reference)?.isKeyedBySource)
+    if (!config || !this.#options.elements.get(reference)?.isKeyedBySource) {
       return { name, args, config }
+    }
 
     // The keys are omitted, because the other sources in a key such as `1,2` do not affect this
     // source.

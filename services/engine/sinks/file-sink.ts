@@ -43,8 +43,9 @@ export class FileSink implements Sink {
   }
 
   write(record: SinkRecord): void {
-    for (const line of this.#toLines(record))
+    for (const line of this.#toLines(record)) {
       this.#enqueue(Buffer.from(`${JSON.stringify(line)}\n`))
+    }
   }
 
   /** Resolves when all queued lines have been written or the disk has failed. */

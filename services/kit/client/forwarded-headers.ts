@@ -27,14 +27,16 @@ export function parseForwardedHeaders(headers: IncomingHttpHeaders): ForwardedRe
   const xForwarded = readXForwarded(headers)
   // The proxy sets one of these headers. The other one is from its client, who may have invented
   // it.
-  if (forwarded.nodes.length > 0 && xForwarded.nodes.length > 0)
+  if (forwarded.nodes.length > 0 && xForwarded.nodes.length > 0) {
     throw createProxyError(
       'sends both X-Forwarded-For and Forwarded: remove the one that it does not set itself',
     )
+  }
 
   const { nodes, protocol, host } = forwarded.nodes.length > 0 ? forwarded : xForwarded
-  if (nodes.length === 0)
+  if (nodes.length === 0) {
     throw createProxyError('does not send the address of its client in X-Forwarded-For')
+  }
   return { addresses: nodes.map(parseNode), protocol: parseProtocol(protocol), host }
 }
 

@@ -55,8 +55,9 @@ function findClient({ headers, socket }: IncomingMessage, trusted: TrustedProxie
   if (!trusted.includes(peer.address)) throw createUntrustedError(peer.address, forwardingHeaders)
 
   const { addresses, protocol = peer.protocol, host = peer.host } = parseForwardedHeaders(headers)
-  if (!URL.canParse(`http://${host}`))
+  if (!URL.canParse(`http://${host}`)) {
     throw createProxyError(`names the host "${host}", which is not valid`)
+  }
   return {
     address: findFirstUntrusted(addresses, trusted),
     protocol,
@@ -88,8 +89,9 @@ function createDirectClient(
 function findFirstUntrusted(addresses: readonly string[], trusted: TrustedProxies): string {
   const address =
     addresses.findLast(candidate => !trusted.includes(candidate)) ?? addresses[0] ?? ''
-  if (!isIP(address))
+  if (!isIP(address)) {
     throw createProxyError(`names its client "${address}", which is no IP address`)
+  }
   return toPlainAddress(address)
 }
 

@@ -85,11 +85,13 @@ export function createEgressPolicy(
     const isOwnService = ownPorts.has(port) && isOwnAddress(address)
     if (isExcepted(address, port, isOwnService)) return
 
-    if (isOwnService)
+    if (isOwnService) {
       throw createDenial(purpose, { address, port, host }, 'a service of this appliance')
+    }
     const kind = findKind(address)
-    if (DENIED_KINDS[purpose].includes(kind))
+    if (DENIED_KINDS[purpose].includes(kind)) {
       throw createDenial(purpose, { address, port, host }, `a ${kind} address`)
+    }
   }
 }
 

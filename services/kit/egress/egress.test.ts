@@ -61,15 +61,17 @@ describe('the rules for outgoing connections', () => {
     '2002:a9fe:a9fe::1',
     'fd00:ec2::254',
   ])('deny the metadata address %s for every purpose', address => {
-    for (const purpose of EGRESS_PURPOSES)
+    for (const purpose of EGRESS_PURPOSES) {
       expect(findDenial(purpose, address, 80)).toContain('metadata address')
+    }
   })
 
   it.each(['169.254.7.7', 'fe80::7', 'fe80::7%lo', '::ffff:169.254.7.7', '224.0.0.1', 'ff02::1'])(
     'deny %s for every purpose',
     address => {
-      for (const purpose of EGRESS_PURPOSES)
+      for (const purpose of EGRESS_PURPOSES) {
         expect(findDenial(purpose, address, 554)).toMatch(/link-local|multicast/)
+      }
     },
   )
 
@@ -86,10 +88,13 @@ describe('the rules for outgoing connections', () => {
     expect(findDenial('engine', address, 9000)).toContain('loopback address')
     expect(findDenial('camera', address, 9000)).toBeUndefined()
     expect(findDenial('sink', address, 9000)).toBeUndefined()
-    for (const purpose of EGRESS_PURPOSES)
-      for (const port of [8080, 8100, 8200])
-        if (purpose !== 'engine' || address !== '127.0.0.1' || port === 8080)
+    for (const purpose of EGRESS_PURPOSES) {
+      for (const port of [8080, 8100, 8200]) {
+        if (purpose !== 'engine' || address !== '127.0.0.1' || port === 8080) {
           expect(findDenial(purpose, address, port)).toContain('a service of this appliance')
+        }
+      }
+    }
   })
 
   it.each([
@@ -110,15 +115,17 @@ describe('the rules for outgoing connections', () => {
 
   it('deny the ports of the appliance on the addresses of its network interfaces', () => {
     const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
-    for (const { address } of addresses)
+    for (const { address } of addresses) {
       expect(findDenial('camera', address, 8100)).toContain('a service of this appliance')
+    }
     expect(findDenial('camera', '192.0.2.1', 8100)).toBeUndefined()
   })
 
   it('follow the configured ports and addresses of the services', () => {
     const env = { EYRIE_ENGINE_PORT: '9100', EYRIE_MEDIA_URL: 'http://localhost:9200' }
-    for (const port of [9100, 9200])
+    for (const port of [9100, 9200]) {
       expect(findDenial('camera', '127.0.0.1', port, env)).toContain('a service of this appliance')
+    }
     expect(findDenial('camera', '127.0.0.1', 8100, env)).toBeUndefined()
   })
 

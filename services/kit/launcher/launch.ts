@@ -116,8 +116,9 @@ export function launchNode(
 }
 
 async function readReport(child: ChildProcess, descriptor: number): Promise<LaunchReport> {
-  if (child.pid === undefined)
+  if (child.pid === undefined) {
     return { error: `failed to start ${LAUNCHER}: "make setup" builds it` }
+  }
   // The launcher may be killed at any time.
   const text = await readText((child.stdio as readonly unknown[])[descriptor] as Readable).catch(
     () => '',

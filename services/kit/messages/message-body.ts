@@ -23,11 +23,12 @@ export function createMessageBody(delivery: ClaimedDelivery, context: BodyContex
     action_payload: actionPayload = '',
     action_is_auto_payload: actionIsAutoPayload = false,
   } = delivery.request.action
-  if (actionPayload === '' || actionIsAutoPayload)
+  if (actionPayload === '' || actionIsAutoPayload) {
     return {
       content: JSON.stringify(createCloudEvent(delivery, context)),
       type: 'application/cloudevents+json',
     }
+  }
   const isJson = /^\s*[[{]/.test(actionPayload)
   return { content: actionPayload, type: isJson ? 'application/json' : 'text/plain; charset=utf-8' }
 }
@@ -100,8 +101,9 @@ function createPictureFields(delivery: ClaimedDelivery, base: string, picture: B
     delivery.picture === null ||
     notificationUuid === null ||
     channelId === null
-  )
+  ) {
     return {}
+  }
   const query = new URLSearchParams({ channel_id: channelId, notification_uuid: notificationUuid })
   return { image_url: `${base}/api/v1/notification/image?${query}` }
 }

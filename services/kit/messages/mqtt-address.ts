@@ -28,10 +28,11 @@ export function parseMqttAddress(action: AlertAction): MqttAddress {
   } = action
   const url = URL.parse(actionUrl)
   const defaultPort = url && DEFAULT_PORTS[url.protocol]
-  if (!url || !defaultPort || url.hostname === '')
+  if (!url || !defaultPort || url.hostname === '') {
     throw new InvalidActionError(
       'action_url is not the address of a topic: use mqtt://host/topic, or mqtts://host/topic for TLS',
     )
+  }
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port) || defaultPort,
@@ -48,16 +49,18 @@ export function parseMqttAddress(action: AlertAction): MqttAddress {
  * topics become underscores.
  */
 function parseTopic({ href, pathname }: URL): string {
-  if (/[?#]/.test(href) || pathname.includes('+'))
+  if (/[?#]/.test(href) || pathname.includes('+')) {
     throw new InvalidActionError(
       'the topic in action_url must not contain ?, # or +: messages go to one topic',
     )
+  }
   const levels = pathname.slice(1).split('/')
   const topic = levels.map(level => decodeLevel(level).replace(/[/+#\0]/g, '_')).join('/')
-  if (topic === '' || Buffer.byteLength(topic) > MAX_TOPIC_BYTES)
+  if (topic === '' || Buffer.byteLength(topic) > MAX_TOPIC_BYTES) {
     throw new InvalidActionError(
       'action_url has no topic, or a topic that is too long: use mqtt://host/topic',
     )
+  }
   return topic
 }
 

@@ -30,8 +30,9 @@ export function createWebhookRequest(
 ): WebhookRequest {
   const { action } = delivery.request
   const method = (action.action_method || 'POST').toUpperCase()
-  if (!METHODS.includes(method))
+  if (!METHODS.includes(method)) {
     throw new InvalidActionError(`action_method is ${method}: use one of ${METHODS.join(', ')}`)
+  }
 
   const body = method === 'GET' ? undefined : createMessageBody(delivery, context)
   const token = action.action_access_token ?? ''
@@ -60,10 +61,11 @@ function createUrl({
   const url = URL.parse(
     hasScheme ? actionUrl : `${actionIsSecure ? 'https' : 'http'}://${actionUrl}`,
   )
-  if (!url || !/^https?:$/.test(url.protocol))
+  if (!url || !/^https?:$/.test(url.protocol)) {
     throw new InvalidActionError(
       'action_url is not the address of a web server: use https://host/path',
     )
+  }
   for (const [name, value] of new URLSearchParams(actionQuery)) url.searchParams.append(name, value)
   return url
 }
@@ -97,10 +99,12 @@ function parseHeaders(text: string): Record<string, string> {
   for (const line of lines) {
     const [, originalName = '', value = ''] = HEADER_LINE.exec(line) ?? []
     const name = originalName.toLowerCase()
-    if (name === '' || INVALID_IN_VALUE.test(value))
+    if (name === '' || INVALID_IN_VALUE.test(value)) {
       throw new InvalidActionError('action_header has a line that is not a header: use Name: value')
-    if (RESERVED_HEADERS.includes(name))
+    }
+    if (RESERVED_HEADERS.includes(name)) {
       throw new InvalidActionError(`action_header must not set ${name}: the connection does`)
+    }
     headers[name] = value
   }
   return headers

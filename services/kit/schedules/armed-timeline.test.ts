@@ -9,12 +9,13 @@ describe('the rules of schedules', () => {
       [],
       [rule([])],
       [rule([], { exceptions: [{ exception_type: 'disarm', events: [] }] })],
-    ])
+    ]) {
       expect(createArmedTimeline(rules, 'Europe/Berlin').stateAt(0)).toMatchObject({
         isArmed: true,
         scheduleIds: [],
         nextChange: undefined,
       })
+    }
   })
 
   it('arm during a window that ends after midnight on the days on which it starts', () => {
@@ -129,7 +130,7 @@ describe('the rules of schedules', () => {
   })
 
   it('never arm by a cron schedule that only deactivates or whose date does not exist', () => {
-    for (const occurrence of [cron('', '0 8 * * *'), cron('0 0 30 2 *', '0 8 * * *')])
+    for (const occurrence of [cron('', '0 8 * * *'), cron('0 0 30 2 *', '0 8 * * *')]) {
       expect(
         createArmedTimeline([rule([occurrence])], 'UTC').stateAt(Date.parse('2026-06-01')),
       ).toEqual({
@@ -137,6 +138,7 @@ describe('the rules of schedules', () => {
         scheduleIds: [],
         nextChange: undefined,
       })
+    }
   })
 
   it('remain armed after the last event of a cron schedule that only activates', () => {

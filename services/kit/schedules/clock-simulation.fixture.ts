@@ -39,8 +39,9 @@ export function readClock(zone: string, from: string, to: string): ClockReadings
   for (let hour = 0; hour < count; hour += HOUR_MINUTES) {
     const next = read(first + hour + HOUR_MINUTES)
     const isEven = next - start === HOUR_MINUTES
-    for (let i = hour; i < Math.min(hour + HOUR_MINUTES, count); i += 1)
+    for (let i = hour; i < Math.min(hour + HOUR_MINUTES, count); i += 1) {
       walls[i] = isEven ? start + i - hour : read(first + i)
+    }
     start = next
   }
   return { first, walls }
@@ -58,8 +59,9 @@ export function simulateWindows(
   const latest = new Int32Array(walls.length)
   const earliest = new Int32Array(walls.length)
   for (let i = 0; i < walls.length; i += 1) latest[i] = Math.max(walls[i]!, latest[i - 1] ?? 0)
-  for (let i = walls.length - 1; i >= 0; i -= 1)
+  for (let i = walls.length - 1; i >= 0; i -= 1) {
     earliest[i] = Math.min(walls[i]!, earliest[i + 1] ?? Number.MAX_SAFE_INTEGER)
+  }
 
   const states = new Uint8Array(walls.length)
   const firstDay = Math.floor(walls[0]! / DAY_MINUTES) - 2
@@ -123,11 +125,12 @@ export function simulateCron(
   for (let i = 0; i < walls.length; i += 1) {
     const now = walls[i]!
     // Fixed jobs of skipped minutes run now, and fixed jobs of repeated minutes have run already.
-    for (let minute = Math.min(reached + 1, now); minute <= now; minute += 1)
+    for (let minute = Math.min(reached + 1, now); minute <= now; minute += 1) {
       for (const job of jobs) {
         const isDue = job.isWildcard ? minute === now : minute > reached
         if (isDue && job.matches(minute)) state = job.arms
       }
+    }
     reached = Math.max(reached, now)
     states[i] = Number(state)
   }
@@ -194,7 +197,8 @@ function parseField(field: string): (value: number) => boolean {
 /** Returns the times at which a state changes, in epoch ms. */
 export function listChanges({ first }: ClockReadings, states: Uint8Array): number[] {
   const changes = []
-  for (let i = 1; i < states.length; i += 1)
+  for (let i = 1; i < states.length; i += 1) {
     if (states[i] !== states[i - 1]) changes.push((first + i) * MINUTE_MS)
+  }
   return changes
 }

@@ -41,8 +41,9 @@ export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Ti
   // the days between them.
   const limits = readLimits(occurrence)
   const wholeDays = { isOnWeekday, startMs: 0, endMs: DAY_MS }
-  if (isAllDay)
+  if (isAllDay) {
     return createDailyTimeline({ ...wholeDays, limits: roundToDays(limits, zone) }, zone)
+  }
   if (days === '') return createPeriodTimeline([limits])
   return createDailyTimeline({ ...wholeDays, limits }, zone)
 }

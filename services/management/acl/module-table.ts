@@ -60,8 +60,9 @@ export function parseModules(
   roleKeys: readonly string[],
 ): { modules: Module[]; components: Component[] } {
   const body = rows.filter((row, index) => index > 0 || !isHeader(row))
-  if (body.length === 0)
+  if (body.length === 0) {
     throw fieldError('modulefile', 'has no rows, which would delete all modules')
+  }
 
   const table: ModuleTable = {
     moduleKeys: listModuleKeys(body),
@@ -70,8 +71,9 @@ export function parseModules(
   }
   const errors: FieldErrors['fields'] = []
   for (const row of body) {
-    for (const [column, reason] of parseRow(table, row, roleKeys))
+    for (const [column, reason] of parseRow(table, row, roleKeys)) {
       errors.push({ field: `modulefile.${row.number}.${column}`, reason })
+    }
   }
   if (errors.length > 0) throw fieldErrors(errors.slice(0, MAX_ERRORS))
 
@@ -97,10 +99,12 @@ function parseRow(table: ModuleTable, row: Row, roleKeys: readonly string[]): Ma
   }
 
   const fields = toFields(row)
-  if (row.cells.length > COLUMNS.length)
+  if (row.cells.length > COLUMNS.length) {
     report('row', `has ${row.cells.length} columns, at most ${COLUMNS.length} are allowed`)
-  for (const column of COLUMNS)
+  }
+  for (const column of COLUMNS) {
     if (!isStorable(fields[column])) report(column, 'must not contain the character NUL')
+  }
   if (fields.name === '') report('name', 'must not be empty')
 
   const roles = parseRoles(fields.role, roleKeys, report)
@@ -131,8 +135,9 @@ function parseModule(
   if (key === '') report('key', 'must not be empty')
   if (key.length > MAX_KEY_LENGTH) report('key', `has more than ${MAX_KEY_LENGTH} characters`)
   if (modules.has(key)) report('key', `duplicate module ${key}`)
-  if (moduleKey !== '' && moduleKey !== key)
+  if (moduleKey !== '' && moduleKey !== key) {
     report('module_key', 'must be empty or equal to the key in the row of a module')
+  }
   modules.set(key, { module_key: key, module_name: name, module_path: path, roles })
 }
 
@@ -143,8 +148,9 @@ function parseComponent(
   report: Report,
 ): void {
   const componentKey = Number(key)
-  if (!/^\d+$/.test(key) || componentKey > MAX_INTEGER)
+  if (!/^\d+$/.test(key) || componentKey > MAX_INTEGER) {
     report('key', `must be a whole number up to ${MAX_INTEGER} in the row of a component`)
+  }
   if (path !== '') report('path', 'must be empty in the row of a component')
   const id = `${moduleKey} ${componentKey}`
   if (components.has(id)) report('key', `duplicate component ${key} of the module ${moduleKey}`)

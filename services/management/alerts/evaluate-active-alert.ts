@@ -23,13 +23,14 @@ export function evaluateActiveAlert(alert: ActiveAlert, trigger: AlertTrigger): 
   const { fires, holds } = evaluateAlert(alert, previous, trigger)
   const releasedAt = holds ? undefined : findReleaseTime(alert, trigger)
   const hasChanged = fires || holds !== previous.holds || releasedAt !== previous.releasedAt
-  if (hasChanged)
+  if (hasChanged) {
     alert.state = {
       firedAt: fires ? timeMs : previous.firedAt,
       holds,
       evaluatedAt: Math.max(timeMs, previous.evaluatedAt ?? timeMs),
       releasedAt,
     }
+  }
   return { fires, hasChanged, previousReleasedAt: previous.releasedAt }
 }
 

@@ -37,11 +37,12 @@ describe('alert condition', () => {
   })
 
   it('never holds without a statistic', () => {
-    for (const condition of ['gt', 'gte', 'lt', 'lte', 'eq', 'ne'] as const)
+    for (const condition of ['gt', 'gte', 'lt', 'lte', 'eq', 'ne'] as const) {
       expect(evaluateAlert({ ...over5, condition }, initial, tick(undefined))).toEqual({
         fires: false,
         holds: false,
       })
+    }
   })
 })
 

@@ -79,8 +79,9 @@ async function evaluateAlerts(
       const statistic = statistics.get(alert)
       const evaluation = evaluateActiveAlert(alert, { cause: 'time', timeMs, statistic })
       const { fires, hasChanged, previousReleasedAt } = evaluation
-      if (fires && statistic !== undefined)
+      if (fires && statistic !== undefined) {
         fired.push({ alert, timeMs, value: statistic, previousReleasedAt, frame: undefined })
+      }
       if (hasChanged) changed.push(alert)
     }
   }

@@ -46,8 +46,9 @@ describe('alert evaluation by messages', () => {
     const factory = createMessageFactory()
     const messages = createCrossings(factory, 12)
     await fixture.consume([factory.hello()])
-    for (let from = 0; from < messages.length; from += size)
+    for (let from = 0; from < messages.length; from += size) {
       await fixture.consume(messages.slice(from, from + size))
+    }
     // The window of sixty seconds contains six of them.
     const values = (await fixture.readNotifications()).map(
       ({ notification_time: notificationTime, value }) => [

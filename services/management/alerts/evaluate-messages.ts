@@ -139,8 +139,9 @@ function evaluateGroup(
       }
       const evaluation = evaluateActiveAlert(alert, { cause: 'message', timeMs, statistic })
       const { fires, previousReleasedAt } = evaluation
-      if (fires && statistic !== undefined)
+      if (fires && statistic !== undefined) {
         fired.push({ alert, timeMs, value: statistic, previousReleasedAt, frame })
+      }
     }
   }
   return fired

@@ -103,7 +103,7 @@ export async function storeNotifications(
     })
 
     const decision = gate.decide(incident, alert, timeMs)
-    for (const request of requests)
+    for (const request of requests) {
       deliveries.push({
         kind: 'notification',
         alert_id,
@@ -114,6 +114,7 @@ export async function storeNotifications(
         awaitsPicture: isFetching && containsPicture(request, smtpAttachment),
         suppression: await decision.findSuppression(request),
       })
+    }
     // After the decision, which depends on earlier notifications of the incident only.
     if (decision.isNotified) incidents.markNotified(incident, alert, timeMs)
   }

@@ -96,9 +96,10 @@ function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArch
 export async function assertOwnSpace(data: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(data)
   const freeBytes = bavail * bsize
-  if (freeBytes < bytes)
+  if (freeBytes < bytes) {
     throw new Error(
       `the backup needs about ${formatBytes(bytes)}, and the disk of ${data} has only ` +
         `${formatBytes(freeBytes)} left: free some space`,
     )
+  }
 }

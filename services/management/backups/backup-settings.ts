@@ -64,8 +64,9 @@ export async function updateBackupSettings(
   const updated = { ...stored, ...changes }
   const { backup_s3_secret_key: newKey = REDACTED } = changes
   const retainsKey = newKey === REDACTED && stored.backup_s3_secret_key !== ''
-  if (retainsKey && updated.backup_s3_endpoint !== stored.backup_s3_endpoint)
+  if (retainsKey && updated.backup_s3_endpoint !== stored.backup_s3_endpoint) {
     throw fieldError('backup_s3_secret_key', 'must be sent again, because the endpoint changes')
+  }
 
   const { backup_target: backupTarget } = updated
   const missing = REQUIRED[backupTarget].find(name => updated[name] === '')

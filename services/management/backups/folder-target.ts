@@ -64,12 +64,14 @@ async function assertUsable(folder: string): Promise<void> {
 
 /** Deletes the files that earlier runs have not finished. */
 async function removeUnfinished(folder: string): Promise<void> {
-  for (const name of await readdir(folder))
+  for (const name of await readdir(folder)) {
     if (
       name.endsWith(UNFINISHED) &&
       parseBackupTime(name.slice(0, -UNFINISHED.length)) !== undefined
-    )
+    ) {
       await rm(join(folder, name), { force: true })
+    }
+  }
 }
 
 const createSpaceError = (folder: string, bytes: number, freeBytes: number) =>

@@ -37,8 +37,9 @@ async function storeBackup(environment: Environment): Promise<unknown> {
       )
       const run = { run_id: v7(), limitMs: LIMIT_MS, waitMs: LIMIT_MS }
       const job = await runner.run(database, 'backup', run)
-      if (job.run_id !== run.run_id)
+      if (job.run_id !== run.run_id) {
         throw new Error('another backup is in progress: wait until it has finished')
+      }
       if (job.job_state !== 'succeeded') throw new Error(job.job_message)
       return job
     } finally {

@@ -70,8 +70,9 @@ export function createS3Client(options: S3Options): SendToS3 {
     const text = await response.text()
     // An error can follow the status 200, because the storage answers before a
     // multipart upload is complete.
-    if (!response.ok || text.includes('<Error>'))
+    if (!response.ok || text.includes('<Error>')) {
       throw explainAnswer(response.status, text, options)
+    }
     return { headers: response.headers, text }
   }
 }

@@ -44,16 +44,19 @@ export function createS3Target(options: S3TargetOptions): BackupTarget {
       const file = await open(path)
       try {
         const { size } = await file.stat()
-        if (size > partBytes)
+        if (size > partBytes) {
           await storeInParts(send, { bucket, key, file, size, partBytes, signal })
-        else await send({ method: 'PUT', key, body: await readPart(file, 0, size), signal })
+        } else {
+          await send({ method: 'PUT', key, body: await readPart(file, 0, size), signal })
+        }
 
         const { headers } = await send({ method: 'HEAD', key, signal })
         const storedSize = headers.get('content-length')
-        if (storedSize !== String(size))
+        if (storedSize !== String(size)) {
           throw new Error(
             `the bucket ${bucket} has stored ${storedSize} of ${size} bytes of ${name}: run the backup again`,
           )
+        }
       } finally {
         await file.close()
       }
@@ -80,8 +83,9 @@ async function storeInParts(send: SendToS3, options: LargeFile): Promise<void> {
   const { bucket, key, signal } = options
   const { text } = await send({ method: 'POST', key, query: { uploads: '' }, signal })
   const uploadId = readTag(text, 'UploadId')
-  if (!uploadId)
+  if (!uploadId) {
     throw new Error(`the bucket ${bucket} has not begun the upload: its answer has no UploadId`)
+  }
   try {
     const parts = await sendParts(send, options, uploadId)
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)

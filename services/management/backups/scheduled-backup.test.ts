@@ -124,8 +124,9 @@ describe('the settings of backups', () => {
     const { response: entries } = await management.call(managementRoutes.audit.list, {
       record: 'setting',
     })
-    for (const secret of ['very secret', passphrase])
+    for (const secret of ['very secret', passphrase]) {
       expect(JSON.stringify([rows, entries])).not.toContain(secret)
+    }
   })
 
   it.each([

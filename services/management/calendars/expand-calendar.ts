@@ -18,8 +18,9 @@ export function expandCalendar(ics: string, from: Date, until: Date): CalendarOc
 
   const events = Object.values(ical.sync.parseICS(ics)).filter(isEvent)
   if (events.length === 0) throw new Error('the file contains no events')
-  if (events.length > MAX_EVENTS)
+  if (events.length > MAX_EVENTS) {
     throw new Error(`the file has ${events.length} events, and at most ${MAX_EVENTS} are supported`)
+  }
 
   const occurrences: CalendarOccurrence[] = []
   for (const event of events) {
@@ -27,8 +28,9 @@ export function expandCalendar(ics: string, from: Date, until: Date): CalendarOc
     const instances = ical.expandRecurringEvent(event, { from, to: until, expandOngoing: true })
     const active = instances.filter(instance => instance.event.status !== 'CANCELLED')
     occurrences.push(...active.map(toOccurrence).filter(({ start, end }) => start < end))
-    if (occurrences.length > MAX_OCCURRENCES)
+    if (occurrences.length > MAX_OCCURRENCES) {
       throw new Error(`the events occur more than ${MAX_OCCURRENCES} times in the next years`)
+    }
   }
   return occurrences.toSorted((a, b) => (a.start < b.start ? -1 : 1))
 }
@@ -38,14 +40,17 @@ const isEvent = (component: CalendarComponent | undefined): component is VEvent 
 
 function assertSupported(event: VEvent): void {
   const name = `the event ${JSON.stringify(readSummary(event.summary))}`
-  if (!(event.start instanceof Date) || Number.isNaN(event.start.getTime()))
+  if (!(event.start instanceof Date) || Number.isNaN(event.start.getTime())) {
     throw new Error(`${name} has no valid DTSTART`)
-  if (event.rdate !== undefined)
+  }
+  if (event.rdate !== undefined) {
     throw new Error(
       `${name} has an RDATE, which is not supported: add an event for each of its dates`,
     )
-  if (event.start.tz && !isKnownZone(event.start.tz))
+  }
+  if (event.start.tz && !isKnownZone(event.start.tz)) {
     throw new Error(`${name} has the unknown time zone ${event.start.tz}`)
+  }
 }
 
 function isKnownZone(name: string): boolean {

@@ -13,7 +13,7 @@ export async function extendCalendars(database: Database, now: Date, log: Log): 
   const rows = await database.system('calendars', tx =>
     tx.select().from(calendar).where(lt(calendar.events_until, until)),
   )
-  for (const { calendar_id: calendarId, calendar_ics: calendarIcs } of rows)
+  for (const { calendar_id: calendarId, calendar_ics: calendarIcs } of rows) {
     try {
       const parsed = await parseCalendar(calendarIcs, now)
       await database.system('calendars', tx =>
@@ -23,4 +23,5 @@ export async function extendCalendars(database: Database, now: Date, log: Log): 
       // The stored occurrences remain, and the others are extended.
       log.warn({ err, calendar_id: calendarId }, 'failed to extend calendar')
     }
+  }
 }

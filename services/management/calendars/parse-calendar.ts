@@ -39,8 +39,9 @@ let pending = 0
  * if too many files are waiting.
  */
 export async function parseCalendar(ics: string, now: Date): Promise<ParsedCalendar> {
-  if (pending >= MAX_PENDING)
+  if (pending >= MAX_PENDING) {
     throw new EyrieError('unavailable', 'other calendars are being read: try again in a minute')
+  }
   const from = new Date(now.getTime() - PAST_MS)
   const eventsUntil = new Date(now.getTime() + FUTURE_MS)
   pending += 1
@@ -85,11 +86,13 @@ async function runProgram(ics: string, from: Date, until: Date): Promise<Program
     ended,
   ])
   // A signal ends the program when its time or its memory is used up.
-  if (signal)
+  if (signal) {
     return {
       problem: 'the recurrence rules of this file need too much time or memory: simplify them',
     }
-  if (output === '')
+  }
+  if (output === '') {
     throw new Error(`failed to run the program that reads calendars: ${errors.slice(0, 1000)}`)
+  }
   return JSON.parse(output)
 }

@@ -16,8 +16,9 @@ export async function createApplicationDatabase(administration: ConnectionTarget
     const [role] = await sql`select from pg_roles where rolname = ${APPLICATION_NAME}`
     if (!role) await sql`create role ${sql(APPLICATION_NAME)} login`
     const [database] = await sql`select from pg_database where datname = ${APPLICATION_NAME}`
-    if (!database)
+    if (!database) {
       await sql`create database ${sql(APPLICATION_NAME)} owner ${sql(APPLICATION_NAME)}`
+    }
   } finally {
     await sql.end()
   }

@@ -31,11 +31,13 @@ function listConstraints(table: TableConfig): NamedColumns[] {
   const uniqueColumns = table.columns.filter(column => column.isUnique)
 
   const constraints: NamedColumns[] = []
-  for (const key of table.uniqueConstraints)
+  for (const key of table.uniqueConstraints) {
     constraints.push([key.getName() ?? '', listNames(key.columns)])
+  }
   for (const column of uniqueColumns) constraints.push([column.uniqueName ?? '', [column.name]])
-  for (const key of table.foreignKeys)
+  for (const key of table.foreignKeys) {
     constraints.push([key.getName(), listNames(key.reference().columns)])
+  }
   for (const key of table.primaryKeys) constraints.push([key.getName(), listNames(key.columns)])
   return constraints
 }

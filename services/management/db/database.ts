@@ -200,8 +200,9 @@ export async function createDatabase(
         await query
       } catch (error) {
         signal.throwIfAborted()
-        if (isStorageFailure(error) || isUnreachable(error))
+        if (isStorageFailure(error) || isUnreachable(error)) {
           throw reportUnavailable(findCause(error))
+        }
         throw withoutStatement(error)
       } finally {
         signal.removeEventListener('abort', cancel)

@@ -39,15 +39,18 @@ describe('statement of a connection', () => {
   })
 
   it('may consist of several statements, which are not prepared', async () => {
-    for (let n = 0; n < 3; n += 1)
+    for (let n = 0; n < 3; n += 1) {
       await transact(tx => tx.execute(sql`select 1 as first_of_two; select 2 as second_of_two`))
+    }
     expect(await countUses('of_two')).toEqual([])
   })
 
   it('is not prepared beyond 200 others', async () => {
-    for (let n = 0; n < 300; n += 1)
-      for (let use = 0; use < 2; use += 1)
+    for (let n = 0; n < 300; n += 1) {
+      for (let use = 0; use < 2; use += 1) {
         await transact(tx => tx.execute(sql.raw(`select ${n} as numbered`)))
+      }
+    }
     expect((await countUses('numbered')).length).toBeLessThanOrEqual(200)
   })
 })

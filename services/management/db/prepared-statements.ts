@@ -30,8 +30,9 @@ export function withPreparedStatements(sql: Sql): Sql {
       statement.length > MAX_LENGTH ||
       prepared.size >= MAX_PREPARED ||
       !PREPARABLE.test(statement)
-    )
+    ) {
       return false
+    }
     if (usedOnce.delete(statement)) {
       prepared.add(statement)
       return true

@@ -45,18 +45,20 @@ describe('row-level security', () => {
       ({ name, isPartition }) => !withoutPolicies.includes(name) && !isPartition,
     )
     expect(protectedTables.length).toBeGreaterThan(30)
-    for (const { name, policies } of protectedTables)
+    for (const { name, policies } of protectedTables) {
       expect({ name, policies }).toEqual({
         name,
         policies: ['DELETE', 'INSERT', 'SELECT', 'UPDATE'],
       })
+    }
   })
 
   it('has no policies on partitions, so that a query of a partition returns no rows', async () => {
     const partitions = (await listTables()).filter(({ isPartition }) => isPartition)
     expect(partitions.length).toBeGreaterThan(0)
-    for (const { name, policies } of partitions)
+    for (const { name, policies } of partitions) {
       expect({ name, policies }).toEqual({ name, policies: [] })
+    }
   })
 
   it('applies to the role of the management service', async () => {

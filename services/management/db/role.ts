@@ -88,12 +88,14 @@ async function listSetupStatements(sql: ISql, { name, database }: DatabaseUser):
   const statements: string[] = []
   if (!role) statements.push(`create role ${UNPRIVILEGED_ROLE} nologin`)
   if (!role?.isGranted) statements.push(`grant ${UNPRIVILEGED_ROLE} to ${quoteIdentifier(name)}`)
-  if (!role?.hasDatabase)
+  if (!role?.hasDatabase) {
     statements.push(
       `grant create, connect, temporary on database ${quoteIdentifier(database)} to ${UNPRIVILEGED_ROLE}`,
     )
-  if (!role?.hasSchema)
+  }
+  if (!role?.hasSchema) {
     statements.push(`grant usage, create on schema public to ${UNPRIVILEGED_ROLE}`)
+  }
   return statements
 }
 

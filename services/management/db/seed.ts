@@ -55,13 +55,15 @@ const USECASES: Record<string, Usecase> = {
 export async function seed(sql: ISql): Promise<void> {
   await sql`select set_config('eyrie.scope', 'all', true), set_config('eyrie.operation', 'seed', true)`
 
-  for (const [key, name] of Object.entries(ROLE_NAMES))
+  for (const [key, name] of Object.entries(ROLE_NAMES)) {
     await sql`
       insert into role (role_id, role_key, role_name)
       values (${v7()}, ${key}, ${name}) on conflict (role_key) do nothing`
+  }
 
-  for (const [key, { name, description, metaKeys }] of Object.entries(USECASES))
+  for (const [key, { name, description, metaKeys }] of Object.entries(USECASES)) {
     await sql`
       insert into usecase (usecase_id, usecase_key, usecase_name, usecase_desc, usecase_component_key, usecase_meta_key)
       values (${v7()}, ${key}, ${name}, ${description}, ${key}, ${metaKeys}) on conflict (usecase_key) do nothing`
+  }
 }

@@ -24,20 +24,24 @@ export function findUnmetRequirement(facts: ServerFacts): string | undefined {
   const database = quoteIdentifier(facts.database)
   const user = quoteIdentifier(facts.user)
   const majorVersion = Math.floor(facts.version / 10_000)
-  if (majorVersion < MIN_MAJOR_VERSION)
+  if (majorVersion < MIN_MAJOR_VERSION) {
     return `the server is Postgres ${majorVersion}: version ${MIN_MAJOR_VERSION} or newer is required`
-  if (facts.encoding !== 'UTF8')
+  }
+  if (facts.encoding !== 'UTF8') {
     return (
       `the encoding of the database ${database} is ${facts.encoding}, which cannot represent all text: create one with ` +
       "create database … encoding 'UTF8' template template0"
     )
-  if (facts.isReadOnly)
+  }
+  if (facts.isReadOnly) {
     return `the database ${database} is read-only: set DATABASE_URL to the primary server, not to a standby`
-  if (!facts.canCreate)
+  }
+  if (!facts.canCreate) {
     return (
       `the user ${user} may not create tables in the database ${database}: run as a superuser in this database: ` +
       `alter database ${database} owner to ${user}; grant usage, create on schema public to ${user}`
     )
+  }
   return undefined
 }
 

@@ -53,8 +53,9 @@ export async function withTransaction<T>(
   // If a query has failed, COMMIT rolls the transaction back and reports ROLLBACK
   // instead of an error.
   const { command } = await sql.unsafe('commit')
-  if (command !== 'COMMIT')
+  if (command !== 'COMMIT') {
     throw new Error('the transaction was rolled back because one of its queries failed')
+  }
   return result
 }
 

@@ -133,7 +133,8 @@ function mapSecrets<S extends object>(
   transform: (text: string) => string,
 ): Record<string, unknown> {
   const mapped: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(values))
+  for (const [key, value] of Object.entries(values)) {
     mapped[key] = isSecret(kind, key) ? transform(value) : value
+  }
   return mapped
 }

@@ -24,13 +24,15 @@ export async function maintainPartitions(
   retentionMs: number,
 ): Promise<void> {
   const currentWeekMs = findWeekStart(now)
-  for (let week = 0; week < PARTITIONED_WEEKS; week += 1)
+  for (let week = 0; week < PARTITIONED_WEEKS; week += 1) {
     await database.system('partitions', tx => createPartition(tx, currentWeekMs + week * WEEK_MS))
+  }
 
   const oldestMs = now - retentionMs
   await database.system('retention', async tx => {
-    for (const name of await findPartitionsBefore(tx, oldestMs))
+    for (const name of await findPartitionsBefore(tx, oldestMs)) {
       await tx.execute(sql`drop table ${sql.identifier(name)}`)
+    }
     // Deletes expired events in the oldest remaining partition and in the default partition.
     await tx.delete(event).where(lt(event.time, new Date(oldestMs)))
     await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(oldestMs)))

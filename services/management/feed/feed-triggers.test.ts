@@ -277,10 +277,11 @@ describe('the live feed contains', () => {
     const { system_alert_id: systemAlertId } = rows[0]!
     await management.call(systemAlertRoutes.acknowledge, { system_alert_id: systemAlertId })
     const isFirst = eq(systemAlert.system_alert_id, systemAlertId)
-    for (const fields of [{ last_seen_at: new Date() }, { ended_at: time }])
+    for (const fields of [{ last_seen_at: new Date() }, { ended_at: time }]) {
       await management.database.system('test', tx =>
         tx.update(systemAlert).set(fields).where(isFirst),
       )
+    }
     const begun = {
       system_alert_state: 'open',
       system_alert_message: 'only 1 MB is free',

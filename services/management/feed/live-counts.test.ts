@@ -29,12 +29,13 @@ describe('live counts', () => {
   it('are published once for any number of events, with the sum of the day', async () => {
     const { crossing, hello } = createMessageFactory()
     await fixture.consume([hello()])
-    for (let batch = 0; batch < 5; batch += 1)
+    for (let batch = 0; batch < 5; batch += 1) {
       await fixture.consume(
         Array.from({ length: 200 }, (_, i) =>
           crossing(1, noon + batch * 1000 + i, i % 4 === 0 ? 'down' : 'up'),
         ),
       )
+    }
     const first = await publishAndRead(noon + 5000)
     expect(first).toEqual([
       {

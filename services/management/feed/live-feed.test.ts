@@ -46,8 +46,9 @@ async function writeInParallel(random: () => number): Promise<number[]> {
               { kind: 'incident', channel_id: records.channel_id, data: { number } },
             ])
             // Round trips let other transactions commit in between.
-            for (let trips = Math.floor(random() * 12); trips > 0; trips -= 1)
+            for (let trips = Math.floor(random() * 12); trips > 0; trips -= 1) {
               await tx.execute('select 1')
+            }
           }
           if (!isCommitted) throw new Error('rolled back')
         })
@@ -93,8 +94,9 @@ describe('the live feed', () => {
       while (isWriting) await readUntil(() => !isWriting, 1 + Math.floor(random() * 20))
       const published = await writing
       const countReceived = () => received.filter(event => 'data' in event).length
-      while (countReceived() < published.length)
+      while (countReceived() < published.length) {
         await readUntil(() => false, Math.min(20, published.length - countReceived()))
+      }
 
       const messages = received.filter(event => 'data' in event)
       const numbers = messages.map(({ data }) => data.number as number)

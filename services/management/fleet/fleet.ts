@@ -117,8 +117,9 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
     await leases.release(database, excess)
     if (!isRunning()) return
 
-    for (const engineId of followedIds)
+    for (const engineId of followedIds) {
       if (!links.has(engineId)) links.set(engineId, createLink(database, engineId))
+    }
     const otherIds = [...engines].filter(engineId => !links.has(engineId))
     await readOtherEngines(database, otherIds)
   }
@@ -188,10 +189,11 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
           })
       }
 
-      if (local)
+      if (local) {
         database
           .retryUntilAvailable(() => registerLocalEngine(database, secrets, local))
           .catch(logUnlessUnavailable(log, 'failed to register local engine'))
+      }
 
       leases.onRenewal(applyLeases)
       // Called at the start and after each lost connection, when changes of any engine

@@ -38,11 +38,12 @@ export async function openLiveView(
   // `source_sid` is the id that the engine has assigned to the source. Null: the source
   // is not on the engine.
   const record = await readEngineRecord(database, row.engine_id, secrets)
-  if (!record || row.source_sid === null)
+  if (!record || row.source_sid === null) {
     throw new EyrieError(
       'unavailable',
       'the source of this channel is not on its engine yet: if this persists, GET /api/v1/engine/drift shows the reason',
     )
+  }
 
   const engine = createClient({ ...record.address, transport: createEngineTransport(egress) })
   const { ticket, expires_in, stream } = await engine.streamTicket(row.source_sid)

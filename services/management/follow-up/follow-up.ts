@@ -9,6 +9,7 @@ import { sendDigests } from './send-digests.ts'
  * twice repeats nothing.
  */
 export async function followUp(database: Database, now: number): Promise<void> {
-  for (const work of [endIncidents, deleteOverSnoozes, escalateIncidents, sendDigests])
+  for (const work of [endIncidents, deleteOverSnoozes, escalateIncidents, sendDigests]) {
     await database.system('incidents', tx => work(tx, now))
+  }
 }

@@ -289,8 +289,9 @@ describe('from another machine', () => {
     })
     expect(await fetchJson('recordings/sources')).toEqual([{ id: 3 }])
     // Channel 9 is in stream 3 too, but not assigned to the viewer.
-    for (const resource of ['metadata', 'events', 'clip.mp4'])
+    for (const resource of ['metadata', 'events', 'clip.mp4']) {
       expect(await fetchJson(`recordings/3/${resource}?channels=9`)).toEqual([7])
+    }
     const head = await fetch(`${origin}/live/recordings`, { method: 'HEAD', headers })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, null])
     expect(await status('output?channels=7')).toBe(200)

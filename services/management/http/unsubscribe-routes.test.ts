@@ -75,8 +75,9 @@ describe('the page to which digests link', () => {
       'fifth@example.com',
       other,
       createToken('fifth@example.com').slice(0, -8),
-    ])
+    ]) {
       expect((await request(token, 'digests=off')).status).toBe(400)
+    }
     expect(await listAddresses()).not.toContain('fifth@example.com')
   })
 

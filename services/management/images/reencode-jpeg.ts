@@ -20,11 +20,12 @@ export async function reencodeJpeg(bytes: Uint8Array): Promise<Uint8Array> {
   try {
     const image = new Transformer(bytes)
     const { width, height } = await image.metadata()
-    if (width * height > MAX_PIXELS)
+    if (width * height > MAX_PIXELS) {
       throw new EyrieError(
         'size',
         `the image has ${width}×${height} pixels: send one of at most 50 million`,
       )
+    }
     return await image.rotate().jpeg(QUALITY_PERCENT)
   } catch (cause) {
     throw cause instanceof EyrieError ? cause : notJpeg(cause)

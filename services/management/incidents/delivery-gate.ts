@@ -73,8 +73,9 @@ function findGroupingReason(
     resolved_at: resolvedAt,
     resolved_by: resolvedBy,
   } = row
-  if (resolvedAt)
+  if (resolvedAt) {
     return `the incident was resolved by ${resolvedBy}, and its condition goes on to hold`
+  }
   if (acknowledgedAt) return `the incident was acknowledged by ${acknowledgedBy}`
   if (!notifiedAt) return undefined
   const isRepeatDue = repeatS !== null && timeMs - notifiedAt.getTime() >= repeatS * 1000

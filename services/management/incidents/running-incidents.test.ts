@@ -16,8 +16,9 @@ async function count(samples: readonly (readonly [number, number])[], batchSize 
   const { hello, occupancy } = createMessageFactory()
   await fixture.consume([hello()])
   const messages = samples.map(([at, people]) => occupancy(1, BEGIN + at * second, people))
-  for (let from = 0; from < messages.length; from += batchSize)
+  for (let from = 0; from < messages.length; from += batchSize) {
     await fixture.consume(messages.slice(from, from + batchSize))
+  }
 }
 
 const toSeconds = (time: Date | null) => time && (time.getTime() - BEGIN) / second

@@ -116,8 +116,9 @@ export async function loadRunningIncidents(
     },
     markNotified(row, { policy }, timeMs) {
       const [firstStep] = policy.escalation
-      if (row.notified_at === null && row.acknowledged_at === null && firstStep)
+      if (row.notified_at === null && row.acknowledged_at === null && firstStep) {
         row.escalates_at = new Date(Date.now() + firstStep.after_minutes * 60_000)
+      }
       row.notified_at = new Date(timeMs)
       changed.add(row)
     },

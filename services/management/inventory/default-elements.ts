@@ -39,8 +39,9 @@ export function createDefaultElements(
  */
 function findUsecaseElements(usecaseKey: string, catalogs: readonly Catalog[]): Set<string> {
   const names = new Set<string>()
-  for (const element of catalogs.flatMap(({ elements = [] }) => elements))
+  for (const element of catalogs.flatMap(({ elements = [] }) => elements)) {
     if (readUsecaseKey(element) === usecaseKey) names.add(element.name)
+  }
   const builtIn = BUILT_IN_ELEMENTS[usecaseKey]
   if (builtIn) names.add(builtIn)
   return names
@@ -60,8 +61,9 @@ function readDefaultArgs(element: CatalogElement | undefined): Record<string, un
     { default?: unknown }
   >
   const args: Record<string, unknown> = {}
-  for (const [name, schema] of Object.entries(properties))
+  for (const [name, schema] of Object.entries(properties)) {
     if (schema.default !== undefined) args[name] = schema.default
+  }
   return args
 }
 

@@ -183,8 +183,9 @@ const ENGINE_STATUS_NAMES = new Map<number, DeviceStatus>(
  * while one of its channels is active.
  */
 function toDeviceStatus(engineStatus: number, channels: SourceChannel[]): DeviceStatus {
-  if (engineStatus !== ENGINE_STATUS.online)
+  if (engineStatus !== ENGINE_STATUS.online) {
     return ENGINE_STATUS_NAMES.get(engineStatus) ?? 'unknown'
+  }
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
 }

@@ -46,8 +46,9 @@ export function findInvalidKeys(
 function describeInvalidSourceKeys(keys: readonly string[]): string[] {
   const invalid = keys.filter(key => !isSourceKey(key))
   const idCounts = new Map<string, number>()
-  for (const id of keys.filter(isSourceKey).flatMap(parseSourceIds))
+  for (const id of keys.filter(isSourceKey).flatMap(parseSourceIds)) {
     idCounts.set(id, (idCounts.get(id) ?? 0) + 1)
+  }
   const repeated = [...idCounts].filter(([, count]) => count > 1).map(([id]) => id)
   return [
     ...invalid.map(key => `"${key}" does not name a source: ${KEYS_RULE}`),

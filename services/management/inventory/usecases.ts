@@ -56,8 +56,9 @@ export async function findChannelOfUsecase(
 ): Promise<UsecaseChannel> {
   const expected = await findUsecase(tx, usecaseKey, field)
   const row = firstRow(await tx.select().from(channel).where(eq(channel.channel_id, channelId)))
-  if (row.usecase_id !== expected.usecase_id)
+  if (row.usecase_id !== expected.usecase_id) {
     throw fieldError(field, 'the channel has a different usecase')
+  }
   return {
     ...row,
     usecase_key: usecaseKey,

@@ -96,8 +96,9 @@ export function createExpiryCheck(options: ExpiryOptions): ExpiryCheck {
   return {
     async run({ log }) {
       expiries = await findExpiries(options)
-      for (const { kind, description } of expiries)
+      for (const { kind, description } of expiries) {
         log.warn({ kind, reason: description }, 'validity ends soon')
+      }
       return expiries.length === 0
         ? `nothing ends within ${WARNING_DAYS} days`
         : describeAll().join('; ')

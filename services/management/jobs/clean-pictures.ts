@@ -59,16 +59,19 @@ interface FileBatch {
 async function* listPictureFiles(pictures: string, images: string): AsyncGenerator<FileBatch> {
   for (const subFolder of await listFolders(pictures)) {
     const folder = join(pictures, subFolder)
-    for (const names of toBatches(await listFiles(folder)))
+    for (const names of toBatches(await listFiles(folder))) {
       yield { folder, names, findUsed: findUsedPictures }
+    }
   }
-  for (const names of toBatches(await listFiles(images)))
+  for (const names of toBatches(await listFiles(images))) {
     yield { folder: images, names, findUsed: findUsedImages }
+  }
 }
 
 function* toBatches(names: string[]) {
-  for (let first = 0; first < names.length; first += BATCH_SIZE)
+  for (let first = 0; first < names.length; first += BATCH_SIZE) {
     yield names.slice(first, first + BATCH_SIZE)
+  }
 }
 
 const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/

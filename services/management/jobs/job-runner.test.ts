@@ -49,8 +49,9 @@ describe('a run', () => {
     const results = await Promise.all([run(runner, runId), run(runner, runId)])
     results.push(await run(runner, runId))
     expect(work).toHaveBeenCalledTimes(1)
-    for (const result of results)
+    for (const result of results) {
       expect(result).toMatchObject({ run_id: runId, job_state: 'succeeded', job_message: 'done' })
+    }
     expect(results[0]!.succeeded_at).toBe(results[0]!.finished_at)
   })
 

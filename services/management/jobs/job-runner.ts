@@ -188,8 +188,9 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       const requested = await database.system('jobs', tx => listRequestedRuns(tx), {
         accessMode: 'read only',
       })
-      for (const { name, run_id: runId } of requested)
+      for (const { name, run_id: runId } of requested) {
         await startRun(database, name, runId, DEFAULT_LIMIT_MS)
+      }
     },
 
     async runNow(database, name) {

@@ -32,10 +32,12 @@ export async function maintainDatabase({ database, signal, log }: JobContext): P
   const vacuumedTables = storedTables.filter(
     ({ bytes, dead_rows }) => bytes >= LARGE_TABLE_BYTES || dead_rows >= MIN_DEAD_ROWS,
   )
-  for (const { name } of vacuumedTables)
+  for (const { name } of vacuumedTables) {
     await database.maintain(`vacuum (analyze) ${quoteIdentifier(name)}`, signal)
-  for (const { name } of partitionedTables)
+  }
+  for (const { name } of partitionedTables) {
     await database.maintain(`analyze ${quoteIdentifier(name)}`, signal)
+  }
   const rebuiltIndexes = await rebuildInvalidIndexes({ database, signal })
 
   const largestTables = storedTables.slice(0, MAX_REPORTED_TABLES)
@@ -73,7 +75,8 @@ async function rebuildInvalidIndexes({
       select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
       where c.relnamespace = 'public'::regnamespace and not i.indisvalid and c.relkind = 'i'`),
   )
-  for (const { name } of invalid)
+  for (const { name } of invalid) {
     await database.maintain(`reindex index concurrently ${quoteIdentifier(name)}`, signal)
+  }
   return invalid.map(({ name }) => name)
 }

@@ -40,8 +40,9 @@ describe('the job pictures', () => {
       usedImage: join(images, 'door.jpg'),
       unusedImage: join(images, 'old.jpg'),
     }
-    for (const path of [join(pictures, 'aa'), join(pictures, 'ab'), join(pictures, 'ac'), images])
+    for (const path of [join(pictures, 'aa'), join(pictures, 'ab'), join(pictures, 'ac'), images]) {
       mkdirSync(path, { recursive: true })
+    }
     const old = new Date(Date.now() - 2 * DAY_MS)
     for (const [name, path] of Object.entries(files)) {
       writeFileSync(path, 'x')

@@ -52,7 +52,7 @@ describe('the decision about leases', () => {
   })
 
   it('assigns everything with any numbers, and then changes nothing', () => {
-    for (let instanceCount = 1; instanceCount <= 5; instanceCount += 1)
+    for (let instanceCount = 1; instanceCount <= 5; instanceCount += 1) {
       for (let subjectCount = 0; subjectCount <= 12; subjectCount += 1) {
         const instances = Array.from({ length: instanceCount }, (_, n) => `instance ${n}`)
         const subjects = Array.from({ length: subjectCount }, (_, n) => `subject ${n}`)
@@ -82,5 +82,6 @@ describe('the decision about leases', () => {
         )
         expect(Math.max(...counts)).toBeLessThanOrEqual(Math.ceil(subjectCount / instanceCount))
       }
+    }
   })
 })

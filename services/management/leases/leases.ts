@@ -118,8 +118,9 @@ export function createLeases({
     renew: () => pause.abort(),
 
     async release(database, subjects) {
-      if (subjects.length > 0)
+      if (subjects.length > 0) {
         await database.system(OPERATION, tx => releaseLeases(tx, instanceId, subjects))
+      }
     },
 
     waitForBackground: background.waitUntilOpen,

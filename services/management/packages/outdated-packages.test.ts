@@ -30,8 +30,9 @@ function createPackageDatabase(installed: Versions, archive: Versions): NodeJS.P
     'lists/partial',
     'cache/archives/partial',
     'archive',
-  ])
+  ]) {
     mkdirSync(join(root, folder), { recursive: true })
+  }
   const fields = 'Maintainer: Eyrie\nDescription: test\n'
   writeFileSync(
     join(root, 'dpkg/status'),

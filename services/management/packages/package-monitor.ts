@@ -35,8 +35,9 @@ export function monitorPackages(
       )
       const wasOutdated = alarm !== undefined
       alarm = versions.length > 0 ? describeOutdated(versions) : undefined
-      if (alarm !== undefined && !wasOutdated)
+      if (alarm !== undefined && !wasOutdated) {
         log.warn({ packages: versions }, 'packages that parse video are outdated')
+      }
       await pause(INTERVAL_MS)
     }
   }

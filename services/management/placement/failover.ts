@@ -30,7 +30,7 @@ export function createFailover(log: Log): Failover {
         from_engine_id: fromEngineId,
         to_engine_id: toEngineId,
         reason,
-      } of plan.moves)
+      } of plan.moves) {
         log.warn(
           {
             source: sourceName,
@@ -41,9 +41,11 @@ export function createFailover(log: Log): Failover {
           },
           'moved source',
         )
+      }
       const names = plan.unplaced.map(({ source_name }) => source_name)
-      if (names.length > 0 && names.join() !== unplacedNames.join())
+      if (names.length > 0 && names.join() !== unplacedNames.join()) {
         log.warn({ sources: names }, 'failed to find an engine for sources')
+      }
       unplacedNames = names
     },
 

@@ -36,10 +36,11 @@ export async function placeNewSource(
     cores: undefined,
   }
   const target = planNewSource(await readPlacementState(tx), planned)
-  if (target)
+  if (target) {
     await moveSource(tx, {
       source_id: sourceId,
       from_engine_id: requestedEngineId,
       to_engine_id: target.engine_id,
     })
+  }
 }

@@ -50,11 +50,13 @@ export function planFailover(state: PlacementState): PlacementPlan {
   const unplaced: PlacementPlan['unplaced'] = []
   for (const source of stranded) {
     const target = chooseEngine(board, source)
-    if (target) moves.push(move(board, source, target, 'its engine is unreachable'))
-    else
+    if (target) {
+      moves.push(move(board, source, target, 'its engine is unreachable'))
+    } else {
       unplaced.push(
         toUnplaced(source, 'no other engine serves its site and has enough free capacity'),
       )
+    }
   }
   return toPlan(state, board, moves, unplaced)
 }
@@ -74,16 +76,19 @@ export function planRebalance(state: PlacementState): PlacementPlan {
   }
   const sourcesById = new Map(state.sources.map(source => [source.source_id, source]))
   const enginesById = new Map(state.engines.map(engine => [engine.engine_id, engine]))
-  for (const { source_id: sourceId, to_engine_id: toEngineId, reason } of failover.moves)
+  for (const { source_id: sourceId, to_engine_id: toEngineId, reason } of failover.moves) {
     apply(sourcesById.get(sourceId)!, enginesById.get(toEngineId)!, reason)
+  }
 
   // Every round moves a source, and none twice, so that the plan ends.
   const movable = () =>
     state.sources.filter(({ source_id, isAutomatic }) => isAutomatic && !movedIds.has(source_id))
-  for (let next = findSpread(board, movable()); next; next = findSpread(board, movable()))
+  for (let next = findSpread(board, movable()); next; next = findSpread(board, movable())) {
     apply(next.source, next.target, 'the sources of its site are distributed over the engines')
-  for (let next = findRelief(board, movable()); next; next = findRelief(board, movable()))
+  }
+  for (let next = findRelief(board, movable()); next; next = findRelief(board, movable())) {
     apply(next.source, next.target, 'the other engine has more free capacity')
+  }
   return toPlan(state, board, moves, failover.unplaced)
 }
 
@@ -149,8 +154,9 @@ function findRelief(board: Board, movable: readonly PlacementSource[]) {
       if (!isWorthwhile || gain <= (best?.gain ?? MIN_COST)) continue
       const count = ({ engine_id }: PlacementEngine) => board.countOfSite(engine_id, source.site_id)
       if (source.isSpread && count(target) >= count(from)) continue
-      if (isEligible(target, source) && hasRoom(board, target, cost))
+      if (isEligible(target, source) && hasRoom(board, target, cost)) {
         best = { source, target, gain }
+      }
     }
   }
   return best
@@ -166,8 +172,9 @@ function createBoard(state: PlacementState): Board {
 
   function count(source: PlacementSource, engineId: string, change: 1 | -1) {
     used.set(engineId, (used.get(engineId) ?? 0) + change * estimate(source))
-    for (const key of [engineId, toSiteKey(engineId, source.site_id)])
+    for (const key of [engineId, toSiteKey(engineId, source.site_id)]) {
       counts.set(key, (counts.get(key) ?? 0) + change)
+    }
   }
 
   function place(source: PlacementSource, engineId: string) {

@@ -52,12 +52,13 @@ export async function collectSections(
   const channels = await readChannels(tx, selection)
   const { interval, period, timeZone, now } = selection
   const rowCount = channels.length * listBuckets(interval, period, timeZone, now).length
-  if (rowCount > MAX_ROWS)
+  if (rowCount > MAX_ROWS) {
     throw fieldError(
       'report_interval',
       `the report would have ${rowCount} rows, and at most ${MAX_ROWS} are possible: ` +
         'choose a longer interval, a shorter period or fewer channels',
     )
+  }
 
   const sections: ReportSection[] = []
   for (const usecaseChannels of Map.groupBy(channels, ({ usecase_key }) => usecase_key).values()) {
@@ -177,7 +178,7 @@ async function readPeriodTotals(
   const aggregates = await readAggregates(tx, ids, storedKeys, period, selection.customAggregations)
   const bucketKeys = rows.map(({ key }) => key)
   const totals: ChannelTotals[] = []
-  for (const { channel_id: channelId, windowSeconds } of channels)
+  for (const { channel_id: channelId, windowSeconds } of channels) {
     totals.push({
       rows: await readBucketTotals(
         tx,
@@ -187,6 +188,7 @@ async function readPeriodTotals(
       // `readAggregates` returns an entry for each channel.
       total: computeTotals(aggregates.get(channelId)!, selection, period.to, windowSeconds),
     })
+  }
   return { buckets: rows, channels: totals }
 }
 

@@ -82,11 +82,12 @@ async function findSite(tx: Transaction, siteId: string): Promise<Place> {
 async function findChannelPlace(tx: Transaction, channelIds: readonly string[]): Promise<Place> {
   const zones = new Set<string>()
   for (const channelId of channelIds) zones.add(await readChannelTimeZone(tx, channelId))
-  if (zones.size > 1)
+  if (zones.size > 1) {
     throw fieldError(
       'channel_ids',
       `the channels are in several time zones, ${[...zones].join(' and ')}: request one report for each site`,
     )
+  }
   const [timeZone = 'UTC'] = zones
   return { siteName: '', timeZone }
 }
@@ -103,9 +104,10 @@ export async function assertChannelsOnSite(
     .from(channel)
     .where(inArray(channel.channel_id, [...channelIds]))
   const foreign = rows.find(row => row.site_id !== siteId)
-  if (foreign)
+  if (foreign) {
     throw fieldError(
       `channel_ids.${channelIds.indexOf(foreign.channel_id)}`,
       'this channel belongs to another site',
     )
+  }
 }

@@ -95,8 +95,9 @@ export const formatDay = (local: number) => new Date(local).toISOString().slice(
 /** Returns the start of the day, week or month of a local time. */
 function findStart(local: number, unit: ReportInterval): number {
   if (unit === 'day') return Math.floor(local / DAY_MS) * DAY_MS
-  if (unit === 'week')
+  if (unit === 'week') {
     return FIRST_MONDAY_MS + Math.floor((local - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS
+  }
   const date = new Date(local)
   date.setUTCHours(0, 0, 0, 0)
   return date.setUTCDate(1)

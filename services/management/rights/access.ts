@@ -22,8 +22,9 @@ export function authorize(route: ManagementRoute, principal: Principal | undefin
   if (principal?.scopes) assertScopes(route, principal.scopes)
   if (route.access === 'anyone') return
 
-  if (!principal)
+  if (!principal) {
     throw new EyrieError('auth', 'sign in first: POST /api/v1/user/auth returns an access token')
+  }
 
   const required = MINIMUM_ROLE[route.access]
   if (required) assertRole(`"${route.summary}" requires`, required, principal)
@@ -69,11 +70,12 @@ export function assertScope(subject: string, required: string, scopes: readonly 
 
 /** Throws `EyrieError` (`rights`) if an API token with these scopes must not use the route. */
 function assertScopes(route: ManagementRoute, scopes: readonly string[]) {
-  if (route.requiresSession)
+  if (route.requiresSession) {
     throw new EyrieError(
       'rights',
       `"${route.summary}" is not possible with an API token: sign in, and send the access token of POST /api/v1/user/auth`,
     )
+  }
   assertScope(`"${route.summary}" requires`, requiredScope(route), scopes)
 }
 

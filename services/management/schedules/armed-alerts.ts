@@ -91,8 +91,9 @@ export async function storeArmedStates(
   await upsertStates(tx, existing)
   const rearmed = existing.filter(({ alert_id, is_armed }) => is_armed && disarmedIds.has(alert_id))
   const rearmedIds = rearmed.map(({ alert_id }) => alert_id)
-  if (rearmedIds.length > 0)
+  if (rearmedIds.length > 0) {
     await tx.update(alertState).set({ holds: null }).where(inArray(alertState.alert_id, rearmedIds))
+  }
 }
 
 /**

@@ -13,8 +13,9 @@ const MAX_DELAY_MS = 3_600_000
 export async function readBackupState(tx: Transaction, nowMs: number): Promise<BackupState> {
   const [row] = await tx.select().from(setting).where(eq(setting.name, NEWEST_BACKUP))
   const time = (row?.value as { finished_at?: string } | undefined)?.finished_at
-  if (time !== undefined)
+  if (time !== undefined) {
     return { finishedAt: new Date(time), missedAt: undefined, isRunning: false }
+  }
 
   const { backup_target: backupTarget } = await readRedactedBackupSettings(tx)
   const {

@@ -77,12 +77,13 @@ async function report(
       sources: source ? [{ id: SID, ...source }] : [],
       ...others,
     }
-    if (source)
+    if (source) {
       alerts.recordCondition(records.engine_id, {
         condition,
         requestedMs: nowMs,
         receivedMs: nowMs,
       })
+    }
     await alerts.evaluate(management.database)
     nowMs += 5_000
   }

@@ -179,8 +179,9 @@ export async function unpack(
 
     for await (const entry of entries) {
       const { name, type, mode } = entry.header
-      if (type !== 'file' || !ENTRY_NAME.test(name))
+      if (type !== 'file' || !ENTRY_NAME.test(name)) {
         throw new Error(`it contains ${JSON.stringify(name)}, which is not part of a backup`)
+      }
 
       const { hasher, digest } = createHasher()
       await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
@@ -205,10 +206,11 @@ async function openArchive(path: string, passphrase: string | undefined) {
     if (passphrase === undefined) throw new Error('it is encrypted, and its passphrase is missing')
     return createDecryption(path, header, passphrase)
   }
-  if (passphrase !== undefined)
+  if (passphrase !== undefined) {
     throw new Error(
       'it is not encrypted, although there is a passphrase: omit it if you trust the file',
     )
+  }
   return [createReadStream(path)]
 }
 
@@ -241,13 +243,16 @@ async function verifyManifest(
   const parsed = parseAs(manifest, JSON.parse(text))
   const names = new Set([...Object.keys(checksums), ...Object.keys(parsed.entries)])
   for (const name of names) {
-    if (checksums[name] !== parsed.entries[name])
+    if (checksums[name] !== parsed.entries[name]) {
       throw new Error(`the checksum of ${name} does not match`)
+    }
   }
   for (const { name, parts } of parsed.tables) {
-    for (let part = 0; part < parts; part++)
-      if (!names.has(toTableEntry(name, part)))
+    for (let part = 0; part < parts; part++) {
+      if (!names.has(toTableEntry(name, part))) {
         throw new Error(`${toTableEntry(name, part)} is missing`)
+      }
+    }
   }
   return parsed
 }

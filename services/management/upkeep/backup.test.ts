@@ -56,12 +56,13 @@ async function contents({ target }: Pick<TestDatabase, 'target'>) {
     return await withTransaction(plain, async () => {
       await plain`select set_config('eyrie.scope', 'all', true)`
       const rows: Record<string, unknown[]> = {}
-      for (const { name } of await listTables(plain))
+      for (const { name } of await listTables(plain)) {
         rows[name] = (
           await plain.unsafe(`select row_to_json(t)::text as row from "${name}" t order by 1`)
         )
           .map(({ row }) => row)
           .filter((row: string) => !row.includes('newest_backup'))
+      }
       return rows
     })
   } finally {
@@ -104,10 +105,11 @@ describe('backup and restore', () => {
       'engine/configuration.json',
       'models/eye/model.onnx',
       'models/eye/empty.txt',
-    ])
+    ]) {
       expect(
         readFileSync(join(folder, file)).equals(readFileSync(join(installation.data, file))),
       ).toBe(true)
+    }
     expect(statSync(join(folder, 'secrets/management-key')).mode & 0o777).toBe(0o600)
     expect(() => statSync(join(folder, 'recordings'))).toThrow('ENOENT')
     expect(() => statSync(join(folder, 'restore.new'))).toThrow('ENOENT')

@@ -89,8 +89,9 @@ async function assertWritable(path: string): Promise<void> {
     stat(path).catch(ignoreMissing),
   ])
 
-  if (!folder?.isDirectory())
+  if (!folder?.isDirectory()) {
     throw new Error(`the folder ${dirname(path)} does not exist: create it, or name another file`)
+  }
   if (existing?.isDirectory()) throw new Error(`${path} is a folder: name a file in it`)
 }
 

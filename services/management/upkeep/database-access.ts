@@ -32,10 +32,11 @@ export async function connectToInstallation({
   if (databaseUrl !== undefined) return { target: databaseUrl, async close() {} }
 
   const folder = serverFolder(data)
-  if (!existsSync(join(folder, 'data')))
+  if (!existsSync(join(folder, 'data'))) {
     throw new Error(
       `there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`,
     )
+  }
 
   // A running server has its socket in one of two folders.
   for (const socketFolder of [join(folder, 'data'), sharedSocketFolder(data)]) {

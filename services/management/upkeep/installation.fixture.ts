@@ -93,8 +93,15 @@ async function insertRecords(database: Database, data: string) {
 function createDataFolder(): string {
   const data = createTemporaryFolder()
   loadSecrets(data)
-  for (const folder of ['engine', 'management/images', 'models/eye', 'recordings', 'engine/output'])
+  for (const folder of [
+    'engine',
+    'management/images',
+    'models/eye',
+    'recordings',
+    'engine/output',
+  ]) {
     mkdirSync(join(data, folder), { recursive: true })
+  }
   writeFileSync(join(data, 'engine/configuration.json'), '{"sources":[]}')
   writeFileSync(join(data, 'management/images/door.jpg'), jpeg)
   writeFileSync(join(data, 'models/eye/model.onnx'), Buffer.alloc(3 << 20, 7))

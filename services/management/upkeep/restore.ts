@@ -47,10 +47,11 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
 
   try {
     const manifest = await unpack(archivePath, staging, passphrase)
-    if (manifest.schema > readSchemaVersion(migrations))
+    if (manifest.schema > readSchemaVersion(migrations)) {
       throw new Error(
         `${archivePath} was created by a newer release (${manifest.version}): restore it with that release`,
       )
+    }
 
     const target = await options.openDatabase()
     if (!force) await assertNoTables(target)
@@ -126,13 +127,15 @@ async function replaceTables(
  * write the audit log.
  */
 async function suspendRowSecurity(sql: ISql, tables: readonly { name: string }[]): Promise<void> {
-  for (const { name } of tables)
+  for (const { name } of tables) {
     await sql.unsafe(`alter table "${name}" no force row level security, disable trigger user`)
+  }
 }
 
 async function resumeRowSecurity(sql: ISql, tables: readonly { name: string }[]): Promise<void> {
-  for (const { name } of tables)
+  for (const { name } of tables) {
     await sql.unsafe(`alter table "${name}" force row level security, enable trigger user`)
+  }
 }
 
 async function insertRows(
@@ -148,8 +151,9 @@ async function insertRows(
 }
 
 async function* readParts(staging: string, table: string, parts: number) {
-  for (let part = 0; part < parts; part += 1)
+  for (let part = 0; part < parts; part += 1) {
     yield* createReadStream(join(staging, toTableEntry(table, part)))
+  }
 }
 
 async function dropTables(sql: ISql): Promise<void> {

@@ -40,8 +40,9 @@ export async function sortByReferences<T extends { name: string }>(
       references.some(({ from, to }) => from === name && remainingNames.has(to))
 
     const unblocked = remaining.filter(table => !isBlocked(table))
-    if (unblocked.length === 0)
+    if (unblocked.length === 0) {
       throw new Error(`these tables refer to each other: ${[...remainingNames].join(', ')}`)
+    }
 
     sorted.push(...unblocked)
     remaining = remaining.filter(isBlocked)

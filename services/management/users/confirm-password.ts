@@ -62,8 +62,9 @@ export async function confirmPassword(
   await database.system(OPERATION, async tx => {
     for (const subject of subjects) await countAttempt(tx, subject, now())
   })
-  if (!(await passwords.verify(stored?.password_hash, currentPassword)))
+  if (!(await passwords.verify(stored?.password_hash, currentPassword))) {
     throw fieldError('current_password', 'is not your password', { code: 'rights' })
+  }
   await database.system(OPERATION, async tx => {
     for (const subject of subjects) await forgiveAttempt(tx, subject)
   })

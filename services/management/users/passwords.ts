@@ -42,11 +42,12 @@ export async function createPasswords(): Promise<Passwords> {
 
   async function runInSlot<T>(work: () => Promise<T>): Promise<T> {
     const mustWait = slots.isLocked()
-    if (mustWait && waiting >= MAX_WAITING_CALLS)
+    if (mustWait && waiting >= MAX_WAITING_CALLS) {
       throw new EyrieError(
         'unavailable',
         'too many users are signing in: try again in a few seconds',
       )
+    }
     if (mustWait) waiting += 1
     return slots.runExclusive(() => {
       if (mustWait) waiting -= 1

@@ -76,23 +76,26 @@ async function connectAccount(
   now: Date,
 ): Promise<string> {
   const { email } = account
-  if (email === undefined)
+  if (email === undefined) {
     throw new EyrieError(
       'rights',
       `${settings.oidc_name} has not verified your e-mail address: verify it there first`,
     )
+  }
 
   const [existing] = await tx.select().from(user).where(matchesEmail(email))
-  if (!existing && !settings.oidc_creates_users)
+  if (!existing && !settings.oidc_creates_users) {
     throw new EyrieError(
       'rights',
       `there is no user for ${email} on this appliance: ask an administrator`,
     )
-  if (existing && (!settings.oidc_links_by_email || (await hasIdentity(tx, existing.user_id))))
+  }
+  if (existing && (!settings.oidc_links_by_email || (await hasIdentity(tx, existing.user_id)))) {
     throw new EyrieError(
       'rights',
       `the user ${email} exists already and is not connected with this account: ask an administrator`,
     )
+  }
 
   // Another person may know the password of the existing user, and may be signed in with it.
   if (existing) await revokeCredentials(tx, { user_id: existing.user_id, now })
@@ -135,11 +138,12 @@ async function writeRights(tx: Transaction, userId: string, rights: GroupRights)
         .from(organization)
         .where(eq(organization.organization_id, rights.organization_id))
     : []
-  if (rights.organization_id && !existing)
+  if (rights.organization_id && !existing) {
     throw new EyrieError(
       'rights',
       'the organization of your groups does not exist: ask an administrator',
     )
+  }
   await tx
     .update(user)
     .set({ role_id: assignedRole.role_id, organization_id: existing?.organization_id ?? null })
@@ -188,14 +192,16 @@ async function replaceAssignments(
   await tx
     .delete(userSite)
     .where(and(eq(userSite.user_id, userId), notInArray(userSite.site_id, siteIds)))
-  if (customerIds.length > 0)
+  if (customerIds.length > 0) {
     await tx
       .insert(userCustomer)
       .values(customerIds.map(customerId => ({ user_id: userId, customer_id: customerId })))
       .onConflictDoNothing()
-  if (siteIds.length > 0)
+  }
+  if (siteIds.length > 0) {
     await tx
       .insert(userSite)
       .values(siteIds.map(siteId => ({ user_id: userId, site_id: siteId })))
       .onConflictDoNothing()
+  }
 }

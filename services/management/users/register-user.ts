@@ -46,11 +46,12 @@ export async function registerUser(
 ): Promise<string> {
   const administrator = caller && includesRole(caller.role, 'admin') ? caller : undefined
   if (!administrator) {
-    if (!isOpen)
+    if (!isOpen) {
       throw new EyrieError(
         'rights',
         'registration is switched off: ask an administrator for an account',
       )
+    }
     await countRegistration(database, address, now())
   }
 

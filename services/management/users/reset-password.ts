@@ -34,11 +34,12 @@ export async function resetPassword(
       .from(user)
       .innerJoin(role, eq(role.role_id, user.role_id))
       .where(matchesEmail(email))
-    if (!administrator || !['superadmin', 'admin'].includes(administrator.role_key))
+    if (!administrator || !['superadmin', 'admin'].includes(administrator.role_key)) {
       throw new EyrieError(
         'id',
         `no administrator has the e-mail address ${email}${await describeSuperadmins(tx)}`,
       )
+    }
 
     const { user_id: userId } = administrator
     await tx

@@ -66,11 +66,12 @@ export async function signIn(
     // The password may have been changed since it was read.
     if (current?.password_hash !== stored.password_hash) throw wrongCredentials()
     assertMaySignIn(current)
-    if (await hasIdentity(tx, stored.user_id))
+    if (await hasIdentity(tx, stored.user_id)) {
       throw new EyrieError(
         'rights',
         'your identity provider signs you in: use its button on the sign-in page',
       )
+    }
 
     const isCodeRequired = (await findAuthenticator(tx, stored.user_id)) !== undefined
     // If a code is required, the attempt on the account is forgiven only after the correct code.

@@ -33,8 +33,9 @@ export function assertCanManage(
 ): void {
   assertAdministrator(caller)
   const targetRole = parseRole(roleKey)
-  if (targetRole)
+  if (targetRole) {
     assertRole(`changing a user with the role ${targetRole} requires`, targetRole, caller)
+  }
 }
 
 /**
@@ -83,11 +84,12 @@ async function assertCanAssignRole(
 
 function assertCanAssignOrganization(caller: Principal, organizationId: string | null): void {
   if (caller.role === 'superadmin') return
-  if (organizationId === null || !caller.organizations.includes(organizationId))
+  if (organizationId === null || !caller.organizations.includes(organizationId)) {
     throw new EyrieError(
       'rights',
       'organization_id: choose an organization that you administer, or ask a superadmin to assign another one',
     )
+  }
 }
 
 /**
@@ -113,11 +115,12 @@ export async function assertNotLastSuperadmin(
         ne(user.user_id, userId),
       ),
     )
-  if (others.length === 0)
+  if (others.length === 0) {
     throw new EyrieError(
       'conflict',
       'this is the last active superadmin: appoint another one first',
     )
+  }
 }
 
 /**

@@ -35,8 +35,9 @@ export function cameraRoutes(
       egress,
       signal: c.req.raw.signal,
     }).catch(cause => {
-      if (cause instanceof EgressDeniedError)
+      if (cause instanceof EgressDeniedError) {
         throw new EyrieError('camera', cause.message, { cause })
+      }
       throw new EyrieError('unavailable', 'the search was cancelled', { cause })
     })
     return c.json(cameras satisfies DiscoveredCamera[])

@@ -49,8 +49,9 @@ export async function openOnvifCamera(
     const device = await queryDevice(url, { login, tlsInsecure, egress, signal }, clock)
     const { manufacturer, model, firmware, profiles, skewMs } = device
     const [firstProfile] = profiles
-    if (!firstProfile)
+    if (!firstProfile) {
       throw new SoapFault('unsupported', 'offers no stream: configure one in its web interface')
+    }
 
     const subStream = selectSubStream(firstProfile, profiles)
     return {
@@ -79,8 +80,9 @@ const toSeconds = (ms: number) => Math.round(ms / 100) / 10
 /** Returns the URL of the device service, by default at the standard path. */
 function parseServiceUrl(text: string): URL {
   const url = URL.parse(text.replace(/^onvif:/i, 'http:'))
-  if (!url?.host)
+  if (!url?.host) {
     throw new SourceFault('invalid ONVIF address: use onvif://host', { transient: false })
+  }
   if (url.pathname === '/') url.pathname = '/onvif/device_service'
   return url
 }

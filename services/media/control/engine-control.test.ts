@@ -246,10 +246,12 @@ describe('media service with an internal token', () => {
     const media = await serveMedia({ token, engineToken: 'of-the-engine' })
     const status = async (path: string) =>
       (await fetch(media.url + path, { headers: { authorization: 'Bearer of-the-engine' } })).status
-    for (const path of ['/streams', '/recordings', '/metrics'])
+    for (const path of ['/streams', '/recordings', '/metrics']) {
       expect([path, await status(path)]).toEqual([path, 200])
-    for (const path of ['/internal/control', '/cameras/discover'])
+    }
+    for (const path of ['/internal/control', '/cameras/discover']) {
       expect([path, await status(path)]).toEqual([path, 401])
+    }
   })
 
   it('rejects a control connection with a wrong token', async () => {

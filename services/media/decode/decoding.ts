@@ -206,8 +206,9 @@ export function createDecoding(options: DecodingOptions): Decoding {
       if (attached) addDecoder(attached)
       for (const [identity, view] of requested) await provideView(identity, view)
       if (attached && picture) {
-        for (const reader of [...readers, ...(inspector ? [inspector] : [])])
+        for (const reader of [...readers, ...(inspector ? [inspector] : [])]) {
           await reader.attach(attached.pipeline, reader.tee, picture)
+        }
       }
       await running?.branch.start()
     })

@@ -77,8 +77,9 @@ describe('picture inspector', () => {
     const turned = await inspect(`${picture} ! videobox left=300 right=-300 top=100 bottom=-100`)
     const learned = await vi.waitUntil(usual.statistics)
     let reference: PictureReference | undefined
-    for (let n = 0; n < LEARNED_SAMPLES; n += 1)
+    for (let n = 0; n < LEARNED_SAMPLES; n += 1) {
       reference = judgePicture(learned, reference, thresholds).reference
+    }
     const judge = async ({ inspector }: typeof darker) =>
       judgePicture(await vi.waitUntil(inspector.statistics), reference, thresholds)
     expect(await judge(darker)).toMatchObject({ hasMoved: false })

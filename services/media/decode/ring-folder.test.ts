@@ -17,8 +17,9 @@ describe('ring folder', () => {
   it('is accessible only to its owner, and contains no rings from before a crash', async () => {
     const folder = join(createTemporaryFolder(), 'rings')
     await createRingFolder(folder, 0).open()
-    for (const name of ['source-1-7.ring', 'source-1-8.ring.tmp', 'notes.txt'])
+    for (const name of ['source-1-7.ring', 'source-1-8.ring.tmp', 'notes.txt']) {
       writeFileSync(join(folder, name), '')
+    }
     await createRingFolder(folder, 0).open()
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     expect(readdirSync(folder)).toEqual(['notes.txt'])

@@ -43,8 +43,9 @@ function calculateBox(spec: ViewSpec, picture: Size): Size {
   const { width, height, scale = 1, multiple_of: multipleOf } = spec
   if (width && height) return { width, height }
   if (width) return { width, height: roundUp((width * picture.height) / picture.width, multipleOf) }
-  if (height)
+  if (height) {
     return { width: roundUp((height * picture.width) / picture.height, multipleOf), height }
+  }
   return {
     width: roundUp(picture.width * scale, multipleOf),
     height: roundUp(picture.height * scale, multipleOf),

@@ -206,14 +206,17 @@ describe('views of a source', () => {
     await control.apply(
       createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }),
     )
-    for (const key of Object.keys(views))
+    for (const key of Object.keys(views)) {
       control.send({ type: 'grant', source: 1, view: key, n: 2 })
+    }
     const rings = await Promise.all(Object.keys(views).map(key => openView(control, key)))
-    for (const key of Object.keys(views))
+    for (const key of Object.keys(views)) {
       await control.message('frame', ({ n, view }) => n === 2 && view === key)
+    }
     const [jpeg, better] = rings.map(ring => ring.copy(2))
-    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array))
+    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array)) {
       throw new Error('overwritten')
+    }
     expect(rings[0]!.shape).toMatchObject({ format: 'JPEG', width: 160, height: 90 })
     expect([...jpeg.subarray(0, 2), ...jpeg.subarray(-2)]).toEqual([0xff, 0xd8, 0xff, 0xd9])
     expect(better.length).toBeGreaterThan(jpeg.length)
@@ -257,8 +260,9 @@ describe('views of a source', () => {
       await control.apply({ ...source, views })
       for (const key of Object.keys(views)) grant(key, n)
       await control.message('frame', frame => frame.view === 'permanent' && frame.n === n)
-      for (let k = n - 9; k <= n; k++)
+      for (let k = n - 9; k <= n; k++) {
         expect(ring.readStamp(k)).toMatchObject({ pts: (k - 1) * 3000 })
+      }
     }
     ring.close()
     const { path: onlyPath } = await control.message('view', each => each.view === 'permanent')

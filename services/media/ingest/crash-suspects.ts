@@ -87,11 +87,12 @@ export function createCrashSuspects(folder: string, clock: Clock, log: Log): Cra
         else remove(name)
       }
       const suspects = [...notes.values()].filter(isSuspect).length
-      if (suspects > 0)
+      if (suspects > 0) {
         log.warn(
           { suspects },
           'media crashed repeatedly: opening the suspected sources one at a time',
         )
+      }
     },
 
     async begin(identity, signal) {

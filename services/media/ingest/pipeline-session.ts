@@ -120,8 +120,9 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   const outcome = Promise.withResolvers<Outcome>()
 
   const pipeline = new Pipeline(buildLaunch(options), message => {
-    if (message.type === 'error' && isAuxiliary(message.error))
+    if (message.type === 'error' && isAuxiliary(message.error)) {
       return options.onAuxiliaryFailure(message.error)
+    }
     const end = toOutcome(message, origin)
     if (end) outcome.resolve(end)
   })
@@ -308,8 +309,9 @@ function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome>
 function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
   // All GStreamer decoders report this when the stream ends without a picture.
   const unshown = /no valid frames found/.test(error.debug ?? '')
-  if (unshown || error.source === DECODER_NAME)
+  if (unshown || error.source === DECODER_NAME) {
     return { end: 'undecodable', reason: error.message, unshown }
+  }
   if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
   // If a decoder rejects its input, the error may come from the element before the decoder.
   if (isNotNegotiated(error)) return { end: 'undecodable', reason: error.message }

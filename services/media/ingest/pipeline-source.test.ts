@@ -41,8 +41,9 @@ async function playWith(
       onFrame: () => frame.resolve(),
     },
   })
-  if (late)
+  if (late) {
     await vi.waitUntil(() => source.status().state === 'running', { timeout: 60_000, interval: 1 })
+  }
   await source.setViews({ grey: createViewSpec({ format: 'GRAY8' }) }, undefined)
   return { source, statuses, frame: frame.promise, failed: failed.promise }
 }

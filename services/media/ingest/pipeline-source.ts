@@ -267,8 +267,9 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   async function updatePicture(picture: Picture) {
     const { codec, fps } = picture
     const isSearching = session !== undefined && !session.origin.picture
-    if (isSearching && search.select(toPacketCodec(codec)))
+    if (isSearching && search.select(toPacketCodec(codec))) {
       return session?.end({ end: 'recognised' })
+    }
 
     updateStatus({ ...displaySize(picture), codec, fps })
     variants.setCodec(codec)
@@ -284,10 +285,11 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
     }
 
     updateStatus({ decoder })
-    if (session)
+    if (session) {
       await decoding
         .attach(session.pipeline, decoder, session.hasStarted)
         .catch(endUndecodable(session))
+    }
   }
 
   /**

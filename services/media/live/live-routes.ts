@@ -170,8 +170,9 @@ export const findSound = (id: string, streams: LiveStreams): Sound | undefined =
  */
 function findLive(id: string, { sources, annotated }: LiveStreams): LiveStream {
   const live = /^\d+$/.test(id) ? sources.get(Number(id)) : annotated.get(id)
-  if (!live)
+  if (!live) {
     throw new EyrieError('id', `stream ${id} does not exist: GET /streams lists all streams`)
+  }
   if (isSource(live)) assertNotFailed(live)
   return live
 }
@@ -258,8 +259,9 @@ function parseCodecs(c: Context): PlayableCodec[] {
 }
 
 function explainQueryError({ issues: [issue] }: z.ZodError): string {
-  if (issue?.code === 'unrecognized_keys')
+  if (issue?.code === 'unrecognized_keys') {
     return `unknown parameter ${issue.keys.join(', ')}: request snapshots with objects from the engine's channel`
+  }
   if (issue?.path[0] === 'size') return `size must be one of ${streamSize.options.join(', ')}`
   if (issue?.path[0] === 'pts') return 'pts must be a whole number of 90 kHz ticks'
   return 'width must be a whole number from 16 to 8192'

@@ -51,8 +51,9 @@ describe('numbering', () => {
       sample.release()
     })
     await pipeline.setState('playing')
-    for (const ptsNs of [0, SECOND, 2 * SECOND, 3 * SECOND])
+    for (const ptsNs of [0, SECOND, 2 * SECOND, 3 * SECOND]) {
       pipeline.push('source', Uint8Array.of(0), { ptsNs })
+    }
     pipeline.endOfStream('source')
     await message('eos')
     expect(numbers).toEqual([41, 42])

@@ -37,8 +37,9 @@ function packed(data: Uint8Array, planes: Plane[]): Buffer {
   let start = 0
   const rows: Uint8Array[] = []
   for (const { stride, bytes, rows: count, allocated } of planes) {
-    for (let row = 0; row < count; row++)
+    for (let row = 0; row < count; row++) {
       rows.push(data.slice(start + row * stride, start + row * stride + bytes))
+    }
     start += stride * allocated
   }
   return Buffer.concat(rows)

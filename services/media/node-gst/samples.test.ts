@@ -14,8 +14,9 @@ function numbered(frames: number, options: SampleOptions, onSample: (sample: Sam
   )
   const stream = launched.pipeline.samples('sink', options, onSample)
   const played = launched.pipeline.setState('playing').then(() => {
-    for (let i = 0; i < frames; i++)
+    for (let i = 0; i < frames; i++) {
       launched.pipeline.push('source', new Uint8Array(100).fill(i), { ptsNs: i * 1e9 })
+    }
     launched.pipeline.endOfStream('source')
   })
   return { ...launched, stream, played }
@@ -126,8 +127,9 @@ describe('timeline', () => {
     }
     await pipeline.setState('playing')
     const push = (count: number, from: number) => {
-      for (let n = from; n < from + count; n++)
+      for (let n = from; n < from + count; n++) {
         pipeline.push('source', Uint8Array.of(0), { ptsNs: n * 1e9 })
+      }
     }
     push(5, 0)
     await until(() => times.get('early')!.length === 5, 'the first buffers have arrived')

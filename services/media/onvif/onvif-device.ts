@@ -107,8 +107,9 @@ function parseTime(xml: Xml | undefined): number | undefined {
   const hour = findNumber(xml, 'Time', 'Hour')
   const minute = findNumber(xml, 'Time', 'Minute')
   const second = findNumber(xml, 'Time', 'Second')
-  if (year === undefined || month === undefined || day === undefined || hour === undefined)
+  if (year === undefined || month === undefined || day === undefined || hour === undefined) {
     return undefined
+  }
   const time = Date.UTC(year, month - 1, day, hour, minute ?? 0, second ?? 0)
   return Number.isFinite(time) ? time : undefined
 }

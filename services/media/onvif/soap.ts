@@ -103,8 +103,9 @@ async function readText(response: Response): Promise<string> {
   let byteCount = 0
   for await (const chunk of response.body ?? []) {
     byteCount += chunk.length
-    if (byteCount > MAX_RESPONSE_BYTES)
+    if (byteCount > MAX_RESPONSE_BYTES) {
       throw new SoapFault('not-onvif', `responds with more than ${MAX_RESPONSE_BYTES} bytes`)
+    }
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -123,17 +124,19 @@ function parseBody({ status, text }: HttpResponse): Xml {
   }
 
   const body = findFirst(xml, 'Envelope', 'Body')
-  if (!body)
+  if (!body) {
     throw new SoapFault(
       'not-onvif',
       'does not provide ONVIF at this address: its response is not SOAP',
     )
+  }
   const fault = findFirst(body, 'Fault')
   if (!fault) return body
 
   const codes = JSON.stringify(findAll(fault, 'Code'))
-  if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes))
+  if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes)) {
     throw createLoginFault()
+  }
   const reason =
     findText(fault, 'Reason', 'Text') ?? findText(fault, 'faultstring') ?? 'no reason given'
   throw new SoapFault('unsupported', `rejects an ONVIF request: ${reason}`)

@@ -20,11 +20,13 @@ const parser = new XMLParser({
  * Document type declarations, which SOAP forbids, are rejected before any entity is expanded.
  */
 export function parseXml(text: string): Xml {
-  if (/<!(DOCTYPE|ENTITY)/i.test(text))
+  if (/<!(DOCTYPE|ENTITY)/i.test(text)) {
     throw new Error('it declares a document type, which SOAP forbids')
+  }
   const valid = XMLValidator.validate(text)
-  if (valid !== true)
+  if (valid !== true) {
     throw new Error(`it is not valid XML: ${valid.err.msg} in line ${valid.err.line}`)
+  }
   return parser.parse(text) as Xml
 }
 

@@ -118,8 +118,9 @@ describe('recorded sound', () => {
     const gaps = sounds.slice(1).map(({ pts }, i) => pts - sounds[i]!.pts)
     expect(Math.max(...gaps)).toBeLessThan(0.06 * SECOND)
     expect(Math.min(...gaps)).toBeGreaterThan(0)
-    for (const end of [0, -1])
+    for (const end of [0, -1]) {
       expect(Math.abs(pictures.at(end)!.pts - sounds.at(end)!.pts)).toBeLessThan(SECOND / 4)
+    }
     const ticks = await findTicks(saved)
     expect(ticks.length).toBeGreaterThan(8)
     const apart = ticks.slice(1).map((at, i) => at - ticks[i]!)

@@ -156,8 +156,9 @@ describe('recorded source', { timeout: 180_000 }, () => {
     expect(first!.at).toBeLessThan(0.2)
     const withShapes = lines.filter(({ shapes }) => shapes)
     expect(withShapes[0]).toBe(first)
-    for (const { pts, shapes } of withShapes.slice(1))
+    for (const { pts, shapes } of withShapes.slice(1)) {
       expect(shapes).toMatchObject([{ name: String(pts / 3600) }])
+    }
     expect(withShapes.length).toBeGreaterThan(3)
   })
 
@@ -187,8 +188,9 @@ describe('recorded source', { timeout: 180_000 }, () => {
       bytes: expect.any(Number),
     })
     const [stream] = await listRecordings(media)
-    for (const { from } of stream!.ranges)
+    for (const { from } of stream!.ranges) {
       expect(Date.parse(from)).toBeGreaterThanOrEqual(Date.parse(to))
+    }
     await waitForRecordedSeconds(media, 2)
   })
 })

@@ -76,8 +76,9 @@ describe('sound as Opus', () => {
       expect(ticks.length).toBeGreaterThan(1)
       // The encoders of the test clip have a delay.
       const delay = { aac: (1024 * SECOND) / 44_100, mulaw: 0, opus: 6.5 * MILLISECOND }[coder]
-      for (const pts of ticks.slice(1))
+      for (const pts of ticks.slice(1)) {
         expect(offFullSecond(pts - delay)).toBeLessThan(8 * MILLISECOND)
+      }
     },
   )
 

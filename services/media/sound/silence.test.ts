@@ -50,8 +50,9 @@ describe('silence', () => {
     const silence = createSilence({ ...track(1), rate: 44_100 }, 1000)!
     const units = [...silence.fillTo(50_000), ...silence.fillTo(200_000)]
     expect(units[0]!.pts).toBe(1000)
-    for (const [i, { pts }] of units.entries())
+    for (const [i, { pts }] of units.entries()) {
       if (i > 0) expect(pts).toBe(units[i - 1]!.pts + units[i - 1]!.duration)
+    }
     const last = units.at(-1)!
     expect(last.pts).toBeLessThanOrEqual(200_000)
     expect(last.pts + last.duration).toBeGreaterThan(200_000)

@@ -128,8 +128,9 @@ describe('sound of a live view', () => {
     expect(ticks.length).toBeGreaterThan(1)
     // The encoder of the test clip has a delay.
     const encoderDelay = sound === 'aac' ? (1024 * SECOND) / 44_100 : 0
-    for (const pts of ticks.slice(1))
+    for (const pts of ticks.slice(1)) {
       expect(offFullSecond(pts - encoderDelay)).toBeLessThan(8 * MILLISECOND)
+    }
   })
 
   it.each(['aac', 'pcma'] as const)('provides the sound of a camera that sends %s', async audio => {

@@ -81,8 +81,9 @@ describe('source lifecycle, for any sequence of events', () => {
   it('never leaves a final state', () => {
     fc.assert(
       fc.property(modes, steps, (mode, events) => {
-        for (const { before, after } of replay(mode, events))
+        for (const { before, after } of replay(mode, events)) {
           if (before.isFinal) expect(after).toBe(before)
+        }
       }),
     )
   })
@@ -95,8 +96,9 @@ describe('source lifecycle, for any sequence of events', () => {
           if (isLost) expect(after.reason).toBeDefined()
           else expect(after.nextAttemptAt).toBeUndefined()
           expect(after.runningSince !== undefined).toBe(after.state === 'running')
-          if (after.state === 'connecting' || after.state === 'ended')
+          if (after.state === 'connecting' || after.state === 'ended') {
             expect(after.reason).toBeUndefined()
+          }
         }
       }),
     )

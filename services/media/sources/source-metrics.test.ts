@@ -15,7 +15,8 @@ it('source metrics are exposed for every source in the Prometheus text format', 
   expect(families.get('eyrie_media_sources')!.samples.get('state="running"')).toBe(2)
   const others = /^eyrie_media_(sources|record)/
   const perSource = [...families].filter(([name]) => !others.test(name))
-  for (const [, { samples }] of perSource)
+  for (const [, { samples }] of perSource) {
     expect([...samples.keys()]).toEqual(['source="1"', 'source="2"'])
+  }
   expect(families.get('eyrie_media_viewers')!.samples.get('source="1"')).toBe(0)
 })

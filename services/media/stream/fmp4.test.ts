@@ -20,8 +20,9 @@ function parseBoxes(bytes: Uint8Array): Box[] {
   const boxes: Box[] = []
   for (let offset = 0; offset < buffer.length; offset += buffer.readUInt32BE(offset)) {
     const size = buffer.readUInt32BE(offset)
-    if (size < 8 || offset + size > buffer.length)
+    if (size < 8 || offset + size > buffer.length) {
       throw new Error(`the box at ${offset} has an invalid size: ${size}`)
+    }
     const type = buffer.toString('latin1', offset + 4, offset + 8)
     boxes.push({ type, body: buffer.subarray(offset + 8, offset + size) })
   }

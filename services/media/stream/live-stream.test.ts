@@ -140,8 +140,9 @@ describe('live stream', () => {
   it('makes decode times increase from zero when a stream begins with reordered pictures', () => {
     const stream = createStream(EPOCH)
     stream.begin(track)
-    for (const dts of [-6000, -3000, 0, 3000])
+    for (const dts of [-6000, -3000, 0, 3000]) {
       stream.write({ ...unit(0), dts, pts: dts + 6000, keyframe: dts < -3000 })
+    }
     expect(stream.cachedUnits().map(({ dts }) => dts)).toEqual([0, 1, 2, 3000])
     expect(stream.cachedUnits().map(({ pts }) => pts)).toEqual([0, 3000, 6000, 9000])
   })

@@ -141,8 +141,9 @@ function createSoundViewer(
       client.fragment(createVideoFragment(nextSequence('video'), unit), unit)
     },
     beginSound(next) {
-      if (Buffer.compare(next.configuration, track.configuration) !== 0)
+      if (Buffer.compare(next.configuration, track.configuration) !== 0) {
         client.end('the sound has changed: watch again')
+      }
     },
     receiveSound(unit) {
       // Fills the gap between the silence and this unit, which may arrive before its picture.

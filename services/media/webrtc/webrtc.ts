@@ -125,11 +125,12 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
 
     getSession(id) {
       const session = sessions.get(id)
-      if (!session)
+      if (!session) {
         throw new EyrieError(
           'id',
           'this WebRTC session does not exist or has ended: POST a new offer',
         )
+      }
       return session
     },
 

@@ -176,8 +176,9 @@ describe('WHEP', needs(webrtcWorkerRequirement), () => {
 
   it('requires the token', async () => {
     const media = await serveMedia({ token: 'secret' })
-    for (const method of ['OPTIONS', 'POST'])
+    for (const method of ['OPTIONS', 'POST']) {
       expect((await send(media, { method })).status).toBe(401)
+    }
   })
 })
 

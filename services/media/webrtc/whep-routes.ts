@@ -98,8 +98,9 @@ function addIceServerLinks(c: Context, servers: readonly IceServer[]) {
     const parameters = ['rel="ice-server"']
     if (username) parameters.push(`username=${quote(username)}`)
     if (credential) parameters.push(`credential=${quote(credential)}`, 'credential-type="password"')
-    for (const url of urls)
+    for (const url of urls) {
       c.header('Link', [`<${url}>`, ...parameters].join('; '), { append: true })
+    }
   }
 }
 

@@ -59,8 +59,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
     const isNewlyDown = targets.finish(target, outcome)
     const { reason } = outcome
-    if (isNewlyDown)
+    if (isNewlyDown) {
       log.warn({ type, delivery_id, reason }, 'failed to reach target; pausing its deliveries')
+    }
     onOutcome?.(delivery, outcome)
   }
 

@@ -83,15 +83,17 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       case 'incident':
         return addEvent(topics.incident(channelId), toChannelEvent(channel, message))
       case 'picture':
-        if (hasPictures)
+        if (hasPictures) {
           queue.setState(topics.picture(channelId), { picture: String(data.attachment) })
+        }
         return
       case 'count':
         if (isNewerThanInventory(message)) applyCounts(channel, feedCounts.parse(data.counts))
         return
       case 'alert_state':
-        if (isNewerThanInventory(message))
+        if (isNewerThanInventory(message)) {
           publishAlert(String(data.alert_id), data.is_firing === true)
+        }
         return
       case 'channel_state':
         if (isNewerThanInventory(message)) applyChannelState(channel, data)
@@ -136,14 +138,16 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       }
       const discoveryConfigs = createAllDiscoveryConfigs(inventory)
       for (const { topic, config } of discoveryConfigs) setState(topic, config)
-      for (const { alert_id: alertId, is_firing: isFiring } of alerts)
+      for (const { alert_id: alertId, is_firing: isFiring } of alerts) {
         publishAlert(alertId, isFiring)
+      }
       for (const {
         engine_id: engineId,
         engine_status: engineStatus,
         engine_reason: engineReason,
-      } of engines)
+      } of engines) {
         publishEngine(engineId, { engine_status: engineStatus, engine_reason: engineReason })
+      }
 
       const currentTopics = new Set([
         ...listTopics(inventory),
@@ -165,8 +169,9 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       if (channel) applyChannelMessage(channel, message)
       if (kind === 'system_alert') addEvent(topics.systemAlert, toSystemAlert(message))
       if (kind === 'source_state' && sourceId !== null) setState(topics.sourceState(sourceId), data)
-      if (kind === 'engine_state' && engineId !== null && isNewerThanInventory(message))
+      if (kind === 'engine_state' && engineId !== null && isNewerThanInventory(message)) {
         publishEngine(engineId, data)
+      }
     },
 
     removeStale(topic) {

@@ -54,12 +54,14 @@ export function createScheduleRunner({
     const rules = await management.readSchedules()
     const time = now()
     const states = computeArmedStates(rules, time)
-    for (let first = 0; first < states.length; first += BATCH_SIZE)
+    for (let first = 0; first < states.length; first += BATCH_SIZE) {
       await management.storeArmedStates(states.slice(first, first + BATCH_SIZE))
+    }
 
     let nextReport = time + MAX_IDLE_MS
-    for (const { valid_until: validUntil } of states)
+    for (const { valid_until: validUntil } of states) {
       nextReport = Math.min(nextReport, Date.parse(validUntil))
+    }
     return nextReport
   }
 

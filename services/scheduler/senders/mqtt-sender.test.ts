@@ -115,13 +115,14 @@ describe('the outcome of an MQTT message', () => {
           if (version === 5) socket.end()
         }
         // A topic of one character: its length, then the identifier.
-        if (type === 3)
+        if (type === 3) {
           socket.write(
             Buffer.concat([
               Buffer.from('4002', 'hex'),
               packet.subarray(-2 - payloadBytes).subarray(0, 2),
             ]),
           )
+        }
       })
     })
     const payload = 'on'

@@ -50,8 +50,9 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
         return publish(attempt, address, body, egress, MQTT_3_1_1)
       })
     } catch (error) {
-      if (error instanceof InvalidActionError || error instanceof EgressDeniedError)
+      if (error instanceof InvalidActionError || error instanceof EgressDeniedError) {
         return { state: 'dead', reason: error.message }
+      }
 
       const { code, message } = error as MqttError
       if (typeof code !== 'number') throw error

@@ -27,8 +27,9 @@ export function createSmsSender(egress: Egress, maxSegments: number): Sender {
     const { delivery, settings } = attempt
     const { sms } = settings
 
-    if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '')
+    if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '') {
       return createNotConfigured(NO_PROVIDER)
+    }
     if (sms.sms_from === '') return createNotConfigured(NO_SENDER)
     const providerUrl = parseProviderUrl(sms.sms_provider)
     if (!providerUrl) return createNotConfigured(INVALID_PROVIDER)

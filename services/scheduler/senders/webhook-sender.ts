@@ -21,8 +21,9 @@ export function createWebhookSender(egress: Egress, publicUrl: string | undefine
       const response = await fetchFrom(egress, url, { ...request, signal })
       return toOutcome(response, await readBeginning(response))
     } catch (error) {
-      if (error instanceof InvalidActionError || error instanceof EgressDeniedError)
+      if (error instanceof InvalidActionError || error instanceof EgressDeniedError) {
         return { state: 'dead', reason: error.message }
+      }
       throw error
     }
   }

@@ -141,8 +141,9 @@ async function applyAllEdits(): Promise<void> {
   }
   let marked = 0
   const follow = async () => {
-    for await (const message of api.output({ channels: [channel.id], kinds: ['frame'] }))
+    for await (const message of api.output({ channels: [channel.id], kinds: ['frame'] })) {
       if (message.kind === 'frame') marked = message.data.counters.mark?.edit ?? 0
+    }
   }
   void follow()
   const sinkBytes = () => (existsSync(file) ? statSync(file).size : 0)

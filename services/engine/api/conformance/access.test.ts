@@ -26,8 +26,9 @@ test('all revisions require a valid token and answer 401 `auth` without one', as
     }
     expect(await ask({})).toEqual([401, 'auth'])
     expect(await ask({ Authorization: 'Bearer third' })).toEqual([401, 'auth'])
-    for (const token of ['first', 'second'])
+    for (const token of ['first', 'second']) {
       expect(await ask({ Authorization: `Bearer ${token}` })).toEqual([200, undefined])
+    }
   }
 })
 
@@ -104,7 +105,8 @@ test('health, the OpenAPI documents and the documentation page require no token'
     '/health',
     '/docs',
     ...allRevisions.map(revision => `/api/${revision}/openapi.json`),
-  ])
+  ]) {
     expect([path, (await fetch(`http://${host}${path}`)).status]).not.toEqual([path, 401])
+  }
   expect((await fetch(`http://${host}/metrics`)).status).toBe(401)
 })

@@ -29,8 +29,9 @@ const requests: Statement[] = [
     allRevisions,
     async ({ call }) => {
       const both = { streams: [], channels: [] }
-      for (const query of ['', '?filter=streams&filter=channels', '?filter=streams,channels'])
+      for (const query of ['', '?filter=streams&filter=channels', '?filter=streams,channels']) {
         expect((await call('GET', `/exports${query}`)).body).toEqual(both)
+      }
       expect((await call('GET', '/exports?filter=channels')).body).toEqual({ channels: [] })
     },
   ],
@@ -53,13 +54,14 @@ const requests: Statement[] = [
         'text/plain',
         'application/x-www-form-urlencoded',
         'application/merge-patch+json',
-      ])
+      ]) {
         expect(
           await call('POST', '/sources', 'type=video', { 'Content-Type': type }),
         ).toMatchObject({
           status: 415,
           body: { code: 'type' },
         })
+      }
     },
   ],
   [

@@ -33,7 +33,7 @@ const catalogLines: Statement[] = [
     'an element has a name, a version, a title, a description, passthrough and its schemas',
     v3Only,
     async ({ call }) => {
-      for (const element of (await call('GET', '/catalog')).body.elements)
+      for (const element of (await call('GET', '/catalog')).body.elements) {
         expect(element).toEqual({
           name: expect.stringMatching(/^[A-Za-z][A-Za-z0-9-]*$/),
           version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
@@ -46,6 +46,7 @@ const catalogLines: Statement[] = [
           input_schema: element.input_schema && expect.any(Object),
           output_schema: element.output_schema && expect.any(Object),
         })
+      }
     },
   ],
   [
@@ -54,11 +55,12 @@ const catalogLines: Statement[] = [
     async () => {
       for (const name of ['social-distancing', 'object-tracking-OH']) {
         const { input_schema: inputSchema, output_schema: outputSchema } = await elementOf(name)
-        for (const schema of [inputSchema, outputSchema])
+        for (const schema of [inputSchema, outputSchema]) {
           expect(schema).toMatchObject({
             type: 'object',
             properties: { objects: { type: 'array' } },
           })
+        }
       }
       expect((await elementOf('social-distancing')).config_schema.properties).toHaveProperty(
         'calibration',
@@ -115,10 +117,12 @@ const catalogLines: Statement[] = [
         '/catalog/models',
         '/catalog/models?filter=devices',
         '/catalog?filter-models=devices',
-      ])
+      ]) {
         expect((await hardware(path)).filter(hw => !devices.includes(hw))).toEqual([])
-      for (const path of ['/catalog/models?filter=none', '/catalog?filter-models=none'])
+      }
+      for (const path of ['/catalog/models?filter=none', '/catalog?filter-models=none']) {
         expect(new Set(await hardware(path))).toEqual(new Set(['cpu', 'gpu', 'igpu']))
+      }
     },
   ],
   [
@@ -149,17 +153,19 @@ const catalogLines: Statement[] = [
     'parts that the filter excludes are absent',
     v3Only,
     async ({ call }) => {
-      for (const part of ['elements', 'models', 'devices'])
+      for (const part of ['elements', 'models', 'devices']) {
         expect(Object.keys((await call('GET', `/catalog?filter=${part}`)).body)).toEqual([part])
+      }
       expect(Object.keys((await call('GET', '/catalog')).body).sort()).toEqual([
         'devices',
         'elements',
         'models',
       ])
-      for (const part of ['elements', 'models'])
+      for (const part of ['elements', 'models']) {
         expect(Object.keys((await call('GET', `/pipelines/elements?filter=${part}`)).body)).toEqual(
           [part],
         )
+      }
     },
   ],
   [
@@ -170,8 +176,9 @@ const catalogLines: Statement[] = [
         '/catalog?filter=plugins',
         '/catalog?filter-models=all',
         '/catalog/models?filter=x',
-      ])
+      ]) {
         expect((await call('GET', query)).body.code).toBe('syntax')
+      }
     },
   ],
   [

@@ -241,8 +241,9 @@ const storedFields: Statement[] = [
     async ({ call }) => {
       const created = await call('POST', '/sources', { ...cameraSource, address: secret })
       expect(created.body.address).toEqual(hidden)
-      for (const path of [`/sources/${created.body.id}`, '/sources', '/configuration'])
+      for (const path of [`/sources/${created.body.id}`, '/sources', '/configuration']) {
         expect(JSON.stringify((await call('GET', path)).body)).not.toMatch(/sesame|xyzzy/)
+      }
     },
   ],
   [
@@ -279,10 +280,12 @@ const storedFields: Statement[] = [
       const create = (more: object) =>
         call('POST', '/pipelines', { elements: countingElements, ...more })
       expect((await create({})).body.priority).toBe(5)
-      for (const priority of [0, 9])
+      for (const priority of [0, 9]) {
         expect((await create({ priority })).body.priority).toBe(priority)
-      for (const priority of [-1, 10, 1.5])
+      }
+      for (const priority of [-1, 10, 1.5]) {
         expect((await create({ priority })).body.code).toBe('syntax')
+      }
     },
   ],
 ]

@@ -64,19 +64,21 @@ describe('table of elements', () => {
   })
 
   test('lists all arguments of all elements', async () => {
-    for (const name of new Set(args.map(([element]) => element)))
+    for (const name of new Set(args.map(([element]) => element))) {
       expect([name, Object.keys((await paramsOf(name)).properties ?? {})]).toEqual([
         name,
         args.filter(([element]) => element === name).map(([, argument]) => argument),
       ])
+    }
   })
 
   test('requires only the model of infer; all other arguments have defaults', async () => {
-    for (const name of new Set(args.map(([element]) => element)))
+    for (const name of new Set(args.map(([element]) => element))) {
       expect([name, (await paramsOf(name)).required ?? []]).toEqual([
         name,
         name === 'infer' ? ['model'] : [],
       ])
+    }
   })
 })
 

@@ -39,21 +39,23 @@ const lines: Statement[] = [
     async api => {
       await channels(api)
       const { body } = await api.call('GET', '/exports')
-      for (const channel of body.channels)
+      for (const channel of body.channels) {
         expect(channel).toEqual({
           id: expect.any(Number),
           source: expect.any(Number),
           pipeline: expect.any(Number),
           stream: null,
         })
+      }
     },
   ],
   [
     'the filter is streams or channels or both; the other part is absent',
     allRevisions,
     async ({ call }) => {
-      for (const part of ['streams', 'channels'])
+      for (const part of ['streams', 'channels']) {
         expect((await call('GET', `/exports?filter=${part}`)).body).toEqual({ [part]: [] })
+      }
     },
   ],
   [
@@ -131,30 +133,36 @@ const lines: Statement[] = [
     'an unknown channel is `id`',
     allRevisions,
     async ({ call }) => {
-      for (const path of ['/exports/channels/properties?ids=4711', '/exports/channels/4711/static'])
+      for (const path of [
+        '/exports/channels/properties?ids=4711',
+        '/exports/channels/4711/static',
+      ]) {
         expect(await call('GET', path)).toMatchObject({ status: 404, body: { code: 'id' } })
+      }
     },
   ],
   [
     'the id of a channel in the path is a non-negative int32',
     allRevisions,
     async ({ call }) => {
-      for (const id of ['-1', '2147483648', 'one'])
+      for (const id of ['-1', '2147483648', 'one']) {
         expect(await call('GET', `/exports/channels/${id}/static`)).toMatchObject({
           status: 404,
           body: { code: 'id' },
         })
+      }
     },
   ],
   [
     'the snapshot route has the same rule for ids, and an invalid query is `syntax`',
     v3Only,
     async ({ call }) => {
-      for (const id of ['-1', '2147483648', 'one', '4711'])
+      for (const id of ['-1', '2147483648', 'one', '4711']) {
         expect(await call('GET', `/exports/channels/${id}/snapshot.jpg`)).toMatchObject({
           status: 404,
           body: { code: 'id' },
         })
+      }
       const answer = await call('GET', '/exports/channels/1/snapshot.jpg?width=5')
       expect(answer).toMatchObject({ status: 400, body: { code: 'syntax' } })
     },

@@ -70,8 +70,9 @@ describe.each(all)('%s', revision => {
       const whole = { code: 'reference', reason: expect.any(String), value }
       expect([answer.status, answer.body]).toEqual([409, revision === 'v1' ? value : whole])
     }
-    for (const [path] of conflicts)
+    for (const [path] of conflicts) {
       expect((await call('DELETE', `${path}?force=true`)).status).toBe(204)
+    }
   })
 
   test.each(['sources', 'sinks'])('%s are connected and disconnected', async kind => {
@@ -145,10 +146,11 @@ describe.each(all)('%s', revision => {
       `/exports/channels/properties?ids=${id}&props=usecase,stream,latency`,
     )
     expect(properties.body).toEqual({ [id]: { usecase: 'counting', stream: null, latency: 0 } })
-    for (const format of ['pass', 'formatter_a', 'formatter_b'])
+    for (const format of ['pass', 'formatter_a', 'formatter_b']) {
       expect((await call('GET', `/exports/channels/${id}/static?format=${format}`)).status).toBe(
         200,
       )
+    }
   })
 
   test('statistics and about describe the system', async () => {

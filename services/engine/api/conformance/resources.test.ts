@@ -85,8 +85,9 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
-      for (const type of ['application/merge-patch+json', 'application/json'])
+      for (const type of ['application/merge-patch+json', 'application/json']) {
         expect((await call('PATCH', one, patch, { 'Content-Type': type })).status).toBe(200)
+      }
     },
   ],
   [
@@ -118,11 +119,12 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
         ['PUT', input],
         ['PATCH', patch],
         ['DELETE', undefined],
-      ] as const)
+      ] as const) {
         expect(await call(method, one, body, { 'If-Match': tag })).toMatchObject({
           status: 412,
           body: { code: 'precondition' },
         })
+      }
     },
   ],
   [
@@ -194,11 +196,12 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     'an id in the path that is not a non-negative int32 is `id`',
     allRevisions,
     async ({ call }) => {
-      for (const id of ['-1', '2147483648', '1.5', 'one', '4711'])
+      for (const id of ['-1', '2147483648', '1.5', 'one', '4711']) {
         expect(await call('GET', `${path}/${id}`)).toMatchObject({
           status: 404,
           body: { code: 'id' },
         })
+      }
     },
   ],
   [

@@ -53,7 +53,7 @@ describe('operations of each revision', () => {
 describe('elements and models of each revision', () => {
   test('have four schemas and the mapping in v3', async () => {
     const { elements } = (await callOf('v3')('GET', '/pipelines/elements')).body
-    for (const element of elements)
+    for (const element of elements) {
       expect(Object.keys(element)).toEqual(
         expect.arrayContaining([
           'params_schema',
@@ -63,6 +63,7 @@ describe('elements and models of each revision', () => {
           'output_schema',
         ]),
       )
+    }
   })
 
   test.each(['v1', 'v2'] as const)('have paramsSchema and platforms in %s', async revision => {
@@ -71,8 +72,9 @@ describe('elements and models of each revision', () => {
     for (const [
       index,
       { name, params_schema: paramsSchema, passthrough },
-    ] of latest.elements.entries())
+    ] of latest.elements.entries()) {
       expect(elements[index]).toEqual({ name, paramsSchema: paramsSchema, passthrough })
+    }
     expect(models).toContainEqual({ name: latest.models[0].name, platform: 'CPU' })
   })
 

@@ -51,19 +51,21 @@ const service: Statement[] = [
         '/exports',
         '/statistics',
         '/about',
-      ])
+      ]) {
         expect([path, (await call('GET', path)).status]).toEqual([path, 200])
+      }
     },
   ],
   [
     'the catalog is read-only',
     v3Only,
     async ({ call }) => {
-      for (const path of ['/catalog', '/catalog/models'])
+      for (const path of ['/catalog', '/catalog/models']) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
           const answer = await call(method, path, {})
           expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
         }
+      }
     },
   ],
   [

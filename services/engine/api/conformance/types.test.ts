@@ -140,8 +140,9 @@ test.each(allRevisions)(
     onTestFinished(() => engine.stop())
     const call = getRevision(revision)
     const clip = `file://${data}/media/clip.mp4`
-    for (const type of ['file', 'inf'])
+    for (const type of ['file', 'inf']) {
       expect((await call('POST', '/sources', { type, address: clip })).status).toBe(201)
+    }
     const written = { file: 'frames.jsonl', video: 'recording.mp4', embedding: 'vectors.jsonl' }
     for (const [type, name] of Object.entries(written)) {
       const answer = await call('POST', '/sinks', {

@@ -54,8 +54,9 @@ export function issueTicket(
   // Throws if the source is unknown.
   configuration.sources.get(id)
   const server = runtime.streamServer()
-  if (!server)
+  if (!server) {
     throw new EyrieError('unavailable', 'the media service is not connected: try again later')
+  }
   const expires = Date.now() + TICKET_LIFETIME_S * 1000
   return {
     ticket: signTicket(internalToken, { stream: String(id), expires }),
@@ -158,10 +159,11 @@ function findChannels({ configuration }: ExportContext, ids: number[] | undefine
   const channels = configuration.channels()
   if (!ids) return channels
   const missing = ids.filter(id => !channels.some(channel => channel.id === id))
-  if (missing.length > 0)
+  if (missing.length > 0) {
     throw new EyrieError('id', `unknown channels: ${missing.join(', ')}`, {
       value: { channels: missing },
     })
+  }
   return channels.filter(({ id }) => ids.includes(id))
 }
 

@@ -61,6 +61,7 @@ export function createResourceOperations<Stored extends { id: number }, Input>(
 
 /** Throws `EyrieError` (`syntax`) if the body contains another id than the path. */
 function assertSameId({ id }: OptionalId, pathId: number): void {
-  if (id !== undefined && id !== pathId)
+  if (id !== undefined && id !== pathId) {
     throw syntaxError('/id', `the id is ${id} in the body but ${pathId} in the path`)
+  }
 }

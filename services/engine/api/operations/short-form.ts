@@ -38,11 +38,12 @@ export function expandElement(
   if (typeof element !== 'string') return element
   const [name = '', ...texts] = element.split(':')
   const hasVersion = name.includes('@')
-  if (hasVersion && texts.length > 0)
+  if (hasVersion && texts.length > 0) {
     throw syntaxError(
       path,
       `the short form has no versions: write {"name": "${name}", "args": {…}} instead`,
     )
+  }
   const catalogElement = catalogElements.find(candidate => candidate.name === name)
   // The validation of the pipeline reports unknown elements later.
   if (!catalogElement || texts.length === 0) return { name }

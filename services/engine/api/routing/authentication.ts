@@ -37,8 +37,13 @@ function assertKnownToken(c: Context, tokens: readonly string[]): void {
  * install and remove them.
  */
 export function assertInScope(c: Context, { scope }: Route, pluginTokens: readonly string[]): void {
-  if (scope === undefined || pluginTokens.length === 0 || isKnownToken(readToken(c), pluginTokens))
+  if (
+    scope === undefined ||
+    pluginTokens.length === 0 ||
+    isKnownToken(readToken(c), pluginTokens)
+  ) {
     return
+  }
   throw new EyrieError(
     'rights',
     'this token does not permit changing plugins: ' +
@@ -64,8 +69,9 @@ function readToken(c: Context): string | undefined {
 function assertFromLoopback(c: Context): void {
   const origin = c.req.header('Origin')
   const isForwarded = getRequestClient(c).isForwarded
-  if (!isForwarded && isLoopbackUrl(c.req.url) && (origin === undefined || isLoopbackUrl(origin)))
+  if (!isForwarded && isLoopbackUrl(c.req.url) && (origin === undefined || isLoopbackUrl(origin))) {
     return
+  }
   throw new EyrieError(
     'auth',
     'without tokens the engine accepts requests from loopback only: set EYRIE_ENGINE_TOKENS',

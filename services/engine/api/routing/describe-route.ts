@@ -49,10 +49,12 @@ function describeSuccess(route: Route): RouteConfig['responses'] {
   }
   // The minimal response to a creation is not empty: see `withMinimalForm`.
   const hasEmptyMinimalForm = acceptsPreference(route) && status !== 201
-  if (hasEmptyMinimalForm)
+  if (hasEmptyMinimalForm) {
     responses[204] = { description: 'Success, if requested with `Prefer: return=minimal`' }
-  if (unchangedStatus && response)
+  }
+  if (unchangedStatus && response) {
     responses[unchangedStatus] = { description: 'Already exists', content: jsonContent(response) }
+  }
   return responses
 }
 

@@ -55,8 +55,9 @@ async function readBody(c: Context, { method, contentType }: Route): Promise<unk
   const type = getMediaType(c)
   const acceptedTypes = contentType ? [contentType, ...BINARY_TYPES] : [JSON_TYPE]
   if (method === 'patch') acceptedTypes.push(MERGE_PATCH_TYPE)
-  if (type === undefined || !acceptedTypes.includes(type))
+  if (type === undefined || !acceptedTypes.includes(type)) {
     throw createMediaTypeError(type, [contentType ?? JSON_TYPE])
+  }
   return contentType ? new Uint8Array(await c.req.arrayBuffer()) : parseJson(await readText(c))
 }
 
@@ -65,11 +66,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 async function readText(c: Context): Promise<string> {
   const encoding = c.req.header('Content-Encoding') ?? 'identity'
-  if (encoding !== 'identity')
+  if (encoding !== 'identity') {
     throw new EyrieError(
       'type',
       `the Content-Encoding is ${encoding}: send the body without Content-Encoding`,
     )
+  }
   const bytes = await c.req.arrayBuffer()
   try {
     return utf8.decode(bytes)

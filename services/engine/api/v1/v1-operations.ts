@@ -56,10 +56,11 @@ function findV1Route({ method, path }: Route): Route {
   const route = listRoutes(routesV1).find(
     candidate => candidate.method === method && candidate.path === path,
   )
-  if (!route)
+  if (!route) {
     throw new Error(
       `v1 has no route ${method} ${path}: add it to routesV1, or do not share its operation`,
     )
+  }
   return route
 }
 

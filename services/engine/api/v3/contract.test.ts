@@ -22,7 +22,8 @@ describe('contract', () => {
   })
 
   test('describes all errors', async () => {
-    for (const path of ['/sources/4711', '/nothing', '/catalog?filter=x'])
+    for (const path of ['/sources/4711', '/nothing', '/catalog?filter=x']) {
       expect(errorBody.safeParse((await call('GET', path)).body).error).toBeUndefined()
+    }
   })
 })

@@ -54,11 +54,12 @@ describe('references', () => {
         sinks: [sink],
       })
     ).body.id
-    for (const path of [`/sources/${source}`, `/sinks/${sink}`])
+    for (const path of [`/sources/${source}`, `/sinks/${sink}`]) {
       expect(await call('DELETE', path)).toMatchObject({
         status: 409,
         body: { code: 'reference', value: { pipelines: [pipeline] } },
       })
+    }
     expect(await call('DELETE', `/pipelines/${pipeline}`)).toMatchObject({
       status: 409,
       body: { code: 'reference', value: { sources: [source], sinks: [sink] } },

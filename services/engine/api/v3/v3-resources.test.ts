@@ -109,11 +109,12 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
       ['PUT', input],
       ['PATCH', patch],
       ['DELETE', undefined],
-    ] as const)
+    ] as const) {
       expect(await call(method, one, body, { 'If-Match': first })).toMatchObject({
         status: 412,
         body: { code: 'precondition' },
       })
+    }
     const now = changed.headers.get('ETag')!
     expect((await call('GET', one, undefined, { 'If-None-Match': now })).status).toBe(304)
     expect((await call('DELETE', one, undefined, { 'If-Match': `"other", ${now}` })).status).toBe(
@@ -129,11 +130,12 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
         ['PUT', input],
         ['PATCH', {}],
         ['DELETE', undefined],
-      ] as const)
+      ] as const) {
         expect(await call(method, `${path}/${id}`, body)).toMatchObject({
           status: 404,
           body: { code: 'id' },
         })
+      }
     },
   )
 

@@ -42,16 +42,18 @@ export function restoreSecrets<A extends Address>(
     const secretPath = typeof address === 'string' ? path : `${path}/${field}`
 
     const storedSecret = stored && findSecret(stored, place)
-    if (storedSecret === undefined)
+    if (storedSecret === undefined) {
       throw syntaxError(
         secretPath,
         `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,
       )
-    if (!mayKeepSecret(address, stored!, place))
+    }
+    if (!mayKeepSecret(address, stored!, place)) {
       throw syntaxError(
         secretPath,
         `${REDACTED} refers to a secret that is stored for another scheme, host or port: send the secret itself`,
       )
+    }
     return storedSecret
   })
 }

@@ -97,11 +97,12 @@ export function assertDistinctSinkTargets(
     const target = findExclusiveTarget(sink)
     if (target === undefined) continue
     const other = sinkByTarget.get(target)
-    if (other !== undefined)
+    if (other !== undefined) {
       throw syntaxError(
         locateSink(sink.id),
         `sink ${other} already writes to ${target}: use another address or connect that sink`,
       )
+    }
     sinkByTarget.set(target, sink.id)
   }
 }

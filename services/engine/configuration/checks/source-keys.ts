@@ -38,11 +38,12 @@ function mapConfigKeys(config: Record<string, unknown>, mapSource: MapSource, pa
 
     const sources = keySources.flatMap(source => mapSource(source, keyPath) ?? [])
     for (const source of sources) {
-      if (usedSources.has(source))
+      if (usedSources.has(source)) {
         throw syntaxError(
           keyPath,
           'a source appears more than once: name each source in one key only',
         )
+      }
       usedSources.add(source)
     }
     if (sources.length > 0) mapped.push([sources.join(','), value])

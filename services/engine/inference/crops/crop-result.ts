@@ -31,19 +31,21 @@ const MAX_OUTPUTS = 16
  */
 export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): EncodedTensor[] {
   const entries = Object.entries(tensors)
-  if (entries.length > MAX_OUTPUTS)
+  if (entries.length > MAX_OUTPUTS) {
     throw new Error(`it has ${entries.length} outputs, more than ${MAX_OUTPUTS}`)
+  }
 
   const outputs: EncodedTensor[] = []
   let totalBytes = 0
   for (const [name, { type, dims, data }] of entries) {
     const values = toTypedArray(name, type, data)
     totalBytes += values.byteLength
-    if (totalBytes > MAX_RESULT_BYTES)
+    if (totalBytes > MAX_RESULT_BYTES) {
       throw new Error(
         `its outputs have more than ${MAX_RESULT_BYTES} bytes, ${name} [${dims.join(', ')}] among them: ` +
           'reduce them in the graph, for example by ReduceMax or TopK',
       )
+    }
     const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
     outputs.push({
       name,

@@ -21,8 +21,9 @@ export function resample(pixels: Uint8Array, from: Size, to: Size): Uint8Clamped
     const rowWeights = weights[y]!
     for (let x = 0; x < rowLength; x++) {
       let sum = 0
-      for (let row = 0; row < rowWeights.length; row++)
+      for (let row = 0; row < rowWeights.length; row++) {
         sum += rowWeights[row]! * rows[firstRow + row * rowLength + x]!
+      }
       scaled[y * rowLength + x] = sum
     }
   }
@@ -40,8 +41,9 @@ function resampleRows(pixels: Uint8Array, from: Size, width: number): Float32Arr
       const target = (y * width + x) * COLOURS
       for (let colour = 0; colour < COLOURS; colour++) {
         let sum = 0
-        for (let pixel = 0; pixel < pixelWeights.length; pixel++)
+        for (let pixel = 0; pixel < pixelWeights.length; pixel++) {
           sum += pixelWeights[pixel]! * pixels[source + pixel * COLOURS + colour]!
+        }
         scaled[target + colour] = sum
       }
     }

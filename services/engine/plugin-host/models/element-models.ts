@@ -61,17 +61,19 @@ export function createElementModels({
     // The plugin may send a value of another type, for which no frame is found.
     const n = call.n as number
     const frame = frames.get(n)
-    if (!frame)
+    if (!frame) {
       throw new Error(
         `${formatFrame(call.n)} is not being processed: infer before the function process has finished`,
       )
+    }
     const region = parseRegion(call.region)
     const thresholds = parseThresholds(call)
     frame.countRequest()
-    if (runningCount >= MAX_REQUESTS)
+    if (runningCount >= MAX_REQUESTS) {
       throw new Error(
         `the element has ${MAX_REQUESTS} inferences in progress already: await them first`,
       )
+    }
 
     runningCount += 1
     try {
@@ -137,10 +139,11 @@ class FrameInferences {
   /** Throws if there are too many requests for the frame. */
   countRequest(): void {
     this.#requestCount += 1
-    if (this.#requestCount > MAX_REQUESTS_PER_FRAME)
+    if (this.#requestCount > MAX_REQUESTS_PER_FRAME) {
       throw new Error(
         `the element has inferred ${MAX_REQUESTS_PER_FRAME} times for this frame already`,
       )
+    }
   }
 
   /**

@@ -48,7 +48,8 @@ describe('thresholds of an inference', () => {
   it('are scores', () => {
     expect(call(undefined)).toEqual({})
     expect(call({ score_threshold: 0.5 })).toEqual({ score_threshold: 0.5 })
-    for (const wrong of [{ score_threshold: 2 }, { score: 0.5 }, 'low', null])
+    for (const wrong of [{ score_threshold: 2 }, { score: 0.5 }, 'low', null]) {
       expect(() => call(wrong)).toThrow(/thresholds must have only/)
+    }
   })
 })

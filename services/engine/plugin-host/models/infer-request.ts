@@ -34,7 +34,8 @@ export function parseRegion(region: unknown): BBox {
 export function parseThresholds({ thresholds: value }: InferCall): Thresholds {
   if (value === undefined) return {}
   const parsed = thresholds.safeParse(value).data
-  if (!parsed)
+  if (!parsed) {
     throw new Error('thresholds must have only score_threshold and iou_threshold, from 0 to 1')
+  }
   return parsed
 }

@@ -67,8 +67,9 @@ const describeProblem = (error: unknown) => (error instanceof Error ? error.mess
 function encode(shape: Shape, state: unknown): string {
   assertData(state)
   const encoded = serialize([shape, state])
-  if (encoded.length > MAX_STATE_BYTES)
+  if (encoded.length > MAX_STATE_BYTES) {
     throw new Error(`it has ${encoded.length} bytes, more than ${MAX_STATE_BYTES}`)
+  }
   return encoded.toString('base64')
 }
 
@@ -88,13 +89,15 @@ function decode(encoded: string): [shape: Shape, state: unknown] {
  */
 function assertData(value: unknown, path = 'state', visited = new Set<unknown>()): void {
   const kind = findKind(value)
-  if (kind === 'function' || kind === 'symbol')
+  if (kind === 'function' || kind === 'symbol') {
     throw new Error(`${path} is a ${kind}, and not data`)
+  }
   if (typeof value !== 'object' || value === null || visited.has(value)) return
   visited.add(value)
   if (value instanceof Map || value instanceof Set) {
-    for (const part of [...value.keys(), ...value.values()])
+    for (const part of [...value.keys(), ...value.values()]) {
       assertData(part, `a value of ${path}`, visited)
+    }
   } else if (Array.isArray(value) || isPlain(value)) {
     for (const [key, part] of Object.entries(value)) assertData(part, `${path}.${key}`, visited)
   } else if (

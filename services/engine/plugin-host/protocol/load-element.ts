@@ -8,8 +8,9 @@ export async function loadElement(entry: string, name: string): Promise<ElementD
   const module: { default?: PluginDefinition } = await import(pathToFileURL(entry).href)
   const plugin = module.default ?? {}
   const definition = Object.hasOwn(plugin, name) ? plugin[name] : undefined
-  if (!definition)
+  if (!definition) {
     throw new Error(`the default export of ${basename(entry)} has no element "${name}"`)
+  }
   return definition
 }
 

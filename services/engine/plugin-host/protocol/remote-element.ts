@@ -213,12 +213,17 @@ export class RemoteElement {
   #handleAnswer(message: ElementAnswer | undefined): void {
     const answer = this.#answer
     this.#answer = undefined
-    if (!message || !answer) this.fail(FORGED_ANSWER, answer)
+    if (!message || !answer) {
+      this.fail(FORGED_ANSWER, answer)
+    }
     // An element that does not catch the error of its inference has not failed.
-    else if (message.type === 'failed' && this.#isFrameDropped)
+    else if (message.type === 'failed' && this.#isFrameDropped) {
       answer.resolve({ type: 'overwritten' })
-    else if (message.type === 'failed') answer.reject(new Error(this.#toReason(message.message)))
-    else answer.resolve(message)
+    } else if (message.type === 'failed') {
+      answer.reject(new Error(this.#toReason(message.message)))
+    } else {
+      answer.resolve(message)
+    }
   }
 
   /**

@@ -64,8 +64,9 @@ export function openPluginQuarantine({
       crashes.set(key, recent)
       if (recent.length < MAX_CRASHES) return false
       crashes.delete(key)
-      if (!find({ plugin, version, channel }))
+      if (!find({ plugin, version, channel })) {
         save([...entries, { plugin, version, channel, reason, time: time.toISOString() }])
+      }
       return true
     },
     release: (plugin, version) => {

@@ -233,8 +233,9 @@ function limitReads(
   reads: TokenBucket,
 ): void {
   stream.on('data', () => {
-    if (!reads.take(1, performance.now()))
+    if (!reads.take(1, performance.now())) {
       remote.fail(`it writes more than ${READS_PER_SECOND} times per second`)
+    }
   })
 }
 
@@ -250,8 +251,9 @@ function receiveMessages(
     for (const { kind, body } of decoder.decode(bytes)) {
       const now = performance.now()
       if (kind === MESSAGE_KIND.call && !calls.take(1, now)) throw new Error(TOO_MANY_CALLS)
-      if (kind === MESSAGE_KIND.infer && !inferences.take(1, now))
+      if (kind === MESSAGE_KIND.infer && !inferences.take(1, now)) {
         throw new Error(TOO_MANY_INFERENCES)
+      }
       if (kind === MESSAGE_KIND.log) {
         const flood = intake.countBytes(body.length, now)
         if (flood) throw new Error(flood)

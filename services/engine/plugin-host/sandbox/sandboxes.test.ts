@@ -35,8 +35,9 @@ describe('sandboxes', () => {
     async () => {
       const { quarantine, sandboxes, verified, openElement } = await setUp('process.exit(7)')
       expect(sandboxes.findIsolationProblem()).toBeUndefined()
-      for (let crash = 1; crash <= 3; crash += 1)
+      for (let crash = 1; crash <= 3; crash += 1) {
         await expect(openElement()).rejects.toThrow(/exit code 7/)
+      }
       expect(verified).toEqual(Array(3).fill('probe 1.0.0'))
 
       await expect(openElement()).rejects.toThrow(
@@ -87,8 +88,9 @@ describe('sandboxes', () => {
     'do not count errors of the element as crashes',
     async () => {
       const { quarantine, openElement } = await setUp(`throw new Error('no camera')`)
-      for (let attempt = 1; attempt <= 4; attempt += 1)
+      for (let attempt = 1; attempt <= 4; attempt += 1) {
         await expect(openElement()).rejects.toThrow('no camera')
+      }
       expect(quarantine.list()).toEqual([])
     },
     LIMIT_MS,

@@ -179,8 +179,9 @@ export async function createSandboxes({
           const isQuarantined = quarantine.addCrash(plugin, `${source.name}: ${reason}`)
           const { plugin: name, version } = plugin
           log.error({ plugin: name, version, element: source.name, reason }, 'plugin crashed')
-          if (isQuarantined)
+          if (isQuarantined) {
             log.error({ plugin: name, version, reason }, 'put plugin in quarantine')
+          }
         },
         logFields: {
           plugin: plugin.plugin,

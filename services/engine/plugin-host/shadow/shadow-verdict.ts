@@ -41,36 +41,41 @@ type FindInComparison = (versions: Versions, comparison: ShadowComparison) => st
 
 const findRegressions: FindInComparison = (versions, { active, shadow, frames }) => {
   const findings: string[] = []
-  if (shadow.failures > active.failures)
+  if (shadow.failures > active.failures) {
     findings.push(
       `${versions.version} has failed ${formatTimes(shadow.failures)} (${shadow.last_failure}), ` +
         `${versions.active} ${formatTimes(active.failures)}`,
     )
+  }
   const isOverBudget = ({ over_budget }: ShadowSide) => over_budget > frames * MAX_OVER_BUDGET
-  if (isOverBudget(shadow) && !isOverBudget(active))
+  if (isOverBudget(shadow) && !isOverBudget(active)) {
     findings.push(
       `${versions.version} exceeds its budget of ${shadow.budget_ms} ms in ${shadow.over_budget} of ${frames} frames`,
     )
+  }
   return findings
 }
 
 const findDifferences: FindInComparison = (versions, comparison) => {
   const { active, shadow, frames, different_frames: differentFrames } = comparison
   const findings = findOtherEvents(active, shadow)
-  if (differentFrames.events > 0)
+  if (differentFrames.events > 0) {
     findings.push(`other events in ${differentFrames.events} of ${frames} frames`)
-  if (differentFrames.objects > 0)
+  }
+  if (differentFrames.objects > 0) {
     findings.push(
       `another number of objects in ${differentFrames.objects} of ${frames} frames ` +
         `(${shadow.objects} instead of ${active.objects})`,
     )
+  }
   findings.push(...findOtherCounters(active, shadow))
   const activeMs = active.cpu_ms?.mean
   const shadowMs = shadow.cpu_ms?.mean
-  if (isCostlier(activeMs, shadowMs))
+  if (isCostlier(activeMs, shadowMs)) {
     findings.push(
       `${versions.version} needs ${shadowMs} ms of CPU time a frame, ${versions.active} ${activeMs} ms`,
     )
+  }
   return findings
 }
 
@@ -81,8 +86,9 @@ function findOtherEvents(active: ShadowSide, shadow: ShadowSide): string[] {
   for (const type of [...types].sort()) {
     const activeCount = active.events[type] ?? 0
     const shadowCount = shadow.events[type] ?? 0
-    if (activeCount !== shadowCount)
+    if (activeCount !== shadowCount) {
       findings.push(`${shadowCount} events ${type} instead of ${activeCount}`)
+    }
   }
   return findings
 }
@@ -93,10 +99,11 @@ function findOtherCounters(active: ShadowSide, shadow: ShadowSide): string[] {
   for (const name of names) {
     const activeChange = active.counters[name] ?? {}
     const shadowChange = shadow.counters[name] ?? {}
-    if (!isDeepStrictEqual(activeChange, shadowChange))
+    if (!isDeepStrictEqual(activeChange, shadowChange)) {
       findings.push(
         `counter ${name} has changed by ${formatCounter(shadowChange)} instead of ${formatCounter(activeChange)}`,
       )
+    }
   }
   return findings
 }

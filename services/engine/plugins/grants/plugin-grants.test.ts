@@ -161,8 +161,9 @@ describe('grants of a plugin', () => {
       { version: '1.0.0' },
       { version: '1.1.0', capabilities: [{ description: 'sends requests to b.example.com:443' }] },
     ])
-    for (const version of ['1.0.0', '1.1.0'])
+    for (const version of ['1.0.0', '1.1.0']) {
       expect(await use('crowd', version)).toMatchObject({ status: 200, body: { active: version } })
+    }
     expect(await listGrants('crowd')).toHaveLength(2)
   })
 

@@ -138,10 +138,11 @@ export function openPluginGrants({
     },
     assertGranted: plugin => {
       const missing = findMissing(plugin)
-      if (missing.length > 0)
+      if (missing.length > 0) {
         throw new EyrieError('grant', describeMissing(plugin, missing), {
           value: { not_granted: missing },
         })
+      }
     },
     grant: (plugin, client) => {
       const { name, version } = plugin

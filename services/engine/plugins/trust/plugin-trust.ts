@@ -124,11 +124,12 @@ export function createPluginTrust({
     removePublisher: (key, ifMatch) =>
       edit(ifMatch, ({ publishers, exceptions }) => {
         const others = publishers.filter(publisher => publisher.key !== key)
-        if (others.length === publishers.length)
+        if (others.length === publishers.length) {
           throw new EyrieError(
             'id',
             `there is no publisher with the key ${key}: eyrie plugin publishers lists them`,
           )
+        }
         return { publishers: others, exceptions }
       }),
     addException: (plugin, ifMatch) =>
@@ -139,11 +140,12 @@ export function createPluginTrust({
       ),
     removeException: (plugin, ifMatch) =>
       edit(ifMatch, ({ publishers, exceptions }) => {
-        if (!exceptions.includes(plugin))
+        if (!exceptions.includes(plugin)) {
           throw new EyrieError(
             'id',
             `${plugin} is no exception: eyrie plugin publishers lists them`,
           )
+        }
         return { publishers, exceptions: exceptions.filter(name => name !== plugin) }
       }),
     alarms: () => {

@@ -25,8 +25,9 @@ export function findRefusal(
   plugin: string,
   policy: SignaturePolicy,
 ): string | undefined {
-  if (claim.state === 'invalid')
+  if (claim.state === 'invalid') {
     return `${claim.reason}, and remove this version before you upload it`
+  }
 
   const needsTrustedPublisher = policy.isRequired && !policy.exceptions.includes(plugin)
   if (claim.state === 'unsigned') return needsTrustedPublisher ? explainUnsigned(plugin) : undefined

@@ -85,8 +85,9 @@ export function openSwitchHistory({ file, log }: { file: string; log: Log }): Sw
     begin: (plugin, unfinished) => save(plugin, { switches: [], ...find(plugin), unfinished }),
     listUnfinished: () => {
       const unfinishedSwitches: [string, UnfinishedSwitch][] = []
-      for (const [plugin, { unfinished }] of entries())
+      for (const [plugin, { unfinished }] of entries()) {
         if (unfinished) unfinishedSwitches.push([plugin, unfinished])
+      }
       return unfinishedSwitches
     },
     endUnfinished: plugin => {

@@ -39,8 +39,9 @@ export function parseTableAddress(address: string): TableAddress {
   const database = url && tryDecode(url.pathname.slice(1))
   const username = url && tryDecode(url.username)
   const hasValidDatabase = database && !database.includes('/')
-  if (!isTableAddress(address) || !url?.hostname || !hasValidDatabase || !username)
+  if (!isTableAddress(address) || !url?.hostname || !hasValidDatabase || !username) {
     throw new Error('the address must have the form postgres://user:password@host:5432/database')
+  }
 
   return {
     // IPv6 addresses have brackets only in URLs.

@@ -9,11 +9,12 @@ import { syntaxError } from '@eyrie/contract/parse'
 export function checkHostedAddress(address: string, path: string): void {
   const name = parseHostedAddress(address)
   const isValid = hostedStreamName.safeParse(name).success && !name.includes('--')
-  if (!isValid)
+  if (!isValid) {
     throw syntaxError(
       path,
       'a sink of type hosted_video has an address such as stream://entrance. The name starts with a letter, contains letters, digits, _ and single -, and has at most 64 characters',
     )
+  }
 }
 
 /** Returns the name in `stream://<name>`; an empty string if the address has another form. */

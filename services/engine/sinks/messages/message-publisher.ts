@@ -75,8 +75,9 @@ export class MessagePublisher {
     try {
       await this.#socket.send(parts)
     } catch (error) {
-      if (!this.#closing.signal.aborted)
+      if (!this.#closing.signal.aborted) {
         this.#failure = `${this.#endpoint}: ${(error as Error).message}`
+      }
     } finally {
       this.#queued--
     }
@@ -99,8 +100,9 @@ export class MessagePublisher {
   }
 
   async #bindSocket(): Promise<void> {
-    if (boundEndpoints.has(this.#endpoint))
+    if (boundEndpoints.has(this.#endpoint)) {
       throw new Error('another sink uses this endpoint: change the address of one of the sinks')
+    }
     boundEndpoints.add(this.#endpoint)
     await this.#socket.bind(this.#endpoint).catch(error => {
       boundEndpoints.delete(this.#endpoint)
@@ -125,8 +127,9 @@ export class MessagePublisher {
 const readInode = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino
 
 function describeError(error: Error & { code?: string }): string {
-  if (error.code === 'EADDRINUSE')
+  if (error.code === 'EADDRINUSE') {
     return 'the address is in use: use another port, or stop the process that uses it'
+  }
   if (error.code === 'ENOENT') return 'the folder of the socket does not exist: create it'
   if (error.code === 'ENAMETOOLONG') return 'the path of a socket must not exceed 107 characters'
   return error.message

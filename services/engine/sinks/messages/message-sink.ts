@@ -38,8 +38,9 @@ export class MessageSink implements Sink {
     if (lost > 0) return `${lost} messages were lost: the machine is too slow to send them`
 
     const missing = this.#missingPictures.recent
-    if (missing > 0)
+    if (missing > 0) {
       return `${missing} messages were sent without their pictures: the machine is too slow to copy them in time`
+    }
 
     return undefined
   }

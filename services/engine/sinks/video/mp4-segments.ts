@@ -84,8 +84,9 @@ export function findBox(buffer: Buffer, ...path: string[]): Buffer {
   let payload = buffer
   for (const type of path) {
     const box = parseBoxes(payload).find(candidate => candidate.type === type)
-    if (!box)
+    if (!box) {
       throw new Error(`the media service sent an MP4 stream without the box ${path.join('/')}`)
+    }
     payload = box.payload
   }
   return payload

@@ -19,19 +19,22 @@ const DEFAULT_KEEP = 5
  */
 export function checkVideoAddress(address: string, path: string): void {
   const url = URL.parse(address)
-  if (url?.protocol !== 'file:' || !/[^/]\.mp4$/i.test(url.pathname))
+  if (url?.protocol !== 'file:' || !/[^/]\.mp4$/i.test(url.pathname)) {
     throw syntaxError(path, 'a sink of type video has an address such as file:///folder/name.mp4')
+  }
 
   for (const [name, text] of url.searchParams) {
-    if (!isParameter(name))
+    if (!isParameter(name)) {
       throw syntaxError(
         path,
         `unknown parameter ${name}: use ${Object.keys(MIN_VALUES).join(', ')}`,
       )
+    }
 
     const value = parseWholeNumber(text)
-    if (value === undefined || value < MIN_VALUES[name])
+    if (value === undefined || value < MIN_VALUES[name]) {
       throw syntaxError(path, `${name} must be a whole number of at least ${MIN_VALUES[name]}`)
+    }
   }
 }
 

@@ -27,8 +27,9 @@ test('a video file whose writer is killed during creation has its header or does
     writer.kill('SIGKILL')
     await once(writer, 'close')
     if (existsSync(`${path}.new`)) killedAtWork++
-    for (const name of readdirSync(folder))
+    for (const name of readdirSync(folder)) {
       if (name.endsWith('.mp4')) expect(statSync(join(folder, name)).size, name).toBe(LARGE)
+    }
   }
   expect(killedAtWork).toBeGreaterThan(0)
   const file = new VideoFile(path, 1)

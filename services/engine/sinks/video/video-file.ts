@@ -68,10 +68,11 @@ export class VideoFile {
     if (this.#keep === 0) return rm(this.#path, { force: true })
     // The oldest file is renamed first, so that each rename overwrites only a file that
     // is no longer needed.
-    for (let age = this.#keep - 1; age >= 0; age--)
+    for (let age = this.#keep - 1; age >= 0; age--) {
       await rename(toRotatedPath(this.#path, age), toRotatedPath(this.#path, age + 1)).catch(
         ignoreMissing,
       )
+    }
   }
 }
 

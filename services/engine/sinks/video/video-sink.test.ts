@@ -127,14 +127,16 @@ function countDecoded(name: string): number {
 
 describe('recording of a video sink', { timeout: 180_000 }, () => {
   it('survives a kill without leaving unfinished files, even while the camera is disconnected', async () => {
-    for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new'])
+    for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new']) {
       writeFileSync(join(output, name), name)
+    }
     await test.runtime.apply(
       recording({ url: 'rtsp://127.0.0.1:9/none', type: 'video' }, { pipelines: 2 }),
     )
     await vi.waitUntil(() => readdirSync(output).every(name => name.endsWith('.mp4')), PATIENCE)
-    for (const name of ['door.mp4', 'door-2.mp4'])
+    for (const name of ['door.mp4', 'door-2.mp4']) {
       expect(readFileSync(join(output, name), 'utf8')).toBe(name)
+    }
   })
 
   it('contains every picture and the results of each analysed frame at exactly its time', async () => {

@@ -78,8 +78,9 @@ export class VideoSink implements Sink {
     const firstId = Math.min(...channels.map(({ id }) => id))
 
     const paths = new Map<number, string>()
-    for (const { id } of channels)
+    for (const { id } of channels) {
       paths.set(id, id === firstId ? sinkPath : join(dir, `${name}-${id}${ext}`))
+    }
     return paths
   }
 }

@@ -88,10 +88,11 @@ async function canRead(options: string[], paths: readonly string[]): Promise<boo
     })
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new Error('the command setpriv is missing: apt-get install util-linux', {
         cause: error,
       })
+    }
     return false
   }
 }

@@ -138,8 +138,9 @@ function superviseServer(
       } catch (error) {
         if (signal.aborted) return attempt
         const reason = (error as Error).message
-        if (reason !== lastReason)
+        if (reason !== lastReason) {
           log.error({ reason }, 'failed to restart database server, retrying')
+        }
         lastReason = reason
       }
     }

@@ -170,8 +170,9 @@ function findChannelSid(
   pipelineSid: number | null,
 ): number | null {
   if (sourceSid === null) return null
-  for (const [sid, { source, pipeline }] of sidsByChannel)
+  for (const [sid, { source, pipeline }] of sidsByChannel) {
     if (source === sourceSid && pipeline === pipelineSid) return sid
+  }
   return null
 }
 
@@ -210,15 +211,17 @@ export async function storeCounters(
   for (const { channel_id: channelId, counters } of channels) {
     const changes = counters.getChanges()
     if (changes.isCleared) clearedIds.push(channelId)
-    for (const { timeMs, ...counter } of changes.rows)
+    for (const { timeMs, ...counter } of changes.rows) {
       rows.push({ engine_id: engineId, channel_id: channelId, ...counter, at: new Date(timeMs) })
+    }
   }
-  if (clearedIds.length > 0)
+  if (clearedIds.length > 0) {
     await tx
       .delete(channelCounter)
       .where(
         and(eq(channelCounter.engine_id, engineId), isAnyOf(channelCounter.channel_id, clearedIds)),
       )
+  }
   if (rows.length === 0) return
   await tx.execute(sql`
     insert into channel_counter (engine_id, channel_id, name, key, value, at)

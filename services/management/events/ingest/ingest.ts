@@ -83,8 +83,9 @@ async function storeMessages(
   const { events, contributing, pictures } = createBatch(engineId, newMessages, channels)
 
   const afterStoreCallbacks: (() => Promise<void>)[] = []
-  for (const subscriber of subscribers)
+  for (const subscriber of subscribers) {
     afterStoreCallbacks.push(await subscriber.beforeStore(tx, contributing))
+  }
 
   await insertEvents(tx, events)
   const added = await addToRollUps(tx, contributing)

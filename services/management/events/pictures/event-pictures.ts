@@ -34,8 +34,9 @@ export async function attachPictures(
   tx: Transaction,
   { events, messages }: NewPictures,
 ): Promise<void> {
-  for (const { channel_id: channelId, message } of messages)
+  for (const { channel_id: channelId, message } of messages) {
     await attachToEvents(tx, channelId, message)
+  }
 
   const taken: TakenPicture[] = []
   for (const { channel_id: channelId, time, picture, picture_offset: pictureOffset } of events) {

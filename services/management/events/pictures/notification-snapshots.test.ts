@@ -78,8 +78,9 @@ describe('snapshot of a notification', () => {
 
   it('is requested once for all notifications within a second', async () => {
     const { url, paths } = await serveEngine(200, new Uint8Array(randomBytes(1000)), firedMs)
-    for (const offsetMs of [-900, 0, 900, 1500])
+    for (const offsetMs of [-900, 0, 900, 1500]) {
       await insertNotification({ notification_time: new Date(firedMs + offsetMs) })
+    }
     await fetchFrom(url)
     // One of the burst, and one of the notification after it, for which the engine
     // returns the same picture.

@@ -115,8 +115,9 @@ describe('picture of a notification', () => {
     )
     await fetchFrom({ fetch: async () => jpeg }, store)
     await database.system('test', async tx => {
-      for (const table of [channel, pipeline, source, device, engine])
+      for (const table of [channel, pipeline, source, device, engine]) {
         await tx.delete(table).where(eq(table.engine_id, deletedEngine.engine_id))
+      }
     })
     await removeExpiredPictures(database, store, now + 90 * DAY_MS, 90 * DAY_MS)
     expect(await store.read(sha256)).toBeDefined()

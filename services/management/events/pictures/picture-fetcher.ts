@@ -98,8 +98,9 @@ async function fetchToStore(
 ): Promise<'stored' | 'missing'> {
   const jpeg = await source.fetch(engineId, sha256, signal)
   if (!jpeg) return 'missing'
-  if (createHash('sha256').update(jpeg).digest('hex') !== sha256)
+  if (createHash('sha256').update(jpeg).digest('hex') !== sha256) {
     throw new Error('the content of the picture does not match its SHA-256')
+  }
   await store.write(sha256, jpeg)
   return 'stored'
 }

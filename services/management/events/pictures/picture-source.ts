@@ -98,11 +98,12 @@ export function createPictureSource(
       if (!response) return undefined
       const jpeg = new Uint8Array(await response.arrayBuffer())
       const takenMs = Date.parse(response.headers.get('X-Time') ?? '')
-      if (Number.isNaN(takenMs))
+      if (Number.isNaN(takenMs)) {
         throw new EyrieError(
           'unavailable',
           'failed to fetch picture: the engine did not report its time',
         )
+      }
       return { jpeg, takenMs }
     },
   }

@@ -34,8 +34,9 @@ export async function readAggregates(
 
   const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
   const latestValues = await readLatestValues(tx, channelIds, lastValueKeys, period.to)
-  for (const { channel_id: channelId, key, value, timeMs } of latestValues)
+  for (const { channel_id: channelId, key, value, timeMs } of latestValues) {
     byChannel.get(channelId)?.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
+  }
 
   // For a key with samples in the period, this replaces the entry with the latest value.
   const rows = await tx.execute<AggregateRow & { channel_id: string }>(sql`

@@ -143,8 +143,9 @@ function contributeStandardKeys(
     }
   }
   if (data.type === 'zone-enter') return countsVisits ? { total: 1 } : {}
-  if (data.type === 'zone-exit')
+  if (data.type === 'zone-exit') {
     return typeof data.dwell_time === 'number' ? { dwell_time: data.dwell_time } : {}
+  }
 
   const levelKey = data.type === 'smoke' ? KEY_BY_SMOKE_LEVEL[String(data.level)] : undefined
   const key = levelKey ?? KEY_BY_EVENT_TYPE[data.type]
@@ -153,8 +154,9 @@ function contributeStandardKeys(
   // A key with counters is computed from `count` messages.
   const contribution: Contribution = counters.has(key) ? {} : { [key]: 1 }
   const totalKey = TOTAL_BY_KEY[key]
-  if (totalKey && isComputedFromEvents(totalKey, counters))
+  if (totalKey && isComputedFromEvents(totalKey, counters)) {
     contribution[totalKey] = incrementEventCount(totalKey, counters, timeMs)
+  }
   return contribution
 }
 
@@ -237,13 +239,14 @@ function contributeCounts(
   }
 
   const { occupancy } = contribution
-  if (occupancy !== undefined)
+  if (occupancy !== undefined) {
     contribution[OCCUPANCY_AVERAGE] = updateOccupancyAverage(
       counting,
       previousOccupancy,
       occupancy,
       timeMs,
     )
+  }
   return contribution
 }
 

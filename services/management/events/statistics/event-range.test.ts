@@ -14,8 +14,9 @@ const fixture = useIngestDatabase()
 async function insertHourlyCrossings(from: string, to: string): Promise<void> {
   const { hello, crossing } = createMessageFactory()
   const messages = []
-  for (let timeMs = Date.parse(from); timeMs < Date.parse(to); timeMs += HOUR_MS)
+  for (let timeMs = Date.parse(from); timeMs < Date.parse(to); timeMs += HOUR_MS) {
     messages.push(crossing(1, timeMs + HOUR_MS / 2))
+  }
   await fixture.consume([hello(), ...messages])
 }
 

@@ -159,16 +159,18 @@ async function readBucketAggregates(
   const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
   const latestValues = await readLatestValues(tx, [channelId], lastValueKeys, pagePeriod.from)
   const lastValues = new Map<string, Aggregate>()
-  for (const { key, value, timeMs } of latestValues)
+  for (const { key, value, timeMs } of latestValues) {
     lastValues.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
+  }
 
   return bucketKeys.map(bucketKey => {
     const aggregates = new Map(lastValues)
     for (const row of rowsByBucket.get(bucketKey) ?? []) {
       const aggregate = toAggregate(row)
       aggregates.set(row.key, aggregate)
-      if (lastValueKeys.includes(row.key))
+      if (lastValueKeys.includes(row.key)) {
         lastValues.set(row.key, { ...aggregate, sum: 0, count: 0 })
+      }
     }
     return { key: bucketKey, aggregates }
   })

@@ -20,8 +20,9 @@ async function store(): Promise<void> {
   // Engines send in order of time, apart from what they send again.
   const times = Array.from({ length: crossings }, at).toSorted((a, b) => a - b)
   await fixture.consume([hello()])
-  for (let from = 0; from < times.length; from += 100)
+  for (let from = 0; from < times.length; from += 100) {
     await fixture.consume(times.slice(from, from + 100).map(time => crossing(1, time)))
+  }
 }
 
 const sumSamples = async ({ from, to }: Period, precision: Precision) => {

@@ -60,8 +60,9 @@ export function computeTotals(
 ): Totals {
   function computeAmount(key: string): number {
     const aggregate = aggregates.get(key)
-    if (key === MOVING_AVERAGE)
+    if (key === MOVING_AVERAGE) {
       return aggregate?.last ?? computeMovingAverage(aggregates, endMs, windowSeconds)
+    }
     if (!aggregate) return 0
     return applyAggregation(getAggregation(key, selection.customAggregations), aggregate)
   }

@@ -38,8 +38,9 @@ describe('automatic channel recovery', () => {
       onTestFinished(() => following.abort())
       const client = createClient({ url, signal: following.signal })
       void (async () => {
-        for await (const message of client.output({ since: 1, kinds: ['state'] }))
+        for await (const message of client.output({ since: 1, kinds: ['state'] })) {
           if (message.kind === 'state' && message.channel === null) states.push(message.data.state)
+        }
       })()
       await vi.waitUntil(() => states.includes('failed'))
       const before = states.length

@@ -28,8 +28,9 @@ export function createChannelRecovery(backoff: Backoff, random?: () => number): 
   const attemptsByChannel = new Map<string, RestartAttempts>()
 
   function deleteRecovered(nowMs: number): void {
-    for (const [channel, { lastFailureMs }] of attemptsByChannel)
+    for (const [channel, { lastFailureMs }] of attemptsByChannel) {
       if (nowMs - lastFailureMs > RECOVERED_AFTER_MS) attemptsByChannel.delete(channel)
+    }
   }
 
   /** Returns whether a failed channel is due for a restart, and counts the attempt if so. */

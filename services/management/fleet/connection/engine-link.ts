@@ -223,8 +223,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   }
 
   async function recordFailure(error: unknown, wasConnected: boolean): Promise<void> {
-    if (!(error instanceof EyrieError))
+    if (!(error instanceof EyrieError)) {
       log.error({ ...logFields(), err: error }, 'failed to follow engine')
+    }
     const failure = toEngineFailure(error)
     outage.recordFailure(failure, wasConnected ? new Date() : (record?.lastResponseAt ?? null))
     await states.recordDisconnected(failure.status, failure.reason)
@@ -245,9 +246,11 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       } catch (error) {
         // `followEngine` handles failures of the engine. This is a failure of the
         // database, or a defect.
-        if (error instanceof LeaseLostError)
+        if (error instanceof LeaseLostError) {
           log.info(logFields(), 'another management service follows the engine')
-        else logUnlessUnavailable(log, 'failed to follow engine', logFields())(error)
+        } else {
+          logUnlessUnavailable(log, 'failed to follow engine', logFields())(error)
+        }
         await sleep(DATABASE_RETRY_MS, stopping.signal)
         await Promise.race([database.waitForStorage(), stopped])
       }
@@ -293,8 +296,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       // Starts a connection attempt at once. The call fails anyway, because an
       // attempt may take long.
       if (state.phase === 'disconnected') state.backoff.abort()
-      if (state.phase !== 'connected')
+      if (state.phase !== 'connected') {
         throw new EyrieError('unavailable', `the engine is not connected: ${lastFailure.reason}`)
+      }
       await unlessAborted(state.session.repair(), state.connection.signal)
     },
 

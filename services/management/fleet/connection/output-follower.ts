@@ -52,8 +52,9 @@ async function readFromStoredPosition(
   // If the output is read from its beginning, it does not matter whether the log is a new one.
   const expectedLogId = since === 1 ? undefined : position?.log_id
   const outcome = await readLog(options, { since, expectedLogId }, onFailure)
-  if (outcome === 'log-replaced')
+  if (outcome === 'log-replaced') {
     await readLog(options, { since: 1, expectedLogId: undefined }, onFailure)
+  }
 }
 
 interface LogStart {

@@ -124,10 +124,11 @@ async function assertUnchanged<Fields extends object>(
   planned: ActualObject<Fields>,
 ): Promise<string | undefined> {
   const { object, etag } = await resource.get(planned.id)
-  if (!isDeepStrictEqual(object, planned))
+  if (!isDeepStrictEqual(object, planned)) {
     throw new EyrieError(
       'precondition',
       `${resource.kind} ${planned.id} was changed on the engine during the reconciliation`,
     )
+  }
   return etag
 }

@@ -56,16 +56,18 @@ export async function storeEngineSettings(input: EngineSettingsInput): Promise<v
   if (sourceChanges.length === 0 && pipelineChanges.length === 0) return
 
   await database.system('provision an engine', async tx => {
-    for (const { record_id: sourceId, settings } of sourceChanges)
+    for (const { record_id: sourceId, settings } of sourceChanges) {
       await tx
         .update(source)
         .set({ source_settings: settings })
         .where(eq(source.source_id, sourceId))
-    for (const { record_id: pipelineId, settings } of pipelineChanges)
+    }
+    for (const { record_id: pipelineId, settings } of pipelineChanges) {
       await tx
         .update(pipeline)
         .set({ pipeline_settings: settings })
         .where(eq(pipeline.pipeline_id, pipelineId))
+    }
   })
 }
 

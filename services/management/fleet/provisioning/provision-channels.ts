@@ -49,11 +49,12 @@ export async function provisionChannels({
     for (const row of rows) {
       const { channel_id: channelId, source_id: sourceId, pipeline_id: pipelineId } = row
       const sid = sids.get(toChannelKey(findSid(sourceId), findSid(pipelineId))) ?? null
-      if (sid !== row.channel_sid)
+      if (sid !== row.channel_sid) {
         await tx
           .update(channel)
           .set({ channel_sid: sid })
           .where(and(eq(channel.channel_id, channelId), eq(channel.engine_id, engineId)))
+      }
 
       const reason = driftReasons.get(sourceId) ?? driftReasons.get(pipelineId) ?? ''
       await storeVerification(tx, channelId, sid, reason)

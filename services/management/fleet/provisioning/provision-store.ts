@@ -103,16 +103,17 @@ async function writeSid(
   recordId: string,
   sid: number | null,
 ): Promise<void> {
-  if (kind === 'source')
+  if (kind === 'source') {
     await tx
       .update(source)
       .set({ source_sid: sid })
       .where(and(eq(source.source_id, recordId), eq(source.engine_id, engineId)))
-  else
+  } else {
     await tx
       .update(pipeline)
       .set({ pipeline_sid: sid })
       .where(and(eq(pipeline.pipeline_id, recordId), eq(pipeline.engine_id, engineId)))
+  }
 }
 
 /**

@@ -109,8 +109,9 @@ export function planReconciliation<Fields extends object>(
 
     const { fields, drifted } = compareFields(record, provision, object, input)
     drift.push(...drifted)
-    if (Object.keys(fields).length > 0)
+    if (Object.keys(fields).length > 0) {
       steps.push({ action: 'update', record, actual: object, fields })
+    }
   }
 
   const desiredIds = new Set(desired.map(({ record_id }) => record_id))

@@ -24,8 +24,9 @@ describe('shared engine', () => {
       expect(own!.channel_sid).not.toBe(other!.channel_sid)
       await Promise.all([fleet.untilStatus(first, 1), fleet.untilStatus(second, 1)])
       const { drift } = managementRoutes.engine
-      for (const engineId of [first, second])
+      for (const engineId of [first, second]) {
         expect((await fleet.call(drift, { engine_id: engineId })).response.drift).toEqual([])
+      }
 
       const { channel, engine } = managementRoutes
       const rejected = await fleet.call(engine.delete, { engine_id: second })

@@ -23,8 +23,9 @@ export async function createJoinToken(
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
     .where(inArray(site.site_id, siteIds))
-  if (owners.length > 1)
+  if (owners.length > 1) {
     throw fieldError('site_ids', 'choose sites of one organization, which will own the engines')
+  }
   const expiry = expiresAt ? new Date(expiresAt) : null
   if (expiry && expiry <= new Date()) throw fieldError('expires_at', 'must be in the future')
 

@@ -67,16 +67,18 @@ export async function joinEngine(
     })
     .returning()
   const { engine_id: engineId } = firstRow(created)
-  if (sites.length > 0)
+  if (sites.length > 0) {
     await tx
       .insert(engineSite)
       .values(sites.map(({ site_id }) => ({ engine_id: engineId, site_id })))
+  }
   return engineId
 }
 
 function assertConnected({ engine_address: address }: EngineConnection): void {
-  if (!address)
+  if (!address) {
     throw new EyrieError('unavailable', 'the connection of the engine has ended: join again')
+  }
 }
 
 /**

@@ -56,8 +56,9 @@ async function updateEngine(
   { url, token = '' }: LocalEngine,
 ) {
   const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
-  if (stored)
+  if (stored) {
     await updateConnection(tx, secrets, stored, { ...parseEngineUrl(url), engine_key: token })
+  }
 }
 
 /** Returns the columns of a registered engine that contain its address. */

@@ -11,11 +11,12 @@ export interface EngineFailure {
 
 /** Translates an error of a connection into the status that the engine gets. */
 export function toEngineFailure(error: unknown): EngineFailure {
-  if (!(error instanceof EyrieError))
+  if (!(error instanceof EyrieError)) {
     return {
       status: ENGINE_STATUS.error,
       reason: 'internal error: see the log of the management service',
     }
+  }
   // An unreachable engine may recover without intervention. A rejected certificate
   // requires an operator.
   const isOffline = error.code === 'unavailable' && !isTlsError(error)

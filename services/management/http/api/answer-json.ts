@@ -73,8 +73,9 @@ const isLoose = ({ catchall }: Definition) =>
 /** Selects the fields of an object that its schema names. */
 function createFieldSelector({ shape }: z.ZodObject): Selector {
   const selectors = new Map<string, Selector>()
-  for (const [name, schema] of Object.entries(shape))
+  for (const [name, schema] of Object.entries(shape)) {
     selectors.set(name, createSelector(schema as z.ZodType))
+  }
 
   return value => {
     const object = value as Record<string, unknown>
@@ -99,8 +100,9 @@ function createVariantSelector(options: z.ZodType[], union: z.ZodType): Selector
  */
 function matches(schema: z.ZodType, value: unknown): boolean {
   const { type, element } = getDefinition(schema)
-  if (type === 'array')
+  if (type === 'array') {
     return Array.isArray(value) && (value.length === 0 || matches(element, value[0]))
+  }
   if (type !== 'object') return schema.safeParse(value).success
   return Object.keys((schema as z.ZodObject).shape).every(name => name in (value as object))
 }

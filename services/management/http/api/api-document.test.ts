@@ -33,8 +33,9 @@ test('the document is valid OpenAPI 3.1 in which every reference resolves', asyn
   const validator = new Validator()
   expect(await validator.validate(structuredClone(document) as never)).toEqual({ valid: true })
   const names = Object.keys(document.components.schemas)
-  for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+  for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     expect(names).toContain(name)
+  }
 })
 
 test('the document lists every operation and no others', async () => {
@@ -94,8 +95,9 @@ test('the document marks ignored body fields as read-only', async () => {
   for (const { path, ignoredFields = [] } of allManagementRoutes) {
     if (ignoredFields.length === 0) continue
     const { schema } = (paths[path] as Described).post!.requestBody.content['application/json']!
-    for (const field of ignoredFields)
+    for (const field of ignoredFields) {
       expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
+    }
     expect(schema).toMatchObject({ additionalProperties: false })
   }
 })

@@ -9,8 +9,9 @@ import { findPostgresError } from '../../db/database-errors.ts'
 export function createApiErrorHandler(log: Log): ErrorHandler {
   const answerError = createErrorHandler(log, { translate: fromDatabaseError, toBody: toErrorBody })
   return (error, context) => {
-    if (error instanceof EyrieError && error.code === 'auth')
+    if (error instanceof EyrieError && error.code === 'auth') {
       context.header('WWW-Authenticate', 'Bearer')
+    }
     return answerError(error, context)
   }
 }

@@ -90,8 +90,9 @@ function createResponder(route: ManagementRoute): (context: Context, reply: Repl
   const serialize = createSerializer(envelope(route.response ?? z.null()))
   return (context, { value, message = route.summary, createdId, status = route.status }) => {
     const { readBack } = route
-    if (readBack && createdId)
+    if (readBack && createdId) {
       context.header('Location', `/api/v1${readBack.path}?${readBack.by}=${createdId}`)
+    }
 
     const response = route.response ? value : null
     const body = serialize({ message, response, response_code: status })

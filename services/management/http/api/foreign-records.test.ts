@@ -129,7 +129,8 @@ describe('another organization', () => {
       [routes.site.assign, { user_id, site_id: [own.site_id] }],
       [routes.customer.assign, { user_id, customer_id: [own.customer_id] }],
     ] as const
-    for (const [route, input] of attempts)
+    for (const [route, input] of attempts) {
       expect((await management.send(route, input, callers.admin)).status).toBe(404)
+    }
   })
 })

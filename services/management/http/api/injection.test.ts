@@ -114,7 +114,7 @@ describe('SQL in a query', () => {
     async ({ route, example }) => {
       const before = await counts()
       const given = example.input!(records) as Record<string, unknown>
-      for (const field of Object.keys(route.query!.shape))
+      for (const field of Object.keys(route.query!.shape)) {
         for (const attack of inQueries) {
           const { status, response } = await management.send(route, { ...given, [field]: attack })
           expect({ field, attack, status }).toEqual({
@@ -124,6 +124,7 @@ describe('SQL in a query', () => {
           })
           if (status === 200) expect(response).toEqual([])
         }
+      }
       expect(await counts()).toEqual(before)
     },
   )
@@ -131,7 +132,8 @@ describe('SQL in a query', () => {
   it('does not widen the result of a list', async () => {
     const audited = await management.call(routes.audit.list, { record: 'organization' })
     expect(audited.response.length).toBeGreaterThan(0)
-    for (const attack of attacks)
+    for (const attack of attacks) {
       expect((await management.call(routes.audit.list, { record_id: attack })).response).toEqual([])
+    }
   })
 })

@@ -98,8 +98,9 @@ describe('module file', () => {
 
   it('without rows is rejected and deletes no modules', async () => {
     expect((await upload('mod,live,Live,viewer,/live,\n')).status).toBe(200)
-    for (const text of ['', '\n\n', 'type,key,name,role,path,module_key\n'])
+    for (const text of ['', '\n\n', 'type,key,name,role,path,module_key\n']) {
       expect(await upload(text)).toMatchObject(rejectionOf('modulefile'))
+    }
     expect((await management.call(routes.acl.list, {})).response).toMatchObject([
       { module_key: 'live' },
     ])

@@ -78,8 +78,9 @@ describe('paths', () => {
         const { status, headers } = await ask(method, path)
         const allowed = headers.get('allow')?.split(', ') ?? []
         expect({ path, status }).toEqual({ path, status: 405 })
-        for (const route of allManagementRoutes.filter(other => other.path === path))
+        for (const route of allManagementRoutes.filter(other => other.path === path)) {
           expect(allowed).toContain(route.method.toUpperCase())
+        }
       }
     },
   )

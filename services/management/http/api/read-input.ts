@@ -26,8 +26,9 @@ interface InvalidField {
  */
 export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
   if (route.body) {
-    if (c.req.method === 'POST')
+    if (c.req.method === 'POST') {
       return validate(route.body, omitFields(await readBody(c), route.ignoredFields))
+    }
     // The `Location` of a created record may point to a POST route: a GET passes the fields of
     // the body in the query.
     return validate(route.body, toQueryFields(c.req.queries()))
@@ -78,8 +79,9 @@ const missingFile = (field: string) => fieldError(field, 'send the file in this 
 
 function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const unstorablePaths = findUnstorablePaths(value, '')
-  if (unstorablePaths.length > 0)
+  if (unstorablePaths.length > 0) {
     throw fieldErrors(unstorablePaths.map(field => ({ field, reason: UNSTORABLE_REASON })))
+  }
 
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
@@ -102,12 +104,13 @@ function keepFirstPerField(invalidFields: readonly InvalidField[]): InvalidField
 function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   const path = issue.path.join('.')
   const reason = describeIssue(issue)
-  if (issue.code === 'unrecognized_keys')
+  if (issue.code === 'unrecognized_keys') {
     return issue.keys.map(key => ({
       field: path ? `${path}.${key}` : key,
       reason,
       isImpossibleId: false,
     }))
+  }
   // The schema of ids sets this parameter.
   const isImpossibleId = issue.code === 'custom' && issue.params?.absent === true
   return [{ field: path || 'body', reason, isImpossibleId }]

@@ -65,8 +65,9 @@ export async function assertReferencesExist(
     missing.push(...references.filter(({ id }) => !visibleIds.has(id.toLowerCase())))
   }
 
-  if (missing.length > 0)
+  if (missing.length > 0) {
     throw missingRecords(missing.map(({ field, record }) => ({ field, record })))
+  }
 }
 
 /**

@@ -87,9 +87,10 @@ export function assertSameOrigin(context: Context): void {
   const { host } = getRequestClient(context)
 
   if (origin === undefined && SAFE_METHODS.includes(context.req.method)) return
-  if (origin !== `http://${host}` && origin !== `https://${host}`)
+  if (origin !== `http://${host}` && origin !== `https://${host}`) {
     throw new EyrieError(
       'rights',
       `pages of ${origin ?? 'an unknown origin'} may not use the session of this console: sign in at ${host}, or send an access token`,
     )
+  }
 }

@@ -44,8 +44,9 @@ export function createIdentifyCaller(
     const header = context.req.header('Authorization')
     if (header !== undefined) {
       const token = parseBearerToken(header)
-      if (!token)
+      if (!token) {
         throw new EyrieError('auth', 'the Authorization header must have the form "Bearer <token>"')
+      }
       if (isApiToken(token)) return assertFound(await findByApiToken(token), API_TOKEN_INVALID)
       return assertFound(await findByAccessToken(token), SESSION_ENDED)
     }

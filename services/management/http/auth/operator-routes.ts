@@ -51,8 +51,9 @@ export function createOperatorRoutes({
   const app = new Hono()
   app.use(async (c, next) => {
     const token = parseBearerToken(c.req.header('Authorization'))
-    if (!isKnownToken(token, [readOrCreateOperatorToken(data)]))
+    if (!isKnownToken(token, [readOrCreateOperatorToken(data)])) {
       throw new EyrieError('auth', 'send the token in secrets/operator-token of the data folder')
+    }
     await next()
   })
 

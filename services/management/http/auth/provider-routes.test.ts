@@ -44,8 +44,9 @@ describe('a sign-in with the identity provider', () => {
     const response = await request(`${CONSOLE}/session/provider`)
     const { searchParams } = new URL(response.headers.get('location') ?? '')
     expect(searchParams.get('code_challenge_method')).toBe('S256')
-    for (const name of ['code_challenge', 'state', 'nonce'])
+    for (const name of ['code_challenge', 'state', 'nonce']) {
       expect(searchParams.get(name)?.length).toBeGreaterThan(40)
+    }
     const [cookie = ''] = response.headers.getSetCookie()
     expect(cookie).toMatch(
       /^eyrie_provider=sealed1[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,

@@ -66,8 +66,9 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
   async function readSettings(): Promise<OidcSettings> {
     const { secrets } = users()
     const settings = await database().system(OPERATION, tx => findProvider(tx, secrets))
-    if (!settings)
+    if (!settings) {
       throw new EyrieError('id', 'signing in with an identity provider is switched off')
+    }
     return settings
   }
 

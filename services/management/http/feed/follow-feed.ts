@@ -46,8 +46,9 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
 
   let sentAtMs = Date.now()
   while (!signal.aborted) {
-    if (feed.stopped.aborted)
+    if (feed.stopped.aborted) {
       throw new EyrieError('unavailable', 'management is stopping: connect again')
+    }
     const isVisible = await access.createFilter()
     const stored = await feed.read(database(), position)
     if (stored === 'expired') {

@@ -41,8 +41,9 @@ export function createLiveAccess({
   /** Ignores invalid credentials, such as an expired session, where sign-in is not required. */
   const identifyUnlessOpen = (c: Context) =>
     identify(c).catch(error => {
-      if (mayViewWithoutSignIn(c) && error instanceof EyrieError && error.code === 'auth')
+      if (mayViewWithoutSignIn(c) && error instanceof EyrieError && error.code === 'auth') {
         return undefined
+      }
       throw error
     })
 
@@ -57,10 +58,11 @@ export function createLiveAccess({
     if (resource === 'statistics') return next()
 
     const visibleChannels = await findChannels(caller)
-    if (resource === 'channels')
+    if (resource === 'channels') {
       return filterResponse(c, next, (channels: LiveChannel[]) =>
         filterById(channels, visibleChannels),
       )
+    }
     if (resource === 'output') {
       assertVisibleChannels(c, visibleChannels)
       return next()
@@ -68,14 +70,16 @@ export function createLiveAccess({
 
     // All other paths name a stream, or list the recordings of streams.
     const visibleStreams = await findVisibleStreams(engine, visibleChannels)
-    if (resource === 'recordings' && !item)
+    if (resource === 'recordings' && !item) {
       return filterResponse(c, next, (list: RecordingList) =>
         filterRecordings(list, visibleStreams),
       )
-    if (resource === 'recordings' && item === 'sources')
+    }
+    if (resource === 'recordings' && item === 'sources') {
       return filterResponse(c, next, (sources: RecordedSource[]) =>
         filterById(sources, visibleStreams),
       )
+    }
     if (!item) {
       const problem = `/live/${resource} without a stream requires the role superadmin, and your role is ${caller.role}`
       throw new EyrieError(
@@ -139,8 +143,9 @@ async function filterResponse<Body extends object>(
 function assertVisibleChannels(c: Context, visibleChannels: ReadonlySet<number>): void {
   const requested = (c.req.queries('channels') ?? []).flatMap(text => text.split(','))
   const areVisible = requested.every(id => visibleChannels.has(Number(id)))
-  if (requested.length === 0 || !areVisible)
+  if (requested.length === 0 || !areVisible) {
     throw new EyrieError('id', 'channels: choose channels that you may see')
+  }
 }
 
 /** Returns the streams that show these channels. */

@@ -69,8 +69,9 @@ function proxyWebSocket(upstream: Upstream, toPath: (c: Context) => string) {
 
 function parseStreamId(c: Context): number {
   const parsed = id.safeParse(Number(c.req.param('id')))
-  if (!parsed.success)
+  if (!parsed.success) {
     throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
+  }
   return parsed.data
 }
 

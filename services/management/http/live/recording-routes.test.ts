@@ -117,8 +117,9 @@ describe('recording routes', () => {
   test('passes on errors of media', async () => {
     const body = JSON.stringify({ code: 'id', reason: 'nothing is recorded' })
     const app = await createApp(ERROR_TABLE.id.status, body)
-    for (const method of ['GET', 'HEAD'])
+    for (const method of ['GET', 'HEAD']) {
       expect((await app.request('/7', { method })).status).toBe(404)
+    }
     expect(await (await app.request('/7')).json()).toMatchObject({ reason: 'nothing is recorded' })
   })
 

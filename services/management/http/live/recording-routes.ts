@@ -121,7 +121,8 @@ export function toRecordingQuery(c: Context, channels?: readonly number[]): stri
  */
 export function toRecordingPath(c: Context): string {
   const parsed = id.safeParse(Number(c.req.param('id')))
-  if (!parsed.success)
+  if (!parsed.success) {
     throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
+  }
   return `/recordings/${parsed.data}`
 }

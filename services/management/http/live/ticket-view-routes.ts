@@ -31,15 +31,17 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
    */
   async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
     const parsedChannel = z.uuid().safeParse(c.req.param('channel'))
-    if (!parsedChannel.success)
+    if (!parsedChannel.success) {
       throw new EyrieError('id', `"${c.req.param('channel')}" is not the id of a channel`)
+    }
 
     const ticket = c.req.query('ticket')
-    if (!ticket)
+    if (!ticket) {
       throw new EyrieError(
         'auth',
         'live views require a ticket: request one with POST /api/v1/media/ticket',
       )
+    }
 
     const { url, stream } = await findView(parsedChannel.data)
     return { media: createTicketClient(ticket, url, egress, c), stream }

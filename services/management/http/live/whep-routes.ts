@@ -72,7 +72,8 @@ function pickViewQuery(c: Context): URLSearchParams {
 
 function parseSessionId(c: Context): string {
   const parsed = z.uuid().safeParse(c.req.param('session'))
-  if (!parsed.success)
+  if (!parsed.success) {
     throw new EyrieError('id', `"${c.req.param('session')}" is not the id of a session`)
+  }
   return parsed.data
 }

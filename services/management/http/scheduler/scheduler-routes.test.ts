@@ -57,8 +57,9 @@ describe('the routes of the scheduler', () => {
       [armedStates.path, { states: [] }],
       [`${scheduleChanges.path}?version=0`, undefined],
     ] as const
-    for (const [path, body] of paths)
+    for (const [path, body] of paths) {
       expect((await request(path, body, token ?? '')).status).toBe(401)
+    }
     expect((await request(deliveryClaim.path, claim, management.superadmin.token)).status).toBe(401)
   })
 

@@ -59,11 +59,12 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
   const app = new Hono()
   app.use('/scheduler/*', async (c, next) => {
     const sent = parseBearerToken(c.req.header('Authorization'))
-    if (!isKnownToken(sent, token ? [token] : []))
+    if (!isKnownToken(sent, token ? [token] : [])) {
       throw new EyrieError(
         'auth',
         'send the token in EYRIE_SCHEDULER_TOKEN, which management needs too',
       )
+    }
     await next()
   })
 

@@ -33,9 +33,9 @@ const listKeys = ({ sections }: Report): string[] => [
 ]
 
 function* listRecords({ sections }: Report): Generator<CsvRecord> {
-  for (const { usecase_key: usecaseKey, columns, channels } of sections)
-    for (const { channel_name: channelName, channel_key: channelKey, rows } of channels)
-      for (const { firstDay, lastDay, values, previous } of rows)
+  for (const { usecase_key: usecaseKey, columns, channels } of sections) {
+    for (const { channel_name: channelName, channel_key: channelKey, rows } of channels) {
+      for (const { firstDay, lastDay, values, previous } of rows) {
         yield {
           usecase: usecaseKey,
           channel: channelName,
@@ -45,6 +45,9 @@ function* listRecords({ sections }: Report): Generator<CsvRecord> {
           ...toFields(columns, values, ''),
           ...toFields(columns, previous ?? [], '_previous'),
         }
+      }
+    }
+  }
 }
 
 const toFields = (

@@ -101,13 +101,14 @@ function drawBars(
 ): void {
   const barWidth = (slotWidth * BARS_PART) / Math.max(series.length, 1)
   const gap = (slotWidth * (1 - BARS_PART)) / 2
-  for (const [index, { values, color }] of series.entries())
+  for (const [index, { values, color }] of series.entries()) {
     for (const [position, value = 0] of values.entries()) {
       if (value <= 0) continue
       const x = PLOT_LEFT + position * slotWidth + gap + index * barWidth
       const y = toY(value)
       doc.rect(x, y, Math.max(barWidth, MIN_BAR_WIDTH), top + PLOT_HEIGHT - y).fill(color)
     }
+  }
 }
 
 /** Draws a line through the values of a series. It has a gap where a value is missing. */

@@ -22,11 +22,12 @@ const INSTALLED: PdfFonts = {
 /** Returns the installed fonts. Throws `EyrieError` (`unavailable`) if they are missing. */
 export function findFonts(): PdfFonts {
   const missing = [INSTALLED.regular, INSTALLED.bold].find(path => !existsSync(path))
-  if (missing)
+  if (missing) {
     throw new EyrieError(
       'unavailable',
       `PDF files need the font ${missing}: as root, run apt-get install fonts-dejavu-core, or choose another format`,
     )
+  }
   const { fallback } = INSTALLED
   return { ...INSTALLED, fallback: fallback && existsSync(fallback) ? fallback : undefined }
 }

@@ -55,8 +55,9 @@ export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer
   const canvas: PdfCanvas = { doc, text, cursor }
   writeHeader(canvas, report)
   for (const section of report.sections) writeSection(canvas, section, report.interval)
-  if (report.sections.length === 0)
+  if (report.sections.length === 0) {
     text.write('No channel has these statistics.', MARGIN, cursor.y, { size: 10 })
+  }
   writeFooters(canvas, report.title)
   if (text.hasReplaced()) writeReplacementNote(canvas)
   doc.end()
@@ -96,11 +97,12 @@ function writeSection(
   cursor.reserve(SECTION_START_HEIGHT)
   text.write(usecaseName, MARGIN, cursor.y, { size: 13, isBold: true, width: CONTENT_WIDTH })
   cursor.y += 24
-  if (combined.rows.length > 1)
+  if (combined.rows.length > 1) {
     drawChart(canvas, {
       labels: combined.rows.map(({ firstDay }) => firstDay),
       series: createSeries(columns, combined),
     })
+  }
 
   const hasSeveralChannels = channels.length > 1
   const headings = columns.map(({ label }) => label)
@@ -159,13 +161,14 @@ function createSeries(columns: readonly ReportColumn[], { rows }: ReportTable): 
 
   const [firstIndex] = shownIndexes
   const hasPrevious = rows.some(({ previous }) => previous !== undefined)
-  if (firstIndex !== undefined && hasPrevious)
+  if (firstIndex !== undefined && hasPrevious) {
     series.push({
       label: `${columns[firstIndex]!.label} (previous)`,
       color: PREVIOUS_COLOR,
       values: rows.map(({ previous }) => previous?.[firstIndex]),
       isLine: true,
     })
+  }
   return series
 }
 

@@ -31,12 +31,13 @@ const HEADING_STYLE: TextStyle = { size: 8, isBold: true }
 
 /** Writes a table at the cursor. Its headings are repeated on each page. */
 export function writeTable(canvas: PdfCanvas, table: PdfTable): void {
-  for (let first = 0; first < table.headings.length; first += MAX_COLUMNS)
+  for (let first = 0; first < table.headings.length; first += MAX_COLUMNS) {
     writePart(canvas, {
       ...table,
       headings: table.headings.slice(first, first + MAX_COLUMNS),
       rows: table.rows.map(row => ({ ...row, cells: row.cells.slice(first, first + MAX_COLUMNS) })),
     })
+  }
 }
 
 /** Writes the part of a table whose columns fit side by side. */

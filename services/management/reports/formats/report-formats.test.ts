@@ -119,8 +119,9 @@ describe('a report as PDF', needs(installedProgram('pdftotext')), () => {
       '2026-04-01 06:00',
       'Page 1 of 3',
       'Page 3 of 3',
-    ])
+    ]) {
       expect(content).toContain(part)
+    }
     expect(content).toMatch(/All channels +465 +465 +1\.5/)
     expect(content).toMatch(/change +\+16 % +– +-25 %/)
     expect(content).toMatch(/2026-03-31 +90 +30 +–/)

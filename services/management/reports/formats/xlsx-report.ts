@@ -71,11 +71,12 @@ function createSummary(report: Report): Sheet<never> {
     [heading('First day'), dayCell(report.firstDay)],
     [heading('Last day'), dayCell(report.lastDay)],
   ]
-  if (previous)
+  if (previous) {
     facts.push(
       [heading('Previous period, first day'), dayCell(previous.firstDay)],
       [heading('Previous period, last day'), dayCell(previous.lastDay)],
     )
+  }
   facts.push([
     heading('Created (UTC)'),
     { value: report.createdAt, type: Date, format: TIME_FORMAT },

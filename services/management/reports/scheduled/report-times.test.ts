@@ -119,11 +119,12 @@ describe('a scheduled report', () => {
       let now = at('2026-01-01T12:00:00Z');
       now < at('2029-01-01T12:00:00Z');
       now += 7 * 3_600_000
-    )
+    ) {
       for (const period of findDuePeriods(daily, lastDay, now)) {
         lastDay = findLastDay(period, daily)
         sent.push(lastDay)
       }
+    }
     const days = Array.from({ length: sent.length }, (_, index) =>
       new Date(at('2026-01-01') + index * 86_400_000).toISOString().slice(0, 10),
     )

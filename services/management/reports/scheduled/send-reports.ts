@@ -184,12 +184,13 @@ async function createFile(
     { accessMode: 'read only' },
   )
   const content = await buffer(await writeReport(report, schedule.report_format))
-  if (content.length > MAX_FILE_BYTES)
+  if (content.length > MAX_FILE_BYTES) {
     throw new EyrieError(
       'syntax',
       `the file has ${content.length} bytes, and an e-mail at most ${MAX_FILE_BYTES}: ` +
         'choose a longer report_interval, or fewer channels',
     )
+  }
   return { report, content }
 }
 

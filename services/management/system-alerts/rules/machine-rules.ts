@@ -24,8 +24,9 @@ export function observeDisk(
   space: DiskSpace | undefined,
   { subject, thresholds }: ObservedMachine,
 ): Observation {
-  if (!space || space.total_bytes === 0)
+  if (!space || space.total_bytes === 0) {
     return createObservation('disk_filling', subject, undefined)
+  }
   const percent = (space.free_bytes / space.total_bytes) * 100
   const reason = `only ${formatBytes(space.free_bytes)} are free, ${percent.toFixed(1)} % of the disk`
   return createObservation('disk_filling', subject, percent < thresholds.disk_free_percent, reason)

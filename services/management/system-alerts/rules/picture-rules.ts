@@ -67,8 +67,9 @@ export function judgePicture(
   // A frozen picture repeats what has been judged already.
   if (contrast < MIN_JUDGED_CONTRAST || isBlack || isFrozen || !edges) return unjudged
 
-  if (!reference || reference.samples < LEARNED_SAMPLES)
+  if (!reference || reference.samples < LEARNED_SAMPLES) {
     return { ...unjudged, reference: learn(reference, sharpness, edges) }
+  }
 
   const isDefocused = sharpness < (reference.sharpness * thresholds.sharpness_percent) / 100
   const hasEdges = measureLength(reference.edges) >= MIN_EDGE_LENGTH

@@ -72,8 +72,9 @@ const formatRate = (fps: number) => String(Number(fps.toFixed(1)))
 function observeRecording({ state, recording }: SourceCondition, subject: Subject): Observation {
   const hasFailed = recording?.state === 'failed'
   // While a camera is lost, the alert about the camera is enough.
-  if (state !== 'running' && !hasFailed)
+  if (state !== 'running' && !hasFailed) {
     return createObservation('recording_stopped', subject, recording ? undefined : false)
+  }
   const isIdle = recording?.mode === 'continuous' && recording.state === 'waiting'
   const reason = recording?.reason ?? 'the camera sends pictures, but none are recorded'
   return createObservation('recording_stopped', subject, hasFailed || isIdle, reason)

@@ -102,11 +102,12 @@ export async function finishAuthorization(
   const { oidc_issuer: issuer, oidc_client_id: clientId } = settings
   const pending = encryptedState === undefined ? undefined : readPending(encryptedState, secrets)
   const isCurrent = pending?.issuer === issuer && pending.client_id === clientId
-  if (!pending || !isCurrent || now().getTime() > pending.expires_at)
+  if (!pending || !isCurrent || now().getTime() > pending.expires_at) {
     throw new EyrieError(
       'auth',
       'this sign-in was not started in this browser, or has expired: start again',
     )
+  }
 
   const configuration = await provider.connect(settings)
   const callback = new URL(getCallbackUrl(settings))
@@ -118,7 +119,7 @@ export async function finishAuthorization(
     idTokenExpected: true,
   }).catch(cause => {
     // The query contains the provider's reason for a refusal.
-    if (cause instanceof AuthorizationResponseError)
+    if (cause instanceof AuthorizationResponseError) {
       throw new EyrieError(
         'auth',
         `${settings.oidc_name} has refused the sign-in (${cause.error})`,
@@ -126,6 +127,7 @@ export async function finishAuthorization(
           cause,
         },
       )
+    }
     throw cause
   })
 

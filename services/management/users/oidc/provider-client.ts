@@ -85,8 +85,9 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
         oidc_client_secret: clientSecret,
       } = settings
       const settingsKey = JSON.stringify([issuer, clientId, clientSecret])
-      if (latest?.settingsKey !== settingsKey || !isUsable(latest))
+      if (latest?.settingsKey !== settingsKey || !isUsable(latest)) {
         latest = startDiscovery(settings, settingsKey)
+      }
       return latest.configuration.catch(cause => {
         const reason = `${settings.oidc_name} does not answer: try again later, or sign in with a password`
         throw new EyrieError('unavailable', reason, { cause })
@@ -146,8 +147,9 @@ async function readLimited(response: Response): Promise<Uint8Array<ArrayBuffer> 
   let length = 0
   for await (const chunk of response.body) {
     length += chunk.length
-    if (length > MAX_RESPONSE_BYTES)
+    if (length > MAX_RESPONSE_BYTES) {
       throw new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`)
+    }
     chunks.push(chunk)
   }
   return new Uint8Array(Buffer.concat(chunks))

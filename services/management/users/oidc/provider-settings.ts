@@ -70,12 +70,18 @@ export async function updateProvider(
   const { oidc_client_secret: secret = REDACTED, ...others } = changes
   const updated = { ...stored, ...others }
   const keepsSecret = secret === REDACTED
-  if (keepsSecret && stored.oidc_client_secret !== '' && updated.oidc_issuer !== stored.oidc_issuer)
+  if (
+    keepsSecret &&
+    stored.oidc_client_secret !== '' &&
+    updated.oidc_issuer !== stored.oidc_issuer
+  ) {
     throw fieldError('oidc_client_secret', 'must be sent again, because the issuer changes')
+  }
 
   const missing = REQUIRED.find(key => updated[key].trim() === '')
-  if (updated.oidc_enabled && missing)
+  if (updated.oidc_enabled && missing) {
     throw fieldError(missing, 'is required to switch the provider on')
+  }
 
   const oidcClientSecret = keepsSecret ? stored.oidc_client_secret : secrets.encrypt(secret)
   const value = { ...updated, oidc_client_secret: oidcClientSecret }

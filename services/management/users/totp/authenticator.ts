@@ -40,8 +40,9 @@ export async function enrollAuthenticator(
     .values({ user_id, ...values })
     .onConflictDoUpdate({ target: totp.user_id, set: values, setWhere: isNull(totp.confirmed_at) })
     .returning({ user_id: totp.user_id })
-  if (stored.length === 0)
+  if (stored.length === 0) {
     throw new EyrieError('conflict', 'an authenticator app is registered already: remove it first')
+  }
   return describeTotpSecret(secret, email)
 }
 
@@ -56,20 +57,23 @@ export async function confirmAuthenticator(
   { secrets, now }: { secrets: Secrets; now: Date },
 ): Promise<string[]> {
   const [registered] = await tx.select().from(totp).where(ofUser(userId)).for('update')
-  if (!registered)
+  if (!registered) {
     throw new EyrieError('conflict', 'no authenticator app is registered: register one first')
-  if (registered.confirmed_at)
+  }
+  if (registered.confirmed_at) {
     throw new EyrieError(
       'conflict',
       'the authenticator app is confirmed already: sign in with its codes',
     )
+  }
 
   const secret = secrets.decrypt(registered.secret)
   const step = findTotpStep({ secret, lastStep: registered.last_step }, normalizeCode(code), now)
-  if (step === undefined)
+  if (step === undefined) {
     throw fieldError('code', 'is not the current code of the app: check the clock of the device', {
       code: 'conflict',
     })
+  }
   await tx
     .update(totp)
     .set({ confirmed_at: now, last_step: step, codes_created_at: now })

@@ -23,7 +23,8 @@ it.each([
     const path = join(createTemporaryFolder(), 'clip.mp4')
     make(path)
     const wrong = expect.objectContaining({ message: `${path} is not a playable video: ${reason}` })
-    for (let round = 0; round < ROUNDS; round++)
+    for (let round = 0; round < ROUNDS; round++) {
       await Promise.all([1, 2, 3].map(() => expect(probeFile(path)).rejects.toEqual(wrong)))
+    }
   },
 )

@@ -77,8 +77,9 @@ describe('pacing of a file', () => {
     const reached = new Map<number, number>()
     await vi.waitUntil(
       () => {
-        for (const message of control.messages.splice(0))
+        for (const message of control.messages.splice(0)) {
           if (message.type === 'frame') reached.set(message.source, message.n)
+        }
         return sources.every(({ id }) => (reached.get(id) ?? 0) > TURNS * FRAMES)
       },
       { timeout: 60_000 + TURNS * 1_500, interval: 100 },

@@ -83,10 +83,11 @@ it('a stream of another instance is analysed and shown with the original capture
     expect(frame.time / 1000).toBeLessThanOrEqual(Date.now() + MAX_AHEAD_MS)
   }
   // The capture times of a connection are corrected at first, and by small steps afterwards.
-  for (const { messages } of [other.control, control])
+  for (const { messages } of [other.control, control]) {
     await vi.waitFor(() =>
       expect(measureSpeed(filterFrames(messages).slice(-FIRST_FRAMES))).toBeCloseTo(1, 1),
     )
+  }
 }, 180_000)
 
 it('a stream of another instance resumes after a restart, with increasing stream time', async () => {

@@ -42,13 +42,16 @@ function explainResponse(
   { message }: GstError,
 ): string {
   if (status === 401) return UNAUTHORIZED_REASONS[credentials]
-  if (status === 403)
+  if (status === 403) {
     return 'denies access: grant this user the right to view the video, or use another user'
+  }
   if (status === 404) return "has no stream at this path: compare the path with the camera's manual"
-  if (status >= 300 && status < 400)
+  if (status >= 300 && status < 400) {
     return 'redirects to another address, which is not followed: use the final address instead'
-  if (status >= 400)
+  }
+  if (status >= 400) {
     return `responds with status ${status} (${message}): check the camera, it currently cannot provide video`
+  }
   return explainPage(type)
 }
 

@@ -106,8 +106,9 @@ describe('HTTP camera', () => {
     for (const id of [1, 2, 3]) await control.message('frame', ({ source }) => source === id)
     for (let time = 1; time <= 3; time++) {
       await kill()
-      for (const id of [1, 2, 3])
+      for (const id of [1, 2, 3]) {
         expect((await control.waitForStatus(id, isLost)).reason).toContain(String(port))
+      }
       ;({ kill } = await startHttpCamera({ port }))
       const back = [1, 2, 3].map(id =>
         control.waitForNextMessage(

@@ -110,8 +110,9 @@ function describeStream(
   beginTicks: number,
   response: ResponseHead | undefined,
 ): ProbedStream {
-  if (response?.anchorUs !== undefined)
+  if (response?.anchorUs !== undefined) {
     return { picture, live: true, timeline: { beginTicks, anchorUs: response.anchorUs } }
+  }
   // JPEGs have no timestamps. They are stamped on arrival, so their time begins anew
   // with each connection.
   if (picture.codec === 'jpeg') return { picture, live: true, timeline: undefined }

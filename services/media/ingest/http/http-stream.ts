@@ -33,10 +33,11 @@ export async function openHttpStream(
   context: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<HttpStream> {
   const url = URL.parse(address.url)
-  if (!url || !['http:', 'https:'].includes(url.protocol))
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new SourceFault('invalid HTTP address: use http://host/path or https://host/path', {
       transient: false,
     })
+  }
 
   const { username, password } = extractCredentials(url, address)
   const { token } = address

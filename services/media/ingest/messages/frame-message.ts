@@ -28,10 +28,12 @@ const BYTES_PER_PIXEL = { RGB: 3, BGR: 3, GRAY8: 1 } as const
  */
 export function parseFrameMessage(parts: readonly Uint8Array[]): FrameMessage {
   const [topic, header, payload] = parts
-  if (parts.length !== 3 || !topic || !header || !payload)
+  if (parts.length !== 3 || !topic || !header || !payload) {
     throw new Error(`it has ${parts.length} parts instead of topic, header and payload`)
-  if (topic.length > MAX_TOPIC_BYTES || header.length > MAX_HEADER_BYTES)
+  }
+  if (topic.length > MAX_TOPIC_BYTES || header.length > MAX_HEADER_BYTES) {
     throw new Error('its topic or header is too long')
+  }
   const parsedHeader = parseHeader(header)
   const picture = parsePicture(parsedHeader, payload)
   return { topic: Buffer.from(topic).toString(), header: parsedHeader, picture }
@@ -72,8 +74,9 @@ function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array
   const stride = Math.ceil(rowBytes / 4) * 4
   if (stride === rowBytes) return data
   const aligned = new Uint8Array(stride * rows)
-  for (let row = 0; row < rows; row++)
+  for (let row = 0; row < rows; row++) {
     aligned.set(data.subarray(row * rowBytes, (row + 1) * rowBytes), row * stride)
+  }
   return aligned
 }
 

@@ -151,8 +151,9 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const impossible = Object.keys(views).filter(key => !isPossible(views[key]!))
 
     await decoding.setViews(Object.fromEntries(possible), rate)
-    for (const key of impossible)
+    for (const key of impossible) {
       listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
+    }
   }
 
   /**
@@ -160,8 +161,9 @@ export function createMessageSource(options: MessageSourceOptions): Source {
    * have the same problem.
    */
   function reject({ message: reason }: Error) {
-    if (rejections.recentCount() === 0)
+    if (rejections.recentCount() === 0) {
       log.warn({ source: id, address: name, reason }, 'failed to read message')
+    }
     rejections.add(reason)
   }
 
@@ -179,8 +181,9 @@ export function createMessageSource(options: MessageSourceOptions): Source {
 
   function checkSilence() {
     if (lastReceivedAt === undefined) {
-      if (rejections.hasAny())
+      if (rejections.hasAny()) {
         updateStatus({ reason: findProblem() ?? `${name} has sent only unreadable messages` })
+      }
       return
     }
     if (clock.now() - lastReceivedAt < MAX_SILENCE_MS) return
@@ -209,8 +212,9 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const next = { ...status, ...change }
     if (isDeepStrictEqual(next, status)) return
 
-    if (next.state !== status.state)
+    if (next.state !== status.state) {
       log.info({ source: id, state: next.state, reason: next.reason }, 'source state changed')
+    }
     status = next
     listener.onStatus(status)
   }

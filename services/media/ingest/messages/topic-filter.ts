@@ -48,8 +48,9 @@ export function createTopicFilter({ prefix, now, memoryMs }: TopicFilterOptions)
       if (!topic.startsWith(prefix)) return false
       if (followed === undefined || topic === prefix) followed = topic
       if (topic === followed) return true
-      if (lastReceived.has(topic) || otherTopics().length < MAX_OTHER_TOPICS)
+      if (lastReceived.has(topic) || otherTopics().length < MAX_OTHER_TOPICS) {
         lastReceived.set(topic, now())
+      }
       return false
     },
     otherTopics,

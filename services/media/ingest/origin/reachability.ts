@@ -88,7 +88,8 @@ function explainConnectError(error: NodeJS.ErrnoException, { protocol }: URL): s
   }
 
   // Node.js has many codes for certificates, such as SELF_SIGNED_CERT_IN_CHAIN.
-  if (/CERT|SIGNATURE|ISSUER/.test(code))
+  if (/CERT|SIGNATURE|ISSUER/.test(code)) {
     return `presents an untrusted certificate (${code}): install a valid one, or set tls_insecure`
+  }
   return `cannot be reached (${code}): check that the camera is on, and the network to it`
 }

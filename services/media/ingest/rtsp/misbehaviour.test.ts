@@ -185,8 +185,9 @@ describe('RTSP camera that misbehaves', () => {
     const shiftTime =
       (seconds: number): Tamper =>
       (packet, kind) => {
-        if (kind === 'rtp')
+        if (kind === 'rtp') {
           packet.writeUInt32BE((packet.readUInt32BE(4) + seconds * TICKS_PER_SECOND) >>> 0, 4)
+        }
         return [packet]
       }
     for (const seconds of [-60, 3600, -0.2, -7200]) {
@@ -221,8 +222,9 @@ describe('RTSP camera that misbehaves', () => {
     expect(later.reason).toContain(proxy.url)
 
     proxy.tamper = (packet, kind) => {
-      if (kind === 'rtcp' && packet[1] === SENDER_REPORT)
+      if (kind === 'rtcp' && packet[1] === SENDER_REPORT) {
         packet.writeUInt32BE(FROM_1900_TO_1970_S + 60, 8)
+      }
       return [packet]
     }
     await startRtspCamera({ port: camera.port })

@@ -53,7 +53,8 @@ async function explain(
       return 'disconnected or does not respond: check that the camera is on, and restart it if it hangs'
   }
 
-  if (/more transport protocols/.test(error.message))
+  if (/more transport protocols/.test(error.message)) {
     return `does not offer the transport ${address.transport ?? 'auto'}: set transport to auto or another value`
+  }
   return `stopped: ${error.message}`
 }

@@ -135,8 +135,9 @@ describe('RTSP camera', () => {
       { ...camera({ url }), id: 2, decoder: 'ffmpeg' },
       { ...camera({ url }), id: 3, decoder: 'gst_h264' },
     )
-    for (const id of [1, 2, 3])
+    for (const id of [1, 2, 3]) {
       await control.message('frame', frame => frame.source === id && frame.n > 5)
+    }
   })
 })
 

@@ -99,8 +99,9 @@ describe('source with a main and a sub stream', () => {
       receiveNumberedView(media, '/streams/1/ws?size=small', 10),
     ])
     expect([full.width, small.width]).toEqual([640, 320])
-    for (const path of ['/streams/1/ws', '/streams/1', '/streams/1/snapshot.jpg'])
+    for (const path of ['/streams/1/ws', '/streams/1', '/streams/1/snapshot.jpg']) {
       expect((await fetch(`${media.url}${path}?size=medium`)).status).toBe(400)
+    }
   })
 
   it('gives a picture the same stream time in both streams', async () => {

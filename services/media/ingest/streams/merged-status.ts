@@ -47,7 +47,8 @@ export function mergeStatus(statuses: Statuses, analysed: StreamName): SourceSta
 function explainStatus({ main, sub }: Statuses, analysed: StreamName): string | undefined {
   if (isLost(main) && isLost(sub)) return `${main.reason}; sub stream: ${sub.reason}`
   if (isLost(sub)) return `the sub stream is lost, so the main stream is analysed: ${sub.reason}`
-  if (isLost(main))
+  if (isLost(main)) {
     return `the main stream is lost, so full live views and recordings are interrupted: ${main.reason}`
+  }
   return analysed === 'sub' ? (sub.reason ?? main.reason) : main.reason
 }

@@ -31,8 +31,9 @@ describe('hidden regions', () => {
       [40, 7],
       [40, 33],
       [0, 0],
-    ] as const)
+    ] as const) {
       expect(pixel(after, x, y)).toEqual(pixel(before, x, y))
+    }
   })
 
   it('fills blocks with their mean colour', () => {
@@ -40,11 +41,12 @@ describe('hidden regions', () => {
     const after = hideRegions(picture(), [{ x: 0, y: 0, w: 2, h: 2 }])
     const sum = (data: Uint8Array, colour: number) =>
       data.reduce((all, value, i) => all + (i % 4 === colour ? value : 0), 0)
-    for (const colour of [0, 1, 2])
+    for (const colour of [0, 1, 2]) {
       expect(sum(after, colour) / (WIDTH * HEIGHT)).toBeCloseTo(
         sum(before, colour) / (WIDTH * HEIGHT),
         0,
       )
+    }
   })
 
   it.each([

@@ -92,8 +92,9 @@ export function createSnapshots(seconds: number): Snapshots {
     },
 
     async take(stream, request = {}, signal) {
-      if (pendingCount >= MAX_CONCURRENT + MAX_WAITING)
+      if (pendingCount >= MAX_CONCURRENT + MAX_WAITING) {
         throw new EyrieError('unavailable', 'too many snapshots are pending: retry later')
+      }
 
       pendingCount++
       try {

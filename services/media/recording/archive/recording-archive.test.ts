@@ -149,8 +149,9 @@ describe('recording archive', () => {
 describe('retention', () => {
   it('deletes segments older than the limit of their source', () => {
     const archive = open(createTemporaryFolder())
-    for (const source of [1, 2])
+    for (const source of [1, 2]) {
       for (let hour = 0; hour < 5; hour++) write(archive, source, NOON_US + hour * HOUR_US)
+    }
     archive.setPolicy(1, { keep_s: 2 * 3600 })
     archive.applyRetention(NOON_US + 4 * HOUR_US + 60e6)
     expect(listRanges(archive)).toEqual([
@@ -185,8 +186,9 @@ describe('retention', () => {
       reserve: { bytes: 1000, percent: 40 },
       measureDisk: () => ({ size, free: size - used() }),
     })
-    for (let hour = 0; hour < 12; hour++)
+    for (let hour = 0; hour < 12; hour++) {
       write(archive, (hour % 2) + 1, NOON_US - (hour * HOUR_US) / 4)
+    }
     expect(used()).toBeGreaterThan(0.7 * size)
     const room = archive.applyRetention(NOON_US)
     expect(room).toMatchObject({ reserveBytes: 400_000, full: false })

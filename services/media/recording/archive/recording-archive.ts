@@ -296,8 +296,9 @@ function openOrRecreate(path: string): RecordingIndex {
   try {
     return openRecordingIndex(path)
   } catch {
-    for (const ending of ['', '-wal', '-shm'])
+    for (const ending of ['', '-wal', '-shm']) {
       rmSync(path + ending, { force: true, recursive: true })
+    }
     return openRecordingIndex(path)
   }
 }

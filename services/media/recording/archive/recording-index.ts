@@ -105,8 +105,9 @@ export function openRecordingIndex(path: string): RecordingIndex {
   const database = new DatabaseSync(path)
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-  if (check?.quick_check !== 'ok')
+  if (check?.quick_check !== 'ok') {
     throw new Error(`the recording index is damaged: ${check?.quick_check}`)
+  }
   database.exec(SCHEMA)
 
   const statements = new Map<string, StatementSync>()
@@ -194,8 +195,9 @@ export function openRecordingIndex(path: string): RecordingIndex {
       return first && last && [first, last]
     },
     findOldest(source) {
-      if (source === undefined)
+      if (source === undefined) {
         return selectSegments('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]
+      }
       const select = 'SELECT * FROM segments WHERE open = 0 AND source = ? ORDER BY endUs LIMIT 1'
       return selectSegments(select, source)[0]
     },

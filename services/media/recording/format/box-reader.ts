@@ -16,10 +16,11 @@ export function readChildren(parent: Buffer): Buffer[] {
   let offset = HEADER_BYTES
   while (offset + HEADER_BYTES <= parent.length) {
     const size = parent.readUInt32BE(offset)
-    if (size < HEADER_BYTES)
+    if (size < HEADER_BYTES) {
       throw new Error(
         `the segment is damaged: its ${getType(parent)} box contains a box of ${size} bytes`,
       )
+    }
     boxes.push(parent.subarray(offset, offset + size))
     offset += size
   }

@@ -220,8 +220,9 @@ function createMoov(
   const moov = init.subarray(init.indexOf('moov') - 4)
   const [pictureTrak, soundTrak] = readChildren(moov).filter(child => getType(child) === 'trak')
   const tracks = [createClipTrack(pictureTrak!, chunksByTrack.picture, range)]
-  if (chunksByTrack.sound.length > 0)
+  if (chunksByTrack.sound.length > 0) {
     tracks.push(createClipTrack(soundTrak!, chunksByTrack.sound, range))
+  }
 
   const movieHeader = withUint32(
     findBox(moov, ['mvhd']),

@@ -86,8 +86,9 @@ describe('range requests', () => {
     }
 
     // Invalid and multiple ranges, and ranges of another content, return the whole content.
-    for (const range of ['bytes=9-3', 'bytes=a-b', 'pictures=1-2', 'bytes=0-1,5-6'])
+    for (const range of ['bytes=9-3', 'bytes=a-b', 'pictures=1-2', 'bytes=0-1,5-6']) {
       expect((await fetchRange(url, range)).status, range).toBe(200)
+    }
     expect((await fetchRange(url, 'bytes=0-9', { 'If-Range': etag })).status).toBe(206)
     expect((await fetchRange(url, 'bytes=0-9', { 'If-Range': '"of another"' })).status).toBe(200)
   })
@@ -114,8 +115,9 @@ describe('range requests', () => {
 
   it('responds with 404 to unknown and malicious file names', TIMEOUT, async () => {
     const { file } = recorded
-    for (const name of ['no.mp4', '..%2findex.db', '..%2f..%2feyrie.json', '%2fetc%2fpasswd'])
+    for (const name of ['no.mp4', '..%2findex.db', '..%2f..%2feyrie.json', '%2fetc%2fpasswd']) {
       expect((await fetch(file.replace(/[^/]*$/, name))).status, name).toBe(404)
+    }
   })
 
   it('lets FFmpeg and Chromium seek in a clip', TIMEOUT, async () => {

@@ -113,8 +113,9 @@ describe('segmenter', () => {
     expect(samples).toHaveLength(60 - segmenter.stats().dropped)
     expect(segmenter.stats().dropped).toBeGreaterThanOrEqual(dropped)
     expect(dropped % FPS).toBe(0)
-    for (const { fragments } of contents())
+    for (const { fragments } of contents()) {
       expect(fragments.every(({ samples }) => samples[0]!.keyframe)).toBe(true)
+    }
   })
 
   it('writes nothing while there is an obstacle', async () => {

@@ -146,8 +146,9 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
 
   /** Writes metadata that arrived after its pictures were written. */
   function flushMetadata({ writer, endUs }: OpenSegment) {
-    if (pendingEntries.length > 0 && writer?.append(NO_FRAGMENT, endUs, pendingEntries))
+    if (pendingEntries.length > 0 && writer?.append(NO_FRAGMENT, endUs, pendingEntries)) {
       pendingEntries = []
+    }
   }
 
   function end() {

@@ -41,15 +41,18 @@ function depacketize(packets: Buffer[]): Buffer[] {
   const nals: Buffer[] = []
   for (const packet of packets) {
     const payload = packet.subarray(12)
-    if ((payload[0]! & 0x1f) !== 28) nals.push(payload)
-    else if (payload[1]! & 0x80)
+    if ((payload[0]! & 0x1f) !== 28) {
+      nals.push(payload)
+    } else if (payload[1]! & 0x80) {
       nals.push(
         Buffer.concat([
           Buffer.of((payload[0]! & 0xe0) | (payload[1]! & 0x1f)),
           payload.subarray(2),
         ]),
       )
-    else nals.push(Buffer.concat([nals.pop()!, payload.subarray(2)]))
+    } else {
+      nals.push(Buffer.concat([nals.pop()!, payload.subarray(2)]))
+    }
   }
   return nals
 }

@@ -70,8 +70,9 @@ describe('sender reports', () => {
     reports.build(streams, STARTED_MS + soundLateMs)
     for (let ms = soundLateMs; ms < 2000; ms += 40) {
       reports.observe(ms * 90, STARTED_MS + ms)
-      for (const { wallMs, seconds } of read(reports.build(streams, STARTED_MS + ms)!))
+      for (const { wallMs, seconds } of read(reports.build(streams, STARTED_MS + ms)!)) {
         expect(wallMs - (seconds + PAST_OFFSET_S) * 1000).toBeLessThan(STARTED_MS)
+      }
     }
   })
 

@@ -72,8 +72,9 @@ export function parseOffer(sdp: string): Offer {
   // Connection parameters may be at session level; those at media level have priority.
   const { iceUfrag, setup, fingerprint } = { ...session, ...video }
   if (!iceUfrag) throw createOfferError('it has no a=ice-ufrag')
-  if (setup === 'passive')
+  if (setup === 'passive') {
     throw createOfferError('a=setup:passive is not supported: offer a=setup:actpass')
+  }
 
   const audioIndex = findReceiving(session.media, 'audio')
   const audio = session.media[audioIndex]
@@ -130,8 +131,9 @@ function findReceiving(media: readonly MediaDescription[], kind: string): number
  * they are converted back.
  */
 function toSection({ type, protocol, payloads, mid }: MediaDescription): OfferedSection {
-  if (!type || !protocol || payloads === undefined || mid === undefined || mid === '')
+  if (!type || !protocol || payloads === undefined || mid === undefined || mid === '') {
     throw createOfferError('a media section is incomplete or has no a=mid')
+  }
   return { kind: type, protocol, payloads: String(payloads), mid: String(mid) }
 }
 
@@ -172,8 +174,9 @@ function parseFingerprint(fingerprint: MediaDescription['fingerprint']): types.D
   const algorithm = fingerprint?.type.toLowerCase()
   for (const [name, byteCount] of Object.entries(HASH_BYTES)) {
     const pattern = new RegExp(`^([0-9a-f]{2}(:|$)){${byteCount}}$`, 'i')
-    if (name === algorithm && pattern.test(hash))
+    if (name === algorithm && pattern.test(hash)) {
       return { algorithm: name as types.FingerprintAlgorithm, value: hash.toUpperCase() }
+    }
   }
   throw createOfferError('it has no a=fingerprint with a SHA hash')
 }

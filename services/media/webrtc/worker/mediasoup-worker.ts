@@ -84,8 +84,9 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
   let consecutiveFailures = 0
 
   async function getWorker(): Promise<WebRtcWorker> {
-    if (stopping.signal.aborted)
+    if (stopping.signal.aborted) {
       throw new EyrieError('unavailable', 'the media service is stopping')
+    }
     if (state.kind !== 'stopped') return state.worker
 
     const located = findWorkerExecutable(options.workerPaths)

@@ -109,8 +109,9 @@ describe('storage of elements', () => {
         { method: 'read', name },
         { method: 'delete', name },
         { method: 'write', name, content: '' },
-      ] as const)
+      ] as const) {
         await expect(storage(call)).rejects.toThrow(/no valid name/)
+      }
       expect(readdirSync(folder)).toEqual([])
     },
   )

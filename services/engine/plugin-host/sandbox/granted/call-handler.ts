@@ -44,8 +44,9 @@ export function createCallHandler({
   return async (call: ElementCall): Promise<unknown> => {
     // Calls that run models are limited elsewhere.
     if (call.method === 'infer') return infer(call)
-    if (running >= MAX_CALLS)
+    if (running >= MAX_CALLS) {
       throw new Error(`the element has ${MAX_CALLS} calls in progress already: await them first`)
+    }
     running += 1
     try {
       return await handle(call)

@@ -20,12 +20,14 @@ const COMMON_FIELDS = new Set([
 
 /** Returns why a view is not covered by the declared capabilities; undefined if it is. */
 export function checkView({ frames }: Capabilities, view: ViewSpec): string | undefined {
-  if (!frames)
+  if (!frames) {
     return `it requests pictures, but its manifest does not declare frames${proposeFrames(view)}`
+  }
   const { format, width: maxWidth, height: maxHeight } = frames
   const declared = `its manifest declares ${format} of at most ${maxWidth}×${maxHeight}`
-  if (view.format !== format)
+  if (view.format !== format) {
     return `it requests pictures in the format ${view.format}, but ${declared}${proposeFrames(view)}`
+  }
 
   // Without a size, pictures are as large as those of the camera, which may be of any size.
   const { width = Number.POSITIVE_INFINITY, height = Number.POSITIVE_INFINITY } = view
@@ -58,16 +60,19 @@ function checkEvent(
   const fields = Object.hasOwn(declared, type) ? declared[type] : undefined
   const propose = () =>
     proposeLine('events', { ...declared, [type]: { ...fields, ...listFieldTypes(event) } })
-  if (!fields)
+  if (!fields) {
     return `it reports events of the type ${type}, which its manifest does not declare${propose()}`
+  }
 
   for (const [name, value] of Object.entries(event)) {
     if (COMMON_FIELDS.has(name)) continue
     const fieldType = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (!fieldType)
+    if (!fieldType) {
       return `its ${type} events have the field ${name}, which its manifest does not declare${propose()}`
-    if (fieldType !== 'any' && typeof value !== fieldType)
+    }
+    if (fieldType !== 'any' && typeof value !== fieldType) {
       return `the field ${name} of its ${type} events is no ${fieldType}, as its manifest declares`
+    }
   }
   return undefined
 }

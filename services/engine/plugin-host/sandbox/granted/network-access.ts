@@ -21,10 +21,11 @@ export async function fetchForElement(
 ): Promise<EncodedResponse> {
   const target = parseUrl(url)
   const server = `${target.hostname}:${target.port || DEFAULT_PORTS[target.protocol]}`
-  if (!declared.includes(server))
+  if (!declared.includes(server)) {
     throw new Error(
       `the manifest does not declare ${server}: add "network": ["${server}"] to the capabilities of the element`,
     )
+  }
 
   const { method, headers, body } = request
   const response = await fetchFrom(egress, target, {
@@ -54,8 +55,9 @@ async function readBody(response: Response, { origin }: URL): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_RESPONSE_BYTES)
+    if (bytes > MAX_RESPONSE_BYTES) {
       throw new Error(`the response of ${origin} is larger than ${MAX_RESPONSE_MIB} MiB`)
+    }
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('base64')

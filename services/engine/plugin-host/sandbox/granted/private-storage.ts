@@ -67,14 +67,16 @@ export class PrivateStorage {
     const path = this.#toPath(name)
     const names = await this.#list()
     const others = names.filter(other => other !== name)
-    if (others.length >= MAX_FILES)
+    if (others.length >= MAX_FILES) {
       throw new Error(`the storage of the element has ${MAX_FILES} files already`)
+    }
     const stats = await Promise.all(others.map(other => stat(join(this.#folder, other))))
     const totalBytes = stats.reduce((sum, { size }) => sum + size, content.length)
-    if (totalBytes > this.#maxBytes)
+    if (totalBytes > this.#maxBytes) {
       throw new Error(
         `the storage of the element would have ${totalBytes} bytes; its manifest declares ${this.#maxBytes}`,
       )
+    }
 
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     // Renamed, so that no half of a file remains if the engine is killed.
@@ -84,10 +86,11 @@ export class PrivateStorage {
   }
 
   #toPath(name: string): string {
-    if (!NAME.test(name))
+    if (!NAME.test(name)) {
       throw new Error(
         `${JSON.stringify(name).slice(0, MAX_QUOTED_LENGTH)} is no valid name of a file`,
       )
+    }
     return join(this.#folder, name)
   }
 }

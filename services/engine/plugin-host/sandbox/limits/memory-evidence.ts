@@ -32,8 +32,9 @@ export class MemoryEvidence {
   /** Adds the memory to the reason why the process broke, if it may be the cause. */
   explain(reason: string): string {
     if (reason.includes('MiB of memory')) return reason
-    if (this.#isExhausted || OUT_OF_MEMORY.test(reason))
+    if (this.#isExhausted || OUT_OF_MEMORY.test(reason)) {
       return `${reason}, because it has used up its ${MAX_MIB} MiB of memory`
+    }
     if (this.#residentBytes <= MAX_RESIDENT_BYTES * SUSPICIOUS_SHARE) return reason
     const mib = Math.round(this.#residentBytes / BYTES_PER_MIB)
     return `${reason}, when it used ${mib} of its ${MAX_MIB} MiB of memory`

@@ -28,7 +28,8 @@ describe('result limits', () => {
   })
 
   it('leave the rest to the validation that follows', () => {
-    for (const result of [null, undefined, 1, 'text', {}, { events: 'text' }, { objects: null }])
+    for (const result of [null, undefined, 1, 'text', {}, { events: 'text' }, { objects: null }]) {
       expect(new ResultLimits(0).check(result, 0)).toBeUndefined()
+    }
   })
 })

@@ -24,17 +24,22 @@ export class ResultLimits {
   check(result: unknown, now: number): string | undefined {
     if (typeof result !== 'object' || result === null) return undefined
     const { objects, lowScoreObjects, counters, events } = result as Record<string, unknown>
-    for (const list of [objects, lowScoreObjects])
-      if (countItems(list) > MAX_OBJECTS)
+    for (const list of [objects, lowScoreObjects]) {
+      if (countItems(list) > MAX_OBJECTS) {
         return `it returns ${countItems(list)} objects for a frame, more than ${MAX_OBJECTS}`
-    if (countItems(counters) > MAX_COUNTERS)
+      }
+    }
+    if (countItems(counters) > MAX_COUNTERS) {
       return `it returns ${countItems(counters)} counters for a frame, more than ${MAX_COUNTERS}`
+    }
 
     const eventCount = countItems(events)
-    if (eventCount > MAX_EVENTS_PER_FRAME)
+    if (eventCount > MAX_EVENTS_PER_FRAME) {
       return `it reports ${eventCount} events for a frame, more than ${MAX_EVENTS_PER_FRAME}`
-    if (!this.#events.take(eventCount, now))
+    }
+    if (!this.#events.take(eventCount, now)) {
       return `it reports more than ${EVENTS_PER_SECOND} events per second`
+    }
     return undefined
   }
 }

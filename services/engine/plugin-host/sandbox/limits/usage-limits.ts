@@ -49,8 +49,9 @@ export class UsageLimits {
     frames: number | undefined,
     now: number,
   ): string | undefined {
-    if (residentBytes > MAX_RESIDENT_BYTES)
+    if (residentBytes > MAX_RESIDENT_BYTES) {
       return `it uses ${toMiB(residentBytes)} MiB of memory, more than ${toMiB(MAX_RESIDENT_BYTES)}`
+    }
 
     if (frames === undefined) return undefined
     this.#start ??= { time: now, cpuMs, frames }
@@ -71,10 +72,12 @@ export class UsageLimits {
     if (cores > MAX_CORES) return `it uses ${cores.toFixed(1)} cores, more than ${MAX_CORES}`
 
     const { budgetMs } = this.#options
-    if (budgetMs === undefined || usedMs <= budgetMs * frameCount + PERIOD_BASE_CPU_MS)
+    if (budgetMs === undefined || usedMs <= budgetMs * frameCount + PERIOD_BASE_CPU_MS) {
       return undefined
-    if (frameCount === 0)
+    }
+    if (frameCount === 0) {
       return `it uses ${usedMs} ms of CPU time in ${elapsedMs / 1000} s without a frame`
+    }
     const perFrame = (usedMs / frameCount).toFixed(1)
     return `it uses ${perFrame} ms of CPU time per frame, more than the budget_ms of ${budgetMs} in its manifest`
   }

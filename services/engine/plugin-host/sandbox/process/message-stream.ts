@@ -87,7 +87,8 @@ export class MessageDecoder {
   #assertAccepted(kind: number, bodyBytes: number): void {
     const limit = this.#limits.get(kind)
     if (limit === undefined) throw new Error(`it sends messages of the unknown kind ${kind}`)
-    if (bodyBytes > limit)
+    if (bodyBytes > limit) {
       throw new Error(`it sends a message of ${bodyBytes} bytes, more than ${limit}`)
+    }
   }
 }

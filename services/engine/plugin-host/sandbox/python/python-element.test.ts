@@ -216,8 +216,9 @@ return Result(events=[Outcome(outcome=[int(storage.read('count')), storage.names
           calls.push(call)
           if (call.method === 'read') return Buffer.from('7').toString('base64')
           if (call.method === 'list') return ['count']
-          if (call.method === 'fetch')
+          if (call.method === 'fetch') {
             return { status: 200, headers: {}, body: Buffer.from('fine').toString('base64') }
+          }
           if (call.method === 'delete') throw new Error('not permitted')
           return undefined
         },

@@ -66,11 +66,12 @@ describe('API tokens', () => {
     const me = (await management.call(get, { user_id: management.superadmin.user_id })).response
     expect((await management.send(update, { ...me, change_password: false }, all)).status).toBe(403)
     const { customer, site } = managementRoutes
-    for (const route of [customer.assign, customer.unassign, site.assign, site.unassign])
+    for (const route of [customer.assign, customer.unassign, site.assign, site.unassign]) {
       expect(
         (await management.send(route, { user_id: me.user_id, site_id: [], customer_id: [] }, all))
           .status,
       ).toBe(403)
+    }
   })
 
   it('are invalid after they expire or are deleted', async () => {

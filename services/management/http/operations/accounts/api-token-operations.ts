@@ -20,8 +20,9 @@ export function apiTokenOperations(now: () => Date): Operation[] {
       async ({ input: { name, scopes, expires_at: expiresAt }, caller }, tx) => {
         assertKnownScopes(scopes)
         const expiryTime = expiresAt ? new Date(expiresAt) : null
-        if (expiryTime && expiryTime <= now())
+        if (expiryTime && expiryTime <= now()) {
           throw fieldError('expires_at', 'must be in the future')
+        }
 
         // Only the hash is stored: this response is the only one that contains the token.
         const token = generateApiToken()

@@ -63,8 +63,9 @@ describe('push messages', () => {
 
   it('go to at most twenty browsers of a user', async () => {
     const viewer = await management.signIn('viewer')
-    for (let i = 0; i < 22; i += 1)
+    for (let i = 0; i < 22; i += 1) {
       await management.call(routes.pushSubscribe, { ...pushInput(), label: String(i) }, viewer)
+    }
     const labels = (await list(viewer)).map(({ label }) => label)
     expect(labels).toEqual(Array.from({ length: 20 }, (_, i) => String(i + 2)))
   })

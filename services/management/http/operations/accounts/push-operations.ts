@@ -71,8 +71,9 @@ async function deleteOldestBrowsers(tx: Transaction, userId: string): Promise<vo
     .where(eq(pushSubscription.user_id, userId))
     .orderBy(desc(pushSubscription.push_subscription_id))
     .offset(MAX_BROWSERS)
-  for (const { push_subscription_id: pushSubscriptionId } of excess)
+  for (const { push_subscription_id: pushSubscriptionId } of excess) {
     await deleteSubscription(tx, pushSubscriptionId)
+  }
 }
 
 /** Omits the endpoint and the keys, with which anyone could send messages to the browser. */

@@ -121,10 +121,11 @@ describe('sign-in attempts of a stranger', () => {
     const dependencies = { passwords, now: () => moment }
     const attempt = (address: string, tried: string) =>
       signIn(database, { email, password: tried }, { address, user_agent: '' }, dependencies)
-    for (let n = 0; n < 10; n += 1)
+    for (let n = 0; n < 10; n += 1) {
       await expect(attempt('192.0.2.66', `guess ${n}`)).rejects.toThrow(
         'no user has this e-mail address',
       )
+    }
     await expect(attempt('192.0.2.66', password)).rejects.toThrow('too many attempts')
     expect(await attempt('192.0.2.7', password)).toMatchObject({ session_id: expect.any(String) })
   }, 180_000)

@@ -88,10 +88,11 @@ export function signInOperations({
       async ({ input: { refresh_token: refreshToken }, caller }, database) => {
         await database.as(caller, signInRoutes.logout.path, async tx => {
           const current = await findSession(tx, refreshToken, now())
-          if (!current)
+          if (!current) {
             throw fieldError('refresh_token', 'does not belong to any of your sessions', {
               code: 'id',
             })
+          }
           await tx
             .update(session)
             .set({ revoked_at: now() })
@@ -105,11 +106,12 @@ export function signInOperations({
       async ({ input, caller, context }, database) => {
         // The route is open to anyone and does not need credentials. A client that sends invalid
         // ones expects to be signed in.
-        if (!caller && context.req.header('Authorization'))
+        if (!caller && context.req.header('Authorization')) {
           throw new EyrieError(
             'auth',
             'the credentials are invalid or expired: refresh them, or send none',
           )
+        }
 
         const address = getRequestClient(context).address
         const options = { caller, address, isOpen: isRegistrationOpen, passwords, now }

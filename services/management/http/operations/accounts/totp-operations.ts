@@ -88,11 +88,12 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
         const { path } = totpRoutes.enrollTotp
         const enrolment = await database.as(caller, path, async tx => {
           const { user_id: userId, email } = await describeUser(tx, caller.user_id)
-          if (await hasIdentity(tx, userId))
+          if (await hasIdentity(tx, userId)) {
             throw new EyrieError(
               'conflict',
               'your identity provider signs you in: register the app there',
             )
+          }
           return enrollAuthenticator(tx, { user_id: userId, email }, secrets, now())
         })
         return { value: enrolment }

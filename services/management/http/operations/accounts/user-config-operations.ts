@@ -56,8 +56,9 @@ export const userConfigOperations: Operation[] = [
     userRoutes.updateConfig,
     async ({ input: { user_id: userId, user_config: config }, caller }, tx) => {
       const target = await describeUser(tx, userId)
-      if (config.user_id !== undefined && config.user_id !== userId)
+      if (config.user_id !== undefined && config.user_id !== userId) {
         throw fieldError('user_config.user_id', 'must be the same as user_id')
+      }
 
       // Users may change the layout of their own console, but not their own rights.
       const isOwnLayout = userId === caller.user_id && !changesRights(config, target)

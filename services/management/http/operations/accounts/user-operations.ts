@@ -95,12 +95,13 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
         const canSignIn = isActive && isVerified
         if (!canSignIn) await assertNotLastSuperadmin(tx, target)
         await writeUser(tx, userId, { is_active: isActive, is_verified: isVerified })
-        if (!canSignIn)
+        if (!canSignIn) {
           await revokeCredentials(tx, {
             user_id: userId,
             exceptSessionId: caller.session_id,
             now: now(),
           })
+        }
         return { value: await describeUser(tx, userId) }
       },
     ),
@@ -147,8 +148,9 @@ async function updateUser(
     password_hash: newPasswordHash,
   })
 
-  if (newPasswordHash)
+  if (newPasswordHash) {
     await revokeCredentials(tx, { user_id: userId, exceptSessionId: caller.session_id, now })
+  }
   return describeUser(tx, userId)
 }
 
@@ -186,7 +188,8 @@ async function writeUser(
  * Throws `EyrieError` (`syntax`) if the new password is too short or differs from its confirmation.
  */
 function assertValidPassword({ password = '', confirm_password: confirmPassword }: UserUpdate) {
-  if (password.length < MIN_PASSWORD_LENGTH)
+  if (password.length < MIN_PASSWORD_LENGTH) {
     throw fieldError('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)
+  }
   if (password !== confirmPassword) throw fieldError('confirm_password', 'does not match password')
 }

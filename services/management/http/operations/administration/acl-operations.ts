@@ -14,8 +14,9 @@ import { defineMultiStepOperation, defineOperation, type Operation } from '../..
 export const aclOperations: Operation[] = [
   defineOperation(aclRoutes.list, async ({ input: { role_key: roleKey } }, tx) => {
     const knownRoles = await tx.select({ role_key: role.role_key }).from(role)
-    if (roleKey !== undefined && !knownRoles.some(row => row.role_key === roleKey))
+    if (roleKey !== undefined && !knownRoles.some(row => row.role_key === roleKey)) {
       throw missingRecords([{ field: 'role_key', record: 'role' }])
+    }
 
     const isAllowed = (row: { roles: string[] }) =>
       roleKey === undefined || row.roles.includes(roleKey)

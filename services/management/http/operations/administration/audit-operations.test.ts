@@ -14,8 +14,9 @@ const management = sharedManagement()
 const records = sharedRecords(management)
 beforeAll(async () => {
   const { organization_id } = records
-  for (const name of ['first', 'second', 'third'])
+  for (const name of ['first', 'second', 'third']) {
     await management.call(update, { ...organizationInput(name), organization_id })
+  }
 }, 180_000)
 
 const changes = (more = {}) => ({

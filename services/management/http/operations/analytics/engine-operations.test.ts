@@ -146,10 +146,11 @@ describe('engines', () => {
   it('are hidden from users of another organization', async () => {
     const engineId = await add()
     const admin = await management.signIn('admin', { organization: other.organization_id })
-    for (const route of [stats, status, drift])
+    for (const route of [stats, status, drift]) {
       expect(await management.call(route, { engine_id: engineId }, admin)).toMatchObject({
         status: 404,
       })
+    }
     expect(await management.call(remove, { engine_id: engineId }, admin)).toMatchObject({
       status: 404,
     })
@@ -239,8 +240,9 @@ describe('engines', () => {
       ...{ cpu: n % 2 === 0 ? 20 : 40, mem_physical: 1000, mem_virtual: 2000 },
     }))
     await management.database.system('test', async tx => {
-      for (let n = 0; n < samples.length; n += 1000)
+      for (let n = 0; n < samples.length; n += 1000) {
         await tx.insert(engineStatistics).values(samples.slice(n, n + 1000))
+      }
     })
     const { engine_stats: engineStats } = (await management.call(stats, { engine_id: engineId }))
       .response

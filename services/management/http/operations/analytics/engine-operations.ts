@@ -173,12 +173,13 @@ async function assertMayConnect(
     stored.engine_address === engineAddress &&
     stored.engine_port === enginePort &&
     stored.engine_is_secure === engineIsSecure
-  if (!isUnchanged)
+  if (!isUnchanged) {
     assertRole(
       'changing the address, the port, the scheme or the key of an engine requires',
       'superadmin',
       caller,
     )
+  }
 }
 
 /**
@@ -201,11 +202,12 @@ async function assertAddressUnchanged(
     changed.engine_address.toLowerCase() === stored.engine_address.toLowerCase() &&
     changed.engine_port === stored.engine_port &&
     changed.engine_is_secure === stored.engine_is_secure
-  if (!isUnchanged)
+  if (!isUnchanged) {
     throw fieldError(
       'engine_key',
       'the stored key belongs to another address: send the key too, or an empty one if the engine requires none',
     )
+  }
 }
 
 /** Subquery that selects the given sites of an engine. The outer query selects from `engine`. */
@@ -220,11 +222,12 @@ async function setSites(tx: Transaction, engineId: string, siteIds: string[]) {
   await tx
     .delete(engineSite)
     .where(and(eq(engineSite.engine_id, engineId), notInArray(engineSite.site_id, siteIds)))
-  if (siteIds.length > 0)
+  if (siteIds.length > 0) {
     await tx
       .insert(engineSite)
       .values(siteIds.map(siteId => ({ engine_id: engineId, site_id: siteId })))
       .onConflictDoNothing()
+  }
 }
 
 /**

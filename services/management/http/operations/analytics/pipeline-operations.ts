@@ -53,8 +53,9 @@ export const pipelineOperations = [
       await assertReferencedRecordsExist(tx, fields)
       // The caller would remove the settings of sources that are hidden from it.
       const visibleIds = await findWhollyVisible(tx, [pipelineId])
-      if (!visibleIds.has(pipelineId))
+      if (!visibleIds.has(pipelineId)) {
         throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
+      }
       // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to
       // another engine loses it.
       const pipelineSid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
@@ -103,8 +104,9 @@ async function assertReferencedRecordsExist(
   await assertUsecaseExists(tx, 'pipeline_usecase', input.pipeline_usecase)
   await assertValidKeys(tx, input)
   const sourceIds = findReferencedSources(input.pipeline_elements.elements)
-  if (sourceIds.length > MAX_SOURCES)
+  if (sourceIds.length > MAX_SOURCES) {
     throw fieldError('pipeline_elements', `refers to more than ${MAX_SOURCES} sources`)
+  }
 
   const rows = await tx
     .select({ source_id: source.source_id })
@@ -112,13 +114,14 @@ async function assertReferencedRecordsExist(
     .where(inArray(source.source_id, sourceIds))
   const knownIds = new Set(rows.map(({ source_id }) => source_id))
   const unknownIds = sourceIds.filter(sourceId => !knownIds.has(sourceId))
-  if (unknownIds.length > 0)
+  if (unknownIds.length > 0) {
     throw missingRecords(
       unknownIds.map(sourceId => ({
         field: `pipeline_elements.elements: ${sourceId}`,
         record: 'source',
       })),
     )
+  }
 }
 
 /**
@@ -141,13 +144,14 @@ async function assertValidKeys(
     const element = catalogElements.get(name)
     return element && isKeyedBySource(element)
   })
-  if (invalidKeys.length > 0)
+  if (invalidKeys.length > 0) {
     throw fieldErrors(
       invalidKeys.map(({ index, reason }) => ({
         field: `pipeline_elements.elements.${index}.config`,
         reason,
       })),
     )
+  }
 }
 
 async function assertUsecaseExists(
@@ -175,11 +179,12 @@ async function findOwnerOrganization(
 ): Promise<string | null> {
   const sourceIds = findReferencedSources(pipelineElements.elements)
   const [sourceOwner, ...otherSourceOwners] = await listOwnersOfSources(tx, sourceIds)
-  if (otherSourceOwners.length > 0)
+  if (otherSourceOwners.length > 0) {
     throw fieldError(
       'pipeline_elements',
       'refers to sources of several organizations: create a pipeline for each',
     )
+  }
   if (sourceOwner !== undefined) return sourceOwner
 
   const [engineRow] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))

@@ -220,8 +220,9 @@ describe('placement', () => {
       to_engine_id,
     }))
     expect((await management.call(placement.apply, { moves })).status).toBe(200)
-    for (const { source_id: sourceId, to_engine_id: toEngineId } of moves)
+    for (const { source_id: sourceId, to_engine_id: toEngineId } of moves) {
       expect(await readEngine(sourceId)).toBe(toEngineId)
+    }
     expect(await management.call(placement.apply, { moves })).toMatchObject({
       status: 409,
       message: expect.stringContaining('request a new plan'),

@@ -95,8 +95,9 @@ describe('pipelines of an engine that several sites share', () => {
 
   it('show the users of a site only the sources and lines of this site', async () => {
     const pipelineId = await addPipeline([own.source_id, other.source_id])
-    for (const sourceId of [own.source_id, other.source_id])
+    for (const sourceId of [own.source_id, other.source_id]) {
       expect((await connect(sourceId, pipelineId)).status).toBe(201)
+    }
     for (const user of [people.viewer, people.manager]) {
       const { response } = await management.call(pipeline.get, { pipeline_id: pipelineId }, user)
       expect(response.pipeline_elements).toMatchObject({

@@ -144,12 +144,13 @@ async function assertMovable(tx: Transaction, sourceId: string, engineId: string
     .from(channel)
     .where(and(eq(channel.source_id, sourceId), ne(channel.engine_id, engineId)))
     .limit(1)
-  if (otherChannel)
+  if (otherChannel) {
     throw fieldError(
       'engine_id',
       'the source has channels on another engine: move it with POST /api/v1/placement/update-source',
       { code: 'conflict' },
     )
+  }
 }
 
 /** Returns the engine that reads the largest number of these sources. Undefined without sources. */

@@ -107,14 +107,18 @@ describe('alerts', () => {
 
   it('accept every frequency, priority, condition and type of action', async () => {
     for (const alertFrequency of [0, 86_400]) await createAlert({ alert_frequency: alertFrequency })
-    for (const alertPriority of ['low', 'medium', 'high', 'critical'])
+    for (const alertPriority of ['low', 'medium', 'high', 'critical']) {
       await createAlert({ alert_priority: alertPriority })
-    for (const alertThresholdCondition of ['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
+    }
+    for (const alertThresholdCondition of ['gt', 'gte', 'lt', 'lte', 'eq', 'ne']) {
       await createAlert({ alert_threshold_condition: alertThresholdCondition })
-    for (const actionType of ['email', 'sms', 'webhook', 'mqtt'])
+    }
+    for (const actionType of ['email', 'sms', 'webhook', 'mqtt']) {
       await createAlert({ alert_actions: [{ action_type: actionType }] })
-    for (const alertThreshold of ['-1', '0.5', '1e3'])
+    }
+    for (const alertThreshold of ['-1', '0.5', '1e3']) {
       await createAlert({ alert_threshold: alertThreshold })
+    }
     expect((await management.call(alert.list, { channel_id: channelId })).response).toHaveLength(19)
   })
 

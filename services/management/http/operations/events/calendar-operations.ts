@@ -114,8 +114,9 @@ async function assertValidOwner(
   await assertReferencesExist(tx, calendarRoutes.create, input)
   if (input.site_id === undefined || input.site_id === null) return
   const [row] = await tx.select().from(site).where(eq(site.site_id, input.site_id))
-  if (row?.organization_id !== input.organization_id)
+  if (row?.organization_id !== input.organization_id) {
     throw fieldError('site_id', 'this site belongs to another organization')
+  }
 }
 
 const toCalendar = (row: typeof calendar.$inferSelect) => ({

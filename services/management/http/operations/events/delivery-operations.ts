@@ -56,8 +56,9 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
     const stored = alertId === undefined ? undefined : await findAlertDetails(tx, alertId, now())
     const action = input.action ?? stored?.actions[actionIndex]
     if (!action && stored) throw fieldError('action_index', NO_SUCH_ACTION)
-    if (!action)
+    if (!action) {
       throw fieldError('action', 'is missing: send an action, or the alert_id of an alert')
+    }
     const details = replaceValues(stored?.details ?? createExample(now()), values)
     return { value: createPreview(action, details, settings, stored?.channel_id) }
   }),
@@ -74,11 +75,12 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
 
   defineOperation(deliveryRoutes.retry, async ({ input: { delivery_id: deliveryId } }, tx) => {
     const { state } = await findDelivery(tx, deliveryId)
-    if (state !== 'dead')
+    if (state !== 'dead') {
       throw new EyrieError(
         'conflict',
         `this delivery is ${state}, and only dead deliveries can be sent again: read its state with /delivery/id`,
       )
+    }
     const row = await reviveDelivery(tx, deliveryId)
     if (!row) throw new UnchangeableRecordError()
     return { value: toDelivery(row) }

@@ -70,14 +70,17 @@ describe('events by range', () => {
   it('have numbers for the requested statistics, and no others', async () => {
     const { response } = await management.send(range, ofGate())
     const [event] = (response as { events: Record<string, unknown>[] }).events
-    for (const field of ['up', 'down', 'total', 'alert', 'id'])
+    for (const field of ['up', 'down', 'total', 'alert', 'id']) {
       expect(typeof event![field], field).toBe('number')
+    }
     for (const field of numericFields.filter(
       field => !['up', 'down', 'total', 'alert'].includes(field),
-    ))
+    )) {
       expect(event).not.toHaveProperty(field)
-    for (const field of ['metadata', 'threshold', 'time'])
+    }
+    for (const field of ['metadata', 'threshold', 'time']) {
       expect(typeof event![field], field).toBe('string')
+    }
     expect(event!.ids).toEqual([])
   })
 

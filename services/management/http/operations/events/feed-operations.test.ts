@@ -83,8 +83,9 @@ describe.each<[string, Follow]>([
     const byChannel = await follow(url, { token, query: { channel_id: records.channel_id } })
     const bySite = await follow(url, { token, query: { site_id: other.site_id } })
     const byKind = await follow(url, { token, query: { feed_kinds: 'count,picture' } })
-    for (const feed of [byChannel, bySite, byKind])
+    for (const feed of [byChannel, bySite, byKind]) {
       await feed.waitFor(({ kind }) => kind === 'ready')
+    }
     await publish(other.channel_id, 1)
     await publish(records.channel_id, 2)
     await publish(records.channel_id, 3, 'count')

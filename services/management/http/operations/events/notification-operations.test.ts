@@ -261,7 +261,8 @@ describe('the gallery', () => {
       [image, { channel_id: channelId, notification_uuid }],
       [range, ask()],
       [get, { usecase: 'line-crossing', channel_id: channelId, notification_uuid }],
-    ] as const)
+    ] as const) {
       expect((await management.send(route, input, stranger)).status).toBe(404)
+    }
   })
 })

@@ -153,8 +153,9 @@ async function findNotification(
         eq(notification.channel_id, channelId),
       ),
     )
-  if (!row)
+  if (!row) {
     throw missingRecords([{ field: 'notification_uuid', record: 'notification on this channel' }])
+  }
   return row
 }
 

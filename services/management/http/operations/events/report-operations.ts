@@ -64,7 +64,8 @@ function findRequestedPeriod(
 ) {
   // The request schema accepts only valid periods, and requires either
   // `report_period` or both dates.
-  if (reportPeriod !== undefined)
+  if (reportPeriod !== undefined) {
     return findLastPeriod(parseReportPeriodLength(reportPeriod)!, nowMs, timeZone)
+  }
   return addPreviousPeriod(parseReportPeriod(startDate!, endDate!, nowMs, timeZone), timeZone)
 }

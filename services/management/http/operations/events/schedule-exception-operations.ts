@@ -76,6 +76,7 @@ async function assertCalendarOfSite(
   // A caller who may only see the channel does not see the site, and may not change the schedule.
   if (!calendarRow || !location) return
   const isForSite = calendarRow.site_id === null || calendarRow.site_id === location.site_id
-  if (!isForSite || calendarRow.organization_id !== location.organization_id)
+  if (!isForSite || calendarRow.organization_id !== location.organization_id) {
     throw fieldError('calendar_id', 'this calendar belongs to another site or organization')
+  }
 }

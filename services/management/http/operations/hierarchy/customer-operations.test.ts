@@ -101,11 +101,12 @@ describe('customers', () => {
     for (const refused of [
       await management.call(customer.create, input),
       await management.call(customer.update, { ...input, customer_id: far }),
-    ])
+    ]) {
       expect([refused.status, refused.message]).toEqual([
         404,
         'customer_sites: no such site in this organization',
       ])
+    }
     expect(
       (await management.call(site.get, { site_id: hierarchy.site_id })).response.customer_id,
     ).toBe(hierarchy.customer_id)

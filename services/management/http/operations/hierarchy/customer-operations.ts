@@ -68,11 +68,12 @@ export const customerOperations = [
       await tx.delete(customer).where(eq(customer.customer_id, customerId)).returning(),
     )
     // The error rolls the deletion back.
-    if (isDefault)
+    if (isDefault) {
       throw new EyrieError(
         'reference',
         'the default customer cannot be deleted: delete its organization instead',
       )
+    }
   }),
 
   defineOperation(
@@ -90,8 +91,9 @@ export const customerOperations = [
     async ({ input: { customer_id: customerId, site_ids: siteIds } }, tx) => {
       const releasedIds = await releaseSites(tx, customerId, inArray(site.site_id, siteIds))
       const missing = siteIds.filter(id => !releasedIds.includes(id.toLowerCase()))
-      if (missing.length > 0)
+      if (missing.length > 0) {
         throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
+      }
     },
   ),
 
@@ -171,8 +173,9 @@ async function moveSites(
     .set({ customer_id: customerId })
     .where(and(inArray(site.site_id, siteIds), eq(site.organization_id, organizationId)))
     .returning()
-  if (moved.length < siteIds.length)
+  if (moved.length < siteIds.length) {
     throw missingRecords([{ field, record: 'site in this organization' }])
+  }
 }
 
 /**

@@ -64,8 +64,9 @@ test.each([
   expect(sites).toHaveLength(amounts.sites)
   for (const { site_devices: siteDevices } of sites) {
     expect(siteDevices).toHaveLength(amounts.devices)
-    for (const { source_channels: sourceChannels } of siteDevices)
+    for (const { source_channels: sourceChannels } of siteDevices) {
       expect(sourceChannels).toHaveLength(1)
+    }
   }
   expect(queries).toBeGreaterThan(0)
   expect(queries).toBeLessThanOrEqual(12)

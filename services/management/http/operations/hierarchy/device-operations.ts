@@ -47,8 +47,9 @@ export function deviceOperations(secrets: Secrets): Operation[] {
         assertChanged(
           await tx.update(device).set(values).where(eq(device.device_id, deviceId)).returning(),
         )
-        if (deviceStreams)
+        if (deviceStreams) {
           await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
+        }
       },
     ),
 
@@ -87,8 +88,9 @@ async function setStreams(
     .where(and(eq(deviceStream.device_id, deviceId), notInArray(deviceStream.id, ids)))
   for (const [index, { password, ...stream }] of streams.entries()) {
     const storedStream = storedStreams.find(({ id }) => id === stream.id)
-    if (password === REDACTED)
+    if (password === REDACTED) {
       assertSameServer(stream, storedStream, `device_streams.${index}.password`)
+    }
     const passwordColumn = password === REDACTED ? {} : { password: secrets.encrypt(password) }
     const row = { ...stream, device_id: deviceId, ...passwordColumn }
     await tx
@@ -107,16 +109,18 @@ function assertSameServer(
   stored: typeof deviceStream.$inferSelect | undefined,
   field: string,
 ): void {
-  if (!stored)
+  if (!stored) {
     throw fieldError(
       field,
       `${REDACTED} refers to a stored password, but none is stored: send the password itself`,
     )
+  }
   // An omitted port remains as stored.
   const { port = stored.port } = stream
-  if (!hasSameServer(toStreamUrl({ ...stream, port }), toStreamUrl(stored)))
+  if (!hasSameServer(toStreamUrl({ ...stream, port }), toStreamUrl(stored))) {
     throw fieldError(
       field,
       `${REDACTED} refers to a password that is stored for another protocol, host or port: send the password itself`,
     )
+  }
 }

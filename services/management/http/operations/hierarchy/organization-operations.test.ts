@@ -47,8 +47,9 @@ describe('organizations', () => {
       organization_key: 'empty',
     })
     expect(status).toBe(400)
-    for (const field of Object.keys(acme).filter(key => key !== 'organization_key'))
+    for (const field of Object.keys(acme).filter(key => key !== 'organization_key')) {
       expect(message).toContain(`${field}: is required`)
+    }
     expect(response).toMatchObject({
       fields: expect.arrayContaining([{ field: 'organization_name', reason: 'is required' }]),
     })

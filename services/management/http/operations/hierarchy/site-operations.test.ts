@@ -105,8 +105,9 @@ describe('sites', () => {
         admin,
       ),
     ]
-    for (const { status, message } of responses)
+    for (const { status, message } of responses) {
       expect([status, message]).toEqual([403, expect.stringContaining('ask an administrator')])
+    }
     const { site_ids: siteIds, customer_ids: customerIds } = (
       await management.call(user.get, { user_id })
     ).response

@@ -70,6 +70,7 @@ async function assertSitesOfCustomer(
     .select({ site_id: site.site_id })
     .from(site)
     .where(and(inArray(site.site_id, siteIds), eq(site.customer_id, customerId)))
-  if (rows.length < siteIds.length)
+  if (rows.length < siteIds.length) {
     throw missingRecords([{ field: 'site_id', record: 'site of this customer' }])
+  }
 }

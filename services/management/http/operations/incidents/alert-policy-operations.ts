@@ -52,8 +52,9 @@ function assertReleaseThreshold(
 ): void {
   if (releaseThreshold === null) return
   const condition = alertThresholdCondition as AlertCondition
-  if (condition === 'eq' || condition === 'ne')
+  if (condition === 'eq' || condition === 'ne') {
     throw fieldError('release_threshold', `must be null for the condition ${condition}`)
+  }
 
   const isAbove = condition === 'gt' || condition === 'gte'
   const threshold = Number(alertThreshold)

@@ -139,8 +139,9 @@ describe('incidents', () => {
     const { incident_id, customer_id: customerId } = await plant()
     const viewer = await management.signIn('viewer', { customers: [customerId] })
     expect((await management.call(routes.get, { incident_id }, viewer)).status).toBe(200)
-    for (const route of [routes.acknowledge, routes.resolve])
+    for (const route of [routes.acknowledge, routes.resolve]) {
       expect((await management.call(route, { incident_id }, viewer)).status).toBe(403)
+    }
   })
 })
 

@@ -11,6 +11,19 @@ import { parseArgs } from 'node:util'
 //   that of this machine
 
 const ROOT = resolve(import.meta.dirname, '../..')
+/**
+ * Matches imports, and all other strings, because these may name programs that are started as
+ * a process or thread.
+ */
+const REFERENCE =
+  /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
+/**
+ * Packages for Bare, another JavaScript runtime. Packages that support both runtimes list
+ * them as dependencies.
+ */
+const OTHER_RUNTIME = /^bare-/
+/** Files that must accompany the packages. */
+const LICENCE = /licen[cs]e|notice|copying/i
 const { dependencies = {} } = readManifest(ROOT)
 
 interface Manifest {
@@ -28,13 +41,6 @@ export interface ProgramParts {
   modules: Set<string>
   packages: Set<string>
 }
-
-/**
- * Matches imports, and all other strings, because these may name programs that are started as
- * a process or thread.
- */
-const REFERENCE =
-  /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
 
 /**
  * Finds the modules and packages that programs load. Excluded modules are not followed, and imports
@@ -86,12 +92,6 @@ function tryToResolve(module: string, name: string): string | undefined {
     return undefined
   }
 }
-
-/**
- * Packages for Bare, another JavaScript runtime. Packages that support both runtimes list
- * them as dependencies.
- */
-const OTHER_RUNTIME = /^bare-/
 
 /** Returns the folders of packages and of all packages that they need, relative to the project. */
 export function listPackageFolders(packages: Iterable<string>): string[] {
@@ -149,8 +149,6 @@ const UNUSED = [
   // consists of ES modules.
   /^node_modules\/(?:(?:zod|@noble\/[^/]+)\/src$|(?:zod|drizzle-orm)\/.*\.cjs$)/,
 ]
-/** Files that must accompany the packages. */
-const LICENCE = /licen[cs]e|notice|copying/i
 
 /**
  * Returns whether an image for an architecture needs a file or folder; `path` is

@@ -17,6 +17,7 @@ export const MEDIA_BASE_BYTES = 512 << 20
 
 /** How to change the size of the volume, which is fixed when the volume is created. */
 const RECREATE = 'run docker compose down, docker volume rm eyrie_ring, and docker compose up -d'
+const UNITS: Record<string, number> = { '': 1, b: 1, k: 1 << 10, m: 1 << 20, g: 1 << 30 }
 
 /** The memory for decoded pictures, as far as it is known before the start. */
 export interface RingMemory {
@@ -73,8 +74,6 @@ export function measureFileSystem(folder: string): number {
   const { blocks, bsize } = statfsSync(folder)
   return blocks * bsize
 }
-
-const UNITS: Record<string, number> = { '': 1, b: 1, k: 1 << 10, m: 1 << 20, g: 1 << 30 }
 
 /**
  * Parses a size as Compose writes it, such as `512m` or `2g`. Throws an `Error` that names the

@@ -2,6 +2,8 @@ import type { PipelineInput } from '@eyrie/contract'
 import type { Line } from '@eyrie/element'
 import { DEMO_LINES, DEMO_ZONES } from '../../scene/demo.ts'
 
+const TRACKING = { name: 'object-tracking' }
+
 /**
  * The elements of a pipeline, which are its processing steps, in the order in which a frame
  * passes through them.
@@ -9,8 +11,6 @@ import { DEMO_LINES, DEMO_ZONES } from '../../scene/demo.ts'
 type Elements = PipelineInput['elements']
 
 const createInfer = (model: string) => ({ name: 'infer', args: { model } })
-
-const TRACKING = { name: 'object-tracking' }
 
 /**
  * Creates the pipeline for the demo scene: it detects, tracks and counts objects at the lines

@@ -5,6 +5,15 @@ import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PACKAGES = join(ROOT, 'node_modules')
+/**
+ * GStreamer's list of plugins, relative to the data folder. Other programs do not use it, because
+ * media can write to it.
+ */
+export const REGISTRY_FILE = 'gstreamer/registry.bin'
+const VIDEO_DEVICE =
+  /^(dri|video\d+|media\d+|v4l-subdev\d+|nvidia(ctl|\d+|-uvm)|dma_heap|udmabuf|mpp_service|rga)$/
+/** Device of the NVIDIA driver, which uses CUDA. */
+const NVIDIA_DRIVER = 'nvidiactl'
 
 const inFolder = (folder: string, ...names: string[]) => names.map(name => join(folder, name))
 
@@ -106,12 +115,6 @@ const splitFolders = (list = '') => list.split(':').filter(Boolean)
 const toAbsolute = (path: string) => resolve(path)
 
 /**
- * GStreamer's list of plugins, relative to the data folder. Other programs do not use it, because
- * media can write to it.
- */
-export const REGISTRY_FILE = 'gstreamer/registry.bin'
-
-/**
  * The folders in which the worker for WebRTC is installed while media runs, in a checkout
  * and in the data folder.
  */
@@ -159,11 +162,6 @@ function findPluginScanners(): string[] {
     .filter(name => name.endsWith('-linux-gnu'))
     .map(name => join('/usr/lib', name, 'gstreamer1.0/gstreamer-1.0/gst-plugin-scanner'))
 }
-
-const VIDEO_DEVICE =
-  /^(dri|video\d+|media\d+|v4l-subdev\d+|nvidia(ctl|\d+|-uvm)|dma_heap|udmabuf|mpp_service|rga)$/
-/** Device of the NVIDIA driver, which uses CUDA. */
-const NVIDIA_DRIVER = 'nvidiactl'
 
 /** Returns the device files of cameras, decoders and graphics cards. */
 const findVideoDevices = (folder: string): string[] =>

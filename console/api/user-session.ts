@@ -3,6 +3,9 @@ import type { SignInChallenge } from '@eyrie/contract/management/index'
 import { signal } from '@preact/signals'
 import { type ApiError, fetchJson, request } from './api-request.ts'
 
+const SESSION_PATH = '/session'
+const RETRY_MS = 2_000
+
 /**
  * The session of this browser: the signed-in user and the access rules. Undefined until it is
  * loaded.
@@ -11,9 +14,6 @@ export const session = signal<SessionStatus | undefined>(undefined)
 
 /** Why the last attempt to load the session failed. */
 export const sessionError = signal<ApiError | undefined>(undefined)
-
-const SESSION_PATH = '/session'
-const RETRY_MS = 2_000
 
 /** Loads the session. If the appliance is starting or unreachable, retries in the background. */
 export async function loadSession(): Promise<void> {

@@ -1,5 +1,8 @@
 import type { BBox, Point } from '@eyrie/element'
 
+/** Extension of a segment as a share of its length. */
+const EXTENSION = 1e-9
+
 /**
  * Counts how often the step `from` → `to` crosses a polyline, a line of connected segments: +1
  * from left to right and −1 from right to left, seen from the polyline's first point towards its
@@ -66,9 +69,6 @@ function sideOf(a: Point, b: Point, point: Point, shift: 1 | -1): number {
   // the line is horizontal.
   return shift * (dy === 0 ? Math.sign(dx) : -Math.sign(dy))
 }
-
-/** Extension of a segment as a share of its length. */
-const EXTENSION = 1e-9
 
 function extend(from: Point, to: Point): Point {
   return { x: to.x + (to.x - from.x) * EXTENSION, y: to.y + (to.y - from.y) * EXTENSION }

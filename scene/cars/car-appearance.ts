@@ -9,6 +9,7 @@ const PAINTS = [
 const BRIGHT_RIM = toLinearRgb(0xb8bcc0)
 const DARK_RIM = toLinearRgb(0x303234)
 export const DARK = toLinearRgb(0x0c0d0f)
+const BELT_HEIGHTS_M: Record<CarKind, number> = { hatch: 0.9, sedan: 0.9, suv: 1.02, van: 1.08 }
 
 export type CarKind = 'hatch' | 'sedan' | 'suv' | 'van'
 
@@ -53,8 +54,6 @@ function pickKind(random: Random): CarKind {
   if (share < 0.72) return 'sedan'
   return share < 0.88 ? 'suv' : 'van'
 }
-
-const BELT_HEIGHTS_M: Record<CarKind, number> = { hatch: 0.9, sedan: 0.9, suv: 1.02, van: 1.08 }
 
 /** Returns the height of the lower edge of the windows in metres. */
 export const getBeltHeight = (kind: CarKind): number => BELT_HEIGHTS_M[kind]

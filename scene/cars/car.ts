@@ -8,6 +8,15 @@ import { addGlasshouse } from './glasshouse.ts'
 
 /** Positions of the axles along the car, from -1 (tail) to 1 (nose). */
 const AXLES = [-0.61, 0.62]
+const TYRE = toLinearRgb(0x141414)
+/**
+ * The first rings of a wheel are the tyre. The faces behind this ring are the spokes,
+ * with gaps between them.
+ */
+const TYRE_RINGS = 3
+const SPOKE_RING = 4
+/** Radius in metres of the ring with which a surface ends. */
+const CLOSING_RADIUS = 0.02
 
 /** Adds a car to a mesh. */
 export function addCar(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
@@ -18,8 +27,6 @@ export function addCar(mesh: Mesh, appearance: CarAppearance, pose: CarPose): vo
   }
   addMirrors(mesh, appearance, pose)
 }
-
-const TYRE = toLinearRgb(0x141414)
 
 /**
  * The rings of a wheel from the inside to the outside: radius and position, as shares of the tyre
@@ -33,14 +40,6 @@ const WHEEL_RINGS = [
   { radius: 0.66, out: 1.0 },
   { radius: 0.28, out: 1.006 },
 ] as const
-/**
- * The first rings of a wheel are the tyre. The faces behind this ring are the spokes,
- * with gaps between them.
- */
-const TYRE_RINGS = 3
-const SPOKE_RING = 4
-/** Radius in metres of the ring with which a surface ends. */
-const CLOSING_RADIUS = 0.02
 
 /**
  * Adds a wheel and its arch. `axle` is the position along the car (-1: tail, 1: nose), `side` is -1

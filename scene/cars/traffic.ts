@@ -49,6 +49,7 @@ const MAX_STOP_BRAKING_MPS2 = 5
 const STOP_LINE_M = 1.7
 /** Cars stop this far before the gap that the model leaves, so that they stand at the line. */
 const STOP_MARGIN_M = 1.2
+const FREE_ROAD: Gap = { distance: 1e9, closingSpeed: 0 }
 
 /**
  * Simulates cars that follow each other according to the Intelligent Driver Model (Treiber et al.
@@ -181,8 +182,6 @@ interface Gap {
   distance: number
   closingSpeed: number
 }
-
-const FREE_ROAD: Gap = { distance: 1e9, closingSpeed: 0 }
 
 function findGapAhead(car: Car, lane: readonly Car[]): Gap {
   let nearest = FREE_ROAD

@@ -3,6 +3,9 @@ export type Rgb = readonly [number, number, number]
 
 /** Painted surfaces are less saturated than colours on a screen. */
 const SATURATION = 0.8
+const CURVE_STEPS_PER_UNIT = 4096
+const CURVE_SIZE = 4 * CURVE_STEPS_PER_UNIT
+const MAX_LIGHT = 3.99
 
 /** Converts sRGB (0..1) to linear light with a polynomial approximation. */
 const srgbToLinear = (c: number): number => c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878)
@@ -30,10 +33,6 @@ export function toLinearRgb(hex: number): Rgb {
 }
 
 export const scaleColour = (c: Rgb, k: number): Rgb => [c[0] * k, c[1] * k, c[2] * k]
-
-const CURVE_STEPS_PER_UNIT = 4096
-const CURVE_SIZE = 4 * CURVE_STEPS_PER_UNIT
-const MAX_LIGHT = 3.99
 
 /**
  * Byte values of linear light from 0 to 4: the ACES filmic curve (fit by Krzysztof

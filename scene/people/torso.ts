@@ -23,6 +23,7 @@ const BACKPACK = [
   [0.08, 0.05, 0.03], [0.1, 0.12, 0.075], [0.2, 0.135, 0.09], [0.32, 0.13, 0.08],
   [0.42, 0.11, 0.06], [0.45, 0.04, 0.02],
 ] as const
+const SKIRT_RINGS = 5
 
 /** Adds the torso with top, belt and coat buttons. */
 export function addTorso(pose: BodyPose): void {
@@ -58,8 +59,6 @@ function getTorsoColour(appearance: PersonAppearance, ring: number, side: number
     0.9 + 0.2 * hash(ring, side >> 1, salt),
   )
 }
-
-const SKIRT_RINGS = 5
 
 /** Adds a skirt or the lower part of a coat. */
 export function addSkirt(pose: BodyPose): void {

@@ -12,6 +12,9 @@ import type { ShadowMap } from './shadow-map.ts'
 
 /** Samples per pixel along each axis. */
 export const SUPERSAMPLING = 2
+const GROUND = -1
+const SKY = -2
+const SHADOW_SAMPLES = 12
 
 /**
  * The static world, rendered once in full sunlight and once in shade. Clouds and moving shadows
@@ -51,10 +54,6 @@ export interface World {
   triangles: readonly Triangle[]
   shadows: ShadowMap
 }
-
-const GROUND = -1
-const SKY = -2
-const SHADOW_SAMPLES = 12
 
 /** Scratch space for a projected point, which saves an allocation per sample. */
 const shadowCell: number[] = [0, 0, 0]

@@ -4,6 +4,14 @@ import type { Point } from '../maths/vectors.ts'
 import type { Layout } from './layout.ts'
 import type { Site } from './site.ts'
 
+/** Duration of a cycle of all four phases. */
+const CYCLE_S = 44
+// The lamps from top to bottom.
+const RED = 0
+const AMBER = 1
+const GREEN = 2
+const LAMPS = [RED, AMBER, GREEN]
+
 /** Returns the positions of the two traffic lights. */
 export function getSignalPositions(layout: Layout): readonly [Point, Point] {
   const { crossingX, crossingHalfWidth, roadNear, roadFar } = layout
@@ -44,9 +52,6 @@ export function addCrossing(site: Site): void {
  */
 export type SignalPhase = 'cars' | 'amber' | 'people' | 'clear'
 
-/** Duration of a cycle of all four phases. */
-const CYCLE_S = 44
-
 export function getSignalPhase(timeS: number): SignalPhase {
   const cycleTimeS = timeS % CYCLE_S
   if (cycleTimeS < 24) return 'cars'
@@ -54,11 +59,6 @@ export function getSignalPhase(timeS: number): SignalPhase {
   return cycleTimeS < 40 ? 'people' : 'clear'
 }
 
-// The lamps from top to bottom.
-const RED = 0
-const AMBER = 1
-const GREEN = 2
-const LAMPS = [RED, AMBER, GREEN]
 const LIT_LAMPS: Record<SignalPhase, number> = {
   cars: GREEN,
   amber: AMBER,

@@ -25,6 +25,11 @@ type MutableRgb = [r: number, g: number, b: number]
 const COURSE_HEIGHT = 0.075
 const JOINT_HEIGHT = 0.012
 const BRICK_LENGTH = 0.24
+// The windows of the upper floors, in metres: half the width, and the heights of sill and
+// lintel above the floor.
+const HALF_WINDOW = 0.52
+const SILL = 0.85
+const LINTEL = 2.45
 
 /**
  * Applies the procedural texture to `colour`, at a point of the wall: metres along the wall and
@@ -125,12 +130,6 @@ function isLettering(plan: FacadePlan, along: number, z: number, wallWidth: numb
     hash(Math.floor(letter * 4), Math.floor(z * 9), plan.salt) < 0.62
   )
 }
-
-// The windows of the upper floors, in metres: half the width, and the heights of sill and
-// lintel above the floor.
-const HALF_WINDOW = 0.52
-const SILL = 0.85
-const LINTEL = 2.45
 
 /** Shades a storey with its windows, their surrounds and shutters. */
 function shadeUpperFloor(

@@ -81,6 +81,11 @@ import { supportCommand } from './support/support-command.ts'
 import { openConsoleCommand } from './user/open-console.ts'
 import { resetPasswordCommand } from './user/reset-password.ts'
 
+const ENVIRONMENT_HELP = `Models, logs and tokens are read from $EYRIE_DATA (default ./.eyrie). Commands connect to the engine at --url,
+or EYRIE_ENGINE_URL, or http://127.0.0.1:8100 (or the port in EYRIE_ENGINE_PORT), and authenticate with --token, or
+EYRIE_TOKEN, or the token in $EYRIE_DATA/secrets.
+`
+
 /**
  * The command line `eyrie`. It finds the command that the first arguments name, and runs it with
  * the other arguments.
@@ -215,11 +220,6 @@ function fail(terminal: Terminal, message: string, exitCode: 1 | 2): 1 | 2 {
   terminal.err.write(`${styled(terminal.err, 'red', 'eyrie:')} ${message}\n`)
   return exitCode
 }
-
-const ENVIRONMENT_HELP = `Models, logs and tokens are read from $EYRIE_DATA (default ./.eyrie). Commands connect to the engine at --url,
-or EYRIE_ENGINE_URL, or http://127.0.0.1:8100 (or the port in EYRIE_ENGINE_PORT), and authenticate with --token, or
-EYRIE_TOKEN, or the token in $EYRIE_DATA/secrets.
-`
 
 function formatHelp(): string {
   const entries = Object.entries(commands).map(([name, { usage, about }]) =>

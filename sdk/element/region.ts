@@ -3,6 +3,11 @@ import { z } from 'zod'
 
 /** Sine of the smallest angle between two sides of a polygon that counts as a corner. */
 const MIN_CORNER_SINE = 1e-3
+/**
+ * Default share of the box that a region covers. The share refers to the height of the box, for
+ * `left` and `right` to its width, and for `center` to both.
+ */
+export const DEFAULT_REGION_RATIO = 0.25
 
 /**
  * A region: the part of a bounding box that represents the object, such as `bottom` for
@@ -10,12 +15,6 @@ const MIN_CORNER_SINE = 1e-3
  */
 export const region = z.enum(['center', 'bottom', 'top', 'left', 'right', 'box'])
 export type Region = z.infer<typeof region>
-
-/**
- * Default share of the box that a region covers. The share refers to the height of the box, for
- * `left` and `right` to its width, and for `center` to both.
- */
-export const DEFAULT_REGION_RATIO = 0.25
 
 /**
  * Clips a box to the picture. Detectors and trackers return boxes that extend beyond the picture.

@@ -58,6 +58,9 @@ import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
 import { VersionHealth } from './upgrade/version-health.ts'
 
+/** Maximum number of files in a plugin package. */
+const MAX_PLUGIN_FILES = 5000
+
 /**
  * The engine service: it analyses the sources that its configuration lists, and serves the
  * results through its API.
@@ -110,9 +113,6 @@ function startJoining({ environment, log }: Dependencies, joinToken: string, tok
     log,
   })
 }
-
-/** Maximum number of files in a plugin package. */
-const MAX_PLUGIN_FILES = 5000
 
 type EngineSettings = Settings['engine']
 

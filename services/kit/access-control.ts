@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
+const LOOPBACK_HOST = /^(localhost|(::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\])$/
+
 /** Returns the token of an `Authorization: Bearer` header (RFC 6750). */
 export function parseBearerToken(header: string | undefined): string | undefined {
   return header?.match(/^Bearer +(\S+)$/i)?.[1]
@@ -32,8 +34,6 @@ export function hasKnownDigest(token: string | undefined, digests: readonly stri
  */
 export const digestToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex')
-
-const LOOPBACK_HOST = /^(localhost|(::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\])$/
 
 /**
  * Returns whether a host name, the host of a URL or the IP address of a client belongs to

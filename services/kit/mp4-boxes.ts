@@ -10,6 +10,19 @@ export type Bytes = Uint8Array
 
 /** Four bytes for the size and four for the type. */
 const BOX_HEADER_BYTES = 8
+/** Time units per second in the movie and in all tracks. */
+export const TIMESCALE = TICKS_PER_SECOND
+/**
+ * Flag `default-base-is-moof` of `tfhd`: sample offsets are relative to the start of the `moof`
+ * box.
+ */
+export const TFHD_BASE_IS_MOOF = 0x20000
+/** Flags `track_enabled` and `track_in_movie` of `tkhd`. */
+const ENABLED_IN_MOVIE = 3
+/** The language code `und`, with five bits per letter. */
+const UNDETERMINED_LANGUAGE = 0x55c4
+/** Flag of `url `: the samples are in the same file. */
+const SELF_CONTAINED = 1
 
 /** Creates a box: its size including the header, its four-character type, and its content. */
 export function box(type: string, ...content: Bytes[]): Buffer {
@@ -47,22 +60,8 @@ export function u64(value: number): Buffer {
   return encoded
 }
 
-/** Time units per second in the movie and in all tracks. */
-export const TIMESCALE = TICKS_PER_SECOND
 /** Transformation matrix that leaves the picture unchanged. */
 export const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-/**
- * Flag `default-base-is-moof` of `tfhd`: sample offsets are relative to the start of the `moof`
- * box.
- */
-export const TFHD_BASE_IS_MOOF = 0x20000
-
-/** Flags `track_enabled` and `track_in_movie` of `tkhd`. */
-const ENABLED_IN_MOVIE = 3
-/** The language code `und`, with five bits per letter. */
-const UNDETERMINED_LANGUAGE = 0x55c4
-/** Flag of `url `: the samples are in the same file. */
-const SELF_CONTAINED = 1
 
 export interface TrackKind {
   id: number

@@ -25,6 +25,8 @@ import { withTimeout } from './timeout.ts'
 import type { Span, SpanOptions, Tracer, TraceSettings } from './tracer.ts'
 
 const SHUTDOWN_TIMEOUT_MS = 500
+/** Version, trace ID, parent span ID and flags. */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
 /**
  * Creates a tracer that exports spans over OTLP/HTTP as JSON. If 2048 spans are waiting for export,
@@ -106,9 +108,6 @@ function wrapSpan(span: OpenTelemetrySpan, environment: SpanEnvironment): Span {
     },
   }
 }
-
-/** Version, trace ID, parent span ID and flags. */
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
 /**
  * Parses the trace headers of a request (W3C Trace Context, section 3). Returns the root context if

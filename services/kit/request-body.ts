@@ -14,6 +14,7 @@ const MAX_DISCARDED_BYTES = 32 << 20
  * could exhaust the stack.
  */
 const MAX_DEPTH = 64
+const BYTES_PER_MIB = 1 << 20
 
 /**
  * Creates a middleware that rejects request bodies of more than `maxBytes` with `size`, as
@@ -65,8 +66,6 @@ async function readUpTo(
   }
   return size <= maxBytes ? Buffer.concat(chunks) : undefined
 }
-
-const BYTES_PER_MIB = 1 << 20
 
 /** Formats a limit exactly, whereas `formatBytes` of the contract rounds. */
 const formatLimit = (bytes: number) =>

@@ -17,14 +17,13 @@ export interface Secrets {
  * tag.
  */
 const PREFIX = 'sealed1:'
-
-/** Whether a text has the form of an encrypted text. */
-export const isEncrypted = (text: string): boolean => text.startsWith(PREFIX)
-
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+
+/** Whether a text has the form of an encrypted text. */
+export const isEncrypted = (text: string): boolean => text.startsWith(PREFIX)
 
 /** Loads an encryption key from its file. The first call creates the key. */
 export function loadSecrets(file: string): Secrets {

@@ -4,6 +4,10 @@ import type { Context, HonoRequest, MiddlewareHandler } from 'hono'
 import type { WSEvents } from 'hono/ws'
 
 const WEB_SOCKET_VERSION = '13'
+/** Sixteen bytes in base64. */
+const WEB_SOCKET_KEY = /^[+/\dA-Za-z]{22}==$/
+/** The library ws also accepts version 8, a draft of the standard. */
+const ACCEPTED_VERSIONS = ['8', WEB_SOCKET_VERSION]
 
 /**
  * Creates the handler of a WebSocket endpoint. `parseRequest` may throw to reject the
@@ -22,11 +26,6 @@ export function serveWebSocket<Input>(
     throw new EyrieError('syntax', `${c.req.path} is a WebSocket: ${handshakeError}`)
   })
 }
-
-/** Sixteen bytes in base64. */
-const WEB_SOCKET_KEY = /^[+/\dA-Za-z]{22}==$/
-/** The library ws also accepts version 8, a draft of the standard. */
-const ACCEPTED_VERSIONS = ['8', WEB_SOCKET_VERSION]
 
 /**
  * Checks the rules of the WebSocket handshake (RFC 6455, section 4.2.1) that the

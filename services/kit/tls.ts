@@ -2,6 +2,14 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
+/**
+ * Matches the error codes of TLS in Node.js: `ERR_TLS_…`, `ERR_SSL_…`, and the X.509 codes, such
+ * as `CERT_HAS_EXPIRED` and `UNABLE_TO_VERIFY_LEAF_SIGNATURE` (Node.js manual, TLS, X509
+ * certificate error codes).
+ */
+const TLS_ERROR_CODE =
+  /^ERR_(?:TLS|SSL)_|CERT|CRL|SIGNATURE|ISSUER|^(?:INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/
+
 /** A certificate chain and its private key, both in PEM format. */
 export interface TlsIdentity {
   cert: string
@@ -38,14 +46,6 @@ export function readTlsIdentity(
 export function trustCertificate(cert: string): void {
   setDefaultCACertificates([...getCACertificates('default'), cert])
 }
-
-/**
- * Matches the error codes of TLS in Node.js: `ERR_TLS_…`, `ERR_SSL_…`, and the X.509 codes, such
- * as `CERT_HAS_EXPIRED` and `UNABLE_TO_VERIFY_LEAF_SIGNATURE` (Node.js manual, TLS, X509
- * certificate error codes).
- */
-const TLS_ERROR_CODE =
-  /^ERR_(?:TLS|SSL)_|CERT|CRL|SIGNATURE|ISSUER|^(?:INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/
 
 /**
  * Returns whether TLS has rejected the other side, usually its certificate. Node.js sets the code

@@ -38,6 +38,16 @@ const MAX_RATE_CHANGE = 0.1
 const MAX_AUDIBLE_RATE_CHANGE = 0.03
 /** Playback that is closer than this to the end of a range is stalled at the gap behind it. */
 const STALLED_S = 0.05
+/**
+ * Absorbs jitter in the arrival of fragments. A lower delay is not useful, even if
+ * metadata arrives sooner.
+ */
+const MIN_DELAY_MS = 80
+/** Cameras send sound in chunks of up to 125 ms, and every gap is audible. */
+const MIN_AUDIBLE_DELAY_MS = 300
+/** Added to the measured delay of metadata. */
+const METADATA_MARGIN_MS = 20
+const MAX_DELAY_MS = 2_000
 
 /**
  * Returns the correction that brings playback to its target delay; undefined while
@@ -85,17 +95,6 @@ function isStalledBefore(
   const [, end] = currentRange
   return end - position < STALLED_S
 }
-
-/**
- * Absorbs jitter in the arrival of fragments. A lower delay is not useful, even if
- * metadata arrives sooner.
- */
-const MIN_DELAY_MS = 80
-/** Cameras send sound in chunks of up to 125 ms, and every gap is audible. */
-const MIN_AUDIBLE_DELAY_MS = 300
-/** Added to the measured delay of metadata. */
-const METADATA_MARGIN_MS = 20
-const MAX_DELAY_MS = 2_000
 
 /**
  * Returns the live delay in seconds at which the metadata of a frame arrives before the frame is

@@ -1,5 +1,8 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
+/** RTP timestamps have 32 bits and wrap around (RFC 3550, section 5.1). */
+const RTP_TIMESTAMP_RANGE = 2 ** 32
+
 /**
  * Converts between the media time of a video element, in seconds, and the presentation time (pts)
  * of a live stream, in ticks of 90 kHz. Used for fragmented MP4; WebRTC has the `RtpClock` below.
@@ -24,9 +27,6 @@ export function createMediaClock(firstDts: number): MediaClock {
     toMediaTime: pts => pts / TICKS_PER_SECOND - originS,
   }
 }
-
-/** RTP timestamps have 32 bits and wrap around (RFC 3550, section 5.1). */
-const RTP_TIMESTAMP_RANGE = 2 ** 32
 
 /** Extends RTP timestamps to the full pts. A timestamp is the lowest 32 bits of the pts. */
 export interface RtpClock {

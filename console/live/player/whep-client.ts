@@ -1,6 +1,10 @@
 import { request } from '../../api/api-request.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 
+/** A link target with its parameters (RFC 8288, section 3). Only quoted values are supported. */
+const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
+const PARAMETER = /([\w-]+)="((?:[^"\\]|\\.)*)"/g
+
 /**
  * A WebRTC connection to the media service, negotiated with WHEP (WebRTC-HTTP Egress
  * Protocol, an IETF draft).
@@ -94,10 +98,6 @@ async function isSessionAlive({ url, etag }: WhepSession, offer: string): Promis
   })
   return response.ok
 }
-
-/** A link target with its parameters (RFC 8288, section 3). Only quoted values are supported. */
-const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
-const PARAMETER = /([\w-]+)="((?:[^"\\]|\\.)*)"/g
 
 /**
  * Parses the STUN and TURN servers in a Link header:

@@ -17,6 +17,7 @@ const TICK_STEPS_MS = [
   ...[1, 2, 5, 10, 15, 30].map(minutes => minutes * MINUTE_MS),
   ...[1, 2, 3, 6, 12].map(hours => hours * HOUR_MS),
 ]
+const MIN_MARK_DISTANCE_PX = 4
 
 /**
  * Scales the span by `factor` around `anchorMs`, which does not move on the screen. A
@@ -116,8 +117,6 @@ export interface EventMark {
   /** Class of the first object, or the type of an event without an object. */
   kind: string
 }
-
-const MIN_MARK_DISTANCE_PX = 4
 
 /** Groups the events of a span into marks that are far enough apart on the screen. */
 export function createEventMarks(

@@ -10,6 +10,15 @@ import { writeLocalFile } from '../command/local-files.ts'
 import { type Output, styled, type Terminal, writeJson, writeTable } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
 
+/** `scheme://user:password@` */
+const PASSWORD_IN_URL = /^[a-z+]+:\/\/[^/@]*:[^/]*@/i
+/** Every picture of these codecs is a keyframe. */
+const INTRA_ONLY_CODECS = ['jpeg', 'raw']
+/** Smaller differences cannot be distinguished from network delay. */
+const MIN_SKEW_S = 0.5
+/** Viewers wait for a keyframe, so longer distances are noticeable. */
+const MAX_KEYFRAME_DISTANCE_S = 4
+
 /** `eyrie camera discover`: lists the cameras that the engine finds on its networks. */
 export const discoverCamerasCommand: Command = {
   usage: '[--host HOST[:PORT]] [--json] [--url URL] [--token TOKEN]',
@@ -68,9 +77,6 @@ export const testCameraCommand: Command = {
     if (values.picture) await writeLocalFile(values.picture, Buffer.from(report.picture, 'base64'))
   },
 }
-
-/** `scheme://user:password@` */
-const PASSWORD_IN_URL = /^[a-z+]+:\/\/[^/@]*:[^/]*@/i
 
 interface AddressOptions {
   username?: string
@@ -170,16 +176,10 @@ const CODEC_NAMES: Record<string, string> = {
 
 const toCodecName = (codec: string) => CODEC_NAMES[codec] ?? codec
 
-/** Every picture of these codecs is a keyframe. */
-const INTRA_ONLY_CODECS = ['jpeg', 'raw']
-
 function describeKeyframes({ codec, keyframe_distance_s: distanceS }: CameraReport): string {
   if (INTRA_ONLY_CODECS.includes(codec)) return ''
   return distanceS ? `every ${distanceS} s` : 'fewer than two during the test'
 }
-
-/** Smaller differences cannot be distinguished from network delay. */
-const MIN_SKEW_S = 0.5
 
 /** Describes how the time of the camera's clock compares with the engine's. */
 function describeClock({ source, skew_s: skewS }: CameraReport['clock']): string {
@@ -197,9 +197,6 @@ function formatDuration(seconds: number): string {
   if (seconds < 2 * 86_400) return `${Math.round(seconds / 360) / 10} hours`
   return `${Math.round(seconds / 86_400)} days`
 }
-
-/** Viewers wait for a keyframe, so longer distances are noticeable. */
-const MAX_KEYFRAME_DISTANCE_S = 4
 
 /** Returns the settings of the camera that would improve live views and recordings. */
 function listAdvice(report: CameraReport): string[] {

@@ -1,6 +1,11 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Terminal } from './terminal.ts'
 
+/** The option of commands that can print their result as JSON. */
+export const JSON_OPTION = { json: { type: 'boolean' } } as const
+/** The option to exceed the capacity of the machine. */
+export const OVERRIDE_OPTION = { override: { type: 'string' } } as const
+
 /**
  * A command of the command line `eyrie`, such as `status` or `plugin add`. Functions below
  * parse its arguments.
@@ -18,12 +23,6 @@ export interface Command {
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
-
-/** The option of commands that can print their result as JSON. */
-export const JSON_OPTION = { json: { type: 'boolean' } } as const
-
-/** The option to exceed the capacity of the machine. */
-export const OVERRIDE_OPTION = { override: { type: 'string' } } as const
 
 /**
  * Parses the arguments of a command: options, and one positional argument for each of `names`.

@@ -5,6 +5,8 @@ import { type Output, styled, type Terminal, writeJson, writeTable } from '../co
 import { ENGINE_OPTIONS, getEngineAccess, getServiceAccess } from './engine-access.ts'
 import { formatHealthCells, readPipelineHealth } from './pipeline-health.ts'
 
+const BYTES_PER_MIB = 1024 * 1024
+
 /** `eyrie status`: prints a summary of the appliance, its problems and its pipelines. */
 export const statusCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
@@ -101,8 +103,6 @@ function printStatus(status: Status, out: Output): void {
   if (status.pipelines.length === 0) out.write('There are no pipelines.\n')
   else printPipelines(status.pipelines, out)
 }
-
-const BYTES_PER_MIB = 1024 * 1024
 
 /** Formats the engine's version, license and load in one line. */
 function formatSummary({ about, activation, system }: Status, out: Output): string {

@@ -28,6 +28,9 @@ const KIND_COLORS: Record<OutputMessage['kind'], Style> = {
   stats: 'dim',
   picture: 'green',
 }
+/** Widths of columns. */
+const ORIGIN_WIDTH = 'channel 99'.length
+const KIND_WIDTH = 'picture'.length
 
 /**
  * `eyrie watch`: prints the output of the engine, message by message, until the
@@ -81,10 +84,6 @@ function parseQuery(options: Record<string, string | undefined>): OutputQuery {
     throw new UsageError((error as Error).message.replace(/^\//, '--'))
   }
 }
-
-/** Widths of columns. */
-const ORIGIN_WIDTH = 'channel 99'.length
-const KIND_WIDTH = 'picture'.length
 
 /** Formats a message: `12:00:00  channel 3   event    line-crossing name=door direction=up` */
 function formatMessage(message: Exclude<ReceivedMessage, Hello>, out: Output): string {

@@ -8,15 +8,6 @@ import {
 } from '@eyrie/element'
 import { z } from 'zod'
 
-/** The path of a tracked object: its positions in the picture from 0 to 1, oldest first. */
-export type Path = readonly Point[]
-
-/** The arguments of `line-crossing` that determine which part of an object crosses a line. */
-const positionArgs = z.object({
-  region: region.default('bottom'),
-  ratio: z.number().default(DEFAULT_REGION_RATIO),
-})
-
 /** Positions that are closer to the last one are not stored. The unit is the picture. */
 const MIN_STEP = 0.01
 /** An object that was not detected for longer starts a new path. */
@@ -25,6 +16,15 @@ const MAX_GAP_TICKS = 5 * TICKS_PER_SECOND
 const MAX_POSITIONS = 200
 /** The oldest paths are deleted, so that a camera can be watched for days. */
 const MAX_PATHS = 500
+
+/** The path of a tracked object: its positions in the picture from 0 to 1, oldest first. */
+export type Path = readonly Point[]
+
+/** The arguments of `line-crossing` that determine which part of an object crosses a line. */
+const positionArgs = z.object({
+  region: region.default('bottom'),
+  ratio: z.number().default(DEFAULT_REGION_RATIO),
+})
 
 interface OpenPath {
   track: number

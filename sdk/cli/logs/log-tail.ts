@@ -1,6 +1,8 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 
+const CHUNK_BYTES = 64 * 1024
+
 /** Reads a log while it is being written, across rotations of its files. */
 export interface LogTail {
   /**
@@ -71,8 +73,6 @@ async function openAll([current, ...rotated]: readonly [string, ...string[]]): P
   for (const path of rotated) await add(await openIfReadable(path))
   return [...opened.values()]
 }
-
-const CHUNK_BYTES = 64 * 1024
 
 /** Reads the lines of one file. */
 class LineReader {

@@ -10,6 +10,10 @@ import { PASSPHRASE_OPTION, readNewPassphrase, readPassphrase } from '../command
 import { styled, type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
 import { findIsolationGaps, type IsolationGap } from './isolation-gaps.ts'
 
+const MANAGEMENT = resolve(import.meta.dirname, '../../../services/management')
+const MAINTENANCE_PROGRAM = join(MANAGEMENT, 'upkeep/main.ts')
+const STORE_PROGRAM = join(MANAGEMENT, 'backups/main.ts')
+
 /**
  * Commands for the data of the appliance. Only the management service has access to the database,
  * so that each command runs one of its programs.
@@ -170,10 +174,6 @@ interface Finding {
   what: string
   remedy: string
 }
-
-const MANAGEMENT = resolve(import.meta.dirname, '../../../services/management')
-const MAINTENANCE_PROGRAM = join(MANAGEMENT, 'upkeep/main.ts')
-const STORE_PROGRAM = join(MANAGEMENT, 'backups/main.ts')
 
 interface MaintenanceRun {
   args?: string[]

@@ -20,6 +20,8 @@ export const MODEL_OPTIONS = {
   'iou-threshold': { type: 'string' },
   'class-score-threshold': { type: 'string', multiple: true },
 } as const
+/** A numerator, optionally followed by a slash and a denominator. */
+const FRACTION = /^([^/]+)(?:\/([^/]+))?$/
 
 export type ModelOptions = ReturnType<typeof parseArgs<{ options: typeof MODEL_OPTIONS }>>['values']
 
@@ -112,9 +114,6 @@ function parseNumbers(option: keyof typeof NUMBER_FORMATS, text: string): number
   if (!isValid) throw new UsageError(`--${option} ${text} should be ${NUMBER_FORMATS[option]}`)
   return numbers
 }
-
-/** A numerator, optionally followed by a slash and a denominator. */
-const FRACTION = /^([^/]+)(?:\/([^/]+))?$/
 
 /**
  * Parses a number or a fraction such as `1/255`. Returns NaN if the text is neither, if a side of

@@ -18,6 +18,7 @@ import {
 const NOTHING_TO_CHANGE = 'nothing to change'
 
 const SITE_OPTIONS = { placement: { type: 'string' }, spread: { type: 'string' } } as const
+const SOURCE_OPTIONS = { placement: { type: 'string' }, engine: { type: 'string' } } as const
 
 /** `eyrie placement site`: changes the placement of the sources of a site. */
 export const sitePlacementCommand: Command = {
@@ -44,8 +45,6 @@ export const sitePlacementCommand: Command = {
     writeSuccess(terminal.out, 'changed', `the placement of ${site.name}`)
   },
 }
-
-const SOURCE_OPTIONS = { placement: { type: 'string' }, engine: { type: 'string' } } as const
 
 /** `eyrie placement source`: changes the placement of a source, and moves it to another engine. */
 export const sourcePlacementCommand: Command = {

@@ -36,6 +36,9 @@ const FILES: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
 }
+const MAX_HISTORY = 200
+/** Kinds of which only the newest message matters. */
+const STATUS_KINDS = new Set(['plugin', 'count', 'stats'])
 
 /**
  * Serves the page on this machine. `port` 0 selects a free one. `openLiveView` is undefined if
@@ -89,10 +92,6 @@ export async function serveDevelopmentPage(
     },
   }
 }
-
-const MAX_HISTORY = 200
-/** Kinds of which only the newest message matters. */
-const STATUS_KINDS = new Set(['plugin', 'count', 'stats'])
 
 /** The messages that a browser receives when it opens the page. */
 class MessageHistory {

@@ -12,6 +12,14 @@ import { followElementLog } from './element-log.ts'
 import { findExcerpt } from './source-excerpt.ts'
 import { watchFolder } from './watch-folder.ts'
 
+/** Width of the first column, with the kind of each line. This is the longest kind. */
+const KIND_WIDTH = 'reload'.length
+/**
+ * Fields of log records that are not printed, because they are the same in all
+ * records of the plugin.
+ */
+const ORIGIN_FIELDS = new Set(['plugin', 'element', 'service', 'pid', 'hostname', 'channel'])
+
 export interface DevelopmentOptions {
   /** The engine, with a token that may change plugins. */
   access: ServiceAccess
@@ -149,9 +157,6 @@ async function reload(engine: Client, { folder, out, page }: Report): Promise<vo
   }
 }
 
-/** Width of the first column, with the kind of each line. This is the longest kind. */
-const KIND_WIDTH = 'reload'.length
-
 function reportLogRecord(
   { level, msg, time, err, ...fields }: LogRecord,
   { out, page }: Report,
@@ -191,12 +196,6 @@ function reportResult(message: Exclude<OutputMessage, StateMessage>, { out, page
   }
   page.send(message)
 }
-
-/**
- * Fields of log records that are not printed, because they are the same in all
- * records of the plugin.
- */
-const ORIGIN_FIELDS = new Set(['plugin', 'element', 'service', 'pid', 'hostname', 'channel'])
 
 const formatFields = (fields: object): string =>
   Object.entries(fields)

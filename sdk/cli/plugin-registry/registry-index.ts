@@ -11,6 +11,7 @@ import { z } from 'zod'
 export const INDEX_FILE = 'index.json'
 /** Maximum size of the file, sufficient for tens of thousands of entries. */
 export const MAX_INDEX_BYTES = 32 << 20
+export const EMPTY_INDEX: RegistryIndex = { entries: [], rejected: [] }
 
 const indexFile = z.looseObject({ format: z.literal(1), entries: z.array(z.unknown()) })
 const entryLabel = z.looseObject({ name: z.string(), version: z.string() })
@@ -29,8 +30,6 @@ export interface RegistryIndex {
   entries: readonly RegistryEntry[]
   rejected: readonly RejectedEntry[]
 }
-
-export const EMPTY_INDEX: RegistryIndex = { entries: [], rejected: [] }
 
 /** Path of a package within its registry. */
 export const toPackagePath = ({ name, version }: Pick<RegistryEntry, 'name' | 'version'>): string =>

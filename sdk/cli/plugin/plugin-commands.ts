@@ -25,6 +25,8 @@ import { packPlugin } from './plugin-archive.ts'
 import { printGrants, printRequested } from './plugin-grant-report.ts'
 import { printIsolation, printQuarantines, printRefusals } from './plugin-report.ts'
 
+const LIST_HEADER = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'SIGNATURE', 'LICENSE', 'ELEMENTS']
+
 /**
  * Commands for plugins, the packages of processing steps for pipelines. Several versions of a
  * plugin can be installed on the engine; one of them is active.
@@ -92,8 +94,6 @@ export const listPluginsCommand: Command = {
     if (health.success) printIsolation(health.data.plugin_isolation, terminal.out)
   },
 }
-
-const LIST_HEADER = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'SIGNATURE', 'LICENSE', 'ELEMENTS']
 
 /** Creates a row for each version of a plugin. */
 function createRows({ name, active, versions }: Plugin): string[][] {

@@ -36,6 +36,10 @@ const COMPILER_OPTIONS = {
   rootDir: 'src',
   outDir: 'dist',
 }
+/**
+ * The path in an import of the contract or of another file. Groups: its beginning, the rest of it.
+ */
+const IMPORTED_PATH = /(?<=\bfrom '|\bimport ')(@eyrie\/contract\/|\.\.?\/)([^']+)(?=')/g
 
 /**
  * Builds the package in the folder `target`, which must not exist. Rejects if the
@@ -62,11 +66,6 @@ export async function buildSdkPackage(target: string): Promise<void> {
     await rm(staging, { recursive: true, force: true })
   }
 }
-
-/**
- * The path in an import of the contract or of another file. Groups: its beginning, the rest of it.
- */
-const IMPORTED_PATH = /(?<=\bfrom '|\bimport ')(@eyrie\/contract\/|\.\.?\/)([^']+)(?=')/g
 
 /**
  * Copies the exported modules and all modules that they import. Replaces the imports by relative

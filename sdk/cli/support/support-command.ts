@@ -10,6 +10,8 @@ import { ENGINE_OPTIONS, getEngineAccess, type ServiceAccess } from '../engine/e
 import { listBundleParts } from './bundle-parts.ts'
 import { readKnownSecrets, redact } from './redaction.ts'
 
+const OWNER_ONLY_MODE = 0o600
+
 /** `eyrie support`: writes a support bundle, the archive that a user attaches to a bug report. */
 export const supportCommand: Command = {
   usage: '[--output bundle.tar.gz] [--json] [--url URL] [--token TOKEN]',
@@ -37,8 +39,6 @@ export const supportCommand: Command = {
     writeSuccess(out, 'wrote', path)
   },
 }
-
-const OWNER_ONLY_MODE = 0o600
 
 /** Formats a time as `YYYYMMDDhhmmss` in UTC. */
 function formatTimestamp(time: Date): string {

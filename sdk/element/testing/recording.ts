@@ -4,6 +4,8 @@ import { parseAs } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import type { Frame } from '../frame.ts'
 
+const MICROSECONDS_PER_MS = 1000
+
 /** One line of a file that a `file` sink has written. */
 const recordedFrame = z.object({
   channel: z.int(),
@@ -21,8 +23,6 @@ export interface RecordingOptions {
   width?: number
   height?: number
 }
-
-const MICROSECONDS_PER_MS = 1000
 
 /**
  * Reads the frames of a recording, with the objects and counters of the pipeline that has recorded

@@ -1,6 +1,9 @@
 import type { BBox, DetectedObject } from '@eyrie/contract/object'
 import { type Candidate, solveAssignment } from './assignment.ts'
 
+/** Margin of a box for the buffered IoU, as a share of the box size. */
+const BUFFER = 0.5
+
 /**
  * Tracking: an object that is followed from frame to frame is a track. In each new frame, this
  * module finds out which detection belongs to which track.
@@ -39,9 +42,6 @@ export const anyClassIou =
   (minIou: number): Similarity =>
   (_, predictedBox, { bbox }) =>
     gate(iou(predictedBox, bbox), minIou)
-
-/** Margin of a box for the buffered IoU, as a share of the box size. */
-const BUFFER = 0.5
 
 /**
  * Buffered IoU (C-BIoU, Yang et al. 2023): the IoU of boxes of the same class, each expanded by

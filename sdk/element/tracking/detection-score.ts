@@ -8,6 +8,7 @@ const HIGH_SCORE = 0.4
  * StrongSORT, Du et al. 2023).
  */
 export const LOW_SCORE_NOISE_SCALE = 3
+const RANKS: Record<Confidence, number> = { low: 0, medium: 1, high: 2 }
 
 /**
  * How far a detection is evidence of an object. `high`: two of them are sufficient. `medium`: its
@@ -49,8 +50,6 @@ const rate = (object: DetectedObject, confidence: Confidence): Detection => ({
   ...object,
   confidence,
 })
-
-const RANKS: Record<Confidence, number> = { low: 0, medium: 1, high: 2 }
 
 /**
  * Determines the class of a track whose detections alternate between classes, e.g. car and truck.

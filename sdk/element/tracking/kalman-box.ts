@@ -21,6 +21,8 @@ const SIZE_NOISE: KalmanNoise = {
   acceleration: 0,
   randomWalk: 0.3,
 }
+/** Minimum size, as a share of the picture, to which noise is relative. */
+const MIN_UNIT = 1e-3
 
 /**
  * Predicts the box of a moving object with a Kalman filter per coordinate: center x, center
@@ -81,9 +83,6 @@ export class KalmanBox {
     this.#h.update(h, noiseScale)
   }
 }
-
-/** Minimum size, as a share of the picture, to which noise is relative. */
-const MIN_UNIT = 1e-3
 
 function scaleNoise(noise: KalmanNoise, size: number): KalmanNoise {
   const { measurement, initialVelocity, acceleration, randomWalk } = noise

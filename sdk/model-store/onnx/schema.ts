@@ -9,6 +9,13 @@ import {
   string,
 } from './protobuf-message.ts'
 
+/** `TensorProto.DataType` in onnx.proto. */
+export const DATA_TYPES = { float: 1, uint8: 2, int64: 7 } as const
+/** `TensorProto.DataLocation` in onnx.proto. */
+export const DATA_LOCATIONS = { default: 0, external: 1 } as const
+/** `AttributeProto.AttributeType` in onnx.proto. */
+export const ATTRIBUTE_TYPES = { int: 2, tensor: 4, ints: 7 } as const
+
 /**
  * The messages of an ONNX file that Eyrie reads or edits. Field numbers and names are those of
  * onnx.proto (github.com/onnx/onnx); names of repeated fields are in the plural.
@@ -86,12 +93,3 @@ export const modelProto = defineMessage({
   opsetImports: repeated(8, operatorSetIdProto),
 })
 export type ModelProto = MessageOf<typeof modelProto>
-
-/** `TensorProto.DataType` in onnx.proto. */
-export const DATA_TYPES = { float: 1, uint8: 2, int64: 7 } as const
-
-/** `TensorProto.DataLocation` in onnx.proto. */
-export const DATA_LOCATIONS = { default: 0, external: 1 } as const
-
-/** `AttributeProto.AttributeType` in onnx.proto. */
-export const ATTRIBUTE_TYPES = { int: 2, tensor: 4, ints: 7 } as const

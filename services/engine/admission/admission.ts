@@ -5,6 +5,9 @@ import { roundToHundredths } from '../statistics/round.ts'
 import type { KnownCosts } from './costs.ts'
 import { estimateLoad, type FindDemands, type Load } from './load.ts'
 
+/** Relative tolerance for rounding errors, which depend on the order in which costs are summed. */
+const ROUNDING_ERROR = 1e-9
+
 /**
  * Checks that the machine has the capacity for a configuration, before the
  * configuration is applied.
@@ -68,9 +71,6 @@ function selectSource(plan: Plan, source: number): Plan {
     channels,
   }
 }
-
-/** Relative tolerance for rounding errors, which depend on the order in which costs are summed. */
-const ROUNDING_ERROR = 1e-9
 
 /**
  * Returns the shortage of capacity after a change; undefined if the load fits, or is

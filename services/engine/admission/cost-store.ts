@@ -6,6 +6,8 @@ import { Mutex } from 'async-mutex'
 import { z } from 'zod'
 import { type Costs, type CostTable, createCosts } from './costs.ts'
 
+const SAVE_INTERVAL_MS = 30_000
+
 /**
  * The file in which the measured costs survive restarts of the engine: the CPU time that decoding,
  * inference and elements use for a frame. The engine predicts from them whether the machine has the
@@ -22,8 +24,6 @@ const fileContent = z.strictObject({
     z.record(z.string(), z.strictObject({ mean: z.number().min(0), count: z.int().min(1) })),
   ),
 })
-
-const SAVE_INTERVAL_MS = 30_000
 
 /** The measured costs, which are saved periodically. */
 export interface CostStore {

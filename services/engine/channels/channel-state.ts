@@ -32,6 +32,11 @@ export interface ChannelConditions {
 
 const OVERLOADED = 'frames are dropped: the machine is too slow for all of its channels'
 const YIELDING = `${OVERLOADED}, and pipelines of higher priority are served first`
+/**
+ * If the states of a pipeline's channels differ, the first of these states determines the
+ * state of the pipeline.
+ */
+const PRECEDENCE: PipelineStatus[] = ['failed', 'degraded', 'starting', 'running', 'stopped']
 
 /**
  * Derives the state of a channel. If several conditions hold, the first one in the order of the
@@ -62,12 +67,6 @@ export function deriveChannelState(conditions: ChannelConditions): StateReport {
   if (isOverloaded) return { state: 'degraded', reason: isYielding ? YIELDING : OVERLOADED }
   return { state: 'running' }
 }
-
-/**
- * If the states of a pipeline's channels differ, the first of these states determines the
- * state of the pipeline.
- */
-const PRECEDENCE: PipelineStatus[] = ['failed', 'degraded', 'starting', 'running', 'stopped']
 
 /**
  * Derives the state of a pipeline from the states of its channels. If they differ, the reason names

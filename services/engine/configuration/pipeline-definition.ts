@@ -11,6 +11,9 @@ import { assertNoFeedbackLoop } from './checks/sink-conflicts.ts'
 import { mapSourceKeys } from './checks/source-keys.ts'
 import type { ResourceDefinition } from './resources.ts'
 
+/** Maximum number of ids in an error message. */
+const MAX_LISTED_IDS = 20
+
 /**
  * Defines how pipelines are stored, validated and removed. A pipeline runs its elements, such as a
  * detector, on the frames of its sources.
@@ -59,9 +62,6 @@ export interface ConfigSources {
   /** Describes the valid keys in error messages. */
   description: string
 }
-
-/** Maximum number of ids in an error message. */
-const MAX_LISTED_IDS = 20
 
 /** Returns the sources to which a stored config may refer. */
 export function listSourceIds(ids: ReadonlySet<number>): ConfigSources {

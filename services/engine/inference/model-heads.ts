@@ -39,6 +39,10 @@ export type DecodeHead = (output: HeadOutput, scoreThreshold: number) => Candida
  */
 const OBJECTNESS = 4
 const CLASS_SCORES = 5
+/** Columns of a row of the `nms` head: four for the box, then the score and the class. */
+const NMS_COLUMNS = 6
+const NMS_SCORE = 4
+const NMS_CLASS = 5
 
 /**
  * Decodes rows of centre x, centre y, width and height in input pixels, objectness and class
@@ -87,11 +91,6 @@ const decodeYoloxHead: DecodeHead = (
   }
   return candidates
 }
-
-/** Columns of a row of the `nms` head: four for the box, then the score and the class. */
-const NMS_COLUMNS = 6
-const NMS_SCORE = 4
-const NMS_CLASS = 5
 
 /**
  * Decodes rows of x0, y0, x1 and y1 in input pixels, score and class. The model itself has

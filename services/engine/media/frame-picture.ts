@@ -18,14 +18,6 @@ export type LoadFramePicture = (source: number, pts: number) => Promise<FramePic
 
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 const MAX_DISTANCE_TICKS = MAX_PICTURE_OFFSET_MS * TICKS_PER_MS
-
-/**
- * Whether a picture of one frame may show an event of another frame. Times are in 90 kHz
- * ticks of the same epoch.
- */
-export const isSameMoment = (pts: number, otherPts: number) =>
-  Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
-
 /**
  * Time limit of a request. Decoding takes seconds on an overloaded machine, and a late picture is
  * better than none. The media service buffers no frame for longer (setting `snapshot_s`).
@@ -39,6 +31,13 @@ const MAX_CONCURRENT = 8
 const RETRY_MS = 500
 /** HTTP status of a request that the media service is too busy for. */
 const TOO_BUSY = 503
+
+/**
+ * Whether a picture of one frame may show an event of another frame. Times are in 90 kHz
+ * ticks of the same epoch.
+ */
+export const isSameMoment = (pts: number, otherPts: number) =>
+  Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
 
 /** Address of the media service and the token for its API. */
 export interface MediaAccess {

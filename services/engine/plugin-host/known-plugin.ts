@@ -7,6 +7,13 @@ import { isPython } from './sandbox/python/python-process.ts'
 import { type Check, compileCheck } from './schema-check.ts'
 
 /**
+ * Limits for the schemas of third parties, which may take forever. A harmless one takes less,
+ * even on a busy machine.
+ */
+const COMPILE_TIMEOUT_MS = 5000
+const CHECK_TIMEOUT_MS = 1000
+
+/**
  * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. Only
  * built-in plugins are trusted: their elements may run on the main thread and use inference.
  */
@@ -49,13 +56,6 @@ export interface KnownPlugin {
 }
 
 let lastRevision = 0
-
-/**
- * Limits for the schemas of third parties, which may take forever. A harmless one takes less,
- * even on a busy machine.
- */
-const COMPILE_TIMEOUT_MS = 5000
-const CHECK_TIMEOUT_MS = 1000
 
 /**
  * Reads the plugin in `folder` without running its code. Throws an `Error` with the reason if

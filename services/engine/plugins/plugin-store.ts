@@ -15,13 +15,12 @@ import { findActiveVersion, type InstalledPlugins } from './installed-plugins.ts
 import { openPackageDigests } from './package-digests.ts'
 import { type PackageClaim, readClaim, verifyClaim } from './trust/package-claim.ts'
 
-/** The version that the user has selected, by plugin name. */
-const selection = z.record(pluginName, pluginVersion)
-
 /** Prefix of temporary folders. A plugin name never begins with a dot. */
 const DRAFT_PREFIX = '.draft-'
-
 const BUILT_IN_FOLDER = resolve(import.meta.dirname, '../../../plugins')
+
+/** The version that the user has selected, by plugin name. */
+const selection = z.record(pluginName, pluginVersion)
 
 /** Where plugins are stored. A plugin provides elements, which are the steps of pipelines. */
 export interface PluginStoreOptions {

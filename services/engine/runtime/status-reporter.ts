@@ -7,6 +7,8 @@ import type { Publisher } from '../output/message-draft.ts'
 import { median, quantile } from '../statistics/quantile.ts'
 import { roundToTenths } from '../statistics/round.ts'
 
+const P95 = 0.95
+
 /** The performance of a channel, which is one pipeline on one source. */
 export interface ChannelStatistics {
   /** Analysed frames per second over the last 10 s. */
@@ -178,5 +180,3 @@ export class StatusReporter {
     log[level]({ pipeline, state, reason }, 'pipeline state changed')
   }
 }
-
-const P95 = 0.95

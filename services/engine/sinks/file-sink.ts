@@ -10,6 +10,8 @@ const MAX_QUEUED_BYTES = 8 << 20
 /** Maximum number of bytes in one write. */
 const MAX_CHUNK_BYTES = 1 << 20
 const RETRY_MS = 1000
+const DEFAULT_MAX_BYTES = 64 << 20
+const DEFAULT_KEEP = 5
 
 /** Returns the values that are written for the results of a frame, each as a line of JSON. */
 type ToLines = (record: SinkRecord) => readonly object[]
@@ -97,9 +99,6 @@ export class FileSink implements Sink {
     return this.#queue.slice(0, lineCount)
   }
 }
-
-const DEFAULT_MAX_BYTES = 64 << 20
-const DEFAULT_KEEP = 5
 
 /**
  * Parses `file:///folder/name.jsonl?max_bytes=67108864&keep=5` or a bare path. Invalid

@@ -3,6 +3,9 @@ import { type AddressKind, findKind, isInSubnets, isOwnAddress } from './address
 import type { EgressException, EgressPurpose } from './egress-rules.ts'
 import { findServerAddress, type ServerAddress } from './server-address.ts'
 
+/** Addresses at which no server of any purpose may be. */
+const NEVER: readonly AddressKind[] = ['link-local', 'metadata', 'multicast']
+
 /** The parts of the environment that decide which connections the appliance opens. */
 export interface EgressEnvironment {
   ports: { engine: number; media: number; management: number; scheduler: number }
@@ -16,9 +19,6 @@ export interface EgressEnvironment {
 export class EgressDeniedError extends Error {
   override readonly name = 'EgressDeniedError'
 }
-
-/** Addresses at which no server of any purpose may be. */
-const NEVER: readonly AddressKind[] = ['link-local', 'metadata', 'multicast']
 
 /** The kinds of addresses to which no connection is opened. */
 const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {

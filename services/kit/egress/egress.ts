@@ -43,6 +43,7 @@ export interface ConnectOptions {
 
 /** How long `pin` tries to connect to a server with several addresses. */
 const PIN_TIMEOUT_MS = 3000
+const AGENT_OPTIONS: AgentOptions = { keepAlive: true }
 
 /** Creates the egress of a purpose, with the rules that follow from the configuration. */
 export const createEgress = (purpose: EgressPurpose, environment: EgressEnvironment): Egress =>
@@ -116,8 +117,6 @@ export function createCheckedEgress(check: CheckAddress): Egress {
   const https = checkConnections(new HttpsAgent(AGENT_OPTIONS), check, createLookup)
   return egress
 }
-
-const AGENT_OPTIONS: AgentOptions = { keepAlive: true }
 
 /** Returns the IP addresses of a host name, at least one. */
 async function lookUp(name: string): Promise<string[]> {

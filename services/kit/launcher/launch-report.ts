@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** The variable with the report in the environment of a program that asks for it. */
+export const REPORT_VARIABLE = 'EYRIE_LAUNCH_REPORT'
+
 const boundary = z.enum([
   'privileges',
   'capabilities',
@@ -20,9 +23,6 @@ const report = z.union([
  * not start the program.
  */
 export type LaunchReport = z.infer<typeof report>
-
-/** The variable with the report in the environment of a program that asks for it. */
-export const REPORT_VARIABLE = 'EYRIE_LAUNCH_REPORT'
 
 /** Parses the output of the launcher, one report a line. The last line counts. */
 export function parseReport(text: string): LaunchReport {

@@ -45,6 +45,7 @@ const REPLACEMENTS: Record<string, string> = {
   '„': '"',
   '\u00a0': ' ',
 }
+const TYPOGRAPHIC_CHARACTER = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
 /** Measures a text: how it is encoded, and in how many messages it is sent. */
 export function measureSms(text: string): SmsSize {
@@ -92,8 +93,6 @@ export function toSmsText(text: string, maxSegments: number): string {
   // The character of the ellipsis is not in GSM-7.
   return shorten(complete, maxSegments, isGsm ? '...' : '…')
 }
-
-const TYPOGRAPHIC_CHARACTER = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
 /**
  * Returns the text itself if it fits. Otherwise finds, by bisection, its longest beginning that

@@ -15,6 +15,10 @@ export interface WebhookRequest {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Headers that the connection sets. */
 const RESERVED_HEADERS = ['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']
+/** The name and the value of a header (RFC 9110, section 5). */
+const HEADER_LINE = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/
+/** Control characters other than a tab, and characters that do not fit in a byte. */
+const INVALID_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 export interface WebhookContext extends BodyContext {
   now: Date
@@ -86,11 +90,6 @@ function createAuthorization(action: AlertAction): Record<string, string> {
   if (!actionAccessToken || isSigningSecret(actionAccessToken)) return {}
   return { authorization: `Bearer ${actionAccessToken}` }
 }
-
-/** The name and the value of a header (RFC 9110, section 5). */
-const HEADER_LINE = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/
-/** Control characters other than a tab, and characters that do not fit in a byte. */
-const INVALID_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 /** Parses headers, one per line. Names become lower-case. */
 function parseHeaders(text: string): Record<string, string> {

@@ -17,6 +17,9 @@ const CONDITION_SYMBOLS: Record<AlertCondition, string> = {
   eq: '=',
   ne: '≠',
 }
+const TEXT_FIELDS = ['action_subject', 'action_message'] as const
+/** Fields in which `{{subject}}` and `{{message}}` are placeholders too. */
+const REQUEST_FIELDS = ['action_url', 'action_query', 'action_header', 'action_payload'] as const
 
 const createDefaultMessage = ({ alert_threshold_condition }: FiringDetails) =>
   `{{key}} is {{value}} (${CONDITION_SYMBOLS[alert_threshold_condition]} {{threshold}}) on {{channel_name}} at {{time}}`
@@ -81,10 +84,6 @@ export interface UnknownPlaceholder {
   field: string
   placeholder: string
 }
-
-const TEXT_FIELDS = ['action_subject', 'action_message'] as const
-/** Fields in which `{{subject}}` and `{{message}}` are placeholders too. */
-const REQUEST_FIELDS = ['action_url', 'action_query', 'action_header', 'action_payload'] as const
 
 /** Finds the placeholders of an action that would remain unchanged. */
 export function findUnknownPlaceholders(

@@ -27,6 +27,9 @@ const NO_ID = '00000000-0000-0000-0000-000000000000'
 /** The part of a preview that depends on the type of the action. */
 type Content = Pick<DeliveryPreview, 'method' | 'headers' | 'topic' | 'body' | 'sms'>
 const NO_CONTENT: Content = { method: null, headers: null, topic: null, body: null, sms: null }
+/** Names of headers whose values may be secrets. */
+const SECRET_HEADER = /auth|cookie|key|token|secret|password|signature/i
+const REDACTED = '***'
 
 /** Returns the message that an action would send, without secrets, or why it cannot be sent. */
 export function createPreview(
@@ -107,10 +110,6 @@ function createContent(
   }
   return NO_CONTENT
 }
-
-/** Names of headers whose values may be secrets. */
-const SECRET_HEADER = /auth|cookie|key|token|secret|password|signature/i
-const REDACTED = '***'
 
 function redactHeaders(headers: Record<string, string>): Record<string, string> {
   const redacted = { ...headers }

@@ -11,6 +11,9 @@ import {
 } from '@eyrie/kit/backup-program'
 import type { z } from 'zod'
 
+const NO_SUPERVISOR =
+  'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine'
+
 /** A backup on the disk of this machine. */
 export interface WrittenArchive {
   path: string
@@ -35,9 +38,6 @@ export interface ArchiveWriterOptions {
  */
 export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
   options.isSupervised ? writeBySupervisor : createOwnWriter(options)
-
-const NO_SUPERVISOR =
-  'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine'
 
 /** Asks the supervisor to write a backup. Request and answer have the same id. */
 async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promise<WrittenArchive> {

@@ -22,6 +22,7 @@ export interface BackupTarget {
 }
 
 const BACKUP_NAME = /^eyrie-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/
+const DAY_MS = 86_400_000
 
 /** Returns the name of a backup, such as `eyrie-20260131T020000Z.backup`. Names sort by time. */
 export const toBackupName = (time: Date): string =>
@@ -44,8 +45,6 @@ export interface Retention {
   /** Backups that are younger than this number of days are retained in addition. */
   keepDays: number
 }
-
-const DAY_MS = 86_400_000
 
 /** Returns the backups to delete at a time (epoch ms). The newest backup is always retained. */
 export function selectExpired(

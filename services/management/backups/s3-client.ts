@@ -37,6 +37,8 @@ export type SendToS3 = (request: S3Request) => Promise<S3Answer>
 
 /** Time limit of one request. A part of a large file is sent with one request. */
 const REQUEST_TIMEOUT_MS = 300_000
+const MAX_REASON_LENGTH = 300
+const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 export function createS3Client(options: S3Options): SendToS3 {
   const { endpoint, region, bucket, accessKeyId, secretAccessKey, egress } = options
@@ -99,8 +101,6 @@ const REMEDIES: Record<string, string> = {
   XMinioStorageFull: 'free some space in the storage, or lower backup_keep',
 }
 
-const MAX_REASON_LENGTH = 300
-
 /** Returns an error for an answer of the storage, which describes the error in XML. */
 function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Options): Error {
   const code = readTag(text, 'Code') ?? (status === 403 ? 'AccessDenied' : '')
@@ -111,8 +111,6 @@ function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Opt
     `the bucket ${bucket} of ${endpoint} refuses the request (${details}): ${remedy}`,
   )
 }
-
-const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 const unescapeXml = (text: string) =>
   text.replace(/&(?:(\w+)|#(\d+)|#x([\da-f]+));/gi, (whole, name, decimal, hex) => {

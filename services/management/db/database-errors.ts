@@ -4,6 +4,15 @@ import { DrizzleQueryError } from 'drizzle-orm'
 import postgres from 'postgres'
 import { FULL_DISK_MESSAGE, FULL_DISK_REASON } from './server/full-disk.ts'
 
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK_DETECTED = '40P01'
+/** Error codes of a server that cannot write. SQLSTATE: disk full, I/O error. */
+const STORAGE_CODES = ['53100', '58030']
+/** Codes of a full disk: of Postgres and of the operating system. */
+const DISK_FULL_CODES = ['53100', 'ENOSPC']
+const FULL_SERVER_DISK_REASON =
+  'the disk of the database server is full: delete files that are not needed there, or enlarge the disk'
+
 // Classifies and describes errors of database queries. Such an error is wrapped several times:
 // drizzle wraps the error of postgres.js, and `Database` wraps that of drizzle. The functions below
 // therefore search its causes.
@@ -18,9 +27,6 @@ function listCauses(error: unknown): Error[] {
  */
 export const findPostgresError = (error: unknown): postgres.PostgresError | undefined =>
   listCauses(error).find(cause => cause instanceof postgres.PostgresError)
-
-const SERIALIZATION_FAILURE = '40001'
-const DEADLOCK_DETECTED = '40P01'
 
 /**
  * Returns whether a transaction failed because of a concurrent one, so that a retry may succeed.
@@ -47,9 +53,6 @@ export function isUnreachable(error: unknown): boolean {
   )
 }
 
-/** Error codes of a server that cannot write. SQLSTATE: disk full, I/O error. */
-const STORAGE_CODES = ['53100', '58030']
-
 /**
  * Returns whether a query failed because the server cannot write to its disk. Queries that only
  * read may still succeed.
@@ -58,9 +61,6 @@ export function isStorageFailure(error: unknown): boolean {
   const code = findPostgresError(error)?.code
   return code !== undefined && STORAGE_CODES.includes(code)
 }
-
-/** Codes of a full disk: of Postgres and of the operating system. */
-const DISK_FULL_CODES = ['53100', 'ENOSPC']
 
 /** Returns whether an error was caused by a full disk. */
 export function isDiskFull(error: unknown): boolean {
@@ -128,9 +128,6 @@ export function describeDatabaseError(error: unknown, url: string | undefined): 
   const remedy = isExternal ? findRemedy(cause) : undefined
   return remedy ? `${cause.message}: ${remedy}` : cause.message
 }
-
-const FULL_SERVER_DISK_REASON =
-  'the disk of the database server is full: delete files that are not needed there, or enlarge the disk'
 
 /** Instructions for the owner of an external database by SQLSTATE (Postgres manual, appendix A). */
 const REMEDIES: Record<string, string> = {

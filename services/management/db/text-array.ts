@@ -1,6 +1,13 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 
+/** Matches a quoted element, with its content as the first group, or an unquoted element. */
+const ELEMENT = /"((?:[^"\\]|\\.)*)"|[^,]+/gs
+/** Object ids of types in the Postgres catalog (pg_type.dat). */
+const TEXT_ARRAY_OID = 1009
+const NAME_ARRAY_OID = 1003
+const UUID_ARRAY_OID = 2951
+
 // Conversion between JavaScript arrays and array literals of Postgres, in which
 // arrays are sent as text.
 
@@ -17,9 +24,6 @@ function formatElement(text: string | null): string {
   return `"${escaped}"`
 }
 
-/** Matches a quoted element, with its content as the first group, or an unquoted element. */
-const ELEMENT = /"((?:[^"\\]|\\.)*)"|[^,]+/gs
-
 /** Parses the literal of a one-dimensional text array. */
 export function parseTextArray(literal: string): (string | null)[] {
   const elements = literal.slice(1, -1)
@@ -32,11 +36,6 @@ export function parseTextArray(literal: string): (string | null)[] {
 }
 
 const parseUnquoted = (text: string) => (text === 'NULL' ? null : text)
-
-/** Object ids of types in the Postgres catalog (pg_type.dat). */
-const TEXT_ARRAY_OID = 1009
-const NAME_ARRAY_OID = 1003
-const UUID_ARRAY_OID = 2951
 
 /** A postgres.js type that parses arrays of `text`, `name` and `uuid`. */
 export const textArrayType = {

@@ -8,6 +8,8 @@ import type { Secrets } from '../secrets/secrets.ts'
 /** Name of the `setting` row with the encrypted key. */
 const KEY_NAME = 'vapid'
 const CURVE = 'prime256v1'
+/** Marks an uncompressed point of an elliptic curve (SEC 1, section 2.3.3). */
+const UNCOMPRESSED_POINT = Buffer.of(4)
 
 /**
  * Returns the private key by which push services recognize this appliance (VAPID). The first call
@@ -32,9 +34,6 @@ async function readStoredKey(tx: Transaction, secrets: Secrets): Promise<VapidKe
   const { key } = row.value as { key: string }
   return vapidKey.parse(JSON.parse(secrets.decrypt(key)))
 }
-
-/** Marks an uncompressed point of an elliptic curve (SEC 1, section 2.3.3). */
-const UNCOMPRESSED_POINT = Buffer.of(4)
 
 /** Returns the public key as browsers expect it: an uncompressed point in base64url. */
 export function toPublicKey({ x, y }: VapidKey): string {

@@ -15,6 +15,11 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { createSchedulerRoutes, type SchedulerServices } from './scheduler/scheduler-routes.ts'
 import { createUnsubscribeRoutes } from './unsubscribe-routes.ts'
 
+/** A browser that has reached the appliance over TLS uses only TLS for a year (RFC 6797). */
+const STRICT_TRANSPORT_SECURITY = 'max-age=31536000'
+/** The middleware does not set this header, because only responses over TLS may contain it. */
+const HEADER_OPTIONS = { strictTransportSecurity: false }
+
 /** The parts of the management service that exist only after it has started. */
 export interface StartedServices {
   /** The management API, without the prefix `/api/v1`. */
@@ -87,11 +92,6 @@ function createApiProxy(log: Log, metrics: Metrics, getApi: () => Hono): Hono {
   })
   return app
 }
-
-/** A browser that has reached the appliance over TLS uses only TLS for a year (RFC 6797). */
-const STRICT_TRANSPORT_SECURITY = 'max-age=31536000'
-/** The middleware does not set this header, because only responses over TLS may contain it. */
-const HEADER_OPTIONS = { strictTransportSecurity: false }
 
 /** The console loads only its own files; Media Source Extensions play video from blobs. */
 const CONTENT_SECURITY_POLICY = {

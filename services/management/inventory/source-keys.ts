@@ -5,6 +5,8 @@ import type { PipelineElement } from '@eyrie/contract'
 
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
 const SOURCE_KEY = new RegExp(`^\\s*${UUID}\\s*(?:,\\s*${UUID}\\s*)*$`, 'i')
+const KEYS_RULE =
+  'the keys of this config are ids of sources, as /source/list returns them, several separated by commas'
 
 const isSourceKey = (key: string) => SOURCE_KEY.test(key)
 const parseSourceIds = (key: string) => key.split(',').map(id => id.trim().toLowerCase())
@@ -21,9 +23,6 @@ interface InvalidKey {
   index: number
   reason: string
 }
-
-const KEYS_RULE =
-  'the keys of this config are ids of sources, as /source/list returns them, several separated by commas'
 
 /**
  * Returns the keys that an engine would reject. `isKeyedBySource` returns whether the

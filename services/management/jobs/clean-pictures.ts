@@ -10,6 +10,7 @@ import type { JobContext } from './job.ts'
 const MIN_AGE_MS = 86_400_000
 /** Number of file names in one query. */
 const BATCH_SIZE = 1000
+const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/
 
 export interface PictureFolders {
   /** Folder of the pictures of notifications, in sub-folders. */
@@ -73,8 +74,6 @@ function* toBatches(names: string[]) {
     yield names.slice(first, first + BATCH_SIZE)
   }
 }
-
-const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/
 
 async function findUsedPictures(database: Database, names: string[]): Promise<Set<string>> {
   const hashes = names.flatMap(name => PICTURE_FILE.exec(name)?.[1] ?? [])

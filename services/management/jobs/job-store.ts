@@ -13,6 +13,7 @@ import { job } from '../db/schema/index.ts'
 
 /** Duration of a lease. A crashed process delays the next run of its job by at most this time. */
 export const LEASE_S = 30
+const INTERRUPTED = 'was interrupted and starts again soon'
 
 const newLeaseEnd = sql`now() + ${LEASE_S} * interval '1 second'`
 
@@ -31,8 +32,6 @@ export async function readJob(tx: Transaction, name: JobName): Promise<Job> {
   const [row] = await tx.select().from(job).where(eq(job.name, name))
   return toJob(name, row)
 }
-
-const INTERRUPTED = 'was interrupted and starts again soon'
 
 type JobRow = typeof job.$inferSelect
 

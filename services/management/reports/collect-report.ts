@@ -20,6 +20,8 @@ import { listBuckets, type ReportBucket, type ReportPeriod } from './report-peri
 
 /** Maximum number of rows of a report, so that it fits in memory and a mailbox. */
 const MAX_ROWS = 50_000
+/** What is appended to the labels of statistics with a unit. */
+const UNITS: Record<string, string> = { dwell_time: ' (s)' }
 
 /** What a report contains. */
 export interface ReportSelection {
@@ -226,9 +228,6 @@ function listValues(
     return isUnknown ? undefined : Number((amounts[key] ?? 0).toFixed(6))
   })
 }
-
-/** What is appended to the labels of statistics with a unit. */
-const UNITS: Record<string, string> = { dwell_time: ' (s)' }
 
 function createColumn(key: string, customAggregations: Aggregations): ReportColumn {
   const words = key.replaceAll('_', ' ')

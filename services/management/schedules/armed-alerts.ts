@@ -7,6 +7,9 @@ import { alert, alertArming, alertState, schedule } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 import { loadScheduleRules } from './load-schedule-rules.ts'
 
+/** Number of states that one transaction stores. */
+const BATCH_SIZE = 1_000
+
 // An alert can fire only while it is armed. Its schedules decide when it is armed. The scheduler
 // computes that and stores it for a period in advance (`alert_arming`). An alert without active
 // schedules is always armed.
@@ -158,9 +161,6 @@ async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[])
       },
     })
 }
-
-/** Number of states that one transaction stores. */
-const BATCH_SIZE = 1_000
 
 /**
  * Computes and stores the states that the scheduler has not stored in time. `now` is in epoch ms.

@@ -18,6 +18,8 @@ const COLLECT_MS = 10_000
 const HOUR_MS = 3_600_000
 /** Name of the `setting` row with the date of the last daily summary. */
 const SUMMARY = 'system_alert_summary'
+/** The default address of the first administrator, to which no e-mail can be sent. */
+const LOCAL_ADDRESS = /@localhost$/i
 
 /** What the messages of one evaluation have in common. */
 interface Evaluation {
@@ -153,9 +155,6 @@ async function findActions(
   const configured = actions.length > 0 ? actions : [await createDefaultAction(tx)]
   return configured.filter(action => smtpHost !== '' || findActionType(action) !== 'email')
 }
-
-/** The default address of the first administrator, to which no e-mail can be sent. */
-const LOCAL_ADDRESS = /@localhost$/i
 
 async function createDefaultAction(tx: Transaction): Promise<AlertAction> {
   const [first] = await tx

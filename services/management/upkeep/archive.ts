@@ -23,6 +23,13 @@ export const MANIFEST = 'manifest.json'
 
 /** The part of a file mode that contains the permissions. */
 const PERMISSION_BITS = 0o777
+/** Matches names of entries. Rejects names with `.` or `..`, which could be outside the folder. */
+const ENTRY_NAME = /^(files|database)\/(?!.*(^|\/)\.\.?(\/|$))|^manifest\.json$/
+/** Descriptions of zlib errors by error code. */
+const ZLIB_ERRORS: Record<string, string> = {
+  Z_DATA_ERROR: 'it is not a gzip archive, or it is damaged',
+  Z_BUF_ERROR: 'it is truncated or empty',
+}
 
 /** Names of tables and columns, which become part of SQL statements. */
 const sqlName = z.string().regex(/^[a-z_][a-z0-9_]*$/)
@@ -61,9 +68,6 @@ export const toFileEntry = (path: string) => `files/${path}`
 
 /** Returns the name of the entry for a part of a table. */
 export const toTableEntry = (name: string, part: number) => `database/${name}/${part}`
-
-/** Matches names of entries. Rejects names with `.` or `..`, which could be outside the folder. */
-const ENTRY_NAME = /^(files|database)\/(?!.*(^|\/)\.\.?(\/|$))|^manifest\.json$/
 
 /** Writes an archive under a temporary name until it is complete. */
 export interface ArchiveWriter {
@@ -212,12 +216,6 @@ async function openArchive(path: string, passphrase: string | undefined) {
     )
   }
   return [createReadStream(path)]
-}
-
-/** Descriptions of zlib errors by error code. */
-const ZLIB_ERRORS: Record<string, string> = {
-  Z_DATA_ERROR: 'it is not a gzip archive, or it is damaged',
-  Z_BUF_ERROR: 'it is truncated or empty',
 }
 
 function describeUnpackError(error: NodeJS.ErrnoException, path: string, folder: string): string {

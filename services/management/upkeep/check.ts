@@ -10,6 +10,9 @@ import { loadSecrets } from '../secrets/secrets.ts'
 import { ignoreMissing } from './data-files.ts'
 import { INVARIANTS } from './invariants.ts'
 
+/** An encrypted secret inside another text, such as the JSON of a setting. */
+const ENCRYPTED_SECRET = /sealed\d+:[\w-]+/g
+
 /** An inconsistency. `eyrie check` prints its fields. */
 export interface Finding {
   /** The violated rule as a sentence. */
@@ -102,9 +105,6 @@ const SELECT_SECRETS = `
   union all select format('configuration of engine %s', engine_name), applied
     from provision join engine using (engine_id)
   union all select 'setting ' || name, value::text from setting`
-
-/** An encrypted secret inside another text, such as the JSON of a setting. */
-const ENCRYPTED_SECRET = /sealed\d+:[\w-]+/g
 
 /** Tries to decrypt all secrets with the key file of the installation. */
 async function checkSecrets(sql: ISql, dataFolder: string): Promise<Finding[]> {

@@ -3,6 +3,9 @@ import type { Transaction } from '../db/database.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { API_TOKEN_PREFIX, generateSecret, hashSecret } from './opaque-token.ts'
 
+/** Minimum time between two updates of `used_at`, so that most requests do not write. */
+const MIN_USE_INTERVAL_MS = 60_000
+
 // API tokens authenticate scripts and other programs. They are random secrets with a prefix,
 // and belong to a user.
 
@@ -27,9 +30,6 @@ export async function findApiToken(tx: Transaction, secret: string, now: Date) {
   if (token) await recordTokenUse(tx, token.token_id, now)
   return token
 }
-
-/** Minimum time between two updates of `used_at`, so that most requests do not write. */
-const MIN_USE_INTERVAL_MS = 60_000
 
 async function recordTokenUse(tx: Transaction, tokenId: string, now: Date) {
   const staleBefore = new Date(now.getTime() - MIN_USE_INTERVAL_MS)

@@ -49,6 +49,8 @@ const CHECK_INTERVAL_MS = 100
 const TEARDOWN_MS = 500
 const PICTURE_WIDTH = 640
 const MAX_QUEUED_PACKETS = 64
+/** Names of RTP payload formats that differ from the name of their codec. */
+const SOUND_CODECS: Record<string, string> = { 'mpeg4-generic': 'aac', 'mp4a-latm': 'aac' }
 
 /**
  * Plays a camera until its properties are known or the time limit is reached. Throws a
@@ -222,9 +224,6 @@ function hasBFrames(packets: readonly Packet[]): boolean {
   const monotonic = createMonotonicPts()
   return packets.some(({ pts }) => monotonic.next(pts) === undefined)
 }
-
-/** Names of RTP payload formats that differ from the name of their codec. */
-const SOUND_CODECS: Record<string, string> = { 'mpeg4-generic': 'aac', 'mp4a-latm': 'aac' }
 
 function describeSound({ fields }: Caps): NonNullable<CameraObservation['audio']> {
   const rate = fields['clock-rate']

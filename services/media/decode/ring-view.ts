@@ -74,6 +74,11 @@ const BYTES_PER_PIXEL: Record<ViewSpec['format'], number> = {
   BGRP: 3,
   JPEG: 1.5,
 }
+/** The range of luma in I420 (ITU-R BT.601). */
+const MIN_LUMA = 16
+const MAX_LUMA = 235
+/** Chroma of grey in I420. */
+const NEUTRAL_CHROMA = 128
 
 /** Creates a view and its ring file. Throws if the file cannot be created. */
 export function createRingView(options: RingViewOptions): RingView {
@@ -181,12 +186,6 @@ function maxPayloadBytes({ width, height }: Fit, format: ViewSpec['format']): nu
   const pixelBytes = width * height * BYTES_PER_PIXEL[format]
   return format === 'JPEG' ? pixelBytes + JPEG_TABLES_BYTES : pixelBytes
 }
-
-/** The range of luma in I420 (ITU-R BT.601). */
-const MIN_LUMA = 16
-const MAX_LUMA = 235
-/** Chroma of grey in I420. */
-const NEUTRAL_CHROMA = 128
 
 /** Converts a grey level from 0 to 255 to the components of a pixel. */
 function toFillColour({ format, fill }: Pick<ViewSpec, 'format' | 'fill'>): number[] {

@@ -1,5 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+/** Matches the name of a source's thread: the kind of work, and the id of the source. */
+const SOURCE_THREAD = /^(decode|scale)-(\d+)[-:]/
+/** Newer versions of libavcodec choose a thread name, which does not contain the source. */
+const LIBAVCODEC_THREAD = /^av:/
+/** Linux counts CPU time in hundredths of a second on every architecture. */
+const MS_PER_CLOCK_TICK = 10
+const TASKS = '/proc/self/task'
+
 /** A thread of this process, and its CPU time in ms since it was started. */
 export interface ThreadTime {
   tid: string
@@ -20,16 +28,6 @@ export interface SourceTime {
  */
 export const decodeQueueName = (source: number) => `decode-${source}`
 export const scaleQueueName = (source: number, view: number) => `scale-${source}-${view}`
-
-/** Matches the name of a source's thread: the kind of work, and the id of the source. */
-const SOURCE_THREAD = /^(decode|scale)-(\d+)[-:]/
-/** Newer versions of libavcodec choose a thread name, which does not contain the source. */
-const LIBAVCODEC_THREAD = /^av:/
-
-/** Linux counts CPU time in hundredths of a second on every architecture. */
-const MS_PER_CLOCK_TICK = 10
-
-const TASKS = '/proc/self/task'
 
 /** Returns all threads of this process. */
 export async function readThreads(): Promise<ThreadTime[]> {

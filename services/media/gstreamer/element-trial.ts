@@ -1,5 +1,7 @@
 import { Pipeline } from '../node-gst/index.ts'
 
+const TIMEOUT_MS = 5_000
+
 /**
  * Returns the candidates, such as names of GStreamer elements, that work on this
  * machine, in the same order.
@@ -11,8 +13,6 @@ export async function filterWorking<Candidate>(
   const results = await Promise.all(candidates.map(isWorking))
   return candidates.filter((_, index) => results[index])
 }
-
-const TIMEOUT_MS = 5_000
 
 /**
  * Whether a pipeline reaches the state PAUSED, in which all its elements are initialized, within

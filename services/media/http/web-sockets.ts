@@ -1,13 +1,13 @@
 import type { WSContext } from 'hono/ws'
 import type { WebSocket } from 'ws'
 
+/** Room in a close frame after the status code (RFC 6455, section 5.5). */
+const MAX_REASON_BYTES = 123
+
 /** Returns the number of bytes queued on a WebSocket but not yet sent. */
 export function bufferedBytes(socket: WSContext): number {
   return (socket.raw as unknown as WebSocket).bufferedAmount
 }
-
-/** Room in a close frame after the status code (RFC 6455, section 5.5). */
-const MAX_REASON_BYTES = 123
 
 /**
  * Closes a WebSocket. Truncates the reason to the size of a close frame, because `close` throws if

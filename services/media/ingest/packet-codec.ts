@@ -1,6 +1,10 @@
 import { ANY_VIDEO } from '../gstreamer/video-caps.ts'
 import type { Origin } from './origin/origin.ts'
 
+const FIRST_CODEC = 'h264'
+/** `any` is last, because live views and recordings must transcode other codecs. */
+const SEARCH_ORDER: readonly PacketCodec[] = [FIRST_CODEC, 'h265', 'any']
+
 /**
  * The codec that a session accepts: H.264 or H.265, which live views and recordings pass
  * through, or any codec.
@@ -33,10 +37,6 @@ export interface CodecSearch {
    */
   restart(): void
 }
-
-const FIRST_CODEC = 'h264'
-/** `any` is last, because live views and recordings must transcode other codecs. */
-const SEARCH_ORDER: readonly PacketCodec[] = [FIRST_CODEC, 'h265', 'any']
 
 export function createCodecSearch(): CodecSearch {
   let current: PacketCodec = FIRST_CODEC

@@ -28,6 +28,16 @@ import type { AnnotatedStreams } from './annotated/annotated-streams.ts'
 import type { Snapshot, Snapshots } from './snapshots/stream-snapshots.ts'
 import { createChunkedBody, createSocketViewer } from './stream-viewers.ts'
 
+/** A request for a snapshot lists the boxes to draw. */
+const MAX_BODY_BYTES = 4 << 20
+/** Maximum time for the start of a stream that is produced on demand. */
+const START_TIMEOUT_MS = 10_000
+/**
+ * An analysed picture of the small stream may be newer than the newest one of the main stream by
+ * this much, one second.
+ */
+const MAX_SNAPSHOT_LEAD_TICKS = TICKS_PER_SECOND
+
 /** All streams of the media service. */
 export interface LiveStreams {
   sources: SourceRegistry
@@ -40,17 +50,6 @@ export interface LiveStreams {
 type LiveStream = Source | AnnotatedStream
 
 const isSource = (live: LiveStream): live is Source => 'variants' in live
-
-/** A request for a snapshot lists the boxes to draw. */
-const MAX_BODY_BYTES = 4 << 20
-/** Maximum time for the start of a stream that is produced on demand. */
-const START_TIMEOUT_MS = 10_000
-
-/**
- * An analysed picture of the small stream may be newer than the newest one of the main stream by
- * this much, one second.
- */
-const MAX_SNAPSHOT_LEAD_TICKS = TICKS_PER_SECOND
 
 /**
  * Snapshots with boxes or hidden faces are requested from the engine, because the media service

@@ -2,6 +2,10 @@ import { type Egress, fetchFrom } from '@eyrie/kit'
 import { createDigestAuthorization, createUsernameToken, type Login } from './ws-security.ts'
 import { findAll, findFirst, findText, parseXml, type Xml } from './xml.ts'
 
+const MAX_RESPONSE_BYTES = 1 << 20
+/** XML namespace of SOAP 1.2. */
+const ENVELOPE = 'http://www.w3.org/2003/05/soap-envelope'
+
 /** A device whose SOAP services (ONVIF) are called, and the credentials for it. */
 export interface SoapPeer {
   login: Login | undefined
@@ -22,10 +26,6 @@ export class SoapFault extends Error {
     this.kind = kind
   }
 }
-
-const MAX_RESPONSE_BYTES = 1 << 20
-/** XML namespace of SOAP 1.2. */
-const ENVELOPE = 'http://www.w3.org/2003/05/soap-envelope'
 
 /**
  * Calls an operation and returns the SOAP body of the response. The login is sent with

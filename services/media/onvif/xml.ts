@@ -1,5 +1,7 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 
+const ESCAPES: Record<string, string> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' }
+
 /**
  * An element of a parsed XML document: its text, or its children by local name. The names of
  * attributes begin with `@`.
@@ -61,8 +63,6 @@ function getChildren(xml: Xml, name: string): Xml[] {
   const child = xml[name]!
   return Array.isArray(child) ? child : [child]
 }
-
-const ESCAPES: Record<string, string> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' }
 
 /** Escapes text for use in an element or attribute. */
 export const escapeXml = (text: string): string =>

@@ -10,6 +10,7 @@ interface Format {
 }
 
 const AAC_PARSER = ['aacparse', 'audio/mpeg,stream-format=raw'] as const
+const PREFIX = `${AUXILIARY}sound`
 const toRtpCaps = (encoding: string) => `application/x-rtp,media=audio,encoding-name=${encoding}`
 
 /** Formats that RTSP cameras send. */
@@ -32,7 +33,6 @@ const PARSED_FORMATS: readonly Format[] = [
   { caps: 'audio/x-raw', elements: ['identity'] },
 ]
 
-const PREFIX = `${AUXILIARY}sound`
 const toTeeName = (branch: number) => `${PREFIX}-${branch}`
 const toElementName = (branch: number, suffix: string | number) => `${toTeeName(branch)}-${suffix}`
 

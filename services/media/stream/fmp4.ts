@@ -44,6 +44,7 @@ const TRUN_ALL_FIELDS = 0xf01
 /** Sample flags (ISO/IEC 14496-12, 8.8.3.1). */
 const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
+const BOX_HEADER_BYTES = 8
 
 /**
  * Creates the ftyp and moov boxes of a fragmented file with a video track and,
@@ -89,8 +90,6 @@ export function createInterleavedFragment(
 }
 
 const toAccessUnit = (unit: SoundUnit): AccessUnit => ({ ...unit, dts: unit.pts, keyframe: true })
-
-const BOX_HEADER_BYTES = 8
 
 /** The units of one track in a fragment. */
 interface TrackRun {

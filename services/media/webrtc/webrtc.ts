@@ -51,6 +51,11 @@ export interface WebRtcOptions {
 const B_FRAMES_REASON =
   'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the number of B-frames to 0 in the camera ' +
   '(the H.264 profile Baseline has none)'
+/**
+ * The payload type that browsers use for Opus. With the same number, viewers with and without
+ * sound can share a feed.
+ */
+const DEFAULT_OPUS_PAYLOAD_TYPE = 111
 
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
   const { clock } = options
@@ -142,12 +147,6 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
     stop: worker.stop,
   }
 }
-
-/**
- * The payload type that browsers use for Opus. With the same number, viewers with and without
- * sound can share a feed.
- */
-const DEFAULT_OPUS_PAYLOAD_TYPE = 111
 
 /** Chooses different payload types for H.264 and Opus, as offered if possible. */
 function choosePayloadTypes(

@@ -1,6 +1,11 @@
 import { hostname } from 'node:os'
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
 
+const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
+const DISCOVERY_TOPIC = new RegExp(
+  `/(?<channel_id>${UUID})_(?:alert_(?<alert_id>${UUID})|[^/]+)/config$`,
+)
+
 /** The topics of one appliance, as docs/guide/mqtt.md describes them. */
 export interface Topics {
   /** Name of the appliance in topics: the configured one, or else the host name. */
@@ -54,11 +59,6 @@ export function createTopics(settings: MqttSettings, host: string = hostname()):
     birth: `${mqttDiscoveryPrefix}/status`,
   }
 }
-
-const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
-const DISCOVERY_TOPIC = new RegExp(
-  `/(?<channel_id>${UUID})_(?:alert_(?<alert_id>${UUID})|[^/]+)/config$`,
-)
 
 /** Returns the records of a discovery topic. Undefined for the topic of another program. */
 export function parseDiscoveryTopic(

@@ -4,6 +4,9 @@ import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit/access-co
 import { getRequestClient } from '@eyrie/kit/client/request-client'
 import type { Context, MiddlewareHandler } from 'hono'
 
+const VALID_TOKENS =
+  'valid ones are in EYRIE_ENGINE_TOKENS of the engine, or else in secrets/engine-token of its data folder'
+
 /**
  * Creates the middleware that rejects requests without one of these tokens. If there are no
  * tokens, the engine listens on the loopback interface only, and the middleware rejects
@@ -16,9 +19,6 @@ export function authenticate(tokens: readonly string[]): MiddlewareHandler {
     await next()
   }
 }
-
-const VALID_TOKENS =
-  'valid ones are in EYRIE_ENGINE_TOKENS of the engine, or else in secrets/engine-token of its data folder'
 
 function assertKnownToken(c: Context, tokens: readonly string[]): void {
   const token = readToken(c)

@@ -15,6 +15,8 @@ const MAX_REQUESTS_PER_FRAME = 32
 const MAX_REQUESTS = 64
 /** Time after the first request for a frame, in which all of its requests must end. */
 const MAX_FRAME_MS = 5000
+/** Names of models are no longer than this. Elements may send other ones. */
+const MAX_NAME_LENGTH = 64
 
 export interface ElementModelsOptions {
   /** The models that the manifest declares; undefined if it declares none. */
@@ -216,8 +218,5 @@ function throwUndeclared(model: string): never {
       'to the capabilities of the element, or describe it in "own"',
   )
 }
-
-/** Names of models are no longer than this. Elements may send other ones. */
-const MAX_NAME_LENGTH = 64
 
 const formatFrame = (n: unknown) => (typeof n === 'number' ? `frame ${n}` : 'a frame')

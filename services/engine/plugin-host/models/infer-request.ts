@@ -3,13 +3,13 @@ import type { Thresholds } from '@eyrie/element'
 import { z } from 'zod'
 import type { InferCall } from '../protocol/infer-call.ts'
 
+const WHOLE_PICTURE: BBox = { x: 0, y: 0, w: 1, h: 1 }
+
 /** Validates the calls of elements, which may have sent anything. */
 
 const share = z.number().min(0).max(1).optional()
 const thresholds = z.strictObject({ score_threshold: share, iou_threshold: share })
 const box = z.strictObject({ x: z.number(), y: z.number(), w: z.number(), h: z.number() })
-
-const WHOLE_PICTURE: BBox = { x: 0, y: 0, w: 1, h: 1 }
 
 /**
  * Returns the part of a region that is inside of the picture. Throws an `Error` if there is none.

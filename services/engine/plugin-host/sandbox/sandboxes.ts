@@ -25,6 +25,15 @@ import { createProcessPolicy } from './process-policy.ts'
 import { isPython } from './python/python-process.ts'
 import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
 
+/** Storage of versions in shadow. No plugin has such a name. */
+const SHADOW_FOLDER = '.shadow'
+/**
+ * At the lowest priority, a frame may take long, even without the time in which it
+ * waits for a processor.
+ */
+const SHADOW_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: 10_000 }
+const INSPECTED_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: MAX_INSPECTED_MS }
+
 /** An element of an uploaded plugin that is to run on a channel. */
 export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' | 'checkResult'> {
   plugin: PluginOnChannel
@@ -202,15 +211,6 @@ export async function createSandboxes({
     },
   }
 }
-
-/** Storage of versions in shadow. No plugin has such a name. */
-const SHADOW_FOLDER = '.shadow'
-/**
- * At the lowest priority, a frame may take long, even without the time in which it
- * waits for a processor.
- */
-const SHADOW_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: 10_000 }
-const INSPECTED_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: MAX_INSPECTED_MS }
 
 /** Requests of a version in shadow would be sent twice. */
 async function handleInShadow(

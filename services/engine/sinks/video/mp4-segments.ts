@@ -9,6 +9,21 @@
 const HEADER_BYTES = 8
 /** No picture is this large: a larger box means that the stream is not an MP4. */
 const MAX_BOX_BYTES = 64 << 20
+/**
+ * Offset of the sequence number in `mfhd` (8.8.5), and of the decoding time in `tfdt`
+ * (8.8.12, version 1).
+ */
+const MFHD_SEQUENCE_OFFSET = 4
+const TFDT_TIME_OFFSET = 4
+/**
+ * Offsets of the fields of the first sample in `trun` (8.8.8) with data offset and all
+ * optional fields of a sample.
+ */
+const TRUN_DURATION_OFFSET = 12
+const TRUN_FLAGS_OFFSET = 20
+const TRUN_COMPOSITION_OFFSET = 24
+/** `sample_is_non_sync_sample` in the flags of a sample (8.8.3.1). */
+const NON_SYNC_SAMPLE = 0x10000
 
 /** A part of a stream that can be written to a file. */
 export interface Segment {
@@ -104,22 +119,6 @@ export interface AccessUnit {
   duration: number
   isKeyframe: boolean
 }
-
-/**
- * Offset of the sequence number in `mfhd` (8.8.5), and of the decoding time in `tfdt`
- * (8.8.12, version 1).
- */
-const MFHD_SEQUENCE_OFFSET = 4
-const TFDT_TIME_OFFSET = 4
-/**
- * Offsets of the fields of the first sample in `trun` (8.8.8) with data offset and all
- * optional fields of a sample.
- */
-const TRUN_DURATION_OFFSET = 12
-const TRUN_FLAGS_OFFSET = 20
-const TRUN_COMPOSITION_OFFSET = 24
-/** `sample_is_non_sync_sample` in the flags of a sample (8.8.3.1). */
-const NON_SYNC_SAMPLE = 0x10000
 
 /**
  * Parses a fragment of the media service, which has one sample and all optional fields of `trun`.

@@ -2,6 +2,9 @@ import { integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-
 import { createdAt, key, optionalText } from './columns.ts'
 import { organization } from './hierarchy.ts'
 
+/** Name of the `setting` row with the time of the newest successful backup. */
+export const NEWEST_BACKUP = 'newest_backup'
+
 /** A module of the user interface, and the roles that may use the module. */
 export const uiModule = pgTable('ui_module', {
   module_key: text().primaryKey(),
@@ -32,9 +35,6 @@ export const setting = pgTable('setting', {
   name: text().primaryKey(),
   value: jsonb().notNull(),
 })
-
-/** Name of the `setting` row with the time of the newest successful backup. */
-export const NEWEST_BACKUP = 'newest_backup'
 
 /** An image that a user uploaded. The image itself is stored as a file. */
 export const image = pgTable('image', {

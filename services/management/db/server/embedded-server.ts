@@ -8,6 +8,13 @@ import { type DatabaseClient, prepareDataDirectory } from './data-directory.ts'
 import { createServerLog } from './server-log.ts'
 import { type ServerProcess, serverSettings, startServerProcess } from './server-process.ts'
 
+const RESTART_BACKOFF = { initialMs: 250, maxMs: 2_000 }
+/** The back-off starts over after the server has run for this long. */
+const STABLE_AFTER_MS = 60_000
+const SOCKET_NAME = '.s.PGSQL.5432'
+/** Linux limits a socket's path to 108 bytes including the terminating zero (unix(7)). */
+const MAX_SOCKET_PATH_BYTES = 107
+
 export { SUPERUSER } from './data-directory.ts'
 
 /**
@@ -93,10 +100,6 @@ export async function startServer(
   }
 }
 
-const RESTART_BACKOFF = { initialMs: 250, maxMs: 2_000 }
-/** The back-off starts over after the server has run for this long. */
-const STABLE_AFTER_MS = 60_000
-
 /** Restarts a server with back-off whenever it exits, until `stop` is called. */
 function superviseServer(
   firstProcess: ServerProcess,
@@ -157,10 +160,6 @@ function superviseServer(
     },
   }
 }
-
-const SOCKET_NAME = '.s.PGSQL.5432'
-/** Linux limits a socket's path to 108 bytes including the terminating zero (unix(7)). */
-const MAX_SOCKET_PATH_BYTES = 107
 
 /**
  * Returns the path of the server's socket in a folder, or a short alias for a path that is too

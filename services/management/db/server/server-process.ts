@@ -25,6 +25,9 @@ export interface ServerProcess {
  * (Postgres manual, section 18.5).
  */
 const STOP_GRACE_MS = 1_000
+/** Leftover processes that have not exited after this time are killed. */
+const LEFTOVER_GRACE_MS = 5_000
+const LEFTOVER_POLL_MS = 20
 
 /**
  * Starts a server and resolves when it accepts connections. Rejects with the last line of the
@@ -115,10 +118,6 @@ export function serverSettings({
     update_process_title: 'off',
   }
 }
-
-/** Leftover processes that have not exited after this time are killed. */
-const LEFTOVER_GRACE_MS = 5_000
-const LEFTOVER_POLL_MS = 20
 
 /**
  * Stops server processes that a crash left in the data directory, and deletes a

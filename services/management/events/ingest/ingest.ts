@@ -22,6 +22,10 @@ import {
   type OutputProgress,
 } from './output-position.ts'
 
+const SHA256_HEX = /^[\da-f]{64}$/
+/** Matches JSON escapes of characters that Postgres rejects: NUL and unpaired surrogates. */
+const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f][\da-f]{2})/i
+
 export interface IngestOptions {
   database: Database
   subscribers?: readonly MessageSubscriber[]
@@ -204,8 +208,6 @@ async function filterNew(
   return messages.filter(({ log_id, message }) => !storedIds.has(toId(log_id, message.seq)))
 }
 
-const SHA256_HEX = /^[\da-f]{64}$/
-
 function toEventRow(
   engineId: string,
   logId: string,
@@ -235,9 +237,6 @@ function toEventRow(
     picture_offset: hasPicture ? pictureOffset : null,
   }
 }
-
-/** Matches JSON escapes of characters that Postgres rejects: NUL and unpaired surrogates. */
-const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f][\da-f]{2})/i
 
 /** Replaces characters that Postgres rejects with U+FFFD, the replacement character. */
 function toStorable<Value>(value: Value): Value {

@@ -3,6 +3,13 @@ import { type SQL, sql } from 'drizzle-orm'
 import { HOUR_MS, MINUTE_MS, type Period } from './samples.ts'
 import { getOffsetMs, toMoment } from './time-zone.ts'
 
+const DAY_MS = 86_400_000
+/**
+ * Interval at which offsets are checked. Offsets change less often, except around Ramadan. Those
+ * changes are by whole hours, so they do not matter here.
+ */
+const OFFSET_CHECK_MS = 28 * DAY_MS
+
 /**
  * Buckets are the intervals, such as hours or months, into which the history of a
  * statistic is divided.
@@ -43,8 +50,6 @@ function createFixedBuckets(ms: number): Buckets {
   }
 }
 
-const DAY_MS = 86_400_000
-
 // The key of a day or month is the local time at which it starts. SQL converts moments to local
 // time, and `toMoment` converts keys back to moments. SQL is not used for that: when clocks are set
 // back at midnight, it would choose the second of the two midnights.
@@ -84,12 +89,6 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
     hasWholeHours: period => hasHourOffsets(timeZone, period),
   }
 }
-
-/**
- * Interval at which offsets are checked. Offsets change less often, except around Ramadan. Those
- * changes are by whole hours, so they do not matter here.
- */
-const OFFSET_CHECK_MS = 28 * DAY_MS
 
 /**
  * Returns whether local days begin at whole hours of UTC, from a day before a period

@@ -75,6 +75,8 @@ const TOTAL_BY_KEY: Partial<Record<BuiltInStatisticKey, BuiltInStatisticKey>> = 
   frame_collision: 'total_collision',
   frame_near_miss: 'total_near_miss',
 }
+/** Name of counters that belong to the whole channel rather than to one of its lines or zones. */
+const CHANNEL_WIDE = ''
 
 /** The state and settings of a channel that determine what its messages contribute. */
 export interface ChannelCounting {
@@ -187,9 +189,6 @@ function contributeCustomKeys(
   }
   return contribution
 }
-
-/** Name of counters that belong to the whole channel rather than to one of its lines or zones. */
-const CHANNEL_WIDE = ''
 
 /** Returns whether a key is computed from events: no line or zone of the channel counts it. */
 const isComputedFromEvents = (key: string, counters: ChannelCounters) =>

@@ -13,6 +13,15 @@ export interface Period {
 /** Statistics are stored per minute and per hour. */
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
+/**
+ * The statistic `alert` is the number of notifications. Its samples are the rows of the
+ * table `notification`.
+ */
+export const NOTIFICATION_KEY = 'alert'
+const ROLL_UPS: Record<RollUpUnit, RollUp> = {
+  hour: { table: sql`statistic_hour`, lengthMs: HOUR_MS, finer: 'minute' },
+  minute: { table: sql`statistic_minute`, lengthMs: MINUTE_MS, finer: 'exact' },
+}
 
 // A Postgres array is passed as one text parameter. Drizzle would expand a JavaScript array to
 // a list of parameters.
@@ -27,11 +36,6 @@ export const timestampArray = (timesMs: readonly number[]) =>
 /** Converts epoch ms to a Postgres timestamp. */
 export const toTimestamp = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
 
-/**
- * The statistic `alert` is the number of notifications. Its samples are the rows of the
- * table `notification`.
- */
-export const NOTIFICATION_KEY = 'alert'
 export const isNotificationKey = (key: string) => key === NOTIFICATION_KEY
 
 /**
@@ -51,11 +55,6 @@ interface RollUp {
    * samples of this table.
    */
   finer: Precision
-}
-
-const ROLL_UPS: Record<RollUpUnit, RollUp> = {
-  hour: { table: sql`statistic_hour`, lengthMs: HOUR_MS, finer: 'minute' },
-  minute: { table: sql`statistic_minute`, lengthMs: MINUTE_MS, finer: 'exact' },
 }
 
 /**

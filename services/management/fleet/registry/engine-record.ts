@@ -7,6 +7,12 @@ import type { Database } from '../../db/database.ts'
 import { engine, engineState } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
+const MIN_RETRY_DELAY_MS = 100
+/** People wait for an engine that has worked before. */
+const MAX_RETRY_DELAY_MS = 15_000
+/** An engine that has never answered may have a wrong address. */
+const MAX_FIRST_CONTACT_DELAY_MS = 300_000
+
 /** Where an engine is, and how to authenticate to it. */
 export interface EngineAddress {
   url: string
@@ -61,12 +67,6 @@ export async function readEngineRecord(
 /** Returns whether two records have the same connection settings. */
 export const hasSameConnection = (a: EngineRecord | undefined, b: EngineRecord | undefined) =>
   isDeepStrictEqual([a?.address, a?.retry], [b?.address, b?.retry])
-
-const MIN_RETRY_DELAY_MS = 100
-/** People wait for an engine that has worked before. */
-const MAX_RETRY_DELAY_MS = 15_000
-/** An engine that has never answered may have a wrong address. */
-const MAX_FIRST_CONTACT_DELAY_MS = 300_000
 
 /**
  * Returns the delay before the next connection attempt. It is infinite after the configured number

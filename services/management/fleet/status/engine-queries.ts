@@ -18,6 +18,8 @@ const INITIAL_STATE = {
   engine_is_active: false,
   reason: '',
 }
+/** Maximum number of points in a load history. A chart cannot show more. */
+const MAX_LOAD_POINTS = 1000
 
 /**
  * Returns the engines that meet a condition on columns of `engine`, each with its last known
@@ -71,9 +73,6 @@ async function findSampledEngines(tx: Transaction): Promise<Set<string>> {
     .where(gt(engineStatistics.time, new Date(Date.now() - MAX_SAMPLE_AGE_MS)))
   return new Set(rows.map(({ engine_id }) => engine_id))
 }
-
-/** Maximum number of points in a load history. A chart cannot show more. */
-const MAX_LOAD_POINTS = 1000
 
 /**
  * Returns the load history of an engine, oldest first, and its uptime in seconds. A long history is

@@ -18,6 +18,8 @@ type StateValues = PgUpdateSetSource<typeof engineState>
 
 /** The name of these transactions in the audit log. */
 const OPERATION = 'follow an engine'
+const NO_LICENSE =
+  'no license is activated: send a license to the engine with POST /api/v3/activation'
 
 /**
  * Persists the state of one engine: whether it is connected, its facts, its load, and the position
@@ -154,9 +156,6 @@ export function createEngineStateStore(database: Database, engineId: string): En
       ),
   }
 }
-
-const NO_LICENSE =
-  'no license is activated: send a license to the engine with POST /api/v3/activation'
 
 /**
  * Returns the state of a connected engine. Without a license an engine responds to calls,

@@ -5,6 +5,11 @@ import type postgres from 'postgres'
 import { CONSTRAINT_COLUMNS } from '../../db/constraint-columns.ts'
 import { findPostgresError } from '../../db/database-errors.ts'
 
+const NOT_PERMITTED =
+  'your role and your assignments do not include this change: ask an administrator'
+/** Tables that callers know under the name of another record. */
+const RECORD_NAMES = new Map([['engine_site', 'engine']])
+
 /** Creates the error handler of the management API, which answers in the response envelope. */
 export function createApiErrorHandler(log: Log): ErrorHandler {
   const answerError = createErrorHandler(log, { translate: fromDatabaseError, toBody: toErrorBody })
@@ -47,9 +52,6 @@ const DATABASE_ERRORS: Record<string, (cause: postgres.PostgresError) => EyrieEr
   42501: cause => new EyrieError('rights', NOT_PERMITTED, { cause }),
 }
 
-const NOT_PERMITTED =
-  'your role and your assignments do not include this change: ask an administrator'
-
 /**
  * Translates a violated foreign key: a record to delete is still in use, or a record to write
  * refers to one that does not exist.
@@ -66,9 +68,6 @@ function toReferenceError(cause: postgres.PostgresError): EyrieError {
     },
   )
 }
-
-/** Tables that callers know under the name of another record. */
-const RECORD_NAMES = new Map([['engine_site', 'engine']])
 
 const toRecordName = ({ table_name = 'record' }: postgres.PostgresError) =>
   (RECORD_NAMES.get(table_name) ?? table_name).replaceAll('_', ' ')

@@ -5,6 +5,7 @@ import type { Principal } from '../../rights/principal.ts'
 
 /** The SQLSTATE `insufficient_privilege`: a row to insert or update violates a policy. */
 const INSUFFICIENT_PRIVILEGE = '42501'
+const DEFAULT_REQUIREMENT = 'its site or its customer as an assignment'
 
 /**
  * The caller may read the record but not change it. Callers of the API receive the
@@ -39,7 +40,6 @@ const REQUIREMENTS: Record<string, string> = {
     'the role admin in its organization, or for the calendar of a site, the site or its customer as an assignment',
   channel: 'its site or its customer as an assignment; the channel alone permits only reading',
 }
-const DEFAULT_REQUIREMENT = 'its site or its customer as an assignment'
 
 /**
  * Returns the error for the caller if row-level security has denied a change. It says what the

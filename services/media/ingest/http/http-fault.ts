@@ -10,6 +10,11 @@ const UNAUTHORIZED_REASONS: Record<HttpStream['credentials'], string> = {
   password: "rejects the user name or password: correct them in the source's address",
   none: "requires authentication: add a user name and password, or a token, to the source's address",
 }
+/**
+ * Media types of manifests. GStreamer must not follow them: `services/media/node-gst/src/addon.cc`
+ * disables the elements.
+ */
+const MANIFEST_TYPE = /mpegurl|dash\+xml|vnd\.ms-sstr/
 
 /**
  * Creates the fault of a stream that could not be opened, with the reason and a remedy for the
@@ -90,12 +95,6 @@ function explainSilence({ type = 'unknown type' }: ResponseHead, limit: string):
 export function createDisconnectFault(cause: GstError, { name }: HttpStream): SourceFault {
   return new SourceFault(`${name} was interrupted: ${cause.message}`, { transient: true, cause })
 }
-
-/**
- * Media types of manifests. GStreamer must not follow them: `services/media/node-gst/src/addon.cc`
- * disables the elements.
- */
-const MANIFEST_TYPE = /mpegurl|dash\+xml|vnd\.ms-sstr/
 
 /**
  * Returns the fault of a server that sends a manifest instead of video; undefined

@@ -12,6 +12,8 @@ import {
 import { isPage, parseResponse, type ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
+const VIDEO_EXCEPT_JPEG = ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join(';')
+
 /** Properties of a stream over HTTP, determined from its response headers and first picture. */
 export interface ProbedStream {
   picture: Picture
@@ -29,8 +31,6 @@ export class HttpRedirect extends Error {
     this.stream = stream
   }
 }
-
-const VIDEO_EXCEPT_JPEG = ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join(';')
 
 /**
  * Launch string of the pipeline. Its appsink `first` receives the first picture. JPEGs pass through

@@ -2,6 +2,14 @@ import type { Message } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ticksToUs } from '../../runtime/stream-time.ts'
 
+/** Media types of web pages and of other responses that are never video. */
+const PAGE_TYPE = /^(text\/(html|xml)|application\/(json|xml|xhtml\+xml))$/
+/**
+ * GStreamer determines the format from this many bytes. With fewer bytes, it neither finds video
+ * nor reports an error.
+ */
+const MIN_VIDEO_BYTES = 4096
+
 /** Status of an HTTP response, and the headers that describe its video. */
 export interface ResponseHead {
   /** HTTP status code; 0 without a response. */
@@ -43,14 +51,6 @@ export function parseResponse(
     anchorUs: Number.isFinite(anchorUs) ? anchorUs : undefined,
   }
 }
-
-/** Media types of web pages and of other responses that are never video. */
-const PAGE_TYPE = /^(text\/(html|xml)|application\/(json|xml|xhtml\+xml))$/
-/**
- * GStreamer determines the format from this many bytes. With fewer bytes, it neither finds video
- * nor reports an error.
- */
-const MIN_VIDEO_BYTES = 4096
 
 /** Whether a successful response cannot be video, such as the web page of a camera. */
 export function isPage({ status, type, length }: ResponseHead): boolean {

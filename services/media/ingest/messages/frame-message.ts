@@ -21,6 +21,14 @@ export interface FrameMessage {
 const MAX_TOPIC_BYTES = 255
 const MAX_HEADER_BYTES = 4 << 20
 const BYTES_PER_PIXEL = { RGB: 3, BGR: 3, GRAY8: 1 } as const
+const START_OF_IMAGE = 0xffd8
+/** Size of a frame header up to and including the width. */
+const FRAME_HEADER_BYTES = 9
+/**
+ * The markers DHT, JPG and DAC, which are in the range of frame headers (SOF0 to SOF15) but
+ * are not frame headers.
+ */
+const NON_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
 
 /**
  * Parses the parts of a ZeroMQ message: topic, header (JSON) and payload. The sender is untrusted.
@@ -79,15 +87,6 @@ function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array
   }
   return aligned
 }
-
-const START_OF_IMAGE = 0xffd8
-/** Size of a frame header up to and including the width. */
-const FRAME_HEADER_BYTES = 9
-/**
- * The markers DHT, JPG and DAC, which are in the range of frame headers (SOF0 to SOF15) but
- * are not frame headers.
- */
-const NON_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
 
 /** Reads the size of a JPEG from its frame header (ITU-T T.81, section B.2.2). */
 function parseJpegSize(data: Uint8Array): { width: number; height: number } {

@@ -25,6 +25,23 @@ import {
 } from './recording-index.ts'
 import { readSegmentMetadata } from './segment-metadata.ts'
 
+/**
+ * Times in the API are rounded to milliseconds. A query from the beginning of a range must not
+ * include the segment before it.
+ */
+const ROUNDING_US = 1000
+/**
+ * The end of a segment is estimated from the duration of its last picture, and capture times are
+ * corrected while a camera's clock is being measured. Both may extend a segment beyond the
+ * beginning of the next one, by less than this.
+ */
+const MAX_OVERLAP_US = 1_000_000
+/** Maximum number of events in a response. */
+const MAX_EVENTS = 10_000
+/** Segments with a shorter gap between them belong to one range. */
+const GAP_US = 2_000_000
+const US_PER_SECOND = 1_000_000
+
 /** Disk space that must remain free: the larger of `bytes` and `percent`. */
 export interface DiskReserve {
   bytes: number
@@ -56,23 +73,6 @@ export const describeFullDisk = ({
 
 /** A segment with the absolute path of its file. */
 type LocatedSegment = SegmentRow & { path: string }
-
-/**
- * Times in the API are rounded to milliseconds. A query from the beginning of a range must not
- * include the segment before it.
- */
-const ROUNDING_US = 1000
-/**
- * The end of a segment is estimated from the duration of its last picture, and capture times are
- * corrected while a camera's clock is being measured. Both may extend a segment beyond the
- * beginning of the next one, by less than this.
- */
-const MAX_OVERLAP_US = 1_000_000
-/** Maximum number of events in a response. */
-const MAX_EVENTS = 10_000
-/** Segments with a shorter gap between them belong to one range. */
-const GAP_US = 2_000_000
-const US_PER_SECOND = 1_000_000
 
 /**
  * Manages the recordings on disk. A recording consists of segments, which are MP4 files of a

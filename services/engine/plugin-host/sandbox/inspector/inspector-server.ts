@@ -40,6 +40,9 @@ interface Target {
 }
 
 const LOOPBACK = '127.0.0.1'
+/** Maximum size of an answer, which is enough for the source of a module with its source map. */
+const MAX_ANSWER_BYTES = 32 * 2 ** 20
+const MESSAGE_LIMITS = new Map<number, number>([[MESSAGE_KIND.answer, MAX_ANSWER_BYTES]])
 
 /**
  * Listens on the loopback interface. `plugin` is the name of the plugin whose processes are
@@ -108,10 +111,6 @@ export async function serveInspector(plugin: string, port: number): Promise<Insp
     },
   }
 }
-
-/** Maximum size of an answer, which is enough for the source of a module with its source map. */
-const MAX_ANSWER_BYTES = 32 * 2 ** 20
-const MESSAGE_LIMITS = new Map<number, number>([[MESSAGE_KIND.answer, MAX_ANSWER_BYTES]])
 
 /** Passes messages between a process and one debugger at a time. */
 function createTarget({ title, entry, socket }: InspectedProcess): Target {

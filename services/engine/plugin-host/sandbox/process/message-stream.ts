@@ -9,6 +9,9 @@
  * call that runs a model.
  */
 export const MESSAGE_KIND = { request: 0, answer: 1, log: 2, call: 3, infer: 4 } as const
+const HEADER_BYTES = 5
+/** Offset of the kind, which follows the length. */
+const KIND_OFFSET = 4
 export type MessageKind = (typeof MESSAGE_KIND)[keyof typeof MESSAGE_KIND]
 
 /** Returns the kind of a message that a process sends. It depends only on these properties. */
@@ -16,10 +19,6 @@ export function findKind({ type, call }: { type: string; call?: { method: string
   if (type === 'call') return call?.method === 'infer' ? MESSAGE_KIND.infer : MESSAGE_KIND.call
   return type === 'log' ? MESSAGE_KIND.log : MESSAGE_KIND.answer
 }
-
-const HEADER_BYTES = 5
-/** Offset of the kind, which follows the length. */
-const KIND_OFFSET = 4
 
 /** Encodes a message. Throws an `Error` if it cannot be encoded as JSON. */
 export function encodeMessage(kind: MessageKind, message: unknown): Buffer {

@@ -12,6 +12,11 @@ import {
 import { defineOperation, type Operation } from '../../api/operation.ts'
 import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
+const STATE_CONDITIONS = {
+  open: isNull(systemAlert.ended_at),
+  closed: isNotNull(systemAlert.ended_at),
+}
+
 /** API operations on system alerts, and on the settings that decide how they are reported. */
 export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
   defineOperation(
@@ -64,11 +69,6 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
     await updateSystemAlertSettings(tx, input, secrets)
   }),
 ]
-
-const STATE_CONDITIONS = {
-  open: isNull(systemAlert.ended_at),
-  closed: isNotNull(systemAlert.ended_at),
-}
 
 const selectAlerts = (tx: Transaction) =>
   tx

@@ -14,6 +14,9 @@ import { serveFeedEvents } from '../../feed/feed-events.ts'
 import { serveFeedWebSocket } from '../../feed/feed-web-socket.ts'
 import { followFeed, toEndEvent } from '../../feed/follow-feed.ts'
 
+/** A position that no message has. The feed then starts with `reset`. */
+const UNKNOWN_POSITION = -1
+
 const route = feedRoutes.stream
 
 export interface FeedOperationsOptions {
@@ -54,9 +57,6 @@ async function identifyAgain(context: Context, identify: IdentifyCaller): Promis
   if (!caller) throw new EyrieError('auth', 'sign in again')
   return caller
 }
-
-/** A position that no message has. The feed then starts with `reset`. */
-const UNKNOWN_POSITION = -1
 
 /**
  * Returns the position of the message with an id. Another server may have assigned the id

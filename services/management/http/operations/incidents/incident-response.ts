@@ -5,6 +5,13 @@ import type { Transaction } from '../../../db/database.ts'
 import { channel, incident, notification, source } from '../../../db/schema/index.ts'
 import { formatTextArray } from '../../../db/text-array.ts'
 
+const UNRESOLVED = sql`${incident.ended_at} is null and ${incident.resolved_at} is null`
+/** Time before the first and after the last notification that the clip of an incident shows. */
+const CLIP_BEFORE_MS = 5_000
+const CLIP_AFTER_MS = 10_000
+/** The media service exports no longer clips. */
+const MAX_CLIP_MS = 4 * 3_600_000
+
 /** Returns a page of the incidents that meet a condition, newest first, as the API shows them. */
 export async function readIncidents(
   tx: Transaction,
@@ -24,8 +31,6 @@ export async function readIncidents(
   const otherIllustrations = await findOtherIllustrations(tx, rows)
   return rows.map(row => toIncident({ ...row, ...otherIllustrations.get(row.incident_id) }))
 }
-
-const UNRESOLVED = sql`${incident.ended_at} is null and ${incident.resolved_at} is null`
 
 /** The SQL conditions for the states of incidents. `findState` applies the same rules to a row. */
 export const STATE_CONDITIONS: Record<IncidentState, SQL> = {
@@ -111,12 +116,6 @@ function toImageUrl({
   if (picture === null || notificationUuid === null) return ''
   return `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id: channelId, notification_uuid: notificationUuid })}`
 }
-
-/** Time before the first and after the last notification that the clip of an incident shows. */
-const CLIP_BEFORE_MS = 5_000
-const CLIP_AFTER_MS = 10_000
-/** The media service exports no longer clips. */
-const MAX_CLIP_MS = 4 * 3_600_000
 
 /**
  * Returns the path of the recording of an incident, or an empty text if management cannot read it.

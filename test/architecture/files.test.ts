@@ -8,6 +8,8 @@ import { projectFiles, read, root } from './sources.ts'
 
 const MAX_LINES = 400
 const MAX_BYTES = 1 << 20
+/** The width of code in `biome.json`. The formatter does not wrap comments. */
+const MAX_COLUMNS = 100
 
 const files = projectFiles()
 const sources = files.filter(file => /\.(ts|tsx|cc|h|py|sh)$/.test(file) && !/generated/.test(file))
@@ -18,6 +20,13 @@ describe('source files', () => {
     expect(long).toEqual([])
   })
 
+  it(`wrap comments at ${MAX_COLUMNS} columns`, () => {
+    const long = sources
+      .filter(file => /\.tsx?$/.test(file))
+      .flatMap(file => findLongComments(read(file)).map(line => `${file}:${line}`))
+    expect(long).toEqual([])
+  })
+
   it('are named after what they contain', () => {
     const vague = sources.filter(file =>
       /(^|[-_.])(utils?|helpers?|managers?|misc|common)([-_.]|$)/i.test(basename(file)),
@@ -25,6 +34,15 @@ describe('source files', () => {
     expect(vague).toEqual([])
   })
 })
+
+/** Returns the numbers of lines that are comments and too long although they could be wrapped. */
+function findLongComments(source: string): number[] {
+  return source.split('\n').flatMap((line, index) => {
+    const isLong = line.length > MAX_COLUMNS && /^\s*(\/\/|\/\*|\*) (?!biome-ignore)/.test(line)
+    const isWrappable = /\s\S+\s+\S+\s/.test(line.slice(0, MAX_COLUMNS))
+    return isLong && isWrappable ? [index + 1] : []
+  })
+}
 
 describe('files of the repository', () => {
   it('are smaller than a mebibyte, except models', () => {

@@ -71,10 +71,10 @@ describe('state change', () => {
   it('rejects if the error occurs after the first steps', async () => {
     const file = join(createTemporaryFolder(), 'no.mp4')
     writeFileSync(file, 'this is no video')
-    const { pipeline } = launch(`filesrc location=${file} ! qtdemux ! fakesink`)
+    const { pipeline } = launch(`filesrc location=${file} ! qtdemux name=demux ! fakesink`)
     await expect(pipeline.setState('paused')).rejects.toMatchObject({
       name: 'GstError',
-      source: 'qtdemux0',
+      source: 'demux',
     })
   })
 

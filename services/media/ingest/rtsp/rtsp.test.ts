@@ -13,6 +13,7 @@ import {
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
 
+const RESTARTS = process.env.EYRIE_LONG === '1' ? 20 : 5
 const MAX_BACKOFF_MS = 30_000
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const camera = (address: AddressObject) =>
@@ -35,14 +36,14 @@ describe('RTSP camera', () => {
     expect((await fetch(`${media.url}/streams/1/snapshot.jpg`)).status).toBe(200)
   })
 
-  it('reconnects after each of twenty restarts, with increasing stream time', async () => {
+  it('reconnects after each of many restarts, with increasing stream time', async () => {
     const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
     const control = await media.connectControl()
     let { url, port, kill } = await startRtspCamera()
     await control.apply(camera({ url, transport: 'tcp' }))
     await control.waitForNextMessage('frame')
-    for (let time = 1; time <= 20; time++) {
+    for (let time = 1; time <= RESTARTS; time++) {
       await kill()
       const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
       expect(reason).toContain(`rtsp://127.0.0.1:${port}/camera`)
@@ -58,7 +59,7 @@ describe('RTSP camera', () => {
       expect(frame.pts).toBeGreaterThan(frames[i - 1]!.pts)
       expect(frame.time).toBeGreaterThan(frames[i - 1]!.time)
     }
-    expect(frames.filter(({ discontinuity }) => discontinuity)).toHaveLength(21)
+    expect(frames.filter(({ discontinuity }) => discontinuity)).toHaveLength(RESTARTS + 1)
   }, 180_000)
 
   it('is shown again to connected viewers after an interruption', async () => {

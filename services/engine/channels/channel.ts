@@ -11,10 +11,11 @@ import type { ChannelPlan } from '../plan/plan.ts'
 import { deriveChannelState, type StateReport } from './channel-state.ts'
 import { type Analysis, ElementChain, type ShadowRequest } from './element-chain.ts'
 import { ExtraViews } from './extra-views.ts'
+import { FrameProgress } from './frame-progress.ts'
 import { type DropCause, FrameStatistics } from './frame-statistics.ts'
 import { FrameTraces } from './frame-traces.ts'
 import { ResultPublisher, type ResultPublisherOptions } from './result-publisher.ts'
-import type { StagePlan } from './stage-plan.ts'
+import type { PlannedElements } from './stage-plan.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 /** Options of a channel, which runs a pipeline on one source. The plan names both by their ids. */
@@ -31,14 +32,6 @@ export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'>
   sourceStatus(): SourceStatus | undefined
   /** Called when `state` may have changed. */
   onChange(): void
-}
-
-/** The elements of a pipeline before they are opened, and how a channel runs them. */
-export interface PlannedElements {
-  /** The elements of the pipeline, in order. */
-  stages: readonly StagePlan[]
-  /** Maximum number of frames that are analysed at the same time. */
-  window: number
 }
 
 /** Opened elements, and the feed with the frames that they analyse. */
@@ -88,17 +81,7 @@ export class Channel {
 
   /** Identifies the views of the current feed. */
   #viewKeys = ''
-
-  /**
-   * Number of the last frame that was admitted or skipped; undefined before the
-   * first frame of a feed.
-   */
-  #lastHandled: number | undefined
-  /** Number of the newest frame, and its time of arrival in ms of the monotonic clock. */
-  #newest = 0
-  #newestArrivedAt = 0
-  /** Numbers of the admitted frames that have not been published yet. */
-  #inFlight = new Set<number>()
+  readonly #progress = new FrameProgress()
 
   #hasAnalysed = false
   #isStopped = false
@@ -146,7 +129,8 @@ export class Channel {
 
   /** Whether frames are waiting or in flight. */
   get isBusy(): boolean {
-    return this.#hasWaitingFrames() || this.#inFlight.size > 0
+    const hasWaitingFrames = this.#progress.isBehind(this.#feed?.newest ?? 0)
+    return hasWaitingFrames || this.#progress.inFlightCount > 0
   }
 
   /** The state of the channel, such as `running` or `failed`, with a reason if one is known. */
@@ -190,7 +174,8 @@ export class Channel {
     const successor = this.#successor
     const feed = successor?.feed
     if (!feed) return
-    const hasPictures = this.#lastHandled === undefined || feed.hasFramesAfter(this.#lastHandled)
+    const { lastHandled } = this.#progress
+    const hasPictures = lastHandled === undefined || feed.hasFramesAfter(lastHandled)
     const hasNoFurtherPictures =
       this.#options.sourceStatus()?.state === 'ended' || feed.failure !== undefined
     if (hasPictures || hasNoFurtherPictures) this.#continueWith(successor)
@@ -263,10 +248,6 @@ export class Channel {
     this.#feed?.close()
   }
 
-  #hasWaitingFrames(): boolean {
-    return this.#lastHandled !== undefined && (this.#feed?.newest ?? 0) > this.#lastHandled
-  }
-
   /** Must be called when an element has opened or failed, or when its view has changed. */
   updateFeed(): void {
     if (this.#isStopped) return
@@ -285,7 +266,7 @@ export class Channel {
     this.#elements.feed = this.#openFeed(views)
     this.updateSinkViews()
     previousFeed?.close()
-    this.#resetPosition()
+    this.#progress.restart()
   }
 
   /** Opens a feed for the current elements or the new ones. */
@@ -296,7 +277,7 @@ export class Channel {
         this.#admitFrames()
       },
       onRestart: () => {
-        if (feed === this.#feed) this.#resetPosition()
+        if (feed === this.#feed) this.#progress.restart()
       },
       onChange: () => {
         this.#continueIfReady()
@@ -307,16 +288,6 @@ export class Channel {
   }
 
   /**
-   * Starts anew at the next frame. Frame numbers may restart at 1, so the numbers of earlier
-   * frames are meaningless.
-   */
-  #resetPosition(): void {
-    this.#lastHandled = undefined
-    this.#newest = 0
-    this.#inFlight = new Set()
-  }
-
-  /**
    * Admits as many frames as fit into the window, and releases the frames that have been
    * published or skipped.
    */
@@ -324,34 +295,29 @@ export class Channel {
     const feed = this.#feed
     if (this.#isStopped || !feed || feed.newest === 0) return
 
+    const progress = this.#progress
     const { newest } = feed
-    if (newest > this.#newest) {
-      this.#newest = newest
-      this.#newestArrivedAt = performance.now()
-    }
-
     const analysesEveryFrame = this.#options.pacing === 'all'
-    this.#lastHandled ??= analysesEveryFrame ? feed.consumed : newest - 1
+    progress.recordArrival(newest)
+    progress.beginAfter(analysesEveryFrame ? feed.consumed : newest - 1)
+
     if (!this.#chain.isReady) this.#skipTo(newest, 'failed')
-    while (this.#lastHandled < newest && this.#inFlight.size < this.#elements.window) {
+    while (progress.isBehind(newest) && progress.inFlightCount < this.#elements.window) {
       if (!analysesEveryFrame) this.#skipTo(newest - 1, 'overload')
-      this.#lastHandled += 1
-      this.#admit(feed, this.#lastHandled)
+      this.#admit(feed, progress.advance())
     }
 
-    const oldestNeeded = Math.min(this.#lastHandled + 1, ...this.#inFlight)
-    feed.consume(oldestNeeded - 1)
+    const { lastReleased } = progress
+    feed.consume(lastReleased)
     // With pacing `all`, frames are written only when all feeds have consumed the previous ones.
-    this.#successor?.feed?.consume(oldestNeeded - 1)
+    this.#successor?.feed?.consume(lastReleased)
     this.#continueIfReady()
   }
 
   /** Drops all frames up to frame `n` that have not been handled yet. */
   #skipTo(n: number, cause: DropCause): void {
-    const frameCount = n - this.#lastHandled!
-    if (frameCount <= 0) return
-    this.#lastHandled = n
-    this.statistics.recordDropped(frameCount, cause)
+    const skippedCount = this.#progress.skipTo(n)
+    if (skippedCount > 0) this.statistics.recordDropped(skippedCount, cause)
   }
 
   /** Starts the analysis of frame `n`. */
@@ -367,13 +333,11 @@ export class Channel {
     const discontinuity = stamp.discontinuity || wasInterrupted || upstream?.discontinuity === true
     const admitted = { ...stamp, time: upstream?.time ?? stamp.time, discontinuity }
 
-    const trace = this.#traces.start(n, this.#newestArrivedAt)
-    // A new feed has another set, so that its frames are not confused with the frames of this feed.
-    const inFlight = this.#inFlight
-    inFlight.add(n)
+    const trace = this.#traces.start(n, this.#progress.newestArrivedAt)
+    const endFlight = this.#progress.startFlight(n)
     void this.#analyse(admitted, upstream, trace).then(failure => {
       trace?.end(failure)
-      inFlight.delete(n)
+      endFlight()
       this.#admitFrames()
       // The state becomes `stopped` after the last frame of a file.
       if (!this.isBusy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
@@ -388,7 +352,7 @@ export class Channel {
     upstream: UpstreamResult | undefined,
     trace: Span | undefined,
   ): Promise<'stopped' | 'overwritten' | 'failed' | undefined> {
-    const arrivedAt = this.#newestArrivedAt
+    const arrivedAt = this.#progress.newestArrivedAt
     const turn = this.#publishQueue.enqueue()
     const analysis = await this.#chain.process(stamp, upstream, trace)
     await turn.ready
@@ -400,16 +364,16 @@ export class Channel {
       return analysis
     }
 
-    const latency = performance.now() - arrivedAt
+    const latencyMs = performance.now() - arrivedAt
     const span = trace?.child('publish')
-    const isPublished = this.#publish(stamp, analysis, latency)
+    const isPublished = this.#publish(stamp, analysis, latencyMs)
     span?.end()
     if (!isPublished) {
       this.statistics.recordDropped(1, 'failed')
       return 'failed'
     }
 
-    this.statistics.recordAnalysed(latency)
+    this.statistics.recordAnalysed(latencyMs)
     if (!this.#hasAnalysed) {
       this.#hasAnalysed = true
       this.#options.onChange()
@@ -421,10 +385,11 @@ export class Channel {
    * Publishes the results of a frame. Returns false if attributes that an element added
    * cannot be encoded as JSON.
    */
-  #publish(stamp: FrameStamp, analysis: Analysis, latency: number): boolean {
+  #publish(stamp: FrameStamp, analysis: Analysis, latencyMs: number): boolean {
     const { media, log } = this.#options
     try {
-      this.#publisher.publish(stamp, media.server?.epoch ?? null, analysis, latency)
+      const epoch = media.server?.epoch ?? null
+      this.#publisher.publish({ stamp, epoch, analysis, latencyMs })
       return true
     } catch (error) {
       log.error({ err: error, n: stamp.n }, 'failed to publish frame')

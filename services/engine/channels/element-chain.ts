@@ -248,17 +248,16 @@ function mergeCounters(
   if (!added) return counters
   const merged = { ...counters }
   for (const [name, counter] of Object.entries(added)) {
-    const ownName = findOwnName(merged, name, element, counter)
+    const ownName = findOwnName(merged, { name, element, counter })
     merged[ownName] = { ...merged[ownName], ...counter }
   }
   return merged
 }
 
+/** Returns the name under which the counter of an element is added to `counters`. */
 function findOwnName(
   counters: Readonly<Counters>,
-  name: string,
-  element: string,
-  counter: Counter,
+  { name, element, counter }: { name: string; element: string; counter: Counter },
 ): string {
   const isTaken = (candidate: string) =>
     Object.keys(counter).some(key => Object.hasOwn(counters[candidate] ?? {}, key))

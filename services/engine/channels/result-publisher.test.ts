@@ -29,7 +29,12 @@ it('clips boxes to the picture for the output and for sinks', () => {
     { ...person, bbox: over },
   ]
   const events = [{ type: 'zone-enter', bbox: over }, { type: 'alone' }]
-  resultPublisher.publish(stamp, 1, { objects, counters: {}, events }, 5)
+  resultPublisher.publish({
+    stamp,
+    epoch: 1,
+    analysis: { objects, counters: {}, events },
+    latencyMs: 5,
+  })
 
   const shown = { objects: [objects[0], { ...person, bbox: within }] }
   expect(published.map(({ kind, data }) => [kind, data])).toEqual([

@@ -7,6 +7,15 @@ import type { ChannelPlan } from '../plan/plan.ts'
 import type { Sink } from '../sinks/sink.ts'
 import type { Analysis } from './element-chain.ts'
 
+/** The results of a channel for one frame. */
+export interface FrameResults {
+  stamp: FrameStamp
+  /** Changes when the stream time `pts` starts anew; null if it is unknown. */
+  epoch: number | null
+  analysis: Analysis
+  latencyMs: number
+}
+
 /** The channel whose results are published, and where they are sent. */
 export interface ResultPublisherOptions {
   plan: ChannelPlan
@@ -31,10 +40,10 @@ export class ResultPublisher {
 
   /**
    * Publishes the results of a frame. Events and changed counters precede the frame, so that a
-   * client knows them when it receives the frame. `epoch` changes when the stream time `pts` starts
-   * anew; `latency` is in ms. Throws if attributes that an element added cannot be encoded as JSON.
+   * client knows them when it receives the frame. Throws if attributes that an element added cannot
+   * be encoded as JSON.
    */
-  publish(stamp: FrameStamp, epoch: number | null, analysis: Analysis, latency: number): void {
+  publish({ stamp, epoch, analysis, latencyMs }: FrameResults): void {
     const { plan, publisher, sinks, findRing } = this.#options
     const { n, pts, discontinuity, width, height } = stamp
     const time = formatMicroseconds(stamp.time)
@@ -48,7 +57,8 @@ export class ResultPublisher {
     for (const event of events) publisher.publish({ ...origin, kind: 'event', data: event })
     const changedCounters = this.#selectChanged(counters)
     if (changedCounters) publisher.publish({ ...origin, kind: 'count', data: changedCounters })
-    publisher.publish({ ...origin, kind: 'frame', data: { n, objects, counters, latency } })
+    const frame = { n, objects, counters, latency: latencyMs }
+    publisher.publish({ ...origin, kind: 'frame', data: frame })
 
     for (const sink of sinks()) {
       sink.write(

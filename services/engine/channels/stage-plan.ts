@@ -38,6 +38,14 @@ export interface StagePlan {
   development?: DevelopedElement | undefined
 }
 
+/** The elements of a pipeline before they are opened, and how a channel runs them. */
+export interface PlannedElements {
+  /** The elements of the pipeline, in order. */
+  stages: readonly StagePlan[]
+  /** Maximum number of frames that are analysed at the same time. */
+  window: number
+}
+
 export interface DevelopedElement {
   /** Name and version of the plugin. */
   version: string

@@ -1,0 +1,81 @@
+/**
+ * How far a channel has come in the numbered frames of its feed. The channel handles each frame
+ * once, in order: it admits the frame to the analysis or skips it. An admitted frame is in flight
+ * until its results are published.
+ */
+export class FrameProgress {
+  /** Number of the last handled frame; undefined before the first frame of a feed. */
+  #lastHandled: number | undefined
+  #newest = 0
+  #newestArrivedAt = 0
+  /** Numbers of the frames in flight. */
+  #inFlight = new Set<number>()
+
+  /** Number of the last frame that was admitted or skipped; undefined if there is none. */
+  get lastHandled(): number | undefined {
+    return this.#lastHandled
+  }
+
+  /** When the newest frame arrived, in ms of the monotonic clock. */
+  get newestArrivedAt(): number {
+    return this.#newestArrivedAt
+  }
+
+  get inFlightCount(): number {
+    return this.#inFlight.size
+  }
+
+  /** Number of the last frame up to which no frame is needed any more. */
+  get lastReleased(): number {
+    return Math.min((this.#lastHandled ?? 0) + 1, ...this.#inFlight) - 1
+  }
+
+  /** Whether frames up to `newest` have not been handled yet. */
+  isBehind(newest: number): boolean {
+    return this.#lastHandled !== undefined && newest > this.#lastHandled
+  }
+
+  /** Records the time of arrival of frame `n`, unless it has been recorded already. */
+  recordArrival(n: number): void {
+    if (n <= this.#newest) return
+    this.#newest = n
+    this.#newestArrivedAt = performance.now()
+  }
+
+  /** Begins with the frame after `n`, unless a frame of the feed has been handled already. */
+  beginAfter(n: number): void {
+    this.#lastHandled ??= n
+  }
+
+  /** Skips the frames up to `n`. Returns the number of skipped frames. */
+  skipTo(n: number): number {
+    if (this.#lastHandled === undefined || n <= this.#lastHandled) return 0
+    const skippedCount = n - this.#lastHandled
+    this.#lastHandled = n
+    return skippedCount
+  }
+
+  /** Marks the next frame as handled. Returns its number. */
+  advance(): number {
+    this.#lastHandled = (this.#lastHandled ?? 0) + 1
+    return this.#lastHandled
+  }
+
+  /** Marks frame `n` as in flight, until the returned function is called. */
+  startFlight(n: number): () => void {
+    // After a restart there is another set: its frames may have the same numbers.
+    const inFlight = this.#inFlight
+    inFlight.add(n)
+    return () => inFlight.delete(n)
+  }
+
+  /**
+   * Starts anew at the next frame. Frame numbers may restart at 1, so the numbers of earlier
+   * frames are meaningless.
+   */
+  restart(): void {
+    this.#lastHandled = undefined
+    this.#newest = 0
+    this.#inFlight = new Set()
+  }
+}

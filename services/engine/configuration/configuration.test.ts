@@ -133,7 +133,7 @@ describe('configuration', () => {
 
     test('are never reused, even after deletion and restart', async () => {
       const first = await fresh.configuration.sources.create(createCameraSource())
-      await fresh.configuration.sources.remove(first.value.id, false)
+      await fresh.configuration.sources.remove(first.value.id, { force: false })
       await fresh.restart()
       expect(
         (await fresh.configuration.sources.create(createCameraSource())).value.id,
@@ -147,10 +147,13 @@ describe('configuration', () => {
         createLineCrossingPipeline([a.value.id, b.value.id]),
       )
       const before = fresh.configuration.channels()
-      await fresh.configuration.disconnect(pipeline.value.id, 'sources', [a.value.id])
+      await fresh.configuration.disconnect(pipeline.value.id, {
+        kind: 'sources',
+        ids: [a.value.id],
+      })
       expect(fresh.configuration.channels()).toEqual([before[1]])
       await fresh.restart()
-      await fresh.configuration.connect(pipeline.value.id, 'sources', [a.value.id])
+      await fresh.configuration.connect(pipeline.value.id, { kind: 'sources', ids: [a.value.id] })
       expect(fresh.configuration.channels()).toEqual(before)
     })
   })
@@ -158,9 +161,9 @@ describe('configuration', () => {
   describe('concurrent edits of one resource', () => {
     test('are rejected with an outdated entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
-      await fresh.configuration.sources.modify(value.id, { rate: 5 }, etag)
+      await fresh.configuration.sources.modify(value.id, { rate: 5 }, { ifMatch: etag })
       await expect(
-        fresh.configuration.sources.modify(value.id, { rate: 7 }, etag),
+        fresh.configuration.sources.modify(value.id, { rate: 7 }, { ifMatch: etag }),
       ).rejects.toMatchObject({
         code: 'precondition',
         message: expect.stringMatching(/its ETag is now ".+": read it again$/),
@@ -171,7 +174,7 @@ describe('configuration', () => {
     test('are accepted exactly once with the same entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
       const edits = [1, 2, 3, 4, 5].map(rate =>
-        fresh.configuration.sources.modify(value.id, { rate }, etag),
+        fresh.configuration.sources.modify(value.id, { rate }, { ifMatch: etag }),
       )
       const results = await Promise.allSettled(edits)
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

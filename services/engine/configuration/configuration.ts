@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type {
   Configuration as ConfigurationBody,
   Deployment,
-  Override,
   Pacing,
   Pipeline,
   PipelineInput,
@@ -24,12 +23,12 @@ import { createConfigurationStore } from './configuration-store.ts'
 import { applyDeployment, type RecordingPolicy } from './deployment.ts'
 import { assertIfMatch, computeEtag, type WithEtag } from './etag.ts'
 import {
-  type Connectable,
+  type Connections,
   connectToPipeline,
   disconnectFromPipeline,
 } from './pipeline-connections.ts'
 import { createPipelineDefinition } from './pipeline-definition.ts'
-import { createResources, type Edit, type Resources } from './resources.ts'
+import { createResources, type Edit, type EditOptions, type Resources } from './resources.ts'
 import { assignChannelIds, listConnectedChannels, toPlan } from './runtime-plan.ts'
 import { createSinkDefinition } from './sink-definition.ts'
 import { createSourceDefinition } from './source-definition.ts'
@@ -48,20 +47,17 @@ export interface Configuration {
   sources: Resources<Source, SourceInput>
   sinks: Resources<Sink, SinkInput>
   pipelines: Resources<Pipeline, PipelineInput>
-  /** Adds sources or sinks (`kind`) to a pipeline. */
+  /** Adds sources or sinks to a pipeline. */
   connect(
     pipeline: number,
-    kind: Connectable,
-    ids: number[],
-    ifMatch?: string,
-    override?: Override,
+    connections: Connections,
+    options?: EditOptions,
   ): Promise<WithEtag<Pipeline>>
-  /** Removes sources or sinks (`kind`) from a pipeline. */
+  /** Removes sources or sinks from a pipeline. */
   disconnect(
     pipeline: number,
-    kind: Connectable,
-    ids: number[],
-    ifMatch?: string,
+    connections: Connections,
+    options?: EditOptions,
   ): Promise<WithEtag<Pipeline>>
   /**
    * Runs `change` while no edit runs, then applies the configuration again. For changes outside
@@ -102,12 +98,9 @@ export interface ConfigurationDependencies {
   log: Log
 }
 
-export interface DeployOptions {
-  /** The `If-Match` header, see `assertIfMatch`. */
-  ifMatch?: string | undefined
-  override?: Override | undefined
+export interface DeployOptions extends EditOptions {
   /** Defaults to `replace`. */
-  recordingPolicy?: RecordingPolicy
+  recordingPolicy?: RecordingPolicy | undefined
 }
 
 /** The part of the configuration that depends on plugins. */
@@ -141,9 +134,9 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
   }
 
   /** Runs one edit. An edit that changes nothing is not committed. */
-  const edit: Edit = (change, override) =>
+  const edit: Edit = (toNext, override) =>
     mutex.runExclusive(async () => {
-      const next = assignChannelIds(await change(state))
+      const next = assignChannelIds(await toNext(state))
       if (isDeepStrictEqual(next, state)) return state
       if (override !== 'capacity') checkCapacity(toPlan(state, pacing), toPlan(next, pacing))
       await commit(next)
@@ -179,20 +172,25 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     deploy: async (deployment, { ifMatch, override, recordingPolicy } = {}) => {
       const deployed = await edit(current => {
         assertIfMatch(ifMatch, toBody(current).etag)
-        return applyDeployment(current, deployment, roots, catalog, recordingPolicy)
+        return applyDeployment(current, deployment, { roots, catalog, recordingPolicy })
       }, override)
       return toBody(deployed)
     },
     sources,
     sinks,
     pipelines,
-    connect: (id, kind, ids, ifMatch, override) => {
-      const addConnections = (pipeline: Pipeline, current: ConfigurationState) =>
-        connectToPipeline(current, pipeline, kind, ids)
-      return pipelines.change(id, ifMatch, addConnections, override)
-    },
-    disconnect: (id, kind, ids, ifMatch) =>
-      pipelines.change(id, ifMatch, pipeline => disconnectFromPipeline(pipeline, kind, ids)),
+    connect: (id, connections, options) =>
+      pipelines.updateStored(
+        id,
+        (pipeline, current) => connectToPipeline(current, pipeline, connections),
+        options,
+      ),
+    disconnect: (id, connections, options) =>
+      pipelines.updateStored(
+        id,
+        pipeline => disconnectFromPipeline(pipeline, connections),
+        options,
+      ),
     runExclusive: change =>
       mutex.runExclusive(async () => {
         const pipelines = await change(state)

@@ -23,6 +23,13 @@ import { checkElements } from './pipeline-definition.ts'
  */
 export type RecordingPolicy = 'replace' | 'keep'
 
+export interface DeploymentContext {
+  roots: Roots
+  catalog: Catalog
+  /** Defaults to `replace`. */
+  recordingPolicy?: RecordingPolicy | undefined
+}
+
 /**
  * Replaces the whole configuration by a deployment: a list of objects, each with the sources, sinks
  * and elements of one pipeline. Sources, sinks and pipelines that equal stored ones keep their ids,
@@ -35,9 +42,7 @@ export type RecordingPolicy = 'replace' | 'keep'
 export async function applyDeployment(
   state: ConfigurationState,
   deployment: Deployment,
-  roots: Roots,
-  catalog: Catalog,
-  recordingPolicy: RecordingPolicy = 'replace',
+  { roots, catalog, recordingPolicy = 'replace' }: DeploymentContext,
 ): Promise<ConfigurationState> {
   await checkDeployment(deployment, roots, catalog)
   const sources = createSourceAssigner(state, recordingPolicy)
@@ -88,27 +93,20 @@ async function checkDeployment(
   for (const [index, { sources, sinks, elements }] of deployment.entries()) {
     const isSourcePosition = (position: number) => position < sources.length
 
-    for (const [position, { type, address }] of sources.entries()) {
-      await checkSourceAddress(
-        type,
-        address,
-        toJsonPointer([index, 'sources', position, 'address']),
-        roots,
-      )
+    for (const [position, source] of sources.entries()) {
+      const pointer = toJsonPointer([index, 'sources', position, 'address'])
+      await checkSourceAddress(source, pointer, roots)
     }
 
-    for (const [position, { type, address, filter }] of sinks.entries()) {
-      await checkSinkAddress(
-        type,
-        address,
-        toJsonPointer([index, 'sinks', position, 'address']),
-        roots,
-      )
-      const invalidIndex = filter.findIndex(sourcePosition => !isSourcePosition(sourcePosition))
+    for (const [position, sink] of sinks.entries()) {
+      const pointer = toJsonPointer([index, 'sinks', position, 'address'])
+      await checkSinkAddress(sink, pointer, roots)
+
+      const invalidIndex = sink.filter.findIndex(source => !isSourcePosition(source))
       if (invalidIndex >= 0) {
         throw syntaxError(
           toJsonPointer([index, 'sinks', position, 'filter', invalidIndex]),
-          `source position ${filter[invalidIndex]} does not exist: the object has ${sources.length} sources`,
+          `source position ${sink.filter[invalidIndex]} does not exist: the object has ${sources.length} sources`,
         )
       }
     }

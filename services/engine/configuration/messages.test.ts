@@ -137,7 +137,7 @@ describe('feedback loop of pipelines', () => {
       ...createLineCrossingPipeline([fromA]),
       sinks: [toB],
     })
-    const connected = opened.configuration.connect(value.id, 'sinks', [toA])
+    const connected = opened.configuration.connect(value.id, { kind: 'sinks', ids: [toA] })
     await expect(connected).rejects.toMatchObject(refusal('/sinks'))
     expect(pipelines.get(value.id).value.sinks).toEqual([toB])
   })
@@ -148,10 +148,10 @@ describe('feedback loop of pipelines', () => {
     await pipelines.create({ ...createLineCrossingPipeline([fromA]), sinks: [toB] })
     const third = await pipelines.create(createLineCrossingPipeline([fromB]))
     await expect(
-      opened.configuration.connect(third.value.id, 'sinks', [toA]),
+      opened.configuration.connect(third.value.id, { kind: 'sinks', ids: [toA] }),
     ).rejects.toMatchObject(refusal('/sinks'))
     await opened.configuration.sinks.create(sending('c'))
-    await opened.configuration.connect(third.value.id, 'sinks', [3])
+    await opened.configuration.connect(third.value.id, { kind: 'sinks', ids: [3] })
     await expect(sinks.update(3, sending('a'))).rejects.toMatchObject(refusal('/address'))
     await expect(sources.update(fromA, reading('c'))).rejects.toMatchObject(refusal('/address'))
   })

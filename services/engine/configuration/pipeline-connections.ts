@@ -4,6 +4,12 @@ import type { ConfigurationState } from './configuration-state.ts'
 /** The resources that can be connected to a pipeline. */
 export type Connectable = 'sources' | 'sinks'
 
+/** Sources or sinks to connect to a pipeline, or to disconnect. */
+export interface Connections {
+  kind: Connectable
+  ids: number[]
+}
+
 /**
  * Adds sources or sinks to a pipeline. Throws `EyrieError` (`id`) if any is unknown
  * or already connected.
@@ -11,23 +17,22 @@ export type Connectable = 'sources' | 'sinks'
 export function connectToPipeline(
   state: ConfigurationState,
   pipeline: Pipeline,
-  kind: Connectable,
-  ids: number[],
+  { kind, ids }: Connections,
 ): Pipeline {
   const existing = new Set(state[kind].map(({ id }) => id))
   const invalid = ids.filter(id => !existing.has(id) || pipeline[kind].includes(id))
-  assertNoInvalidIds(invalid, pipeline, kind, 'do not exist or are already connected')
+  if (invalid.length > 0) {
+    throw createIdError(pipeline, { kind, ids: invalid }, 'do not exist or are already connected')
+  }
   return { ...pipeline, [kind]: [...pipeline[kind], ...ids] }
 }
 
 /** Removes sources or sinks from a pipeline. Throws `EyrieError` (`id`) if any is not connected. */
-export function disconnectFromPipeline(
-  pipeline: Pipeline,
-  kind: Connectable,
-  ids: number[],
-): Pipeline {
+export function disconnectFromPipeline(pipeline: Pipeline, { kind, ids }: Connections): Pipeline {
   const invalid = ids.filter(id => !pipeline[kind].includes(id))
-  assertNoInvalidIds(invalid, pipeline, kind, 'do not exist or are not connected')
+  if (invalid.length > 0) {
+    throw createIdError(pipeline, { kind, ids: invalid }, 'do not exist or are not connected')
+  }
   return { ...pipeline, [kind]: pipeline[kind].filter(id => !ids.includes(id)) }
 }
 
@@ -49,20 +54,9 @@ export function assertNotConnected(
   )
 }
 
-function assertNoInvalidIds(
-  invalid: number[],
-  pipeline: Pipeline,
-  kind: Connectable,
-  problem: string,
-): void {
-  if (invalid.length === 0) return
-  const { id } = pipeline
-  throw new EyrieError(
-    'id',
-    `${kind} ${invalid.join(', ')} ${problem}; pipeline ${id} is unchanged`,
-    {
-      status: 400,
-      value: { id: String(id), [kind]: invalid },
-    },
-  )
+function createIdError({ id }: Pipeline, { kind, ids }: Connections, problem: string): EyrieError {
+  return new EyrieError('id', `${kind} ${ids.join(', ')} ${problem}; pipeline ${id} is unchanged`, {
+    status: 400,
+    value: { id: String(id), [kind]: ids },
+  })
 }

@@ -38,17 +38,19 @@ export function createPipelineDefinition(
       assertNoFeedbackLoop(state, () => '/sinks')
       return state
     },
-    remove: (state, id, force) => {
+    assertNotConnected: (state, id) => {
       const { sources, sinks } = state.pipelines.find(pipeline => pipeline.id === id)!
-      if (sources.length + sinks.length > 0 && !force) {
-        throw new EyrieError(
-          'reference',
-          `pipeline ${id} is connected to sources or sinks: disconnect them, or add ?force=true`,
-          { value: { sources, sinks } },
-        )
-      }
-      return { ...state, pipelines: state.pipelines.filter(pipeline => pipeline.id !== id) }
+      if (sources.length + sinks.length === 0) return
+      throw new EyrieError(
+        'reference',
+        `pipeline ${id} is connected to sources or sinks: disconnect them, or add ?force=true`,
+        { value: { sources, sinks } },
+      )
     },
+    remove: (state, id) => ({
+      ...state,
+      pipelines: state.pipelines.filter(pipeline => pipeline.id !== id),
+    }),
     redact: pipeline => pipeline,
   }
 }

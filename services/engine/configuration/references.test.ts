@@ -17,7 +17,9 @@ describe('configuration', () => {
       const pipeline = await fresh.configuration.pipelines.create(
         createLineCrossingPipeline([value.id]),
       )
-      await expect(fresh.configuration.sources.remove(value.id, false)).rejects.toMatchObject({
+      await expect(
+        fresh.configuration.sources.remove(value.id, { force: false }),
+      ).rejects.toMatchObject({
         code: 'reference',
         message: 'source 1 is connected to pipelines 1: disconnect it, or add ?force=true',
         value: { pipelines: [pipeline.value.id] },
@@ -35,7 +37,7 @@ describe('configuration', () => {
         ...createLineCrossingPipeline([1, 2], config),
         sinks: [1, 2],
       })
-      await fresh.configuration.sources.remove(1, true)
+      await fresh.configuration.sources.remove(1, { force: true })
       expect(fresh.configuration.pipelines.get(pipeline.value.id).value).toMatchObject({
         elements: createLineCrossingElements({ '2': lineConfig }),
         sources: [2],
@@ -50,7 +52,7 @@ describe('configuration', () => {
       const { value } = await fresh.configuration.sources.create(createCameraSource())
       const pipeline = await fresh.configuration.pipelines.create(createLineCrossingPipeline([]))
       await expect(
-        fresh.configuration.connect(pipeline.value.id, 'sources', [value.id, 9]),
+        fresh.configuration.connect(pipeline.value.id, { kind: 'sources', ids: [value.id, 9] }),
       ).rejects.toMatchObject({
         code: 'id',
         status: 400,
@@ -65,7 +67,7 @@ describe('configuration', () => {
         createLineCrossingPipeline([value.id]),
       )
       await expect(
-        fresh.configuration.disconnect(pipeline.value.id, 'sources', [value.id, 9]),
+        fresh.configuration.disconnect(pipeline.value.id, { kind: 'sources', ids: [value.id, 9] }),
       ).rejects.toMatchObject({
         value: { sources: [9] },
       })

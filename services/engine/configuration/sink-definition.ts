@@ -16,7 +16,7 @@ export function createSinkDefinition(roots: Roots): ResourceDefinition<Sink, Sin
     list: state => state.sinks,
     replaceList: (state, sinks) => ({ ...state, sinks }),
     toStored: async (input, stored, state) => {
-      await checkSinkAddress(input.type, input.address, '/address', roots)
+      await checkSinkAddress(input, '/address', roots)
       const id = stored?.id ?? state.next.sink
       const others = state.sinks.filter(sink => sink.id !== id)
       assertDistinctSinkTargets([...others, { id, ...input }], () => '/address')
@@ -26,17 +26,15 @@ export function createSinkDefinition(roots: Roots): ResourceDefinition<Sink, Sin
       assertNoFeedbackLoop(state, () => '/address')
       return state
     },
-    remove: (state, id, force) => {
-      if (!force) assertNotConnected(state, 'sinks', id)
-      return {
-        ...state,
-        sinks: state.sinks.filter(sink => sink.id !== id),
-        pipelines: state.pipelines.map(pipeline => ({
-          ...pipeline,
-          sinks: pipeline.sinks.filter(sink => sink !== id),
-        })),
-      }
-    },
+    assertNotConnected: (state, id) => assertNotConnected(state, 'sinks', id),
+    remove: (state, id) => ({
+      ...state,
+      sinks: state.sinks.filter(sink => sink.id !== id),
+      pipelines: state.pipelines.map(pipeline => ({
+        ...pipeline,
+        sinks: pipeline.sinks.filter(sink => sink !== id),
+      })),
+    }),
     redact: hideSecrets,
   }
 }

@@ -22,17 +22,15 @@ export function createSourceDefinition(
     list: state => state.sources,
     replaceList: (state, sources) => ({ ...state, sources }),
     toStored: async (input, stored) => {
-      await checkSourceAddress(input.type, input.address, '/address', roots)
+      await checkSourceAddress(input, '/address', roots)
       return { ...input, address: restoreSecrets(input.address, stored?.address, '/address') }
     },
     afterEdit: (state, id) => {
       assertNoFeedbackLoop(state, () => '/address')
       return clearEnded(state, id)
     },
-    remove: (state, id, force) => {
-      if (!force) assertNotConnected(state, 'sources', id)
-      return removeSource(clearEnded(state, id), id, catalog)
-    },
+    assertNotConnected: (state, id) => assertNotConnected(state, 'sources', id),
+    remove: (state, id) => removeSource(clearEnded(state, id), id, catalog),
     redact: hideSecrets,
   }
 }

@@ -28,16 +28,22 @@ export function createConnectionOperations<Representation>(
   })
   return [
     operation(routes.connectSources, async ({ params, query, body, ifMatch }) =>
-      toReply(await connect(params.id, 'sources', body, ifMatch, query.override)),
+      toReply(
+        await connect(
+          params.id,
+          { kind: 'sources', ids: body },
+          { ifMatch, override: query.override },
+        ),
+      ),
     ),
     operation(routes.disconnectSources, async ({ params, body, ifMatch }) =>
-      toReply(await disconnect(params.id, 'sources', body, ifMatch)),
+      toReply(await disconnect(params.id, { kind: 'sources', ids: body }, { ifMatch })),
     ),
     operation(routes.connectSinks, async ({ params, body, ifMatch }) =>
-      toReply(await connect(params.id, 'sinks', body, ifMatch)),
+      toReply(await connect(params.id, { kind: 'sinks', ids: body }, { ifMatch })),
     ),
     operation(routes.disconnectSinks, async ({ params, body, ifMatch }) =>
-      toReply(await disconnect(params.id, 'sinks', body, ifMatch)),
+      toReply(await disconnect(params.id, { kind: 'sinks', ids: body }, { ifMatch })),
     ),
   ]
 }

@@ -29,7 +29,7 @@ interface ResourceRoutes<Stored, Input> {
 /** The operations on resources that the API offers. */
 export type ServedResources<Stored extends { id: number }, Input> = Omit<
   Resources<Stored, Input>,
-  'change' | 'updateFrom'
+  'updateFrom' | 'updateStored'
 >
 
 /** Creates the operations of the routes of sources, sinks or pipelines. */
@@ -40,20 +40,20 @@ export function createResourceOperations<Stored extends { id: number }, Input>(
   return [
     operation(routes.list, resources.list),
     operation(routes.create, ({ query, body, ifMatch }) =>
-      resources.create(body, ifMatch, query?.override),
+      resources.create(body, { ifMatch, override: query?.override }),
     ),
     operation(routes.get, ({ params }) => resources.get(params.id)),
     operation(routes.update, ({ params, query, body, ifMatch }) => {
       assertSameId(body, params.id)
-      return resources.update(params.id, body, ifMatch, query?.override)
+      return resources.update(params.id, body, { ifMatch, override: query?.override })
     }),
     operation(routes.modify, ({ params, query, body, ifMatch }) => {
       assertSameId(body, params.id)
       const { id: _, ...patch } = body
-      return resources.modify(params.id, patch, ifMatch, query?.override)
+      return resources.modify(params.id, patch, { ifMatch, override: query?.override })
     }),
     operation(routes.remove, async ({ params, query, ifMatch }) => {
-      await resources.remove(params.id, query.force, ifMatch)
+      await resources.remove(params.id, { force: query.force, ifMatch })
       return {}
     }),
   ]

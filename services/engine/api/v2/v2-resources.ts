@@ -131,14 +131,11 @@ function translateResources<
       return { value: value.map(toV2), etag }
     },
     get: id => toTaggedV2(resources.get(id)),
-    create: async (body, ifMatch, override) =>
-      toTaggedV2(await resources.create(toInput(body), ifMatch, override)),
-    update: async (id, body, ifMatch, override) =>
-      toTaggedV2(
-        await resources.updateFrom(id, stored => toInput(body, stored), ifMatch, override),
-      ),
-    modify: async (id, patch, ifMatch, override) =>
-      toTaggedV2(await resources.modify(id, toPatch(patch), ifMatch, override)),
+    create: async (body, options) => toTaggedV2(await resources.create(toInput(body), options)),
+    update: async (id, body, options) =>
+      toTaggedV2(await resources.updateFrom(id, stored => toInput(body, stored), options)),
+    modify: async (id, patch, options) =>
+      toTaggedV2(await resources.modify(id, toPatch(patch), options)),
     remove: resources.remove,
   }
 }

@@ -41,8 +41,7 @@ const CAMERA_EXAMPLES = 'rtsp://host:554/stream, https://host/video.mjpg or /dev
  * Error messages never contain passwords.
  */
 export async function checkSourceAddress(
-  type: SourceType,
-  address: Address,
+  { type, address }: { type: SourceType; address: Address },
   pointer: string,
   roots: Roots,
 ): Promise<void> {
@@ -100,8 +99,7 @@ export function checkCameraAddress(address: Address): void {
 
 /** Throws `EyrieError` (`syntax`) at `pointer` if the address is invalid for this type of sink. */
 export async function checkSinkAddress(
-  type: SinkType,
-  url: string,
+  { type, address: url }: { type: SinkType; address: string },
   pointer: string,
   roots: Roots,
 ): Promise<void> {

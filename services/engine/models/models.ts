@@ -189,7 +189,7 @@ export function createModels({
     }
     await assertRuns(model)
     const now = new Date()
-    const before = summarizeBefore(monitor.health, name, from)
+    const before = summarizeBefore(monitor.health, { name, version: from })
     const entry = { time: now.toISOString(), from, to, client }
     const isWatched = revert && from !== to
     await select(name, entry, isWatched ? { from, to, since: now.getTime(), before } : undefined)
@@ -200,31 +200,33 @@ export function createModels({
   const use: Models['use'] = (name, selection, request) =>
     mutex.runExclusive(() => switchTo(name, selection, request))
 
-  /** Returns why the engine must switch back from the active model; undefined if it need not. */
-  const findReason = (name: string) =>
-    findRevertReason(name, findActive(name), history.findWatch(name), monitor.health)
-
-  async function revert(name: string): Promise<void> {
+  /** Returns the switch that the engine must revert, and why; undefined if there is none. */
+  function findDueRevert(name: string): { watch: ModelWatch; reason: string } | undefined {
     const watch = history.findWatch(name)
-    const reason = findReason(name)
-    if (!watch || reason === undefined) return
-    const { from, to } = watch
+    if (!watch) return undefined
+    const reason = findRevertReason(monitor.health, { name, active: findActive(name), watch })
+    return reason === undefined ? undefined : { watch, reason }
+  }
+
+  async function revertIfDue(name: string): Promise<void> {
+    const due = findDueRevert(name)
+    if (!due) return
+
+    const { watch, reason } = due
+    const reverted = { from: watch.to, to: watch.from }
     try {
-      await select(name, { time: new Date().toISOString(), from: to, to: from, reason })
-      log.warn({ model: name, from: to, to: from, reason }, 'switched back to previous model')
+      await select(name, { time: new Date().toISOString(), ...reverted, reason })
+      log.warn({ model: name, ...reverted, reason }, 'switched back to previous model')
     } catch (error) {
-      log.error(
-        { model: name, from: to, to: from, err: error },
-        'failed to switch back to previous model',
-      )
+      log.error({ model: name, ...reverted, err: error }, 'failed to switch back to previous model')
       await history.endWatch(name)
     }
   }
 
   monitor.onFailure = name => {
-    if (findReason(name) === undefined) return
+    if (!findDueRevert(name)) return
     mutex
-      .runExclusive(() => revert(name))
+      .runExclusive(() => revertIfDue(name))
       .catch(error =>
         log.error({ model: name, err: error }, 'failed to store the switches of a model'),
       )

@@ -16,17 +16,8 @@ import { findIncompatiblePipelines, findUsingPipelines } from './plugin-usage.ts
  * plugins after the change. Pipelines consist of elements, which plugins provide.
  */
 export interface PipelineChecks {
-  /**
-   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change
-   * to `next`. `version` is the version that the change is about. `pipelines` are the configured
-   * pipelines after the change, in the same order; by default, the change does not affect them.
-   */
-  assertRemainValid(
-    configured: ConfiguredPipelines,
-    next: InstalledPlugins,
-    version: string,
-    pipelines?: readonly Pipeline[],
-  ): void
+  /** Throws `EyrieError` (`reference`) if pipelines become invalid by a change. */
+  assertRemainValid(configured: ConfiguredPipelines, change: PluginChange): void
   /**
    * Checks a new version before it is installed. A pipeline may pin the beginning of a version,
    * such as `1.2`. It then runs a new version 1.2.x at once. Throws `EyrieError` if there are such
@@ -45,6 +36,18 @@ export interface PipelineChecks {
   ): void
 }
 
+export interface PluginChange {
+  /** The installed plugins after the change. */
+  next: InstalledPlugins
+  /** The version that is added, replaced or made active. */
+  version: string
+  /**
+   * The configured pipelines after the change, in the same order. By default, the change does not
+   * affect them.
+   */
+  pipelines?: readonly Pipeline[]
+}
+
 export interface PipelineChecksDependencies {
   store: Pick<PluginStore, 'installed' | 'elements'>
   grants: Pick<PluginGrants, 'findMissing'>
@@ -59,16 +62,13 @@ export function createPipelineChecks({
 }: PipelineChecksDependencies): PipelineChecks {
   const assertRemainValid: PipelineChecks['assertRemainValid'] = (
     configured,
-    next,
-    version,
-    pipelines = configured.pipelines,
+    { next, version, pipelines },
   ) => {
-    const incompatible = findIncompatiblePipelines(
-      configured,
-      createCatalogFor(store.elements),
-      createCatalogFor(new ElementIndex(next)),
-      pipelines,
-    )
+    const incompatible = findIncompatiblePipelines(configured, {
+      current: createCatalogFor(store.elements),
+      next: createCatalogFor(new ElementIndex(next)),
+      nextPipelines: pipelines,
+    })
     if (incompatible.length === 0) return
 
     const reasons = incompatible.map(({ reason }) => reason).join('; ')
@@ -92,7 +92,7 @@ export function createPipelineChecks({
           `which asks for more than was granted: ${formatRequested(missing)}. Pin the whole version in them first`,
       )
     }
-    assertRemainValid(configured, next, plugin.version)
+    assertRemainValid(configured, { next, version: plugin.version })
   }
 
   const assertEditsValid: PipelineChecks['assertEditsValid'] = ({ sources }, next, edits = []) => {

@@ -23,17 +23,21 @@ export function findUsingPipelines(
     .map(({ id }) => id)
 }
 
+/** A change of the catalog, which lists the elements and models that pipelines can use. */
+export interface CatalogChange {
+  current: Catalog
+  next: Catalog
+  /** The pipelines after the change, in the same order; undefined if they do not change. */
+  nextPipelines: readonly Pipeline[] | undefined
+}
+
 /**
- * Returns the pipelines that would become invalid if `next` replaced `current`. Both are
- * catalogs, which list the elements and models that pipelines can use. `nextPipelines` are the
- * pipelines after the change, in the same order. A pipeline that is invalid already, for the
- * same reason, is omitted.
+ * Returns the pipelines that would become invalid by a change of the catalog. A pipeline that is
+ * invalid already, for the same reason, is omitted.
  */
 export function findIncompatiblePipelines(
   { pipelines, sources }: ConfiguredPipelines,
-  current: Catalog,
-  next: Catalog,
-  nextPipelines: readonly Pipeline[] = pipelines,
+  { current, next, nextPipelines = pipelines }: CatalogChange,
 ): { pipeline: number; reason: string }[] {
   const sourceIds = new Set(sources.map(({ id }) => id))
   const findProblem = ({ id, elements }: Pipeline, catalog: Catalog): string | undefined => {

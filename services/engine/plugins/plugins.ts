@@ -231,7 +231,7 @@ export function createPlugins({
       assertNoElementCollision({ ...installed, plugins }, plugin)
     }
     await configuration.runExclusive(async configured => {
-      checks.assertRemainValid(configured, { ...installed, plugins }, version)
+      checks.assertRemainValid(configured, { next: { ...installed, plugins }, version })
       await store.replace(existing, plugin)
       return undefined
     })

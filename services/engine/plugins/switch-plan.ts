@@ -99,13 +99,13 @@ const isEqual = (a: readonly PipelineElement[], b: readonly PipelineElement[]) =
 export const repeatChanges = (
   pipelines: readonly Pipeline[],
   changed: readonly ChangedPipeline[],
-) => replaceElements(pipelines, changed, 'before', 'after')
+) => replaceElements(pipelines, changed, { from: 'before', to: 'after' })
 
 /** Reverts the changes of a switch. */
 export const restorePipelines = (
   pipelines: readonly Pipeline[],
   changed: readonly ChangedPipeline[],
-) => replaceElements(pipelines, changed, 'after', 'before')
+) => replaceElements(pipelines, changed, { from: 'after', to: 'before' })
 
 /**
  * Replaces the elements of pipelines. A pipeline remains unchanged if somebody has edited its
@@ -114,8 +114,7 @@ export const restorePipelines = (
 function replaceElements(
   pipelines: readonly Pipeline[],
   changed: readonly ChangedPipeline[],
-  from: 'before' | 'after',
-  to: 'before' | 'after',
+  { from, to }: { from: 'before' | 'after'; to: 'before' | 'after' },
 ): Pipeline[] {
   return pipelines.map(pipeline => {
     const change = changed.find(({ id }) => id === pipeline.id)

@@ -1,38 +1,28 @@
-import {
-  EyrieError,
-  type Pipeline,
-  type Plugin,
-  type PluginSwitch,
-  type ShadowAcceptance,
-  type ShadowInput,
-  type ShadowReport,
-  type VersionSwitch,
+import type {
+  Plugin,
+  PluginSwitch,
+  ShadowAcceptance,
+  ShadowInput,
+  ShadowReport,
+  VersionSwitch,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import type { Mutex } from 'async-mutex'
-import type { Configuration, ConfiguredPipelines } from '../configuration/configuration.ts'
+import type { Configuration } from '../configuration/configuration.ts'
 import { assertIfMatch, type WithEtag } from '../configuration/etag.ts'
-import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { StartShadow } from '../plugin-host/running-shadow.ts'
 import { findRevertReason, summarizeBefore } from '../upgrade/revert-rule.ts'
 import type { VersionHealth } from '../upgrade/version-health.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
-import { findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
+import { findActiveVersion } from './installed-plugins.ts'
 import type { PipelineChecks } from './pipeline-checks.ts'
-import { assertCanRunInShadow, assertNoElementCollision, getVersion } from './plugin-checks.ts'
+import { assertNoElementCollision } from './plugin-checks.ts'
 import type { PluginStore } from './plugin-store.ts'
-import {
-  editPipelines,
-  listChangedPipelines,
-  migratePipelines,
-  repeatChanges,
-  restorePipelines,
-} from './switch-plan.ts'
-import { assertMayRun } from './trust/package-acceptance.ts'
-import { readClaim } from './trust/package-claim.ts'
+import { editPipelines, migratePipelines, repeatChanges, restorePipelines } from './switch-plan.ts'
 import type { PluginTrust } from './trust/plugin-trust.ts'
-import type { ChangedPipeline, SwitchHistory, SwitchWatch } from './upgrade/switch-history.ts'
-import { createVersionShadows, toShadowRun } from './upgrade/version-shadow.ts'
+import type { SwitchHistory, SwitchWatch } from './upgrade/switch-history.ts'
+import { createVersionSelection } from './version-selection.ts'
+import { assertNotWorse, createVersionShadows } from './version-shadows.ts'
 
 /**
  * Switches of the active versions of plugins: by a person, after a run in shadow, or back by the
@@ -99,7 +89,7 @@ export function createVersionSwitches({
   configuration,
   grants,
   trust,
-  startShadow: runInShadow,
+  startShadow,
   history,
   health,
   checks,
@@ -108,53 +98,22 @@ export function createVersionSwitches({
   log,
 }: VersionSwitchesDependencies): VersionSwitches {
   const stopping = new AbortController()
-  const shadows = createVersionShadows()
+  const { signal } = stopping
+  const selection = createVersionSelection({ store, configuration, grants, trust, history, checks })
+  const shadows = createVersionShadows({
+    selection,
+    configuration,
+    grants,
+    checks,
+    startShadow,
+    signal,
+  })
 
-  /**
-   * Returns a version that may become active. Throws `EyrieError` if it may not run, or asks for
-   * more than was granted.
-   */
-  function getRunnable(
-    name: string,
-    { version, grant }: Pick<PluginSwitch, 'version' | 'grant'>,
-  ): KnownPlugin {
-    const plugin = getVersion(store.installed(), name, version)
-    if (plugin.origin === 'uploaded') {
-      assertMayRun({ name, version, claim: readClaim(plugin) }, trust.policy())
-    }
-    if (!grant) grants.assertGranted(plugin)
-    return plugin
-  }
-
-  /** The installed plugins once a version is active. */
-  function planSelection({ name, version }: KnownPlugin): InstalledPlugins {
-    const installed = store.installed()
-    return { ...installed, selected: { ...installed.selected, [name]: version } }
-  }
-
-  /**
-   * Makes a version active, with the pipelines that `change` returns. Returns the
-   * pipelines that have changed.
-   */
-  async function select(
-    plugin: KnownPlugin,
-    client: string | undefined,
-    change: (configured: ConfiguredPipelines, next: InstalledPlugins) => Promise<Pipeline[]>,
-  ): Promise<ChangedPipeline[]> {
-    const { name, version } = plugin
-    const next = planSelection(plugin)
-    let changed: ChangedPipeline[] = []
-    await configuration.runExclusive(async configured => {
-      const pipelines = await change(configured, next)
-      checks.assertRemainValid(configured, next, version, pipelines)
-      if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
-      changed = listChangedPipelines(configured.pipelines, pipelines)
-      if (changed.length > 0) await history.begin(name, { to: version, pipelines: changed })
-      await store.select(name, version)
-      return changed.length > 0 ? pipelines : undefined
+  const use: VersionSwitches['use'] = (name, input, client, ifMatch) =>
+    mutex.runExclusive(() => {
+      assertIfMatch(ifMatch, get(name).etag)
+      return switchTo(name, input, client)
     })
-    return changed
-  }
 
   async function switchTo(
     name: string,
@@ -162,22 +121,18 @@ export function createVersionSwitches({
     client: string,
   ): Promise<WithEtag<Plugin>> {
     const { version, revert = true, pipelines: edits } = input
-    const plugin = getRunnable(name, input)
-    const previous = findActiveVersion(store.installed(), name)!
+    const { plugin, previous } = selection.plan(name, input)
+    const isActive = previous === plugin
     const isMoreGranted = grants.findMissing(plugin).length > 0
-    if (previous === plugin && !isMoreGranted && !edits) return get(name)
+    if (isActive && !isMoreGranted && !edits) return get(name)
 
     assertNoElementCollision(store.installed(), plugin)
-    const pipelines = await select(plugin, client, async (configured, next) => {
+    const pipelines = await selection.select(plugin, client, async (configured, next) => {
       checks.assertEditsValid(configured, next, edits)
-      const migrated = await migratePipelines(
-        configured.pipelines,
-        { plugin, previous },
-        stopping.signal,
-      )
+      const migrated = await migratePipelines(configured.pipelines, { plugin, previous }, signal)
       return editPipelines(migrated, edits)
     })
-    if (previous === plugin) {
+    if (isActive) {
       await history.endUnfinished(name)
       return get(name)
     }
@@ -195,57 +150,54 @@ export function createVersionSwitches({
       from,
       to: version,
       since: now.getTime(),
-      before: summarizeBefore(health, name, from),
+      before: summarizeBefore(health, { name, version: from }),
       pipelines,
     }
     await history.add(name, entry, revert ? watch : undefined)
     return get(name)
   }
 
-  const use: VersionSwitches['use'] = (name, input, client, ifMatch) =>
-    mutex.runExclusive(() => {
-      assertIfMatch(ifMatch, get(name).etag)
-      return switchTo(name, input, client)
-    })
-
-  /** Returns why the engine must switch back from the active version; undefined if it need not. */
-  function findReason(name: string): string | undefined {
-    const watch = history.findWatch(name)
-    const active = watch && findActiveVersion(store.installed(), name)?.version
-    return findRevertReason(name, active, watch, health)
-  }
-
   const reviewSwitch: VersionSwitches['reviewSwitch'] = name => {
-    if (findReason(name) === undefined) return
-    void mutex
-      .runExclusive(async () => {
-        const watch = history.findWatch(name)
-        const reason = findReason(name)
-        if (!watch || reason === undefined) return
-        const { from, to } = watch
-        try {
-          const plugin = getRunnable(name, { version: from })
-          const pipelines = await select(plugin, undefined, async configured =>
-            restorePipelines(configured.pipelines, watch.pipelines),
-          )
-          const time = new Date().toISOString()
-          const ids = pipelines.map(({ id }) => id)
-          await history.add(name, { time, from: to, to: from, reason, pipelines: ids })
-          log.warn(
-            { plugin: name, from: to, to: from, reason },
-            'switched back to previous plugin version',
-          )
-        } catch (error) {
-          log.error(
-            { plugin: name, from: to, to: from, err: error },
-            'failed to switch back to previous plugin version',
-          )
-          await history.endWatch(name)
-        }
-      })
+    if (!findDueRevert(name)) return
+    mutex
+      .runExclusive(() => revertIfDue(name))
       .catch(error =>
         log.error({ plugin: name, err: error }, 'failed to store the switches of a plugin'),
       )
+  }
+
+  /** Returns the switch that the engine must revert, and why; undefined if there is none. */
+  function findDueRevert(name: string): { watch: SwitchWatch; reason: string } | undefined {
+    const watch = history.findWatch(name)
+    if (!watch) return undefined
+    const active = findActiveVersion(store.installed(), name)?.version
+    const reason = findRevertReason(health, { name, active, watch })
+    return reason === undefined ? undefined : { watch, reason }
+  }
+
+  async function revertIfDue(name: string): Promise<void> {
+    const due = findDueRevert(name)
+    if (!due) return
+
+    const { watch, reason } = due
+    const fields = { plugin: name, from: watch.to, to: watch.from }
+    try {
+      const { plugin } = selection.plan(name, { version: watch.from })
+      const pipelines = await selection.select(plugin, undefined, async configured =>
+        restorePipelines(configured.pipelines, watch.pipelines),
+      )
+      await history.add(name, {
+        time: new Date().toISOString(),
+        from: watch.to,
+        to: watch.from,
+        reason,
+        pipelines: pipelines.map(({ id }) => id),
+      })
+      log.warn({ ...fields, reason }, 'switched back to previous plugin version')
+    } catch (error) {
+      log.error({ ...fields, err: error }, 'failed to switch back to previous plugin version')
+      await history.endWatch(name)
+    }
   }
 
   const completeSwitches: VersionSwitches['completeSwitches'] = () =>
@@ -261,67 +213,37 @@ export function createVersionSwitches({
       }
     })
 
-  const listSwitches: VersionSwitches['listSwitches'] = name => {
-    get(name)
-    return history.list(name)
-  }
-
-  const startShadow: VersionSwitches['startShadow'] = (name, input, client) =>
-    mutex.runExclusive(async () => {
-      get(name)
-      shadows.assertNotRunning(name)
-      const plugin = getRunnable(name, input)
-      const previous = findActiveVersion(store.installed(), name)!
-      assertCanRunInShadow(plugin, previous)
-      const { pipelines, sources } = configuration.get().value
-      const migrated = await migratePipelines(pipelines, { plugin, previous }, stopping.signal)
-      checks.assertRemainValid(
-        { pipelines, sources },
-        planSelection(plugin),
-        plugin.version,
-        migrated,
-      )
-      if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
-      const running = runInShadow(plugin, migrated)
-      const { version } = plugin
-      const { seconds } = input
-      return shadows.start(
-        name,
-        toShadowRun({ plugin: name, active: previous.version, version, seconds, running }),
-      )
-    })
-
-  const getShadow: VersionSwitches['getShadow'] = name => {
-    get(name)
-    return shadows.report(name)
-  }
-
-  const endShadow: VersionSwitches['endShadow'] = name => {
-    get(name)
-    return shadows.end(name)
-  }
-
   const acceptShadow: VersionSwitches['acceptShadow'] = (name, { force = false }, client) =>
-    mutex.runExclusive(async () => {
-      const { version, verdict, findings } = getShadow(name)
-      if (!force && (verdict === 'worse' || verdict === 'unknown')) {
-        throw new EyrieError(
-          'conflict',
-          verdict === 'unknown'
-            ? `version ${version} of ${name} has processed no frame in shadow${findings.length > 0 ? ` (${findings.join('; ')})` : ''}: run it on a channel that has frames, or accept it with force`
-            : `version ${version} of ${name} did worse in shadow: ${findings.join('; ')}. To accept it nevertheless, use force`,
-        )
-      }
+    mutex.runExclusive(() => {
+      assertInstalled(name)
+      const report = shadows.report(name)
+      if (!force) assertNotWorse(name, report)
       shadows.end(name)
-      return switchTo(name, { version }, client)
+      return switchTo(name, { version: report.version }, client)
     })
+
+  /** Throws `EyrieError` (`id`) if the plugin is not installed. */
+  const assertInstalled = (name: string) => void get(name)
 
   return {
     use,
-    listSwitches,
-    startShadow,
-    getShadow,
-    endShadow,
+    listSwitches: name => {
+      assertInstalled(name)
+      return history.list(name)
+    },
+    startShadow: (name, input, client) =>
+      mutex.runExclusive(() => {
+        assertInstalled(name)
+        return shadows.start(name, input, client)
+      }),
+    getShadow: name => {
+      assertInstalled(name)
+      return shadows.report(name)
+    },
+    endShadow: name => {
+      assertInstalled(name)
+      return shadows.end(name)
+    },
     acceptShadow,
     reviewSwitch,
     completeSwitches,

@@ -29,11 +29,18 @@ export interface WatchedSwitch {
 /** Returns how much a version has failed in the last ten minutes. Called before it is replaced. */
 export function summarizeBefore(
   health: Pick<VersionHealth, 'summarize'>,
-  name: string,
-  version: string,
+  { name, version }: { name: string; version: string },
 ): HealthBefore {
   const { failures, failedMs, observedMs } = health.summarize(name, version, 0)
   return { failures, failedMs, observedMs }
+}
+
+/** The active version of a plugin or model, and the switch to it. */
+export interface ActiveVersion {
+  /** Name of the plugin or model. */
+  name: string
+  active: string | undefined
+  watch: WatchedSwitch
 }
 
 /**
@@ -41,14 +48,11 @@ export function summarizeBefore(
  * never switches back later than ten minutes after the switch, or after a further switch.
  */
 export function findRevertReason(
-  name: string,
-  active: string | undefined,
-  watch: WatchedSwitch | undefined,
   health: Pick<VersionHealth, 'summarize'>,
+  { name, active, watch }: ActiveVersion,
 ): string | undefined {
-  if (!watch || active !== watch.to) return undefined
-  const isOver = Date.now() > watch.since + HEALTH_PERIOD_MS
-  if (isOver) return undefined
+  const isWatchOver = Date.now() > watch.since + HEALTH_PERIOD_MS
+  if (active !== watch.to || isWatchOver) return undefined
   const after = health.summarize(name, watch.to, watch.since)
   return failsMore(watch.before, after) ? describeRevert(watch, watch.before, after) : undefined
 }

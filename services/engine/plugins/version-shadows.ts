@@ -1,0 +1,126 @@
+import { EyrieError, type ShadowInput, type ShadowReport } from '@eyrie/contract'
+import type { ShadowComparison } from '@eyrie/contract/plugin-upgrade'
+import type { Configuration } from '../configuration/configuration.ts'
+import type { RunningShadow, StartShadow } from '../plugin-host/running-shadow.ts'
+import { judgeShadow } from '../plugin-host/shadow/shadow-verdict.ts'
+import { type ShadowRun, ShadowRuns } from '../upgrade/shadow-runs.ts'
+import type { PluginGrants } from './grants/plugin-grants.ts'
+import type { PipelineChecks } from './pipeline-checks.ts'
+import { assertCanRunInShadow } from './plugin-checks.ts'
+import { migratePipelines } from './switch-plan.ts'
+import type { VersionSelection } from './version-selection.ts'
+
+/**
+ * Uploaded versions of plugins that run in shadow: on the frames of the active version, without
+ * any effect, for a limited time. Their results are compared with those of the active version.
+ */
+export interface VersionShadows {
+  /** Throws `EyrieError` (`conflict`) if a version of this plugin runs in shadow already. */
+  start(name: string, input: ShadowInput, client: string): Promise<ShadowReport>
+  /** Throws `EyrieError` (`id`) if no version has run in shadow. */
+  report(name: string): ShadowReport
+  end(name: string): ShadowReport
+  endAll(): void
+}
+
+export interface VersionShadowsDependencies {
+  selection: Pick<VersionSelection, 'plan' | 'preview'>
+  configuration: Pick<Configuration, 'get'>
+  grants: Pick<PluginGrants, 'findMissing' | 'grant'>
+  checks: Pick<PipelineChecks, 'assertRemainValid'>
+  startShadow: StartShadow
+  /** Aborts the migration of arguments. */
+  signal: AbortSignal
+}
+
+export function createVersionShadows({
+  selection,
+  configuration,
+  grants,
+  checks,
+  startShadow,
+  signal,
+}: VersionShadowsDependencies): VersionShadows {
+  const runs = new ShadowRuns<ShadowComparison, ShadowReport>({
+    endCommand: plugin => `eyrie plugin shadow ${plugin} --end`,
+    describeMissing: plugin =>
+      `no version of ${plugin} has run in shadow since the engine was started`,
+  })
+
+  const start: VersionShadows['start'] = async (name, input, client) => {
+    runs.assertNotRunning(name)
+    const { plugin, previous } = selection.plan(name, input)
+    const { version } = plugin
+    assertCanRunInShadow(plugin, previous)
+
+    const { pipelines, sources } = configuration.get().value
+    const migrated = await migratePipelines(pipelines, { plugin, previous }, signal)
+    checks.assertRemainValid(
+      { pipelines, sources },
+      { next: selection.preview(plugin), version, pipelines: migrated },
+    )
+    if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
+
+    const running = startShadow(plugin, migrated)
+    const { seconds } = input
+    return runs.start(
+      name,
+      toShadowRun({ plugin: name, active: previous.version, version, seconds, running }),
+    )
+  }
+
+  return {
+    start,
+    report: name => runs.report(name),
+    end: name => runs.end(name),
+    endAll: () => runs.endAll(),
+  }
+}
+
+/** A version of a plugin that runs in shadow of the active one, at most for `seconds`. */
+interface VersionShadow {
+  plugin: string
+  active: string
+  version: string
+  seconds: number
+  running: RunningShadow
+}
+
+const toShadowRun = ({
+  plugin,
+  active,
+  version,
+  seconds,
+  running,
+}: VersionShadow): ShadowRun<ShadowComparison, ShadowReport> => ({
+  label: `version ${version} of ${plugin}`,
+  seconds,
+  compare: running.compare,
+  end: running.end,
+  toReport: (progress, channels) => ({
+    ...{ plugin, active, version, ...progress, channels },
+    ...judgeShadow({ active, version }, channels),
+  }),
+})
+
+/** Throws `EyrieError` (`conflict`) unless the version did at least as well as the active one. */
+export function assertNotWorse(
+  name: string,
+  { version, verdict, findings }: Pick<ShadowReport, 'version' | 'verdict' | 'findings'>,
+): void {
+  if (verdict === 'unknown') {
+    const reasons = findings.length > 0 ? ` (${findings.join('; ')})` : ''
+    throw new EyrieError(
+      'conflict',
+      `version ${version} of ${name} has processed no frame in shadow${reasons}: ` +
+        'run it on a channel that has frames, or accept it with force',
+    )
+  }
+  if (verdict === 'worse') {
+    throw new EyrieError(
+      'conflict',
+      `version ${version} of ${name} did worse in shadow: ${findings.join('; ')}. ` +
+        'To accept it nevertheless, use force',
+    )
+  }
+}

@@ -57,7 +57,7 @@ beforeEach(() => {
     pictures.close()
   })
   make(required, 64)
-  required.notifyFrame(11, false)
+  required.notifyFrame({ n: 11, discontinuity: false })
 })
 
 describe('upstream results', () => {
@@ -99,8 +99,8 @@ describe('sink views of a feed', () => {
     expect(feed.newest).toBe(11)
     make(pictures, 192)
     expect(feed.newest).toBe(11)
-    pictures.notifyFrame(11, true)
-    required.notifyFrame(12, false)
+    pictures.notifyFrame({ n: 11, discontinuity: true })
+    required.notifyFrame({ n: 12, discontinuity: false })
     expect(feed.newest).toBe(11)
     pictures.failure = 'no memory'
     expect(feed.newest).toBe(12)
@@ -110,10 +110,10 @@ describe('sink views of a feed', () => {
   it('delay frames by at most the maximum lag', () => {
     feed.setSinkViews([picture], PATIENCE)
     make(pictures, 192)
-    pictures.notifyFrame(12, false)
-    required.notifyFrame(13, false)
+    pictures.notifyFrame({ n: 12, discontinuity: false })
+    required.notifyFrame({ n: 13, discontinuity: false })
     expect(feed.newest).toBe(12)
-    required.notifyFrame(20, false)
+    required.notifyFrame({ n: 20, discontinuity: false })
     expect(feed.newest).toBe(17)
   })
 
@@ -122,7 +122,7 @@ describe('sink views of a feed', () => {
     feed.setSinkViews([picture], Number.POSITIVE_INFINITY)
     reached = 11
     expect(feed.newest).toBe(0)
-    pictures.notifyFrame(11, false)
+    pictures.notifyFrame({ n: 11, discontinuity: false })
     expect(feed.newest).toBe(11)
   })
 
@@ -131,7 +131,7 @@ describe('sink views of a feed', () => {
     feed.consumeDiscontinuity(11)
     feed.setSinkViews([picture], PATIENCE)
     make(pictures, 192)
-    pictures.notifyFrame(11, true)
+    pictures.notifyFrame({ n: 11, discontinuity: true })
     expect(feed.findRing(picture)).toEqual(pictures.ringLocation)
     expect([restarts, feed.consumeDiscontinuity(12)]).toEqual([0, false])
     feed.setSinkViews([], PATIENCE)
@@ -150,11 +150,11 @@ describe('further views of a feed', () => {
   it('delay no frames, unless their pictures are awaited', () => {
     feed.setExtraViews([picture], [])
     make(pictures, 192)
-    required.notifyFrame(12, false)
+    required.notifyFrame({ n: 12, discontinuity: false })
     expect([feed.newest, feed.newestInView(picture)]).toEqual([12, 0])
-    pictures.notifyFrame(12, true)
+    pictures.notifyFrame({ n: 12, discontinuity: true })
     feed.setExtraViews([picture], [picture])
-    required.notifyFrame(13, false)
+    required.notifyFrame({ n: 13, discontinuity: false })
     expect([feed.newest, feed.newestInView(picture)]).toEqual([12, 12])
     pictures.failure = 'no memory'
     expect(feed.newest).toBe(13)
@@ -165,13 +165,13 @@ describe('further views of a feed', () => {
     feed.setExtraViews([picture], [picture])
     make(pictures, 192)
     expect(feed.continueWith([picture])).toBe(false)
-    pictures.notifyFrame(12, true)
+    pictures.notifyFrame({ n: 12, discontinuity: true })
     feed.consumeDiscontinuity(11)
     restarts = 0
     expect(feed.continueWith([picture])).toBe(true)
     feed.setExtraViews([], [])
-    pictures.notifyFrame(13, false)
-    required.notifyFrame(13, false)
+    pictures.notifyFrame({ n: 13, discontinuity: false })
+    required.notifyFrame({ n: 13, discontinuity: false })
     expect([feed.newest, restarts, feed.consumeDiscontinuity(13)]).toEqual([13, 0, false])
     // The sinks still read the view that the elements have read.
     expect([...required.readers]).toEqual([feed])
@@ -183,9 +183,9 @@ describe('further views of a feed', () => {
 describe('discontinuity of a feed', () => {
   it('is reported once, even if the frame is found in the ring before its notification arrives', () => {
     expect(feed.consumeDiscontinuity(11)).toBe(true)
-    required.notifyFrame(11, true)
+    required.notifyFrame({ n: 11, discontinuity: true })
     expect(feed.consumeDiscontinuity(12)).toBe(false)
-    required.notifyFrame(13, true)
+    required.notifyFrame({ n: 13, discontinuity: true })
     expect(feed.consumeDiscontinuity(13)).toBe(true)
   })
 })
@@ -199,7 +199,7 @@ describe('a feed with other views', () => {
     expect(next.hasFramesAfter(11)).toBe(false)
     const write = (n: number) => {
       ring.write(n, new Uint8Array(192))
-      pictures.notifyFrame(n, n === 13)
+      pictures.notifyFrame({ n, discontinuity: n === 13 })
     }
     write(13)
     expect([11, 12, 13].map(n => next.hasFramesAfter(n))).toEqual([false, true, true])
@@ -209,16 +209,16 @@ describe('a feed with other views', () => {
     next.continueAfter(feed)
     expect(next.consumeDiscontinuity(14)).toBe(false)
     // The notification of the first frame may arrive late.
-    pictures.notifyFrame(13, true)
+    pictures.notifyFrame({ n: 13, discontinuity: true })
     expect(next.consumeDiscontinuity(15)).toBe(false)
-    pictures.notifyFrame(16, true)
+    pictures.notifyFrame({ n: 16, discontinuity: true })
     expect(next.consumeDiscontinuity(16)).toBe(true)
   })
 
   it('reports an interruption that the feed before it has not reported yet', () => {
     const next = createFeed(pictures)
     make(pictures, 192).write(12, new Uint8Array(192))
-    pictures.notifyFrame(12, true)
+    pictures.notifyFrame({ n: 12, discontinuity: true })
     next.continueAfter(feed)
     expect([12, 13].map(n => next.consumeDiscontinuity(n))).toEqual([true, false])
   })

@@ -1,7 +1,7 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { FrameStamp, RingLocation } from '../frames/ring-reader.ts'
 import { viewKey } from '../frames/views.ts'
-import type { SourceView, ViewReader } from './source-view.ts'
+import type { SourceView, ViewFrame, ViewReader } from './source-view.ts'
 import type { UpstreamResult, UpstreamResults } from './upstream-results.ts'
 
 /**
@@ -238,7 +238,7 @@ export class FrameFeed implements ViewReader {
     for (const view of this.#allViews) this.#media.onConsumed(view)
   }
 
-  onFrame(view: SourceView, n: number, discontinuity: boolean): void {
+  onFrame(view: SourceView, { n, discontinuity }: ViewFrame): void {
     // A sink view that is added later starts with a discontinuity, which does not concern the
     // channel. If the feed has already found frame n in the ring, the message with the
     // discontinuity arrives too late.

@@ -359,7 +359,7 @@ export class MediaClient implements StreamHost {
 
     if (message.type === 'frame') {
       this.#newestFrames.set(message.source, message.n)
-      view.notifyFrame(message.n, message.discontinuity)
+      view.notifyFrame(message)
       return
     }
 

@@ -7,12 +7,19 @@ import { type FrameStamp, type RingLocation, RingReader } from '../frames/ring-r
  * overwrites the oldest frame. Frames are numbered.
  */
 
+/** A frame of which the media service has notified the engine. */
+export interface ViewFrame {
+  n: number
+  /** Whether frames may be missing between this frame and the one before. */
+  discontinuity: boolean
+}
+
 /** A reader of a view: the feed that delivers the frames to a channel. */
 export interface ViewReader {
   /** Number of the last frame that the reader no longer needs. */
   readonly consumed: number
   /** The view may have a new frame. */
-  onFrame(view: SourceView, n: number, discontinuity: boolean): void
+  onFrame(view: SourceView, frame: ViewFrame): void
   /** The ring was replaced, and frame numbers may restart at 1. */
   onRestart(view: SourceView): void
 }
@@ -41,10 +48,10 @@ export class SourceView {
   #ringReader: RingReader | undefined
   #newest = 0
   /**
-   * The `writeUpTo` of the last grant; 0 if the next grant must be sent even if little of the
-   * ring has become free.
+   * The `writeUpTo` of the last grant; undefined if the next grant must be sent even if little of
+   * the ring has become free.
    */
-  #lastGrant = 0
+  #lastWriteUpTo: number | undefined
 
   constructor(spec: ViewSpec) {
     this.spec = spec
@@ -62,7 +69,7 @@ export class SourceView {
 
   /** Opens the ring at `location`, unless it is open already. */
   attachRing(location: RingLocation): void {
-    this.#lastGrant = 0
+    this.#lastWriteUpTo = undefined
     const current = this.#ringLocation
     const isOpen = location.path === current?.path && location.generation === current.generation
     if (!isOpen) this.#openRing(location)
@@ -74,14 +81,15 @@ export class SourceView {
    * is still in transit.
    */
   catchUp(): void {
-    if (this.#ringReader) this.notifyFrame(this.#ringReader.newest(), false)
+    const n = this.#ringReader?.newest()
+    if (n !== undefined) this.notifyFrame({ n, discontinuity: false })
   }
 
-  /** Notifies the readers of frame `n`. */
-  notifyFrame(n: number, discontinuity: boolean): void {
-    if (n > this.#newest) this.failure = undefined
-    this.#newest = Math.max(this.#newest, n)
-    for (const reader of this.readers) reader.onFrame(this, n, discontinuity)
+  /** Notifies the readers of a frame. */
+  notifyFrame(frame: ViewFrame): void {
+    if (frame.n > this.#newest) this.failure = undefined
+    this.#newest = Math.max(this.#newest, frame.n)
+    for (const reader of this.readers) reader.onFrame(this, frame)
   }
 
   readStamp(n: number): FrameStamp | 'overwritten' {
@@ -100,9 +108,10 @@ export class SourceView {
     const consumed = [...this.readers].map(reader => reader.consumed)
     const writeUpTo = Math.min(...consumed) + slots
     const minAdvance = Math.ceil(slots * MIN_GRANT_SHARE)
-    if (this.#lastGrant > 0 && writeUpTo - this.#lastGrant < minAdvance) return undefined
+    const advance = writeUpTo - (this.#lastWriteUpTo ?? Number.NEGATIVE_INFINITY)
+    if (advance < minAdvance) return undefined
 
-    this.#lastGrant = writeUpTo
+    this.#lastWriteUpTo = writeUpTo
     return { writeUpTo, readUpTo: Math.max(...consumed) }
   }
 

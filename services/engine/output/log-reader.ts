@@ -1,5 +1,5 @@
 import type { LogRecord } from './log-record.ts'
-import { readSegment, type Segment, type SegmentBatch } from './log-segment.ts'
+import { type ReadRange, readSegment, type Segment, type SegmentBatch } from './log-segment.ts'
 
 /**
  * Reads the output log, in which the engine stores its durable messages. The records are read in
@@ -68,11 +68,11 @@ export function createLogReader(log: ReadableLog, after: number): LogReader {
 
   /** Reads a batch. Returns undefined if the segment was deleted during the read. */
   async function tryReadSegment(
-    { segment, offset }: Position,
-    endOffset: number | undefined,
+    segment: Segment,
+    range: ReadRange,
   ): Promise<SegmentBatch | undefined> {
     try {
-      return await readSegment(segment, offset, endOffset)
+      return await readSegment(segment, range)
     } catch (error) {
       const wasDeleted = !log.segments.includes(segment)
       if (wasDeleted) return undefined
@@ -80,12 +80,11 @@ export function createLogReader(log: ReadableLog, after: number): LogReader {
     }
   }
 
-  async function readFrom(start: Position): Promise<LogBatch> {
-    const { segment } = start
+  async function readFrom({ segment, offset }: Position): Promise<LogBatch> {
     const nextSegment = log.segments[log.segments.indexOf(segment) + 1]
     // Only the newest segment is still written.
     const endOffset = nextSegment ? undefined : log.endOffset()
-    const batch = await tryReadSegment(start, endOffset)
+    const batch = await tryReadSegment(segment, { offset, endOffset })
     // The segment was deleted. The next call finds and reports the gap.
     if (!batch) return { records: [] }
 

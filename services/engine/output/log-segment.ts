@@ -5,28 +5,29 @@ import { decodeRecords, type LogRecord, readRecordSize } from './log-record.ts'
 
 /** Number of bytes in one read. It is exceeded only for a single larger record. */
 const READ_BYTES = 256 << 10
+/** Number of zeros in one write. */
 const ZERO_CHUNK_BYTES = 1 << 20
-const SUFFIX = '.log'
-/** Leading zeros, so that the names sort by sequence number. */
+/** The name of a segment is its first sequence number, with leading zeros so that names sort by it. */
 const NAME_DIGITS = 16
+const SUFFIX = '.log'
 const SEGMENT_NAME = /^\d{16}\.log$/
 
 /**
- * A file of the output log, which holds the durable messages of the engine. It is named after its
- * first sequence number. Its space is allocated on creation: appending never grows the file, so it
- * cannot fail on a full disk.
+ * A file of the output log, which holds the durable messages of the engine. Each message is a
+ * record with a sequence number. The space of a segment is allocated when it is created: the file
+ * never grows, so appending a record cannot fail on a full disk. Unused space contains zeros.
  */
 export interface Segment {
   path: string
   /**
-   * No record in this segment has a lower sequence number, and no record in an earlier
-   * segment has a higher one.
+   * The lowest sequence number that a record in this segment may have. Earlier segments contain
+   * only lower ones.
    */
   firstSeq: number
 }
 
-/** Returns the segment stored in a file; undefined if the name is not that of a segment. */
-export function findSegment(folder: string, name: string): Segment | undefined {
+/** Parses the name of a file in the log folder. Returns undefined if it is not a segment. */
+export function parseSegmentName(folder: string, name: string): Segment | undefined {
   if (!SEGMENT_NAME.test(name)) return undefined
   return { path: join(folder, name), firstSeq: Number(basename(name, SUFFIX)) }
 }
@@ -36,12 +37,15 @@ export function isUnfinishedSegment(name: string): boolean {
   return name.endsWith(`${SUFFIX}.new`)
 }
 
+export interface SegmentOptions {
+  folder: string
+  firstSeq: number
+  /** Size of the file in bytes. */
+  size: number
+}
+
 /** Creates a segment filled with zeros. Either the complete file exists afterwards, or none. */
-export async function createSegment(
-  folder: string,
-  firstSeq: number,
-  size: number,
-): Promise<Segment> {
+export async function createSegment({ folder, firstSeq, size }: SegmentOptions): Promise<Segment> {
   const path = join(folder, String(firstSeq).padStart(NAME_DIGITS, '0') + SUFFIX)
   const unfinishedPath = `${path}.new`
   const file = await open(unfinishedPath, 'w', 0o600)
@@ -69,13 +73,14 @@ export interface RecoveredSegment {
 }
 
 /**
- * Finds the end of the records after a restart. A crash may leave an incomplete record there,
- * which no client has received. It is overwritten with zeros, so that its remains can never
- * be read as a record.
+ * Finds the end of the records after a restart. A crash may leave an incomplete record there, which
+ * no client has received. This function overwrites it with zeros. Otherwise, later records could
+ * overwrite only its beginning, and its remains could be read as a record.
  */
 export async function recoverSegment({ path }: Segment): Promise<RecoveredSegment> {
   const content = await readFile(path)
   const { records, end } = decodeRecords(content)
+
   const wasTorn = content.subarray(end).some(byte => byte !== 0)
   if (wasTorn) {
     const file = await open(path, 'r+')
@@ -96,20 +101,23 @@ export interface SegmentBatch {
   isDamaged: boolean
 }
 
-/**
- * Reads some of the records between `offset` and `limit`. Returns none at the end of the segment or
- * at a damaged record.
- */
+export interface ReadRange {
+  /** Where the first record starts, in bytes. */
+  offset: number
+  /** Where the records end, in bytes; the end of the file by default. */
+  endOffset?: number | undefined
+}
+
+/** Reads the next records, at least one. Reads none at the end of the range or a damaged record. */
 export async function readSegment(
   { path }: Segment,
-  offset: number,
-  limit = Number.POSITIVE_INFINITY,
+  { offset, endOffset = Number.POSITIVE_INFINITY }: ReadRange,
 ): Promise<SegmentBatch> {
   const file = await open(path, 'r')
   try {
     const readBytes = async (size: number) => {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, offset)
-      return buffer.subarray(0, Math.min(bytesRead, limit - offset))
+      return buffer.subarray(0, Math.min(bytesRead, endOffset - offset))
     }
 
     let buffer = await readBytes(READ_BYTES)

@@ -7,8 +7,8 @@ import { createLogReader, type LogReader } from './log-reader.ts'
 import { encodeRecord, type LogRecord } from './log-record.ts'
 import {
   createSegment,
-  findSegment,
   isUnfinishedSegment,
+  parseSegmentName,
   recoverSegment,
   type Segment,
 } from './log-segment.ts'
@@ -100,11 +100,12 @@ export function createOutputLog({
     const size = Math.max(segmentBytes, minBytes)
     while (segments.length >= maxSegments) await removeOldest()
 
-    const segment = await createSegment(folder, firstSeq, size).catch(async error => {
+    const options = { folder, firstSeq, size }
+    const segment = await createSegment(options).catch(async error => {
       const canMakeRoom = error.code === 'ENOSPC' && segments.length >= MIN_SEGMENTS
       if (!canMakeRoom) throw error
       await removeOldest()
-      return createSegment(folder, firstSeq, size)
+      return createSegment(options)
     })
 
     await file?.close()
@@ -184,7 +185,7 @@ export function createOutputLog({
 function findSegments(folder: string, names: readonly string[]): Segment[] {
   const segments: Segment[] = []
   for (const name of [...names].sort()) {
-    const segment = findSegment(folder, name)
+    const segment = parseSegmentName(folder, name)
     if (segment) segments.push(segment)
   }
   return segments

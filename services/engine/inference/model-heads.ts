@@ -48,17 +48,20 @@ const NMS_CLASS = 5
  * Decodes rows of centre x, centre y, width and height in input pixels, objectness and class
  * scores.
  */
-const decodeBoxHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
+const decodeBoxHead: DecodeHead = (output, scoreThreshold) => {
+  const { values, classes } = output
   const candidates: Candidate[] = []
   for (let row = 0; row < values.length; row += CLASS_SCORES + classes) {
-    const label = findLabel(values, row, classes, scoreThreshold)
-    if (label === undefined) continue
+    const best = findBestClass(output, row, scoreThreshold)
+    if (!best) continue
 
-    const x = values[row]!
-    const y = values[row + 1]!
-    const width = values[row + 2]!
-    const height = values[row + 3]!
-    candidates.push(createCandidate(x, y, width, height, computeScore(values, row, label), label))
+    const box = {
+      x: values[row]!,
+      y: values[row + 1]!,
+      width: values[row + 2]!,
+      height: values[row + 3]!,
+    }
+    candidates.push({ ...toCorners(box), ...best })
   }
   return candidates
 }
@@ -69,24 +72,24 @@ const decodeBoxHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
  * the cell size, then the objectness and the class scores. Source: `decode_outputs` of Ge et al.,
  * "YOLOX: Exceeding YOLO Series in 2021".
  */
-const decodeYoloxHead: DecodeHead = (
-  { values, classes, inputWidth, inputHeight },
-  scoreThreshold,
-) => {
+const decodeYoloxHead: DecodeHead = (output, scoreThreshold) => {
+  const { values, classes, inputWidth, inputHeight } = output
   const candidates: Candidate[] = []
   let row = 0
   for (const stride of YOLOX_STRIDES) {
     const columns = inputWidth / stride
     const cells = columns * (inputHeight / stride)
     for (let cell = 0; cell < cells; cell++, row += CLASS_SCORES + classes) {
-      const label = findLabel(values, row, classes, scoreThreshold)
-      if (label === undefined) continue
+      const best = findBestClass(output, row, scoreThreshold)
+      if (!best) continue
 
-      const x = ((cell % columns) + values[row]!) * stride
-      const y = (Math.floor(cell / columns) + values[row + 1]!) * stride
-      const width = Math.exp(values[row + 2]!) * stride
-      const height = Math.exp(values[row + 3]!) * stride
-      candidates.push(createCandidate(x, y, width, height, computeScore(values, row, label), label))
+      const box = {
+        x: ((cell % columns) + values[row]!) * stride,
+        y: (Math.floor(cell / columns) + values[row + 1]!) * stride,
+        width: Math.exp(values[row + 2]!) * stride,
+        height: Math.exp(values[row + 3]!) * stride,
+      }
+      candidates.push({ ...toCorners(box), ...best })
     }
   }
   return candidates
@@ -119,48 +122,43 @@ const decodeNmsHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
 }
 
 /**
- * Returns the class with the greatest score in a row, or undefined if the row's score is below
- * the threshold. The score is at most the objectness, so comparing the objectness first rules
- * out nearly all rows.
+ * Returns the class with the greatest score in a row, or undefined if this score is below the
+ * threshold. The score is at most the objectness, so comparing the objectness first rules out
+ * nearly all rows.
  */
-function findLabel(
-  values: Float32Array,
+function findBestClass(
+  { values, classes }: HeadOutput,
   row: number,
-  classes: number,
   scoreThreshold: number,
-): number | undefined {
+): Pick<Candidate, 'label' | 'score'> | undefined {
+  const objectness = values[row + OBJECTNESS]!
   // A negated comparison also rejects NaN.
-  if (!(values[row + OBJECTNESS]! >= scoreThreshold)) return undefined
+  if (!(objectness >= scoreThreshold)) return undefined
 
   const firstScore = row + CLASS_SCORES
   let best = 0
   for (let label = 1; label < classes; label++) {
     if (values[firstScore + label]! > values[firstScore + best]!) best = label
   }
-  return computeScore(values, row, best) >= scoreThreshold ? best : undefined
+  const score = objectness * values[firstScore + best]!
+  return score >= scoreThreshold ? { score, label: best } : undefined
 }
 
-function computeScore(values: Float32Array, row: number, label: number): number {
-  return values[row + OBJECTNESS]! * values[row + CLASS_SCORES + label]!
+/** A box by its centre (`x`, `y`) and size. */
+interface CentredBox {
+  x: number
+  y: number
+  width: number
+  height: number
 }
 
-/** Creates a candidate from the centre and size of its box. */
-function createCandidate(
-  x: number,
-  y: number,
-  width: number,
-  height: number,
-  score: number,
-  label: number,
-): Candidate {
-  return {
-    x0: x - width / 2,
-    y0: y - height / 2,
-    x1: x + width / 2,
-    y1: y + height / 2,
-    score,
-    label,
-  }
+function toCorners({
+  x,
+  y,
+  width,
+  height,
+}: CentredBox): Pick<Candidate, 'x0' | 'y0' | 'x1' | 'y1'> {
+  return { x0: x - width / 2, y0: y - height / 2, x1: x + width / 2, y1: y + height / 2 }
 }
 
 /** The decoder of every head that a model card can name. */

@@ -2,6 +2,13 @@ import type { DetectedObject } from '@eyrie/contract/object'
 import type { OutputType } from '@eyrie/element'
 import type { Tensor } from 'onnxruntime-node'
 
+/**
+ * Maximum size of the values of all outputs together. Embeddings and class scores have hundreds of
+ * values, and a mask has 16,384.
+ */
+const MAX_RESULT_BYTES = 64 * 2 ** 10
+const MAX_OUTPUTS = 16
+
 /** What a model has computed for a region, encoded for messages. */
 export interface CropResult {
   outputs: EncodedTensor[]
@@ -9,25 +16,21 @@ export interface CropResult {
 }
 
 /**
- * A tensor whose values are encoded as base64. Values of the type int64 are converted to float64.
+ * An output of a model, encoded for messages. Values of the type `int64` are converted to
+ * float64, the type of numbers in JavaScript.
  */
 export interface EncodedTensor {
   name: string
   type: OutputType
+  /** Size in each dimension. */
   dims: number[]
+  /** The values in row-major order, as base64. */
   data: string
 }
 
 /**
- * Maximum size of the values of all outputs together: embeddings and class scores have hundreds of
- * values, masks 16,384.
- */
-const MAX_RESULT_BYTES = 64 * 2 ** 10
-const MAX_OUTPUTS = 16
-
-/**
  * Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a
- * counterpart in JavaScript.
+ * counterpart in JavaScript. In the message, `it` is the model.
  */
 export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): EncodedTensor[] {
   const entries = Object.entries(tensors)
@@ -37,27 +40,32 @@ export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): Encode
 
   const outputs: EncodedTensor[] = []
   let totalBytes = 0
-  for (const [name, { type, dims, data }] of entries) {
-    const values = toTypedArray(name, type, data)
+  for (const [name, tensor] of entries) {
+    const values = toTypedArray(name, tensor)
     totalBytes += values.byteLength
     if (totalBytes > MAX_RESULT_BYTES) {
       throw new Error(
-        `its outputs have more than ${MAX_RESULT_BYTES} bytes, ${name} [${dims.join(', ')}] among them: ` +
+        `its outputs have more than ${MAX_RESULT_BYTES} bytes, ${name} [${tensor.dims.join(', ')}] among them: ` +
           'reduce them in the graph, for example by ReduceMax or TopK',
       )
     }
-    const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
+
     outputs.push({
       name,
-      type: type as OutputType,
-      dims: [...dims],
-      data: bytes.toString('base64'),
+      // `toTypedArray` rejects all other types.
+      type: tensor.type as OutputType,
+      dims: [...tensor.dims],
+      data: encodeBase64(values),
     })
   }
   return outputs
 }
 
-function toTypedArray(name: string, type: string, data: Tensor['data']): NodeJS.TypedArray {
+const encodeBase64 = ({ buffer, byteOffset, byteLength }: NodeJS.TypedArray) =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+
+/** Returns the values of an output. Throws an `Error` if elements do not support their type. */
+function toTypedArray(name: string, { type, data }: Tensor): NodeJS.TypedArray {
   switch (type) {
     case 'float32':
     case 'float64':

@@ -58,7 +58,9 @@ export function serveApi(app: Hono, context: ApiContext, options: ServeOptions):
   const authentication = authenticate(tokens)
   app.use('/api/*', etag())
 
-  const revisions = createRevisions(context, [authentication, limitBodies(packageBytes)], options)
+  // In another order, unauthenticated clients could make the engine read their bodies.
+  const middleware = [authentication, limitBodies(packageBytes)]
+  const revisions = createRevisions(context, middleware, options)
   for (const { base, app: revisionApp } of revisions) app.route(base, revisionApp)
 
   const documents = revisions.map(({ document }) => document)
@@ -96,7 +98,7 @@ function createRevisions(
     others: DescribedEndpoint[] = [],
   ) {
     const endpoints = [outputEndpoint, ...operations.map(toAuthorizedEndpoint), ...others]
-    return createRevision(name, context.version, endpoints, middleware)
+    return createRevision({ name, version: context.version, endpoints, middleware })
   }
 
   const v3 = create('v3', createV3Operations(context), [

@@ -14,18 +14,17 @@ import type { ChannelPlan } from '../../plan/plan.ts'
 import type { ApiContext } from './api-context.ts'
 
 /**
- * The operations on exports, the results that other systems read from the engine: the live
- * streams of sources, and the channels with their properties. A channel is a pipeline that
- * analyses one source.
- */
-
-type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>
-
-/**
- * Maximum time to wait until all elements of a channel are open. Loading a large
- * model takes seconds.
+ * Maximum time to wait until all elements of a channel are open. Loading a large model takes
+ * seconds.
  */
 const MAX_OPENING_MS = 5000
+
+/**
+ * The operations on exports. Exports are what other systems read from the engine: the live streams
+ * of sources, and the channels with their properties. A channel is a pipeline that analyses one
+ * source.
+ */
+type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>
 
 /**
  * Lists one stream for each source, with the same id. Empty while the media service is
@@ -36,6 +35,7 @@ export function listStreams({ configuration, runtime }: ExportContext): Stream[]
   return configuration.sources.list().value.map(({ id }) => ({ id, sources: [id] }))
 }
 
+/** Lists the channels, each with the stream of its source. */
 export function listChannels(context: ExportContext): Channel[] {
   return context.configuration
     .channels()
@@ -49,19 +49,20 @@ export function listChannels(context: ExportContext): Channel[] {
  */
 export function issueTicket(
   { configuration, runtime, internalToken = '' }: ExportContext & Pick<ApiContext, 'internalToken'>,
-  id: number,
+  source: number,
 ): StreamTicket {
   // Throws if the source is unknown.
-  configuration.sources.get(id)
+  configuration.sources.get(source)
   const server = runtime.streamServer()
   if (!server) {
     throw new EyrieError('unavailable', 'the media service is not connected: try again later')
   }
   const expires = Date.now() + TICKET_LIFETIME_S * 1000
   return {
-    ticket: signTicket(internalToken, { stream: String(id), expires }),
+    ticket: signTicket(internalToken, { stream: String(source), expires }),
     expires_in: TICKET_LIFETIME_S,
-    stream: { id, hostname: server.hostname, port: server.port },
+    // The stream of a source has the same id.
+    stream: { id: source, hostname: server.hostname, port: server.port },
   }
 }
 
@@ -71,23 +72,27 @@ export function issueTicket(
  */
 export async function readStaticMetadata(
   context: ExportContext,
-  id: number,
+  channel: number,
   format: StaticFormat,
 ): Promise<unknown> {
   // Throws if the channel is unknown.
-  findChannels(context, [id])
-  return awaitMetadata(context, id, format)
+  findChannels(context, [channel])
+  return awaitMetadata(context, channel, format)
 }
 
-/**
- * Reads properties of channels, by channel id. Without `ids`, all channels are read; without
- * `props`, all properties. Throws `EyrieError` (`id`) if a channel is unknown.
- */
+export interface PropertyQuery {
+  /** Ids of the channels; all channels by default. */
+  ids?: number[] | undefined
+  /** The properties of each channel; all properties by default. */
+  props?: ChannelProperty[] | undefined
+  /** Format of the static metadata. */
+  format: StaticFormat
+}
+
+/** Reads properties of channels, by channel id. Throws `EyrieError` (`id`) if one is unknown. */
 export async function readChannelProperties(
   context: ExportContext,
-  ids: number[] | undefined,
-  props: ChannelProperty[] | undefined,
-  format: StaticFormat,
+  { ids, props, format }: PropertyQuery,
 ): Promise<Record<string, ChannelProperties>> {
   const channels = findChannels(context, ids)
   const entries = channels.map(async channel => {
@@ -98,8 +103,8 @@ export async function readChannelProperties(
 }
 
 /**
- * A function for each property of a channel. Only the requested ones are called, because some
- * properties are expensive.
+ * A function that reads each property of a channel. Only the functions of requested properties are
+ * called: to read `static`, for example, may take seconds.
  */
 type PropertyReaders = {
   [Property in ChannelProperty]: () =>
@@ -132,16 +137,13 @@ async function readProperties(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/**
- * Reads the metadata of a channel. Waits until its elements are open, because only open
- * elements have metadata.
- */
+/** Reads the metadata of a channel as soon as its elements are open. Closed elements have none. */
 async function awaitMetadata(
   { runtime }: ExportContext,
   channel: number,
   format: StaticFormat,
 ): Promise<unknown> {
-  // After a timeout, only the elements that are open by then contribute metadata.
+  // After the timeout, the metadata of the elements that are open by then is returned.
   await withTimeout(MAX_OPENING_MS, runtime.waitForChannel(channel)).catch(() => {})
   return formatMetadata(runtime.channelMetadata(channel), format)
 }
@@ -168,8 +170,8 @@ function findChannels({ configuration }: ExportContext, ids: number[] | undefine
 }
 
 /**
- * Returns static metadata unchanged (`pass`), flattened (`formatter_a`) or as a list of shapes to
- * draw (`formatter_b`).
+ * Returns static metadata unchanged (`pass`), as values by path (`formatter_a`) or as a list of
+ * shapes to draw (`formatter_b`).
  */
 export function formatMetadata(metadata: Record<string, unknown>, format: StaticFormat): unknown {
   switch (format) {
@@ -185,7 +187,8 @@ export function formatMetadata(metadata: Record<string, unknown>, format: Static
 /** Lists all scalar values with their dotted paths, such as `line-crossing.lines.0.name`. */
 function flatten(value: unknown, path: string): [path: string, value: unknown][] {
   if (value === null || typeof value !== 'object') return [[path, value]]
-  return Object.entries(value).flatMap(([key, nested]) =>
-    flatten(nested, path ? `${path}.${key}` : key),
-  )
+  return Object.entries(value).flatMap(([key, nested]) => {
+    const nestedPath = path ? `${path}.${key}` : key
+    return flatten(nested, nestedPath)
+  })
 }

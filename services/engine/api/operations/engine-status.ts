@@ -9,12 +9,8 @@ import type { ApiContext } from './api-context.ts'
  * help to find a fault.
  */
 export function readHealth(context: ApiContext): EngineHealth {
-  const { activation, configuration, isolation, runtime, output, sandboxes } = context
-  const channels: EngineHealth['channels'] = {}
-  for (const { pipeline } of configuration.channels()) {
-    const { status } = runtime.pipelineStatistics(pipeline)
-    channels[status] = (channels[status] ?? 0) + 1
-  }
+  const { activation, isolation, runtime, output, sandboxes } = context
+  // The alarms of the output are among all alarms.
   const { alarms: _, ...outputStatus } = output.status()
   return {
     ok: true,
@@ -24,26 +20,34 @@ export function readHealth(context: ApiContext): EngineHealth {
     isolation: isolation(),
     plugin_isolation: sandboxes.isolation,
     element_sdk: SDK_VERSION,
-    channels,
+    channels: countChannels(context),
     output: outputStatus,
   }
 }
 
+/** Counts the channels by the status of their pipelines. */
+function countChannels({
+  configuration,
+  runtime,
+}: Pick<ApiContext, 'configuration' | 'runtime'>): EngineHealth['channels'] {
+  const counts: EngineHealth['channels'] = {}
+  for (const { pipeline } of configuration.channels()) {
+    const { status } = runtime.pipelineStatistics(pipeline)
+    counts[status] = (counts[status] ?? 0) + 1
+  }
+  return counts
+}
+
+type AlarmSources = Pick<ApiContext, 'disk' | 'models' | 'output' | 'pictures' | 'plugins'>
+
 /**
  * Lists the conditions that require action by an operator, because something is or will be lost.
  */
-export function listAlarms({
-  disk,
-  models,
-  output,
-  pictures,
-  plugins,
-}: Pick<ApiContext, 'disk' | 'models' | 'output' | 'pictures' | 'plugins'>): string[] {
-  const pictureFailure = pictures.failure()
+export function listAlarms({ disk, models, output, pictures, plugins }: AlarmSources): string[] {
   return [
     ...disk.alarms(),
     ...output.status().alarms,
-    ...(pictureFailure ? [pictureFailure] : []),
+    ...[pictures.failure()].filter(failure => failure !== undefined),
     ...plugins.alarms(),
     ...models.alarms(),
   ]
@@ -65,8 +69,8 @@ export function describeEngine({
 }
 
 /**
- * Reads how the engine works now: its license, disk, capacity, and the state and
- * load of each source.
+ * Reads how the engine works now: its license, disk and capacity, and the state and load of each
+ * source. Omits what is unknown.
  */
 export async function readCondition({
   activation,
@@ -80,15 +84,18 @@ export async function readCondition({
   const outage = runtime.mediaOutage()
   const plan = configuration.plan()
   const used = roundToThousandths(admission.estimateLoad(plan).cores)
+
+  const sources = runtime.sourceConditions().map(condition => {
+    const load = admission.estimateSourceLoad(plan, condition.id)
+    return load === undefined ? condition : { ...condition, load: roundToThousandths(load) }
+  })
+
   return {
     time: new Date().toISOString(),
     ...(licenseUntil && { license_until: licenseUntil }),
     ...(space && { disk: { free_bytes: space.freeBytes, total_bytes: space.totalBytes } }),
     ...(outage && { outage }),
     capacity: { cores: admission.cores, used },
-    sources: runtime.sourceConditions().map(condition => {
-      const load = admission.estimateSourceLoad(plan, condition.id)
-      return { ...condition, ...(load !== undefined && { load: roundToThousandths(load) }) }
-    }),
+    sources,
   }
 }

@@ -23,17 +23,22 @@ export interface ApiRevision {
   document(): ApiDocument
 }
 
-/**
- * Creates a revision of the API. Only its OpenAPI document is served without `middleware`, which
- * authenticates the client and then limits the body. In another order, strangers could make the
- * engine read their bodies.
- */
-export function createRevision(
-  name: 'v1' | 'v2' | 'v3',
-  version: string,
-  endpoints: readonly DescribedEndpoint[],
-  middleware: readonly MiddlewareHandler[],
-): ApiRevision {
+export interface RevisionOptions {
+  name: 'v1' | 'v2' | 'v3'
+  /** Version of the engine, for the OpenAPI document. */
+  version: string
+  endpoints: readonly DescribedEndpoint[]
+  /** Runs before all endpoints, but not before the OpenAPI document, which is public. */
+  middleware: readonly MiddlewareHandler[]
+}
+
+/** Creates a revision of the API. */
+export function createRevision({
+  name,
+  version,
+  endpoints,
+  middleware,
+}: RevisionOptions): ApiRevision {
   const base = `/api/${name}`
   const descriptions = endpoints.map(({ description }) => description)
   const document = () =>

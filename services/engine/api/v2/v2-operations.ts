@@ -103,8 +103,8 @@ function createExportOperations(context: ApiContext): Operation[] {
     valueOperation(routes.channelStatic, ({ params: { id }, query: { format } }) =>
       readStaticMetadata(context, id, format),
     ),
-    valueOperation(routes.channelProperties, async ({ query: { ids, props, format } }) => {
-      const channels = await readChannelProperties(context, ids, props, format)
+    valueOperation(routes.channelProperties, async ({ query }) => {
+      const channels = await readChannelProperties(context, query)
       const entries = Object.entries(channels).map(([id, properties]) => [
         id,
         toV2Properties(properties),

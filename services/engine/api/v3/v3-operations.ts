@@ -100,9 +100,7 @@ function createExportOperations(context: ApiContext): Operation[] {
     valueOperation(routes.channelStatic, ({ params: { id }, query: { format } }) =>
       readStaticMetadata(context, id, format),
     ),
-    valueOperation(routes.channelProperties, ({ query: { ids, props, format } }) =>
-      readChannelProperties(context, ids, props, format),
-    ),
+    valueOperation(routes.channelProperties, ({ query }) => readChannelProperties(context, query)),
   ]
 }
 

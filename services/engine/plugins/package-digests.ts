@@ -8,21 +8,22 @@ import type { Log } from '@eyrie/kit/log'
 import { hashPackage, type PackageFiles } from '@eyrie/plugin-signature/package-files'
 import { z } from 'zod'
 
-/** Digests (SHA-256 in hexadecimal digits) by plugin and version. */
+/** The content of the file: a SHA-256 in hexadecimal digits, by plugin and version. */
 const digestFile = z.record(pluginName, z.record(pluginVersion, z.string().regex(/^[0-9a-f]{64}$/)))
 type Digests = z.infer<typeof digestFile>
 
 /**
- * The digests of the files of uploaded plugins. They are recorded when a plugin is installed, so
- * that later changes of its files are detected before they run.
+ * The digests of the files of uploaded plugins. The digest of a plugin is recorded when it is
+ * installed. Files that have changed since then are detected before they run.
  */
 export interface PackageDigests {
+  /** Records the digest of the present files of a plugin. */
   record(name: string, version: string): Promise<void>
   delete(name: string, version: string): Promise<void>
   /**
-   * Returns the files of a plugin. Rejects with an `Error` if they have changed since they
-   * were installed. A plugin without a digest, which an earlier release of the engine has
-   * installed, gets one.
+   * Returns the files of a plugin. Rejects with an `Error` if they have changed since they were
+   * recorded. If none are recorded, records the present ones: earlier releases of the engine
+   * installed plugins without digests.
    */
   verify(name: string, version: string): Promise<PackageFiles>
 }
@@ -39,40 +40,44 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
     await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
   }
 
-  const hashFiles = (name: string, version: string) => hashPackage(join(folder, name, version))
-
-  const store = (name: string, version: string, digest: string) =>
+  const saveDigest = (name: string, version: string, digest: string) =>
     save({ ...digests, [name]: { ...digests[name], [version]: digest } })
 
+  const hashFiles = (name: string, version: string) => hashPackage(join(folder, name, version))
+
   return {
-    record: async (name, version) =>
-      store(name, version, computeDigest(await hashFiles(name, version))),
+    record: async (name, version) => {
+      const files = await hashFiles(name, version)
+      await saveDigest(name, version, computeDigest(files))
+    },
     delete: async (name, version) => {
-      const { [version]: _, ...others } = digests[name] ?? {}
-      await save({ ...digests, [name]: others })
+      const { [version]: _, ...otherVersions } = digests[name] ?? {}
+      await save({ ...digests, [name]: otherVersions })
     },
     verify: async (name, version) => {
       const files = await hashFiles(name, version)
       const digest = computeDigest(files)
       const recorded = digests[name]?.[version]
-      if (recorded === digest) return files
       if (recorded === undefined) {
-        await store(name, version, digest)
-        return files
+        await saveDigest(name, version, digest)
+      } else if (recorded !== digest) {
+        throw new Error(
+          `the files of version ${version} of plugin ${name} have changed since it was installed: ` +
+            'remove it and upload it again',
+        )
       }
-      throw new Error(
-        `the files of version ${version} of plugin ${name} have changed since it was installed: ` +
-          'remove it and upload it again',
-      )
+      return files
     },
   }
 }
 
+/** Reads the digests. Without a readable file there are none, and plugins are recorded anew. */
 function readDigests(file: string, log: Log): Digests {
   try {
     return parseAs(digestFile, JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    if (!isMissing) {
       log.error({ file, reason: (error as Error).message }, 'failed to read digests of plugins')
     }
     return {}
@@ -81,7 +86,7 @@ function readDigests(file: string, log: Log): Digests {
 
 /** Returns the SHA-256 of the names and contents of all files, in hexadecimal digits. */
 export function computeDigest(files: PackageFiles): string {
-  const digest = createHash('sha256')
-  for (const path of [...files.keys()].sort()) digest.update(`${files.get(path)} ${path}\n`)
-  return digest.digest('hex')
+  const hash = createHash('sha256')
+  for (const path of [...files.keys()].sort()) hash.update(`${files.get(path)} ${path}\n`)
+  return hash.digest('hex')
 }

@@ -1,10 +1,4 @@
-import {
-  EyrieError,
-  isDevelopmentVersion,
-  type Plugin,
-  type PluginGrant,
-  type PluginInspection,
-} from '@eyrie/contract'
+import { EyrieError, type Plugin, type PluginGrant, type PluginInspection } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -16,35 +10,24 @@ import type { StartShadow } from '../plugin-host/running-shadow.ts'
 import type { PluginQuarantine } from '../plugin-host/sandbox/plugin-quarantine.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import type { VersionHealth } from '../upgrade/version-health.ts'
-import { acceptPublisher, assertSuccessorGranted, listGrantAlarms } from './active-grants.ts'
+import { assertSuccessorGranted, listGrantAlarms } from './active-grants.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
-import { inspectElements } from './inspect-elements.ts'
+import { createInstaller, type InstallOptions } from './install-plugin.ts'
 import {
   describePackage,
   describePlugin,
   describePlugins,
-  findActiveVersion,
   hasUploadedVersion,
-  isActiveVersion,
-  listVersions,
 } from './installed-plugins.ts'
 import { createPipelineChecks } from './pipeline-checks.ts'
-import {
-  assertIsolated,
-  assertNoElementCollision,
-  assertUnused,
-  assertUploaded,
-  describeQuarantine,
-  getVersion,
-  isIdentical,
-} from './plugin-checks.ts'
+import { assertUnused, assertUploaded, describeQuarantine, getVersion } from './plugin-checks.ts'
 import type { PluginStore } from './plugin-store.ts'
 import { findUsingPipelines } from './plugin-usage.ts'
 import { readUploadedPlugin } from './read-uploaded-plugin.ts'
 import { listRefusedVersions } from './refused-versions.ts'
 import { listReverts } from './revert-alarms.ts'
-import { assertAccepted, assertUnchanged } from './trust/package-acceptance.ts'
-import { type PackageClaim, readClaim } from './trust/package-claim.ts'
+import { assertUnchanged } from './trust/package-acceptance.ts'
+import { readClaim } from './trust/package-claim.ts'
 import type { PluginTrust } from './trust/plugin-trust.ts'
 import { toVersionSignature } from './trust/signature-policy.ts'
 import { type UnpackLimits, unpackPackage } from './unpack-package.ts'
@@ -68,17 +51,6 @@ export interface PluginsDependencies {
   log: Log
 }
 
-export interface UploadOptions {
-  /** IP address of the client. */
-  client: string
-  ifMatch?: string | undefined
-  /**
-   * Whether the package may be signed by another publisher than the installed
-   * versions of the plugin.
-   */
-  acceptsNewPublisher?: boolean
-}
-
 /**
  * Manages the installed plugins, which provide the elements (steps) of pipelines. Changes are
  * atomic, and channels that do not use the plugin continue to run.
@@ -96,7 +68,7 @@ export interface Plugins extends Omit<VersionSwitches, 'stop'> {
    */
   upload(
     archive: Uint8Array,
-    options: UploadOptions,
+    options: InstallOptions & { ifMatch?: string | undefined },
   ): Promise<WithEtag<Plugin> & { unchanged: boolean }>
   remove(name: string, version: string, ifMatch?: string): Promise<void>
   /** Releases all versions of a plugin from quarantine, so that they run again on all channels. */
@@ -147,6 +119,16 @@ export function createPlugins({
     return toTagged(plugin)
   }
 
+  const install = createInstaller({
+    store,
+    configuration,
+    quarantine,
+    grants,
+    trust,
+    sandboxes,
+    checks,
+    signal: stopping.signal,
+  })
   const switches = createVersionSwitches({
     store,
     configuration,
@@ -161,90 +143,17 @@ export function createPlugins({
     log,
   })
 
-  /**
-   * Adds a plugin to the store. Returns false if the version is already installed
-   * with the same content.
-   */
-  async function install(
-    plugin: KnownPlugin,
-    claim: PackageClaim,
-    { client, acceptsNewPublisher = false }: UploadOptions,
-  ): Promise<boolean> {
-    const installed = store.installed()
-    const { name, version } = plugin
-    const existing = listVersions(installed, name).find(candidate => candidate.version === version)
-    if (existing && (await isIdentical(existing, plugin))) return false
-    if (existing && !isDevelopmentVersion(version)) {
-      throw new EyrieError(
-        'conflict',
-        `version ${version} of ${name} already exists with different content: upload it as another version, ` +
-          `or as a development version such as ${version}-dev, which later uploads replace`,
-      )
-    }
-
-    const policy = trust.policy()
-    assertAccepted({ name, version, claim }, policy)
-    const uploaded = listVersions(installed, name).filter(({ origin }) => origin === 'uploaded')
-    await acceptPublisher(
-      { name, version, claim },
-      { uploaded, policy, grants, acceptsNewPublisher },
-    )
-    if (existing) return replace(existing, plugin)
-
-    const isFirst = !findActiveVersion(installed, name)
-    if (isFirst) assertNoElementCollision(installed, plugin)
-    assertIsolated(sandboxes)
-    await inspectElements(plugin, stopping.signal)
-    if (!hasUploadedVersion(installed, name)) {
-      // An earlier installation that failed may have left grants.
-      await grants.withdraw(name)
-      await grants.grant(plugin, client)
-    }
-
-    // The first version becomes active, which starts the channels that wait for its elements.
-    // Others may be pinned.
-    await configuration.runExclusive(async configured => {
-      if (!isFirst) checks.assertFollowersAccept(configured, plugin)
-      await store.add(plugin)
-      return undefined
-    })
-    return true
-  }
-
-  /**
-   * Replaces the files of a development version. Channels that use it restart with the new code.
-   */
-  async function replace(existing: KnownPlugin, plugin: KnownPlugin): Promise<true> {
-    const { name, version, origin } = existing
-    if (origin !== 'uploaded') {
-      throw new EyrieError(
-        'conflict',
-        `version ${version} of ${name} was not uploaded: change its files in ${existing.folder}`,
-      )
-    }
-    assertIsolated(sandboxes)
-    await inspectElements(plugin, stopping.signal)
-
-    const installed = store.installed()
-    const plugins = installed.plugins.map(other => (other === existing ? plugin : other))
-    if (isActiveVersion(installed, existing)) {
-      assertNoElementCollision({ ...installed, plugins }, plugin)
-    }
-    await configuration.runExclusive(async configured => {
-      checks.assertRemainValid(configured, { next: { ...installed, plugins }, version })
-      await store.replace(existing, plugin)
-      return undefined
-    })
-    quarantine.release(name, version)
-    return true
+  /** Unpacks a package into `draft`. Throws `EyrieError` if it is invalid or was changed. */
+  async function readPackage(archive: Uint8Array, draft: string) {
+    const folder = await unpackPackage(archive, draft, limits)
+    const claim = await assertUnchanged(folder)
+    return { plugin: await readUploadedPlugin(folder), claim }
   }
 
   const inspect: Plugins['inspect'] = archive =>
     mutex.runExclusive(() =>
       store.withDraftFolder(async draft => {
-        const folder = await unpackPackage(archive, draft, limits)
-        const claim = await assertUnchanged(folder)
-        const plugin = await readUploadedPlugin(folder)
+        const { plugin, claim } = await readPackage(archive, draft)
         return {
           ...describePackage(plugin, store.installed()),
           not_granted: grants.findMissing(plugin),
@@ -263,11 +172,9 @@ export function createPlugins({
     mutex.runExclusive(() =>
       store.withDraftFolder(async draft => {
         assertIfMatch(options.ifMatch, list().etag)
-        const folder = await unpackPackage(archive, draft, limits)
-        const claim = await assertUnchanged(folder)
-        const plugin = await readUploadedPlugin(folder)
-        const isNew = await install(plugin, claim, options)
-        return { ...get(plugin.name), unchanged: !isNew }
+        const { plugin, claim } = await readPackage(archive, draft)
+        const result = await install(plugin, claim, options)
+        return { ...get(plugin.name), unchanged: result === 'unchanged' }
       }),
     )
 

@@ -2,7 +2,6 @@ import {
   EyrieError,
   type ModelSelection,
   type ModelShadowAcceptance,
-  type ModelShadowComparison,
   type ModelShadowInput,
   type ModelShadowReport,
   type ModelSwitch,
@@ -21,14 +20,12 @@ import type { Configuration } from '../configuration/configuration.ts'
 import type { InferencePool } from '../inference/inference.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import { findRevertReason, summarizeBefore } from '../upgrade/revert-rule.ts'
-import { ShadowRuns } from '../upgrade/shadow-runs.ts'
 import type { ActiveModels } from './active-models.ts'
 import type { DetectorMonitor } from './detector-monitor.ts'
 import { listModelAlarms } from './model-alarms.ts'
-import { ModelShadow } from './model-shadow.ts'
+import { assertNotWorse, createModelShadowRuns } from './model-shadow-runs.ts'
 import type { ModelSwitchHistory, ModelWatch } from './model-switch-history.ts'
 import { findModelUsers } from './model-users.ts'
-import { computeLoad, judgeModel } from './model-verdict.ts'
 
 /**
  * The models that run for pipelines. Another model can be selected in place of the one that
@@ -101,9 +98,13 @@ export function createModels({
   log,
 }: ModelsDependencies): Models {
   const mutex = new Mutex()
-  const shadows = new ShadowRuns<ModelShadowComparison, ModelShadowReport>({
-    endCommand: name => `eyrie model shadow ${name} --end`,
-    describeMissing: name => `no model has run in shadow of ${name} since the engine was started`,
+  const shadows = createModelShadowRuns({
+    getRunnable,
+    active,
+    monitor,
+    inference,
+    startShadowPool,
+    log,
   })
 
   function getModel(name: string): StoredModel {
@@ -232,44 +233,8 @@ export function createModels({
       )
   }
 
-  const startShadow: Models['startShadow'] = (name, { candidate, seconds }) =>
-    mutex.runExclusive(async () => {
-      const { active: present } = get(name)
-      shadows.assertNotRunning(name)
-      const next = getRunnable(candidate)
-      if (present === candidate) {
-        throw new EyrieError(
-          'conflict',
-          `model ${candidate} is active already: run another one in shadow`,
-        )
-      }
-
-      const { labels } = active.get(name)!.card
-      const models = {
-        active: { name: present, labels },
-        candidate: { name: candidate, labels: next.card.labels },
-      }
-      const shadow = new ModelShadow({ candidate, startPool: startShadowPool })
-      const endListening = monitor.listen(name, shadow)
-      log.info({ model: name, active: present, candidate, seconds }, 'running model in shadow')
-      return shadows.start(name, {
-        label: `model ${candidate}`,
-        seconds,
-        compare: () => shadow.compare(),
-        end: () => {
-          endListening()
-          shadow.end()
-          log.info({ model: name, active: present, candidate }, 'ended model in shadow')
-        },
-        toReport: (progress, channels) => {
-          const load = computeLoad(inference.workers, channels)
-          return {
-            ...{ model: name, active: present, candidate, ...progress, channels, load },
-            ...judgeModel(models, { channels, load }),
-          }
-        },
-      })
-    })
+  const startShadow: Models['startShadow'] = (name, input) =>
+    mutex.runExclusive(() => shadows.start({ name, active: get(name).active }, input))
 
   const getShadow: Models['getShadow'] = name => {
     get(name)
@@ -278,16 +243,9 @@ export function createModels({
 
   const acceptShadow: Models['acceptShadow'] = (name, { force = false }, request) =>
     mutex.runExclusive(() => {
-      const { candidate, verdict, findings } = getShadow(name)
-      if (!force && (verdict === 'worse' || verdict === 'unknown')) {
-        throw new EyrieError(
-          'conflict',
-          verdict === 'unknown'
-            ? `model ${candidate} has processed no frame in shadow: run it on a channel that has frames, or accept it with force`
-            : `model ${candidate} did worse in shadow: ${findings.join('; ')}. To accept it nevertheless, use force`,
-        )
-      }
-      return switchTo(name, { active: candidate }, request)
+      const report = getShadow(name)
+      if (!force) assertNotWorse(report)
+      return switchTo(name, { active: report.candidate }, request)
     })
 
   return {

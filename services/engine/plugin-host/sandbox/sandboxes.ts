@@ -133,83 +133,111 @@ export async function createSandboxes({
 
   const code = await createCompiledCode(codeFolder, log)
 
-  return {
-    isolation,
-    findIsolationProblem: () => findIsolationProblem(isolation),
-    open: async ({
+  const open: Sandboxes['open'] = async request => {
+    const { plugin, source, prepare, isShadow = false } = request
+    if (!isShadow) assertReleased(quarantine, plugin)
+    checkIsolation(isolation)
+    const assertAccepted = () => assertTrusted(plugin.plugin, plugin.version)
+    assertAccepted()
+    await verifyPackage(plugin.plugin, plugin.version)
+    await prepare?.()
+
+    const root = isShadow ? join(storageFolder, SHADOW_FOLDER) : storageFolder
+    const folder = join(root, plugin.plugin, source.name, String(plugin.channel))
+    if (isShadow) await rm(folder, { recursive: true, force: true })
+
+    const inspectorServer = findInspector(request)
+    const isInspected = inspectorServer !== undefined
+    const opened = await openSandboxedElement(
+      toElementOptions(request, folder, inspectorServer),
+      selectTimeouts({ isShadow, isInspected }),
+    )
+    const element = { ...opened, isInspected }
+    return whileAccepted(isShadow ? thenDelete(element, folder) : element, assertAccepted)
+  }
+
+  /** Returns the server through which debuggers connect to this element; undefined if they do not. */
+  function findInspector({
+    plugin,
+    source,
+    isShadow,
+  }: SandboxRequest): InspectorServer | undefined {
+    const isRequested = inspector?.plugin === plugin.plugin && isDevelopmentVersion(plugin.version)
+    const canBeInspected = !isShadow && !isPython(source.entry)
+    return isRequested && canBeInspected ? inspector.server : undefined
+  }
+
+  /** Returns what the process of an element needs and may do. Its files are stored in `folder`. */
+  function toElementOptions(
+    {
       plugin,
       source,
       capabilities,
-      prepare,
+      prepare: _,
       infer,
       isShadow = false,
       log,
-      ...request
-    }) => {
-      if (!isShadow) assertReleased(quarantine, plugin)
-      checkIsolation(isolation)
-      const assertAccepted = () => assertTrusted(plugin.plugin, plugin.version)
-      assertAccepted()
-      await verifyPackage(plugin.plugin, plugin.version)
-      await prepare?.()
-      const root = isShadow ? join(storageFolder, SHADOW_FOLDER) : storageFolder
-      const folder = join(root, plugin.plugin, source.name, String(plugin.channel))
-      if (isShadow) await rm(folder, { recursive: true, force: true })
-      const callHandler = createCallHandler({
-        declared: capabilities,
-        egress,
-        ...(infer && { infer }),
-        folder,
-      })
-      const isInspected =
-        !isShadow &&
-        inspector?.plugin === plugin.plugin &&
-        isDevelopmentVersion(plugin.version) &&
-        !isPython(source.entry)
-      const title = `${source.name} on channel ${plugin.channel}`
-      const options: SandboxedElementOptions = {
-        ...request,
-        source,
-        isBackground: isShadow,
-        codeFolder: code.requestFolder({ ...plugin, entry: source.entry }),
-        // A debugger takes time.
-        budgetMs: isInspected ? undefined : capabilities?.budget_ms,
-        ...(isInspected && {
-          onInspectable: socket => inspector!.server.add({ title, entry: source.entry, socket }),
-        }),
-        ...(capabilities && {
-          checkView: view => checkView(capabilities, view),
-          checkResult: result => checkDeclared(capabilities, result),
-        }),
-        checkIsolation,
-        onCall: isShadow ? call => handleInShadow(call, callHandler) : callHandler,
-        onCrash: reason => {
-          if (isShadow) return
-          const isQuarantined = quarantine.addCrash(plugin, `${source.name}: ${reason}`)
-          const { plugin: name, version } = plugin
-          log.error({ plugin: name, version, element: source.name, reason }, 'plugin crashed')
-          if (isQuarantined) {
-            log.error({ plugin: name, version, reason }, 'put plugin in quarantine')
-          }
-        },
-        logFields: {
-          plugin: plugin.plugin,
-          element: source.name,
-          ...(isShadow && { shadow: plugin.version }),
-        },
-        log,
-      }
-      const timeouts = isShadow
-        ? SHADOW_TIMEOUTS
-        : isInspected
-          ? INSPECTED_TIMEOUTS
-          : DEFAULT_TIMEOUTS
-      const opened = await openSandboxedElement(options, timeouts)
-      const element = { ...opened, isInspected }
-      if (!isShadow) return whileAccepted(element, assertAccepted)
-      return whileAccepted(thenDelete(element, folder), assertAccepted)
-    },
+      ...use
+    }: SandboxRequest,
+    folder: string,
+    inspectorServer: InspectorServer | undefined,
+  ): SandboxedElementOptions {
+    const handleCall = createCallHandler({
+      declared: capabilities,
+      egress,
+      ...(infer && { infer }),
+      folder,
+    })
+    const title = `${source.name} on channel ${plugin.channel}`
+    return {
+      ...use,
+      source,
+      isBackground: isShadow,
+      codeFolder: code.requestFolder({ ...plugin, entry: source.entry }),
+      // A debugger takes time.
+      budgetMs: inspectorServer ? undefined : capabilities?.budget_ms,
+      ...(inspectorServer && {
+        onInspectable: socket => inspectorServer.add({ title, entry: source.entry, socket }),
+      }),
+      ...(capabilities && {
+        checkView: view => checkView(capabilities, view),
+        checkResult: result => checkDeclared(capabilities, result),
+      }),
+      checkIsolation,
+      onCall: isShadow ? call => handleInShadow(call, handleCall) : handleCall,
+      onCrash: reason => {
+        if (!isShadow) recordCrash({ plugin, element: source.name, reason, log })
+      },
+      logFields: {
+        plugin: plugin.plugin,
+        element: source.name,
+        ...(isShadow && { shadow: plugin.version }),
+      },
+      log,
+    }
   }
+
+  function recordCrash({ plugin, element, reason, log }: Crash): void {
+    const isQuarantined = quarantine.addCrash(plugin, `${element}: ${reason}`)
+    const fields = { plugin: plugin.plugin, version: plugin.version }
+    log.error({ ...fields, element, reason }, 'plugin crashed')
+    if (isQuarantined) log.error({ ...fields, reason }, 'put plugin in quarantine')
+  }
+
+  return { isolation, findIsolationProblem: () => findIsolationProblem(isolation), open }
+}
+
+/** A crash of the process of an element. */
+interface Crash {
+  plugin: PluginOnChannel
+  element: string
+  reason: string
+  log: Log
+}
+
+function selectTimeouts({ isShadow, isInspected }: { isShadow: boolean; isInspected: boolean }) {
+  if (isShadow) return SHADOW_TIMEOUTS
+  return isInspected ? INSPECTED_TIMEOUTS : DEFAULT_TIMEOUTS
 }
 
 /** Requests of a version in shadow would be sent twice. */

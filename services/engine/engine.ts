@@ -32,6 +32,7 @@ import { createFramePictureLoader, type MediaAccess } from './media/frame-pictur
 import { DetectorMonitor } from './models/detector-monitor.ts'
 import { openModelSwitchHistory } from './models/model-switch-history.ts'
 import { createModels } from './models/models.ts'
+import { openPluginParts } from './open-plugin-parts.ts'
 import { createOutput } from './output/output.ts'
 import manifest from './package.json' with { type: 'json' }
 import { createChannelSnapshots } from './pictures/channel-snapshots.ts'
@@ -39,20 +40,7 @@ import { findShapes } from './pictures/drawing.ts'
 import { createEventPictures } from './pictures/event-pictures.ts'
 import { createFrameHistory } from './pictures/frame-history.ts'
 import { createPictureStore } from './pictures/picture-store.ts'
-import { serveInspector } from './plugin-host/sandbox/inspector/inspector-server.ts'
-import { openPluginQuarantine } from './plugin-host/sandbox/plugin-quarantine.ts'
-import { createSandboxes } from './plugin-host/sandbox/sandboxes.ts'
-import { alignGrants } from './plugins/active-grants.ts'
-import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
-import { listVersions } from './plugins/installed-plugins.ts'
-import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
-import { findUsingPipelines } from './plugins/plugin-usage.ts'
 import { createPlugins } from './plugins/plugins.ts'
-import { listRefusedVersions } from './plugins/refused-versions.ts'
-import { assertMayRun } from './plugins/trust/package-acceptance.ts'
-import { readClaim } from './plugins/trust/package-claim.ts'
-import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
-import { identifyPublisher } from './plugins/trust/signature-policy.ts'
 import { openSwitchHistory } from './plugins/upgrade/switch-history.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
@@ -121,16 +109,6 @@ type EngineSettings = Settings['engine']
  */
 type OnStop = (stop: () => unknown) => void
 
-/** Lets debuggers connect to a plugin under development, if the environment says so. */
-async function startInspector({ environment: { inspect }, log, onStop }: StartContext) {
-  if (!inspect) return undefined
-  const { plugin, port } = inspect
-  const server = await serveInspector(plugin, port)
-  onStop(server.close)
-  log.warn({ plugin, port }, 'debuggers on this machine can connect to a plugin')
-  return { plugin, server }
-}
-
 /** The common parameters of the functions that start components. */
 interface StartContext {
   environment: Environment
@@ -174,58 +152,15 @@ async function startComponents(
   onStop(stopCostStore)
 
   const pluginFolder = join(environment.data, 'plugins')
-  const pluginStore = createPluginStore({
-    folder: pluginFolder,
-    otherFolders: listPluginFolders(environment.plugins),
-    log,
-  })
-  const pluginTrust = createPluginTrust({
-    file: join(pluginFolder, 'trust.json'),
-    requiresSignatures: settings.require_signed_plugins,
-    // These functions are called for requests of the API, which is served when
-    // everything has started.
-    listRefused: policy =>
-      listRefusedVersions(
-        pluginStore.installed(),
-        policy,
-        plugin =>
-          findUsingPipelines(plugin, configuration.get().value.pipelines, pluginStore.elements)
-            .length > 0,
-      ),
-    onChange: () => {
+  // These functions are called for requests of the API, which is served when everything has
+  // started.
+  const { pluginStore, pluginTrust, quarantine, grants, sandboxes } = await openPluginParts({
+    ...context,
+    pluginFolder,
+    listPipelines: () => configuration.get().value.pipelines,
+    retryChannels: () => {
       for (const { id } of configuration.channels()) runtime.retryChannel(id)
     },
-    log,
-  })
-  const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
-  const grants = openPluginGrants({
-    file: join(pluginFolder, 'grants.json'),
-    identifyPublisher: plugin =>
-      identifyPublisher(readClaim(plugin), pluginTrust.policy().publishers),
-    log,
-  })
-  await alignGrants(grants, pluginStore.installed())
-  const sandboxes = await createSandboxes({
-    quarantine,
-    allowsPartialIsolation: settings.allow_partial_plugin_isolation,
-    folder: pluginFolder,
-    codeFolder: join(folder, 'compiled-plugin-code'),
-    storageFolder: join(folder, 'plugin-storage'),
-    egress: createEgress('plugin', environment),
-    inspector: await startInspector(context),
-    verifyPackage: async (name, version) => {
-      const plugin = listVersions(pluginStore.installed(), name).find(
-        each => each.version === version,
-      )
-      if (plugin) grants.assertGranted(plugin)
-      await pluginStore.verifyPackage(name, version)
-    },
-    assertTrusted: (name, version) =>
-      assertMayRun(
-        { name, version, claim: pluginStore.readClaim(name, version) },
-        pluginTrust.policy(),
-      ),
-    log,
   })
   const versionHealth = new VersionHealth()
   // Replaced when the plugins can be switched.

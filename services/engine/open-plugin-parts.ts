@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import type { Pipeline } from '@eyrie/contract/pipeline'
+import type { Settings } from '@eyrie/contract/settings'
+import { createEgress, type Environment, type Log } from '@eyrie/kit'
+import type { KnownPlugin } from './plugin-host/known-plugin.ts'
+import { serveInspector } from './plugin-host/sandbox/inspector/inspector-server.ts'
+import { openPluginQuarantine } from './plugin-host/sandbox/plugin-quarantine.ts'
+import { createSandboxes } from './plugin-host/sandbox/sandboxes.ts'
+import { alignGrants } from './plugins/active-grants.ts'
+import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
+import { listVersions } from './plugins/installed-plugins.ts'
+import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
+import { findUsingPipelines } from './plugins/plugin-usage.ts'
+import { listRefusedVersions } from './plugins/refused-versions.ts'
+import { assertMayRun } from './plugins/trust/package-acceptance.ts'
+import { readClaim } from './plugins/trust/package-claim.ts'
+import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
+import { identifyPublisher } from './plugins/trust/signature-policy.ts'
+
+export interface PluginPartsOptions {
+  environment: Environment
+  settings: Settings['engine']
+  /** Data folder of the engine. */
+  folder: string
+  /** Folder of uploaded plugins and of what is stored about them. */
+  pluginFolder: string
+  listPipelines(): readonly Pipeline[]
+  /** Opens the failed elements of all channels at once. */
+  retryChannels(): void
+  /** Registers how a part is stopped. */
+  onStop(stop: () => unknown): void
+  log: Log
+}
+
+/** Opens the installed plugins, what decides whether their code may run, and where it runs. */
+export async function openPluginParts(options: PluginPartsOptions) {
+  const { environment, settings, folder, pluginFolder, listPipelines, retryChannels, log } = options
+  const pluginStore = createPluginStore({
+    folder: pluginFolder,
+    otherFolders: listPluginFolders(environment.plugins),
+    log,
+  })
+  const isUsed = (plugin: KnownPlugin) =>
+    findUsingPipelines(plugin, listPipelines(), pluginStore.elements).length > 0
+  const pluginTrust = createPluginTrust({
+    file: join(pluginFolder, 'trust.json'),
+    requiresSignatures: settings.require_signed_plugins,
+    listRefused: policy => listRefusedVersions(pluginStore.installed(), policy, isUsed),
+    onChange: retryChannels,
+    log,
+  })
+
+  const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
+  const grants = openPluginGrants({
+    file: join(pluginFolder, 'grants.json'),
+    identifyPublisher: plugin =>
+      identifyPublisher(readClaim(plugin), pluginTrust.policy().publishers),
+    log,
+  })
+  await alignGrants(grants, pluginStore.installed())
+  const sandboxes = await createSandboxes({
+    quarantine,
+    allowsPartialIsolation: settings.allow_partial_plugin_isolation,
+    folder: pluginFolder,
+    codeFolder: join(folder, 'compiled-plugin-code'),
+    storageFolder: join(folder, 'plugin-storage'),
+    egress: createEgress('plugin', environment),
+    inspector: await startInspector(options),
+    verifyPackage: async (name, version) => {
+      const plugin = listVersions(pluginStore.installed(), name).find(
+        each => each.version === version,
+      )
+      if (plugin) grants.assertGranted(plugin)
+      await pluginStore.verifyPackage(name, version)
+    },
+    assertTrusted: (name, version) =>
+      assertMayRun(
+        { name, version, claim: pluginStore.readClaim(name, version) },
+        pluginTrust.policy(),
+      ),
+    log,
+  })
+  return { pluginStore, pluginTrust, quarantine, grants, sandboxes }
+}
+
+/** Lets debuggers connect to a plugin under development, if the environment says so. */
+async function startInspector({ environment: { inspect }, log, onStop }: PluginPartsOptions) {
+  if (!inspect) return undefined
+  const { plugin, port } = inspect
+  const server = await serveInspector(plugin, port)
+  onStop(server.close)
+  log.warn({ plugin, port }, 'debuggers on this machine can connect to a plugin')
+  return { plugin, server }
+}

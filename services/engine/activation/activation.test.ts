@@ -36,16 +36,16 @@ describe('activation', () => {
   test('is required before a deployment', async () => {
     const activation = await start()
     expect(() => activation.assertActivated()).toThrow('not activated')
-    await activation.activate(COMMUNITY_LICENSE, false)
+    await activation.activate(COMMUNITY_LICENSE)
     activation.assertActivated()
   })
 
   test('ignores the active license, but activates it again with force', async () => {
     const activation = await start()
-    const first = await activation.activate(COMMUNITY_LICENSE, false)
+    const first = await activation.activate(COMMUNITY_LICENSE)
     today = new Date('2026-06-02T00:00:00Z')
-    expect(await activation.activate(COMMUNITY_LICENSE, false)).toEqual(first)
-    expect(await activation.activate(COMMUNITY_LICENSE, true)).toEqual({
+    expect(await activation.activate(COMMUNITY_LICENSE)).toEqual(first)
+    expect(await activation.activate(COMMUNITY_LICENSE, { force: true })).toEqual({
       ...first,
       activated_at: '2026-06-02T00:00:00.000Z',
     })
@@ -53,19 +53,19 @@ describe('activation', () => {
 
   test('requires force to replace the license', async () => {
     const activation = await start([entry])
-    await activation.activate(COMMUNITY_LICENSE, false)
-    await expect(activation.activate(gold, false)).rejects.toMatchObject({
+    await activation.activate(COMMUNITY_LICENSE)
+    await expect(activation.activate(gold)).rejects.toMatchObject({
       code: 'activation',
       status: 409,
     })
     expect(activation.get().license).toEqual(COMMUNITY_LICENSE)
-    expect((await activation.activate(gold, true)).license).toEqual(gold)
+    expect((await activation.activate(gold, { force: true })).license).toEqual(gold)
     expect((await start([entry])).get().license).toEqual(gold)
   })
 
   test('accepts only the first of two concurrent licenses', async () => {
     const activation = await start([entry])
-    const outcomes = [COMMUNITY_LICENSE, gold].map(license => activation.activate(license, false))
+    const outcomes = [COMMUNITY_LICENSE, gold].map(license => activation.activate(license))
     expect(await Promise.allSettled(outcomes)).toMatchObject([
       { value: { license: COMMUNITY_LICENSE } },
       { reason: { code: 'activation', status: 409 } },
@@ -78,7 +78,7 @@ describe('activation', () => {
     ['that has expired', [{ ...entry, until: '2026-05-31T00:00:00Z' }]],
   ])('rejects a license %s', async (_, pool) => {
     const activation = await start(pool)
-    await expect(activation.activate(gold, true)).rejects.toMatchObject({
+    await expect(activation.activate(gold, { force: true })).rejects.toMatchObject({
       code: 'license',
       status: 400,
     })
@@ -88,7 +88,7 @@ describe('activation', () => {
   test('expires with the license, also after a restart, until the license is renewed', async () => {
     const until = '2026-07-01T00:00:00Z'
     const activation = await start([{ ...entry, until }])
-    await activation.activate(gold, false)
+    await activation.activate(gold)
     today = new Date('2026-06-30T23:59:59Z')
     activation.assertActivated()
     today = new Date(until)
@@ -97,11 +97,11 @@ describe('activation', () => {
       expect(() => expired.assertActivated()).toThrow(`the license expired at ${until}: renew it`)
     }
     ;(await start([{ ...entry, until: '2027-07-01T00:00:00Z' }])).assertActivated()
-    expect((await activation.activate(COMMUNITY_LICENSE, false)).license).toEqual(COMMUNITY_LICENSE)
+    expect((await activation.activate(COMMUNITY_LICENSE)).license).toEqual(COMMUNITY_LICENSE)
   })
 
   test('ends when the license is removed from the pool', async () => {
-    await (await start([entry])).activate(gold, false)
+    await (await start([entry])).activate(gold)
     expect((await start([])).get().activated).toBe(false)
   })
 

@@ -33,9 +33,9 @@ export interface Activation {
   get(): ActivationBody
   /**
    * Activates a license. Throws `EyrieError`: `license` if the license is invalid, `activation` if
-   * another license is active and `force` is false.
+   * another license is active, unless `force` is set.
    */
-  activate(license: License, force: boolean): Promise<ActivationBody>
+  activate(license: License, options?: { force: boolean }): Promise<ActivationBody>
   /** Returns when the license expires, RFC 3339; undefined if it does not expire. */
   expiresAt(): string | undefined
   /**
@@ -86,7 +86,7 @@ export function createActivation({
 
   const isActive = () => current.activated && !findCurrentProblem()
 
-  const activate: Activation['activate'] = (license, force) =>
+  const activate: Activation['activate'] = (license, { force } = { force: false }) =>
     mutex.runExclusive(async () => {
       const problem = findLicenseProblem(license, poolEntries, now())
       if (problem) throw new EyrieError('license', problem)
@@ -96,9 +96,7 @@ export function createActivation({
         throw new EyrieError(
           'activation',
           'another license is active: add ?force=true to replace it',
-          {
-            status: 409,
-          },
+          { status: 409 },
         )
       }
 
@@ -119,7 +117,7 @@ export function createActivation({
       current = await readValidFile(file, text => parseAs(activation, JSON.parse(text)))
     } catch (error) {
       if (!isMissingFile(error)) throw error
-      if (initial !== 'none') await activate(await readInitialLicense(initial), false)
+      if (initial !== 'none') await activate(await readInitialLicense(initial))
     }
   }
 

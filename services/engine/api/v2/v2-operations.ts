@@ -31,7 +31,7 @@ export function createV2Operations(context: ApiContext): Operation[] {
   const { activation, configuration, runtime } = context
   return [
     ...createSharedOperations(context),
-    valueOperation(routesV2.activate, ({ body, query }) => activation.activate(body, query.force)),
+    valueOperation(routesV2.activate, ({ body, query }) => activation.activate(body, query)),
     valueOperation(routesV2.getActivation, () => activation.get()),
     operation(routesV2.deploy, input => {
       activation.assertActivated()

@@ -35,7 +35,7 @@ export function createV3Operations(context: ApiContext): Operation[] {
 
 function createActivationOperations({ activation }: ApiContext): Operation[] {
   return [
-    valueOperation(routes.activate, ({ body, query }) => activation.activate(body, query.force)),
+    valueOperation(routes.activate, ({ body, query }) => activation.activate(body, query)),
     valueOperation(routes.getActivation, () => activation.get()),
   ]
 }

@@ -53,7 +53,7 @@ export class MessageSink implements Sink {
     this.#lastSeq.set(record.channel, seq)
 
     const topic = `${this.#topic}${record.channel}`
-    const header = JSON.stringify(createHeader(record, frame, picture, seq))
+    const header = JSON.stringify(createHeader({ record, frame, picture, seq }))
     const payload = picture?.data ?? new Uint8Array()
     const isQueued = this.#publisher.send([topic, header, payload])
     if (!isQueued && this.#publisher.isOpen) this.#lost.add()
@@ -68,12 +68,14 @@ export class MessageSink implements Sink {
 type Header = Omit<MessageHeader, 'format' | 'objects' | 'events'> &
   Pick<SinkRecord, 'objects' | 'events'>
 
-function createHeader(
-  record: SinkRecord,
-  frame: SinkFrame,
-  picture: CopiedPicture | undefined,
-  seq: number,
-): Header {
+interface HeaderContent {
+  record: SinkRecord
+  frame: SinkFrame
+  picture: CopiedPicture | undefined
+  seq: number
+}
+
+function createHeader({ record, frame, picture, seq }: HeaderContent): Header {
   const { n, pts, time, objects, events, ...otherFields } = record
   // Without a picture, the header contains the size of the source.
   const { width, height } = picture ?? frame

@@ -44,16 +44,20 @@ function addTrackDefaults(mvexPayload: Buffer): Buffer {
   return box('mvex', mvexPayload, fullBox('trex', 0, 0, u32(METADATA_TRACK, 1, 0, 0, 0)))
 }
 
-/**
- * Creates a fragment (`moof` and `mdat`) with one sample. Times are in ticks since
- * the start of the file.
- */
-export function createMetadataFragment(
-  sequence: number,
-  pts: number,
-  duration: number,
-  text: string,
-): Buffer {
+/** A sample of the metadata track. */
+export interface MetadataSample {
+  /** Number of the fragment that contains the sample. */
+  sequence: number
+  /** Time in ticks since the start of the file. */
+  pts: number
+  /** Duration in ticks. */
+  duration: number
+  /** The results as JSON. */
+  text: string
+}
+
+/** Creates a fragment (`moof` and `mdat`) with one sample. */
+export function createMetadataFragment({ sequence, pts, duration, text }: MetadataSample): Buffer {
   const data = Buffer.from(text)
   const createMoof = (dataOffset: number) =>
     box(

@@ -127,7 +127,13 @@ export class Recording {
   addResults(record: SinkRecord): void {
     const text = JSON.stringify({ ...record, epoch: this.epoch })
     const fileTime = record.pts - this.#origin
-    const fragment = createMetadataFragment(++this.#sequence, fileTime, this.#last.duration, text)
+    this.#sequence += 1
+    const fragment = createMetadataFragment({
+      sequence: this.#sequence,
+      pts: fileTime,
+      duration: this.#last.duration,
+      text,
+    })
     this.#append(fragment)
   }
 

@@ -19,17 +19,18 @@ import type { CropModelCard } from './worker-messages.ts'
 
 /** A model in the memory of an inference worker, which runs on regions (crops) of frames. */
 export interface CropSession {
-  /**
-   * Runs the model on a region, normalised to 0..1. Returns `overwritten` if the ring no
-   * longer holds the frame.
-   */
-  run(
-    ring: RingReader,
-    n: number,
-    region: BBox,
-    thresholds: Thresholds,
-  ): Promise<CropResult | 'overwritten'>
+  /** Runs the model on a region. Returns `overwritten` if the ring no longer holds the frame. */
+  run(request: RegionRequest): Promise<CropResult | 'overwritten'>
   close(): Promise<void>
+}
+
+export interface RegionRequest {
+  /** The ring with frame `n`. */
+  ring: RingReader
+  n: number
+  /** The region, normalised to 0..1. */
+  region: BBox
+  thresholds: Thresholds
 }
 
 /**
@@ -74,7 +75,7 @@ export async function openCropSession(
   })
 
   return {
-    run: async (ring, n, region, thresholds) => {
+    run: async ({ ring, n, region, thresholds }) => {
       const rect = toPixelRect(region, ring.shape)
       const crop = readCrop(ring, n, rect)
       if (crop === 'overwritten') return 'overwritten'

@@ -62,14 +62,15 @@ export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
 
     const minScore = Math.min(MIN_LOW_SCORE, ...minScores)
     const candidates = decodeHead({ ...output, classes: classCount }, minScore).filter(isValidBox)
-    const objects = suppressOverlaps(candidates.filter(isReported), suppressionGroups, iouThreshold)
+
+    const suppression = { groups: suppressionGroups, iouThreshold }
+    const objects = suppressOverlaps(candidates.filter(isReported), suppression)
     // Reported objects come first, so that a class with a high threshold cannot suppress them.
-    const lowScoreObjects = suppressOverlaps(
-      candidates.filter(isLow),
-      suppressionGroups,
-      iouThreshold,
-      objects,
-    )
+    const lowScoreObjects = suppressOverlaps(candidates.filter(isLow), {
+      ...suppression,
+      selectedBefore: objects,
+    })
+
     const toObjects = (selected: Candidate[]) =>
       selected.map(candidate => toObject(candidate, content, card.labels))
     return { objects: toObjects(objects), lowScoreObjects: toObjects(lowScoreObjects) }

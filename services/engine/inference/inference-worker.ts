@@ -64,7 +64,7 @@ async function runOnCrop({
 }: CropRequest): Promise<WorkerAnswer> {
   const reader = openRing(ring)
   const result = reader
-    ? await cropSessions.get(model)!.run(reader, n, region, thresholds)
+    ? await cropSessions.get(model)!.run({ ring: reader, n, region, thresholds })
     : ('overwritten' as const)
   return result === 'overwritten' ? { type: 'overwritten' } : { type: 'cropped', result }
 }

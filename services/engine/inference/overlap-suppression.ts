@@ -21,16 +21,23 @@ export function assignSuppressionGroups(
   })
 }
 
+export interface SuppressionOptions {
+  /** The suppression group of each label. */
+  groups: readonly number[]
+  /** Boxes that overlap more are suppressed: intersection over union, 0..1. */
+  iouThreshold: number
+  /** Boxes that suppress candidates, and are not suppressed. */
+  selectedBefore?: readonly Candidate[]
+}
+
 /**
- * Greedy non-maximum suppression. If boxes of a group overlap by more than `iouThreshold`, only the
- * box with the highest score remains, and none if they overlap a box in `selectedBefore`. Returns
- * the remaining boxes by descending score.
+ * Greedy non-maximum suppression. If boxes of a group overlap by more than the threshold, only the
+ * box with the highest score remains, and none if they overlap a box that was selected before.
+ * Returns the remaining boxes by descending score.
  */
 export function suppressOverlaps(
   candidates: readonly Candidate[],
-  groups: readonly number[],
-  iouThreshold: number,
-  selectedBefore: readonly Candidate[] = [],
+  { groups, iouThreshold, selectedBefore = [] }: SuppressionOptions,
 ): Candidate[] {
   const best = [...candidates].sort((a, b) => b.score - a.score).slice(0, MAX_CANDIDATES)
   const selected: Candidate[] = []

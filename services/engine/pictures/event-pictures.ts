@@ -139,8 +139,7 @@ export function createEventPictures({
    */
   function publishSeparately(
     event: EventDraft,
-    pts: number,
-    picture: RequestedPicture,
+    { pts, picture }: { pts: number; picture: RequestedPicture },
     output: Publisher,
   ): void {
     if (picture.framesSentSeparately.has(pts)) return
@@ -200,7 +199,7 @@ export function createEventPictures({
       enqueue(channel, storedInTime, stored => {
         const data = stored && toPictureData(stored, pts)
         output.publish(data ? { ...event, data: { ...event.data, ...data } } : event)
-        if (!data) publishSeparately(event, pts, picture, output)
+        if (!data) publishSeparately(event, { pts, picture }, output)
       })
     },
     drain: async () => {

@@ -92,7 +92,7 @@ export function createElementModels({
 
   return {
     load: async () => {
-      models = await loadModels(declared, cropModels, folder, view)
+      models = await loadModels(declared, { cropModels, folder, view })
     },
     infer,
     close,
@@ -187,15 +187,18 @@ class FrameInferences {
 const toModelView = ({ width }: InferenceCapability): ViewSpec =>
   viewSpec.parse({ format: 'RGB', width, letterbox: false })
 
+interface LoadContext extends Pick<ElementModelsOptions, 'cropModels' | 'folder'> {
+  /** The pictures that the models read. */
+  view: ViewSpec
+}
+
 /**
  * Loads all declared models. If one fails, the others are closed, and the error of the
  * first one is thrown.
  */
 async function loadModels(
   { models: names, own }: InferenceCapability,
-  cropModels: CropModels,
-  folder: string,
-  view: ViewSpec,
+  { cropModels, folder, view }: LoadContext,
 ): Promise<Map<string, CropModel>> {
   const loaded = new Map<string, CropModel>()
   const load = async (name: string, source: CropModelSource) => {

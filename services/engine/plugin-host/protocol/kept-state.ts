@@ -94,15 +94,15 @@ function assertData(value: unknown, path = 'state', visited = new Set<unknown>()
   }
   if (typeof value !== 'object' || value === null || visited.has(value)) return
   visited.add(value)
+
+  const isBuffer = value instanceof ArrayBuffer || ArrayBuffer.isView(value)
   if (value instanceof Map || value instanceof Set) {
     for (const part of [...value.keys(), ...value.values()]) {
       assertData(part, `a value of ${path}`, visited)
     }
   } else if (Array.isArray(value) || isPlain(value)) {
     for (const [key, part] of Object.entries(value)) assertData(part, `${path}.${key}`, visited)
-  } else if (
-    !(value instanceof Date || value instanceof ArrayBuffer || ArrayBuffer.isView(value))
-  ) {
+  } else if (!isBuffer && !(value instanceof Date)) {
     throw new Error(
       `${path} is a ${kind}: only plain objects, arrays, maps, sets, dates and buffers are kept`,
     )
@@ -139,21 +139,19 @@ function assertFits(savedShape: Shape, newShape: Shape): void {
  * Returns the saved state, completed with the initial values of the properties that
  * only the new code has.
  */
-function addNewProperties(
-  saved: unknown,
-  initial: unknown,
-  savedShape: Shape,
-  path = 'state',
-  visited = new Set<unknown>(),
-): unknown {
-  if (!isPlain(saved) || !isPlain(initial) || visited.has(initial)) return saved
-  visited.add(initial)
-  for (const [key, part] of Object.entries(initial)) {
-    const partPath = `${path}.${key}`
-    const isNew = savedShape[partPath] === undefined
-    saved[key] = isNew ? part : addNewProperties(saved[key], part, savedShape, partPath, visited)
+function addNewProperties(savedState: unknown, initialState: unknown, savedShape: Shape): unknown {
+  const visited = new Set<unknown>()
+  const complete = (saved: unknown, initial: unknown, path: string): unknown => {
+    if (!isPlain(saved) || !isPlain(initial) || visited.has(initial)) return saved
+    visited.add(initial)
+    for (const [key, part] of Object.entries(initial)) {
+      const partPath = `${path}.${key}`
+      const isNew = savedShape[partPath] === undefined
+      saved[key] = isNew ? part : complete(saved[key], part, partPath)
+    }
+    return saved
   }
-  return saved
+  return complete(savedState, initialState, 'state')
 }
 
 function findKind(value: unknown): string {

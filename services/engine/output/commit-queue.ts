@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DURABLE_KINDS } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
+import { DroppedMessages } from './dropped-messages.ts'
 import type { MessageDraft } from './message-draft.ts'
 import type { Sequence } from './message-sequence.ts'
 import type { Message } from './output-follower.ts'
@@ -59,15 +60,12 @@ export function createCommitQueue({
   let newest = 0
   let isStoring = true
   let isStopped = false
-  /** Whether the disk has failed since the last report of dropped messages. */
-  let hasFailed = false
-  /** Number of messages dropped since the last report, by channel. */
-  const dropped = new Map<number | null, number>()
+  const dropped = new DroppedMessages()
 
   function add(draft: MessageDraft): void {
     if (isStopped) return
     if (queue.length >= MAX_QUEUED_MESSAGES) {
-      dropped.set(draft.channel, (dropped.get(draft.channel) ?? 0) + 1)
+      dropped.add(draft.channel)
       return
     }
     try {
@@ -107,7 +105,7 @@ export function createCommitQueue({
         const written = await write()
         if (!isStoring) log.info('output log is writable again')
         isStoring = true
-        if (dropped.size > 0) reportDropped()
+        if (!dropped.isEmpty) addStateMessage('lost', dropped.report())
         return written
       } catch (error) {
         if (isStoring) {
@@ -117,27 +115,11 @@ export function createCommitQueue({
           )
         }
         isStoring = false
-        hasFailed = true
+        dropped.recordDiskFailure()
         if (isStopped) throw error
         await sleep(RETRY_MS)
       }
     }
-  }
-
-  /** Reports how many messages were dropped, and the channel that has lost most of them. */
-  function reportDropped(): void {
-    const [channel, channelCount] = [...dropped].reduce((most, next) =>
-      next[1] > most[1] ? next : most,
-    )
-    const totalCount = [...dropped.values()].reduce((sum, count) => sum + count, 0)
-    const reason = hasFailed
-      ? `${totalCount} messages were lost while the disk could not be written: free some disk space`
-      : `${totalCount} messages were lost, because more are reported than the disk can store; ` +
-        `${channelCount} of them on channel ${channel}: ` +
-        'change or remove the element of this channel that reports so many events'
-    dropped.clear()
-    hasFailed = false
-    addStateMessage('lost', reason)
   }
 
   function addStateMessage(state: string, reason: string): void {

@@ -122,7 +122,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     log,
     findPackets(id) {
       const source = sources.get(id)
-      return source && { stream: source.variants.h265, sound: source.sound }
+      return source && { stream: source.variants.playable, sound: source.sound }
     },
   })
 

@@ -190,15 +190,15 @@ function selectVariants(source: Source, size: StreamSize): Variants {
   return size === 'small' && source.smallVariants ? source.smallVariants : source.variants
 }
 
-/** Selects the original packets in H.265 for viewers that can play H.265, else H.264. */
+/** Selects the packets for a viewer: H.264 unless the viewer can also play H.265. */
 function selectStream(
   live: LiveStream,
   codecs: readonly PlayableCodec[],
   size: StreamSize,
 ): Stream<PlayableTrack> {
   if (!isSource(live)) return live.stream
-  const { h264, h265 } = selectVariants(live, size)
-  return codecs.includes('h265') ? h265 : h264
+  const { h264, playable } = selectVariants(live, size)
+  return codecs.includes('h265') ? playable : h264
 }
 
 async function addRequestedSound(

@@ -1,5 +1,5 @@
 import { createStream, type Stream, type StreamWriter, type Track } from '../stream/live-stream.ts'
-import type { PlayableTrack } from '../stream/sample-entry.ts'
+import type { PlayableTrack, VideoTrack } from '../stream/sample-entry.ts'
 import { createSwitchedStream } from '../stream/switched-stream.ts'
 import { createTranscodedStream, type TranscodedStreamOptions } from './transcoded-stream.ts'
 
@@ -16,11 +16,11 @@ export interface Variants {
    * For players that can decode H.265 and H.264: the original packets if the source sends either,
    * else transcoded to H.264. This variant is recorded.
    */
-  readonly h265: Stream<PlayableTrack>
+  readonly playable: Stream<PlayableTrack>
   /** Always transcoded: H.264 without B-frames, in 4:2:0 and square pixels. */
   readonly transcoded: Stream
   /**
-   * Number of viewers of the variants `h264`, `h265` and `transcoded`. The original is read by
+   * Number of viewers of the variants `h264`, `playable` and `transcoded`. The original is read by
    * them, not by viewers.
    */
   viewerCount(): number
@@ -34,7 +34,7 @@ export interface SourceVariants extends Variants {
   readonly writer: StreamWriter<Track>
   /**
    * Must be called before the first packet, and when the codec of the source changes. Before the
-   * first call, the variants `h264` and `h265` send nothing.
+   * first call, the variants `h264` and `playable` send nothing.
    */
   setCodec(codec: string): void
   /** Ends all variants for their current viewers. */
@@ -46,28 +46,24 @@ export function createSourceVariants(options: TranscodedStreamOptions): SourceVa
   const original = createStream<Track>(options.epoch)
   const encoded = createTranscodedStream(options)
   const h264 = createSwitchedStream()
-  const h265 = createSwitchedStream<PlayableTrack>()
+  const playable = createSwitchedStream<PlayableTrack>()
   const transcoded = createSwitchedStream()
   transcoded.switchTo(encoded)
-  const watchable = [h264, h265, transcoded]
+  const watchable = [h264, playable, transcoded]
 
   return {
     original,
     h264,
-    h265,
+    playable,
     transcoded,
     isTranscoding: encoded.isRunning,
     writer: original,
     viewerCount: () => watchable.reduce((sum, stream) => sum + stream.viewerCount(), 0),
     setCodec(codec) {
-      // The type of a stream states the codecs of its tracks, and `codec` states it at
-      // run time. The cast is safe, because each variant receives the original only if
-      // `codec` is one of its own.
-      const passthrough = original as Stream<Track> as Stream<never>
       const isH264 = codec === 'h264'
-      const isH265 = codec === 'h265'
-      h264.switchTo(isH264 ? passthrough : encoded)
-      h265.switchTo(isH264 || isH265 ? passthrough : encoded)
+      const isPlayable = isH264 || codec === 'h265'
+      h264.switchTo(isH264 ? narrow<VideoTrack>(original) : encoded)
+      playable.switchTo(isPlayable ? narrow<PlayableTrack>(original) : encoded)
     },
     end(reason) {
       for (const stream of watchable) stream.end(reason)
@@ -75,3 +71,9 @@ export function createSourceVariants(options: TranscodedStreamOptions): SourceVa
     close: () => encoded.close('the source was removed'),
   }
 }
+
+/**
+ * Returns the stream with a narrower type of its tracks. The caller has checked the codec, which
+ * the compiler does not know.
+ */
+const narrow = <Carried extends Track>(stream: Stream<Track>) => stream as Stream<Carried>

@@ -12,14 +12,14 @@ export interface SwitchedVariants extends Variants {
 
 export function createSwitchedVariants(initial: Variants): SwitchedVariants {
   const h264 = createSwitchedStream()
-  const h265 = createSwitchedStream<PlayableTrack>()
+  const playable = createSwitchedStream<PlayableTrack>()
   const transcoded = createSwitchedStream()
   let current = initial
 
   function switchTo(variants: Variants) {
     current = variants
     h264.switchTo(variants.h264)
-    h265.switchTo(variants.h265)
+    playable.switchTo(variants.playable)
     transcoded.switchTo(variants.transcoded)
   }
   switchTo(initial)
@@ -29,10 +29,10 @@ export function createSwitchedVariants(initial: Variants): SwitchedVariants {
       return current.original
     },
     h264,
-    h265,
+    playable,
     transcoded,
     viewerCount: () =>
-      [h264, h265, transcoded].reduce((sum, stream) => sum + stream.viewerCount(), 0),
+      [h264, playable, transcoded].reduce((sum, stream) => sum + stream.viewerCount(), 0),
     isTranscoding: () => current.isTranscoding(),
     switchTo,
   }

@@ -53,7 +53,7 @@ async function recordAndShow() {
   const written = readSegment(join(media.folder, 'recordings', '1', whole.name))!
   const file = {
     url: `${media.url}/recordings/1/segments/${whole.name}`,
-    pictures: written.fragments.flatMap(({ samples }) => samples).length,
+    pictures: written.fragments.flatMap(({ pictures }) => pictures).length,
   }
   const begin = Date.parse(ranges[0]!.from) + 2000
   const from = new Date(begin).toISOString()

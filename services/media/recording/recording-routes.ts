@@ -10,7 +10,7 @@ import {
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import { toIsoTime } from './archive/recording-archive.ts'
+import { toIsoTime } from './archive/archive-queries.ts'
 import type { RemoteArchive } from './archive/remote-archive.ts'
 import { createClipCache } from './playback/clip-cache.ts'
 import { readSlices } from './playback/file-slices.ts'

@@ -11,8 +11,8 @@ import {
 import type { RecordingSettings } from '@eyrie/contract/settings'
 import { type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
-import { type DiskSpace, describeFullDisk } from './archive/recording-archive.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
+import { type DiskSpace, describeFullDisk } from './archive/retention.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 import {

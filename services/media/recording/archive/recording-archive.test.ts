@@ -17,7 +17,8 @@ import {
   createSegmentHeader,
   readSegment,
 } from '../format/segment-format.ts'
-import { type ArchiveOptions, createArchive, describeFullDisk } from './recording-archive.ts'
+import { type ArchiveOptions, createArchive } from './recording-archive.ts'
+import { describeFullDisk } from './retention.ts'
 
 const HOUR_US = 3600e6
 const NOON_US = Date.UTC(2026, 0, 1, 12) * 1000
@@ -44,8 +45,7 @@ function write(
   archive: ReturnType<typeof open>,
   source: number,
   beginUs: number,
-  seconds = 60,
-  close = true,
+  { seconds = 60, close = true } = {},
 ) {
   const info = createInfo(source)
   const { id, path } = archive.beginSegment(info, beginUs)
@@ -59,7 +59,7 @@ function write(
   })
   const bytes = Buffer.concat([createSegmentHeader(info, track), ...fragments])
   writeFileSync(path, bytes)
-  if (close) archive.closeSegment(id, path, beginUs + seconds * 1e6, bytes.length)
+  if (close) archive.closeSegment({ id, path, endUs: beginUs + seconds * 1e6, bytes: bytes.length })
   return { path, bytes: bytes.length }
 }
 
@@ -82,7 +82,7 @@ describe('recording archive', () => {
   it('has correct capture times across the NTP era of 2036', () => {
     const archive = open(createTemporaryFolder())
     const before2036 = Date.UTC(2036, 1, 7, 6, 28, 14) * 1000
-    const { path } = write(archive, 1, before2036, 4)
+    const { path } = write(archive, 1, before2036, { seconds: 4 })
     expect(readSegment(path)?.fragments.map(({ timeUs }) => timeUs - before2036)).toEqual([
       0, 1e6, 2e6, 3e6,
     ])
@@ -94,16 +94,18 @@ describe('recording archive', () => {
     writeFileSync(path, createSegmentHeader(createInfo(1), track))
     const line = JSON.stringify({ channel: 1, pts: 9000, objects: [], counters: {} })
     writeFileSync(path.replace(/mp4$/, 'jsonl'), `${line}\n`)
-    archive.growSegment(id, NOON_US + 1e6, 1000)
-    const [row] = archive.findSegments(1, NOON_US, NOON_US + 1e6)
-    expect(archive.readMetadata(row!, NOON_US, NOON_US + 1e6, TIMELINE_START).text).toBe('')
+    archive.growSegment(id, { endUs: NOON_US + 1e6, bytes: 1000 })
+    const range = { fromUs: NOON_US, toUs: NOON_US + 1e6 }
+    const [segment] = archive.findSegments(1, range.fromUs, range.toUs)
+    const query = { segment: segment!, ...range, position: TIMELINE_START, channels: undefined }
+    expect(archive.readMetadata(query).text).toBe('')
   })
 
   it('excludes the previous segment from a query that starts at a rounded time', () => {
     const archive = open(createTemporaryFolder())
-    write(archive, 1, NOON_US, 10)
-    write(archive, 1, NOON_US + 10e6 + 700, 10)
-    write(archive, 1, NOON_US + 60e6 + 900, 10)
+    write(archive, 1, NOON_US, { seconds: 10 })
+    write(archive, 1, NOON_US + 10e6 + 700, { seconds: 10 })
+    write(archive, 1, NOON_US + 60e6 + 900, { seconds: 10 })
     const begin = Date.parse(archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER)[1]!.from) * 1000
     const from = (us: number) => archive.findSegments(1, us, Number.MAX_SAFE_INTEGER).length
     expect([
@@ -116,9 +118,9 @@ describe('recording archive', () => {
 
   it('excludes the previous segment when its estimated end overlaps the beginning of the next one', () => {
     const archive = open(createTemporaryFolder())
-    write(archive, 1, NOON_US, 10)
+    write(archive, 1, NOON_US, { seconds: 10 })
     const beginUs = NOON_US + 9.96e6
-    write(archive, 1, beginUs, 10)
+    write(archive, 1, beginUs, { seconds: 10 })
     const beginsFrom = (us: number) =>
       archive.findSegments(1, us, Number.MAX_SAFE_INTEGER).map(segment => segment.beginUs - NOON_US)
     expect(beginsFrom(beginUs)).toEqual([9.96e6])
@@ -128,8 +130,8 @@ describe('recording archive', () => {
 
   it('includes both segments of a time that was recorded twice because the clock was set back', () => {
     const archive = open(createTemporaryFolder())
-    write(archive, 1, NOON_US, 60)
-    write(archive, 1, NOON_US + 30e6, 60)
+    write(archive, 1, NOON_US, { seconds: 60 })
+    write(archive, 1, NOON_US + 30e6, { seconds: 60 })
     expect(archive.findSegments(1, NOON_US + 40e6, NOON_US + 50e6)).toHaveLength(2)
   })
 
@@ -138,7 +140,7 @@ describe('recording archive', () => {
       measureDisk: () => ({ free: 0, size: 1e9 }),
       reserve: { bytes: 1, percent: 0 },
     })
-    const { path } = write(archive, 1, NOON_US, 10, false)
+    const { path } = write(archive, 1, NOON_US, { seconds: 10, close: false })
     archive.setPolicy(1, { keep_s: 60 })
     expect(archive.applyRetention(NOON_US + HOUR_US).full).toBe(true)
     expect(archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)).toEqual({ files: 0, bytes: 0 })
@@ -226,7 +228,7 @@ describe('recording archive after a crash', () => {
   it('indexes a file up to its last complete fragment', async () => {
     const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
-    const { path, bytes } = write(before, 1, NOON_US, 30, false)
+    const { path, bytes } = write(before, 1, NOON_US, { seconds: 30, close: false })
     truncateSync(path, bytes - UNIT_BYTES / 2)
     before.shutDown()
     const archive = open(folder)
@@ -242,7 +244,7 @@ describe('recording archive after a crash', () => {
   it('deletes files without pictures and rows without files', async () => {
     const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
-    const { path } = write(before, 1, NOON_US, 30, false)
+    const { path } = write(before, 1, NOON_US, { seconds: 30, close: false })
     truncateSync(path, 900)
     rmSync(write(before, 1, NOON_US + HOUR_US).path)
     before.shutDown()

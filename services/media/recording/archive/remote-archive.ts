@@ -1,5 +1,6 @@
 import { type Remote, startThread } from '../../runtime/worker-thread.ts'
-import type { Archive, DiskReserve } from './recording-archive.ts'
+import type { Archive } from './recording-archive.ts'
+import type { DiskReserve } from './retention.ts'
 
 /**
  * The archive of recordings, which runs in its own thread, as the main thread calls it: every

@@ -87,8 +87,8 @@ function placeFragments(content: SegmentContent, { fromUs, toUs, position }: Met
   for (const fragment of selectFragments(content, fromUs, toUs)) {
     const placement = placeFragment(after, content.info, fragment)
     after = placement.after
-    const begin = fragment.samples[0]!.dts
-    const last = fragment.samples.at(-1)!
+    const begin = fragment.pictures[0]!.dts
+    const last = fragment.pictures.at(-1)!
     placed.push({
       fragment,
       begin,
@@ -108,7 +108,7 @@ function toRecordedFrames(
 ): RecordedFrame[] {
   const begin = placed[0]!.begin
   const end = placed.at(-1)!.end + REORDERING_TICKS
-  const lastPts = Math.max(...fragments.at(-1)!.samples.map(({ pts }) => pts))
+  const lastPts = Math.max(...fragments.at(-1)!.pictures.map(({ pts }) => pts))
 
   const frames: RecordedFrame[] = []
   for (const result of results) {
@@ -118,7 +118,7 @@ function toRecordedFrames(
     if (pts < begin || pts >= end || pts > lastPts) continue
 
     const { fragment, shift } = placed.findLast(candidate => candidate.begin <= pts)!
-    const timeUs = fragment.timeUs + Math.round(ticksToUs(pts - fragment.samples[0]!.pts))
+    const timeUs = fragment.timeUs + Math.round(ticksToUs(pts - fragment.pictures[0]!.pts))
     if (timeUs >= toUs) continue
 
     const time = new Date(timeUs / 1000).toISOString()

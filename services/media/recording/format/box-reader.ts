@@ -12,15 +12,24 @@ export const getType = (box: Buffer) => box.toString('latin1', 4, HEADER_BYTES)
  * that this service writes.
  */
 export function readChildren(parent: Buffer): Buffer[] {
+  const boxes = readIntactChildren(parent)
+  const end = boxes.reduce((offset, { length }) => offset + length, HEADER_BYTES)
+  if (end + HEADER_BYTES <= parent.length) {
+    const size = parent.readUInt32BE(end)
+    throw new Error(
+      `the segment is damaged: its ${getType(parent)} box contains a box of ${size} bytes`,
+    )
+  }
+  return boxes
+}
+
+/** Returns the boxes inside a box, up to the first one whose size is less than its header. */
+export function readIntactChildren(parent: Buffer): Buffer[] {
   const boxes: Buffer[] = []
   let offset = HEADER_BYTES
   while (offset + HEADER_BYTES <= parent.length) {
     const size = parent.readUInt32BE(offset)
-    if (size < HEADER_BYTES) {
-      throw new Error(
-        `the segment is damaged: its ${getType(parent)} box contains a box of ${size} bytes`,
-      )
-    }
+    if (size < HEADER_BYTES) break
     boxes.push(parent.subarray(offset, offset + size))
     offset += size
   }

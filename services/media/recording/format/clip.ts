@@ -157,7 +157,7 @@ function collectSamples(
       position = after
       fragmentNumber++
 
-      const first = fragment.samples[0]!
+      const first = fragment.pictures[0]!
       const toClipSample = (sample: Sample): ClipSample => ({
         ...sample,
         dts: decodeTime + sample.dts - first.dts,
@@ -166,7 +166,7 @@ function collectSamples(
         path,
         fragment: fragmentNumber,
       })
-      collected.pictures.push(...fragment.samples.map(toClipSample))
+      collected.pictures.push(...fragment.pictures.map(toClipSample))
       collected.sounds.push(...fragment.sounds.map(toClipSample))
     }
   }

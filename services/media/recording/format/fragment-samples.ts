@@ -1,68 +1,88 @@
 import { TFHD_BASE_IS_MOOF } from '@eyrie/kit/mp4-boxes'
+import { findBox, getType, readIntactChildren } from './box-reader.ts'
+
+// Reads and rewrites the `moof` box of a fragment: the index of its pictures and sound.
+// stream/fmp4.ts writes it, with this structure:
+//
+//   moof
+//     mfhd      sequence number of the fragment
+//     traf      one per track
+//       tfhd    track ID
+//       tfdt    decode time of the first sample
+//       trun    the samples: their durations, sizes, flags and composition offsets
 
 /**
- * A coded picture or sound unit of a recorded segment, as the `moof` box (the index of a fragment)
- * describes it. Times are in 90 kHz ticks from the beginning of the file.
+ * A coded picture or sound unit of a recorded segment. Times are in 90 kHz ticks from the
+ * beginning of the file.
  */
 export interface Sample {
   dts: number
   pts: number
   duration: number
+  /** In bytes. */
   size: number
   keyframe: boolean
   /** Byte offset in the file. */
   offset: number
 }
 
+/** The samples of a fragment in decoding order. */
+export interface FragmentSamples {
+  pictures: Sample[]
+  /** Empty for a segment without sound. */
+  sounds: Sample[]
+}
+
 const SOUND_TRACK_ID = 2
-/** Size of a `trun` entry with duration, size, flags and composition offset. */
-const SAMPLE_BYTES = 16
 /** Sample flag of a picture that is not a keyframe. */
 const NON_SYNC_FLAG = 0x10000
 /** The flags of a box share 32 bits with its version. */
 const FLAGS_MASK = 0xffffff
-/** Offsets of fields in boxes (ISO/IEC 14496-12), relative to the four letters of the box type. */
-const OFFSETS = {
-  mfhd: { sequence: 8 },
-  tfhd: { flags: 4, track: 8 },
-  tfdt: { time: 8 },
-  trun: { count: 8, dataOffset: 12, samples: 16 },
-} as const
 
-/**
- * Returns the pictures (`samples`) and the sound units (`sounds`) in a `moof`, which is at
- * `moofOffset` in the file.
- */
-export function readSamples(
-  moof: Buffer,
-  moofOffset: number,
-): { samples: Sample[]; sounds: Sample[] } {
-  const samples: Sample[] = []
+/** Byte offsets of fields from the beginning of their box (ISO/IEC 14496-12). */
+const MFHD_SEQUENCE = 12
+const TFHD_FLAGS = 8
+const TFHD_TRACK_ID = 12
+const TFDT_TIME = 12
+const TRUN_SAMPLE_COUNT = 12
+const TRUN_DATA_OFFSET = 16
+const TRUN_FIRST_ENTRY = 20
+
+/** Byte offsets of fields from the beginning of an entry of `trun`, and the size of an entry. */
+const ENTRY_DURATION = 0
+const ENTRY_SIZE = 4
+const ENTRY_FLAGS = 8
+const ENTRY_COMPOSITION_OFFSET = 12
+const ENTRY_BYTES = 16
+
+/** Returns the samples that a `moof` describes, which is at `moofOffset` in the file. */
+export function readSamples(moof: Buffer, moofOffset: number): FragmentSamples {
+  const pictures: Sample[] = []
   const sounds: Sample[] = []
   for (const run of findRuns(moof)) {
-    const target = run.track === SOUND_TRACK_ID ? sounds : samples
-    target.push(...readRun(moof, run, moofOffset))
+    const target = run.trackId === SOUND_TRACK_ID ? sounds : pictures
+    target.push(...readRun(run, moofOffset))
   }
-  return { samples, sounds }
+  return { pictures, sounds }
 }
 
-function readRun(moof: Buffer, { tfdt, trun }: TrackRun, moofOffset: number): Sample[] {
-  const sampleCount = readSampleCount(moof, trun)
-  let dts = Number(moof.readBigUInt64BE(tfdt + OFFSETS.tfdt.time))
-  let offset = moofOffset + moof.readUInt32BE(trun + OFFSETS.trun.dataOffset)
-  let entry = trun + OFFSETS.trun.samples
+function readRun({ tfdt, trun }: TrackRun, moofOffset: number): Sample[] {
+  const sampleCount = trun.readUInt32BE(TRUN_SAMPLE_COUNT)
+  let dts = Number(tfdt.readBigUInt64BE(TFDT_TIME))
+  let offset = moofOffset + trun.readUInt32BE(TRUN_DATA_OFFSET)
+  let entry = TRUN_FIRST_ENTRY
 
   const samples: Sample[] = []
   for (let index = 0; index < sampleCount; index++) {
-    const duration = moof.readUInt32BE(entry)
-    const size = moof.readUInt32BE(entry + 4)
-    const keyframe = (moof.readUInt32BE(entry + 8) & NON_SYNC_FLAG) === 0
-    const compositionOffset = moof.readInt32BE(entry + 12)
-    samples.push({ dts, pts: dts + compositionOffset, duration, size, keyframe, offset })
+    const duration = trun.readUInt32BE(entry + ENTRY_DURATION)
+    const size = trun.readUInt32BE(entry + ENTRY_SIZE)
+    const keyframe = (trun.readUInt32BE(entry + ENTRY_FLAGS) & NON_SYNC_FLAG) === 0
+    const pts = dts + trun.readInt32BE(entry + ENTRY_COMPOSITION_OFFSET)
+    samples.push({ dts, pts, duration, size, keyframe, offset })
 
     dts += duration
     offset += size
-    entry += SAMPLE_BYTES
+    entry += ENTRY_BYTES
   }
   return samples
 }
@@ -82,49 +102,48 @@ export interface Relocation {
 
 /** Rewrites a fragment (`moof` and `mdat`) in place for another file. */
 export function relocateFragment(bytes: Buffer, { sequence, shift, extension }: Relocation): void {
-  const moof = bytes.subarray(0, bytes.readUInt32BE(0))
-  moof.writeUInt32BE(sequence, moof.indexOf('mfhd') + OFFSETS.mfhd.sequence)
-  for (const { track, tfdt, trun } of findRuns(moof)) {
-    const timeOffset = tfdt + OFFSETS.tfdt.time
-    const time = Number(moof.readBigUInt64BE(timeOffset)) + shift
-    moof.writeBigUInt64BE(BigInt(Math.max(0, time)), timeOffset)
-    if (track === SOUND_TRACK_ID) continue
+  const moofLength = bytes.readUInt32BE(0)
+  const moof = bytes.subarray(0, moofLength)
+  findBox(moof, ['mfhd']).writeUInt32BE(sequence, MFHD_SEQUENCE)
 
-    // The duration is the first field of an entry.
-    const lastEntry = trun + OFFSETS.trun.samples + (readSampleCount(moof, trun) - 1) * SAMPLE_BYTES
-    moof.writeUInt32BE(moof.readUInt32BE(lastEntry) + extension, lastEntry)
+  for (const { trackId, tfdt, trun } of findRuns(moof)) {
+    const time = Number(tfdt.readBigUInt64BE(TFDT_TIME)) + shift
+    tfdt.writeBigUInt64BE(BigInt(Math.max(0, time)), TFDT_TIME)
+    if (trackId !== SOUND_TRACK_ID) extendLastSample(trun, extension)
   }
 }
 
-/**
- * Offsets of a track's boxes in a `moof`: `tfdt` has the start time, `trun` the list of samples.
- * stream/fmp4.ts writes one `trun` with all fields per track.
- */
+function extendLastSample(trun: Buffer, ticks: number): void {
+  const lastIndex = trun.readUInt32BE(TRUN_SAMPLE_COUNT) - 1
+  const durationOffset = TRUN_FIRST_ENTRY + lastIndex * ENTRY_BYTES + ENTRY_DURATION
+  trun.writeUInt32BE(trun.readUInt32BE(durationOffset) + ticks, durationOffset)
+}
+
+/** The samples of one track, and the boxes that describe them. The boxes are parts of the `moof`. */
 interface TrackRun {
-  track: number
-  tfdt: number
-  trun: number
+  trackId: number
+  tfdt: Buffer
+  trun: Buffer
 }
 
 /**
- * Returns the runs of all tracks. Boxes are found by the four letters of their type. Ends before a
- * track with other flags than those of stream/fmp4.ts, because its fields may be at other offsets.
+ * Returns the runs of all tracks. Ends before a track with other flags than those of
+ * stream/fmp4.ts, because its fields may be at other offsets.
  */
 function findRuns(moof: Buffer): TrackRun[] {
   const runs: TrackRun[] = []
-  let tfhd = moof.indexOf('tfhd')
-  while (tfhd >= 0) {
-    const flags = moof.readUInt32BE(tfhd + OFFSETS.tfhd.flags) & FLAGS_MASK
-    const hasKnownFlags = flags === TFHD_BASE_IS_MOOF
-    const tfdt = moof.indexOf('tfdt', tfhd)
-    const trun = moof.indexOf('trun', tfhd)
-    if (!hasKnownFlags || tfdt < 0 || trun < 0) break
+  for (const traf of readIntactChildren(moof)) {
+    if (getType(traf) !== 'traf') continue
 
-    runs.push({ track: moof.readUInt32BE(tfhd + OFFSETS.tfhd.track), tfdt, trun })
-    const trunEnd = trun + OFFSETS.trun.samples + readSampleCount(moof, trun) * SAMPLE_BYTES
-    tfhd = moof.indexOf('tfhd', trunEnd)
+    const boxes = new Map(readIntactChildren(traf).map(child => [getType(child), child]))
+    const tfhd = boxes.get('tfhd')
+    const tfdt = boxes.get('tfdt')
+    const trun = boxes.get('trun')
+    if (!tfhd || !tfdt || !trun) break
+
+    const flags = tfhd.readUInt32BE(TFHD_FLAGS) & FLAGS_MASK
+    if (flags !== TFHD_BASE_IS_MOOF) break
+    runs.push({ trackId: tfhd.readUInt32BE(TFHD_TRACK_ID), tfdt, trun })
   }
   return runs
 }
-
-const readSampleCount = (moof: Buffer, trun: number) => moof.readUInt32BE(trun + OFFSETS.trun.count)

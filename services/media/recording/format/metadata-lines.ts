@@ -17,6 +17,9 @@ export interface MetadataEntry {
   event?: IndexedEvent
 }
 
+/** Returns the path of the metadata file next to a segment file. */
+export const toMetadataPath = (path: string) => path.replace(/mp4$/, 'jsonl')
+
 /** An event as a line of the metadata file. */
 type EventLine = Pick<EventToRecord, 'channel' | 'pts' | 'time'> & { event: unknown }
 

@@ -27,7 +27,7 @@ export function selectFragments(
   toUs: number,
 ): Fragment[] {
   const firstIndex = fragments.findLastIndex(
-    ({ timeUs, samples }) => samples[0]!.keyframe && timeUs <= fromUs,
+    ({ timeUs, pictures }) => pictures[0]!.keyframe && timeUs <= fromUs,
   )
   // If all keyframes are later, the playback begins with the first fragment.
   return fragments.slice(Math.max(firstIndex, 0)).filter(({ timeUs }) => timeUs < toUs)
@@ -42,7 +42,7 @@ export function placeFragment(
   { epoch, pts }: SegmentInfo,
   fragment: Fragment,
 ): { decodeTime: number; after: TimelinePosition } {
-  const streamBegin = pts + fragment.samples[0]!.dts
+  const streamBegin = pts + fragment.pictures[0]!.dts
   const gap = streamBegin - before.streamEnd
   const isContinuous = before.epoch === epoch && gap >= 0 && gap < MAX_GAP_TICKS
   const decodeTime = before.end + (isContinuous ? gap : 0)
@@ -56,7 +56,7 @@ export function placeFragment(
  * Returns the time from the first picture to the end of the last one in decoding
  * order, in 90 kHz ticks.
  */
-export function getDuration({ samples }: Fragment): number {
-  const last = samples.at(-1)!
-  return last.dts + last.duration - samples[0]!.dts
+export function getDuration({ pictures }: Fragment): number {
+  const last = pictures.at(-1)!
+  return last.dts + last.duration - pictures[0]!.dts
 }

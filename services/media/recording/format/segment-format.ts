@@ -3,7 +3,7 @@ import { box, fullBox, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import { type AccessUnit, createInitSegment, createInterleavedFragment } from '../../stream/fmp4.ts'
 import type { PlayableTrack } from '../../stream/sample-entry.ts'
-import { readSamples, type Sample } from './fragment-samples.ts'
+import { type FragmentSamples, readSamples } from './fragment-samples.ts'
 
 /**
  * Information about a segment, which is stored in the segment as JSON.
@@ -29,17 +29,13 @@ export interface SegmentInfo {
 }
 
 /** A group of pictures with its sound. */
-export interface Fragment {
+export interface Fragment extends FragmentSamples {
   /** Byte offset of the `moof` in the file. */
   offset: number
   /** Number of bytes from the `moof` to the end of the `mdat`. */
   length: number
   /** Capture time of the first picture in decoding order, µs since 1970. */
   timeUs: number
-  /** Pictures in decoding order. */
-  samples: Sample[]
-  /** Empty for a segment without sound. */
-  sounds: Sample[]
 }
 
 export interface SegmentContent {
@@ -140,7 +136,7 @@ function parseBoxes(read: ReadBytes, size: number): SegmentContent | undefined {
   let completeBytes = 0
   let timeUs = 0
   /** The last `moof`, until its `mdat` follows. */
-  let moof: Pick<Fragment, 'offset' | 'samples' | 'sounds'> | undefined
+  let moof: (FragmentSamples & Pick<Fragment, 'offset'>) | undefined
 
   for (const { type, offset, length } of findBoxes(read, size)) {
     const end = offset + length

@@ -59,7 +59,7 @@ export async function* playRecording(
     { fragment, bytes, decodeTime }: PlacedFragment,
     nextDecodeTime: number,
   ): Buffer {
-    const first = fragment.samples[0]!
+    const first = fragment.pictures[0]!
     sequence++
     relocateFragment(bytes, {
       sequence,
@@ -131,11 +131,17 @@ export async function* readMetadata(
   archive: Pick<RemoteArchive, 'readMetadata'>,
   segments: readonly RecordedSegment[],
   { fromUs, toUs }: TimeRange,
-  channels?: readonly number[],
+  channels: readonly number[] | undefined,
 ): AsyncGenerator<Uint8Array> {
   let position = TIMELINE_START
   for (const segment of segments) {
-    const { text, after } = await archive.readMetadata(segment, fromUs, toUs, position, channels)
+    const { text, after } = await archive.readMetadata({
+      segment,
+      fromUs,
+      toUs,
+      position,
+      channels,
+    })
     position = after
     if (text) yield Buffer.from(text)
   }

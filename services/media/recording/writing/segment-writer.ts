@@ -3,7 +3,7 @@ import { writeAll } from '@eyrie/kit/durable-file'
 import type { SoundTrack } from '../../sound/sound-track.ts'
 import type { PlayableTrack } from '../../stream/sample-entry.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
-import type { MetadataEntry } from '../format/metadata-lines.ts'
+import { type MetadataEntry, toMetadataPath } from '../format/metadata-lines.ts'
 import { createSegmentHeader, type SegmentInfo } from '../format/segment-format.ts'
 import type { DiskQueue } from './disk-queue.ts'
 
@@ -87,7 +87,7 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
     }
     if (lines === '') return
 
-    metadata ??= await open(indexed!.path.replace(/mp4$/, 'jsonl'), 'a', 0o640)
+    metadata ??= await open(toMetadataPath(indexed!.path), 'a', 0o640)
     await metadata.appendFile(lines)
     metadataBytes += Buffer.byteLength(lines)
   }
@@ -103,7 +103,7 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
     if (indexed) {
       // The archive deletes a segment without a fragment.
       const bytes = segmentBytes > 0 ? segmentBytes + metadataBytes : 0
-      await archive.closeSegment(indexed.id, indexed.path, endUs, bytes)
+      await archive.closeSegment({ ...indexed, endUs, bytes })
     }
     segment = undefined
   }
@@ -126,7 +126,7 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
         const bytes = segmentBytes + metadataBytes
         // If this fails, the index lacks the events. They remain in the metadata file, from which
         // the index can be rebuilt.
-        archive.growSegment(indexed!.id, endUs, bytes, events).catch(() => {})
+        archive.growSegment(indexed!.id, { endUs, bytes }, events).catch(() => {})
         await syncIfDue()
       })
     },

@@ -30,7 +30,7 @@ describe('segment', () => {
     segmenter.end()
     await queue.drain()
     expect(
-      contents().map(({ fragments }) => fragments.map(({ samples }) => samples.length)),
+      contents().map(({ fragments }) => fragments.map(({ pictures }) => pictures.length)),
     ).toEqual([[5]])
   })
 
@@ -90,7 +90,7 @@ describe('segment', () => {
     for (let n = 0; n < 20; n++) segmenter.addPicture({ ...unit(n), keyframe: n === 0 }, track)
     segmenter.end()
     await queue.drain()
-    expect(contents()[0]!.fragments.map(({ samples }) => samples.length)).toEqual([5, 5, 5, 5])
+    expect(contents()[0]!.fragments.map(({ pictures }) => pictures.length)).toEqual([5, 5, 5, 5])
   })
 })
 
@@ -107,14 +107,14 @@ describe('segmenter', () => {
     segmenter.end()
     await queue.drain()
     expect(segmenter.failure()).toBeUndefined()
-    const samples = contents().flatMap(({ fragments }) =>
-      fragments.flatMap(fragment => fragment.samples),
+    const pictures = contents().flatMap(({ fragments }) =>
+      fragments.flatMap(fragment => fragment.pictures),
     )
-    expect(samples).toHaveLength(60 - segmenter.stats().dropped)
+    expect(pictures).toHaveLength(60 - segmenter.stats().dropped)
     expect(segmenter.stats().dropped).toBeGreaterThanOrEqual(dropped)
     expect(dropped % FPS).toBe(0)
     for (const { fragments } of contents()) {
-      expect(fragments.every(({ samples }) => samples[0]!.keyframe)).toBe(true)
+      expect(fragments.every(({ pictures }) => pictures[0]!.keyframe)).toBe(true)
     }
   })
 

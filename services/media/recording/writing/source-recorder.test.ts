@@ -34,8 +34,8 @@ function record() {
       recorder.stop()
       await queue.drain()
       return contents().flatMap(({ info, fragments }) =>
-        fragments.flatMap(({ samples }) =>
-          samples.map(({ dts }) => ((info.pts + dts) * FPS) / TICKS),
+        fragments.flatMap(({ pictures }) =>
+          pictures.map(({ dts }) => ((info.pts + dts) * FPS) / TICKS),
         ),
       )
     },

@@ -8,6 +8,10 @@ export type Occurrence = Schedule['schedule_occurrence'][number]
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 /** If windows follow each other without a gap for this long, they are considered endless. */
 const HORIZON_DAYS = 400
+/** A window lasts up to two days, so one that holds today may have started two days ago. */
+const MAX_DAYS_BACK = 2
+/** If the clock is put back at midnight, a window of tomorrow may have started already. */
+const MAX_DAYS_AHEAD = 1
 const NO_LIMITS: Period = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY }
 
 /** A window that recurs on days of the week. */
@@ -78,55 +82,72 @@ function readLimits({
 
 /** Extends a period to the beginning of its first and the end of its last day. */
 function roundToDays({ start, end }: Period, zone: TimeZone): Period {
-  const day = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS) * DAY_MS
   return {
-    start: Number.isFinite(start) ? zone.firstInstant(day(start)) : start,
-    end: Number.isFinite(end) ? zone.firstInstant(day(end - 1) + DAY_MS) : end,
+    start: Number.isFinite(start) ? startOfDay(dayOf(start, zone), zone) : start,
+    end: Number.isFinite(end) ? startOfDay(dayOf(end - 1, zone) + 1, zone) : end,
   }
 }
 
 /** Creates the timeline of a window that recurs on days of the week. */
-function createDailyTimeline(
-  { isOnWeekday, startMs, endMs, limits }: DailyWindow,
-  zone: TimeZone,
-): Timeline {
-  const dayOf = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS)
-
-  /** Returns the window that starts on a day; days are numbered from 1 January 1970. */
-  function findPeriod(day: number): Period | undefined {
-    if (!isOnWeekday(new Date(day * DAY_MS).getUTCDay())) return undefined
-    const start = Math.max(zone.firstInstant(day * DAY_MS + startMs), limits.start)
-    const end = Math.min(zone.endInstant(day * DAY_MS + endMs), limits.end)
-    return start < end ? { start, end } : undefined
-  }
+function createDailyTimeline(daily: DailyWindow, zone: TimeZone): Timeline {
+  const { limits } = daily
 
   return {
     holdsAt(instant) {
-      const today = dayOf(instant)
-      // A window lasts up to two days. If the clock is put back at midnight, one of
-      // tomorrow may have started.
-      for (let day = today - 2; day <= today + 1; day += 1) {
-        const period = findPeriod(day)
-        if (period && period.start <= instant && instant < period.end) return true
+      const today = dayOf(instant, zone)
+      const lastDay = today + MAX_DAYS_AHEAD
+      for (let day = today - MAX_DAYS_BACK; day <= lastDay; day += 1) {
+        const window = findWindow(daily, day, zone)
+        if (window && window.start <= instant && instant < window.end) return true
       }
       return false
     },
+
     nextChange(instant) {
       if (instant >= limits.end) return undefined
-      const firstDay = dayOf(Math.max(instant, limits.start)) - 2
+      const firstDay = dayOf(Math.max(instant, limits.start), zone) - MAX_DAYS_BACK
+      const lastDay = firstDay + HORIZON_DAYS
+
       /**
-       * The end of the windows that follow each other without a gap from `instant` on.
-       * Undefined if none holds then.
+       * End of the windows that follow each other without a gap from `instant` on. Undefined if
+       * none of them holds at `instant`.
        */
-      let end: number | undefined
-      for (let day = firstDay; day <= firstDay + HORIZON_DAYS; day += 1) {
-        const period = findPeriod(day)
-        if (!period || period.end <= instant) continue
-        if (end === undefined && period.start > instant) return period.start
-        if (end !== undefined && period.start > end) return end
-        end = Math.max(end ?? period.end, period.end)
+      let endOfCurrent: number | undefined
+      for (let day = firstDay; day <= lastDay; day += 1) {
+        const window = findWindow(daily, day, zone)
+        if (!window || window.end <= instant) continue
+
+        if (endOfCurrent === undefined) {
+          if (window.start > instant) return window.start
+          endOfCurrent = window.end
+        } else {
+          const isAfterGap = window.start > endOfCurrent
+          if (isAfterGap) return endOfCurrent
+          endOfCurrent = Math.max(endOfCurrent, window.end)
+        }
       }
-      return end !== undefined && dayOf(end) < firstDay + HORIZON_DAYS ? end : undefined
+
+      const hasEnd = endOfCurrent !== undefined && dayOf(endOfCurrent, zone) < lastDay
+      return hasEnd ? endOfCurrent : undefined
     },
   }
 }
+
+/** Returns the window that starts on this day, within its limits. */
+function findWindow(
+  { isOnWeekday, startMs, endMs, limits }: DailyWindow,
+  day: number,
+  zone: TimeZone,
+): Period | undefined {
+  const midnight = day * DAY_MS
+  if (!isOnWeekday(new Date(midnight).getUTCDay())) return undefined
+
+  const start = Math.max(zone.firstInstant(midnight + startMs), limits.start)
+  const end = Math.min(zone.endInstant(midnight + endMs), limits.end)
+  return start < end ? { start, end } : undefined
+}
+
+/** Returns the day that the clock shows at an instant. Days are numbered from 1 January 1970. */
+const dayOf = (instant: number, zone: TimeZone) => Math.floor(zone.toWall(instant) / DAY_MS)
+
+const startOfDay = (day: number, zone: TimeZone) => zone.firstInstant(day * DAY_MS)

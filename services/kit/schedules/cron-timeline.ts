@@ -42,8 +42,8 @@ interface CronEvent {
  */
 export function createCronTimeline(occurrences: readonly Occurrence[], zone: TimeZone): Timeline {
   const rules = occurrences.flatMap(({ occurrence_activate_cron, occurrence_deactivate_cron }) => [
-    ...parseRules(occurrence_activate_cron, true),
-    ...parseRules(occurrence_deactivate_cron, false),
+    ...parseRules(occurrence_activate_cron, { arms: true }),
+    ...parseRules(occurrence_deactivate_cron, { arms: false }),
   ])
   const dayOf = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS)
   const cache = new Map<number, CronEvent[]>()
@@ -146,7 +146,7 @@ const findChange = (events: readonly CronEvent[], isArmed: boolean): CronEvent |
   )
 
 /** Parses a cron expression. Returns no rule for an empty one. */
-function parseRules(expression: string, arms: boolean): CronRule[] {
+function parseRules(expression: string, { arms }: Pick<CronRule, 'arms'>): CronRule[] {
   if (expression === '') return []
   const pattern = new CronPattern(expression.trim().split(/\s+/).join(' '), undefined, {
     mode: '5-part',

@@ -2,8 +2,17 @@ import { constants, type Stats } from 'node:fs'
 import { lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+/** Mode of a folder that only its owner can enter. */
+const PRIVATE_MODE = 0o700
 /** Mode of a folder that root creates for services that run as different users of one group. */
 const SHARED_MODE = 0o770
+const PERMISSION_BITS = 0o777
+/** Every user may create, rename and delete entries in the folder. */
+const WRITABLE_BY_ALL = 0o002
+/** Users may rename and delete only their own entries, as in /tmp. */
+const STICKY = 0o1000
+const ROOT_UID = 0
+const ROOT_GID = 0
 
 /**
  * Creates a folder for decoded frames that only this user can enter. Accepts an existing folder if
@@ -29,9 +38,9 @@ export async function createSharedFolder(folder: string, gid: number): Promise<v
     throw createRejection(folder, 'it is not a folder')
   })
   try {
-    const problem = describeForeignFolder(await handle.stat(), 0)
+    const problem = describeForeignFolder(await handle.stat(), ROOT_UID)
     if (problem) throw createRejection(folder, problem)
-    await handle.chown(0, gid)
+    await handle.chown(ROOT_UID, gid)
     await handle.chmod(SHARED_MODE)
   } finally {
     await handle.close()
@@ -44,7 +53,7 @@ async function createFolder(folder: string): Promise<boolean> {
   await mkdir(parent, { recursive: true })
   await assertNotReplaceable(await realpath(parent))
   try {
-    await mkdir(folder, { mode: 0o700 })
+    await mkdir(folder, { mode: PRIVATE_MODE })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -57,13 +66,17 @@ async function createFolder(folder: string): Promise<boolean> {
  */
 async function assertNotReplaceable(folder: string): Promise<void> {
   const { mode } = await stat(folder)
-  const isSticky = (mode & 0o1000) !== 0
-  if ((mode & 0o002) !== 0 && !isSticky) {
+  const isWritableByAll = (mode & WRITABLE_BY_ALL) !== 0
+  const isSticky = (mode & STICKY) !== 0
+  if (isWritableByAll && !isSticky) {
     throw new Error(
       `decoded frames cannot be stored below ${folder}, where every user can replace folders: run chmod +t ${folder}, or set EYRIE_RING to another folder`,
     )
   }
-  if (folder !== dirname(folder)) await assertNotReplaceable(dirname(folder))
+
+  const parent = dirname(folder)
+  const isRoot = parent === folder
+  if (!isRoot) await assertNotReplaceable(parent)
 }
 
 /**
@@ -73,27 +86,34 @@ async function assertNotReplaceable(folder: string): Promise<void> {
 async function assertPrivate(folder: string): Promise<void> {
   const status = await lstat(folder)
   if (isSharedByRoot(status)) return
-  const mode = status.mode & 0o777
-  const problem =
-    describeForeignFolder(status, process.geteuid?.()) ??
-    (mode !== 0o700 && `other users can enter it (mode ${mode.toString(8)})`)
+  const problem = describeForeignFolder(status, process.geteuid?.()) ?? describeAccess(status)
   if (problem) throw createRejection(folder, problem)
 }
 
 /** Whether root has created a folder for the group of this user, which no ordinary user can do. */
 function isSharedByRoot(status: Stats): boolean {
-  const isOfGroup = status.gid !== 0 && status.gid === process.getegid?.()
-  return (
-    isOfGroup && status.uid === 0 && status.isDirectory() && (status.mode & 0o777) === SHARED_MODE
-  )
+  const isOfThisGroup = status.gid !== ROOT_GID && status.gid === process.getegid?.()
+  const isFolderOfRoot = status.isDirectory() && status.uid === ROOT_UID
+  return isOfThisGroup && isFolderOfRoot && getPermissions(status) === SHARED_MODE
 }
 
+/** Describes why other users can enter a folder; undefined if they cannot. */
+function describeAccess(status: Stats): string | undefined {
+  const permissions = getPermissions(status)
+  if (permissions === PRIVATE_MODE) return undefined
+  return `other users can enter it (mode ${permissions.toString(8)})`
+}
+
+const getPermissions = ({ mode }: Stats) => mode & PERMISSION_BITS
+
+/** Describes why a path is not a folder of this user; undefined if it is one. */
 function describeForeignFolder(status: Stats, uid: number | undefined): string | undefined {
   if (!status.isDirectory()) return 'it is not a folder'
   return status.uid === uid ? undefined : `it belongs to user ${status.uid}`
 }
 
-const createRejection = (folder: string, problem: string) =>
-  new Error(
+function createRejection(folder: string, problem: string): Error {
+  return new Error(
     `decoded frames cannot be stored in ${folder}, because ${problem}: delete it, or set EYRIE_RING to another folder`,
   )
+}

@@ -37,19 +37,36 @@ const SCHEMA = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   CREATE TABLE IF NOT EXISTS segments (
-    id INTEGER PRIMARY KEY, source INTEGER NOT NULL, file TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL,
-    beginUs INTEGER NOT NULL, endUs INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    codecs TEXT NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL, open INTEGER NOT NULL
+    id INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL,
+    file TEXT NOT NULL UNIQUE,
+    epoch INTEGER NOT NULL,
+    beginUs INTEGER NOT NULL,
+    endUs INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    codecs TEXT NOT NULL,
+    width INTEGER NOT NULL,
+    height INTEGER NOT NULL,
+    open INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS of_source ON segments (source, beginUs);
   CREATE INDEX IF NOT EXISTS by_end ON segments (open, endUs);
   CREATE TABLE IF NOT EXISTS events (
-    segment INTEGER NOT NULL, source INTEGER NOT NULL, epoch INTEGER NOT NULL, timeUs INTEGER NOT NULL,
-    pts INTEGER NOT NULL, channel INTEGER NOT NULL, data TEXT NOT NULL
+    segment INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    timeUs INTEGER NOT NULL,
+    pts INTEGER NOT NULL,
+    channel INTEGER NOT NULL,
+    data TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS events_of_source ON events (source, timeUs);
   CREATE INDEX IF NOT EXISTS events_of_segment ON events (segment);
-  CREATE TABLE IF NOT EXISTS policies (source INTEGER PRIMARY KEY, keep_s INTEGER, keep_bytes INTEGER) STRICT;
+  CREATE TABLE IF NOT EXISTS policies (
+    source INTEGER PRIMARY KEY,
+    keep_s INTEGER,
+    keep_bytes INTEGER
+  ) STRICT;
 `
 
 /** Time to wait for a lock that another process holds on the database. */
@@ -147,29 +164,36 @@ export function openRecordingIndex(path: string): RecordingIndex {
       // An event has the source and epoch of its segment.
       const insert = `
         INSERT INTO events (segment, source, epoch, timeUs, pts, channel, data)
-        SELECT id, source, epoch, ?, ?, ?, ? FROM segments WHERE id = ?`
+        SELECT id, source, epoch, ?, ?, ?, ?
+        FROM segments
+        WHERE id = ?`
       prepare(insert).run(timeUs, pts, channel, data, id)
     },
     findEvents(source, { fromUs, toUs, channels, max }) {
       const select = `
-        SELECT epoch, timeUs, pts, channel, data FROM events
-        WHERE source = ? AND timeUs >= ? AND timeUs < ?
-          AND (? OR channel IN (SELECT value FROM json_each(?)))
-        ORDER BY timeUs, rowid LIMIT ?`
-      const isAny = channels === undefined ? 1 : 0
-      const rows = prepare(select).all(
+        SELECT epoch, timeUs, pts, channel, data
+        FROM events
+        WHERE source = :source
+          AND timeUs >= :fromUs
+          AND timeUs < :toUs
+          AND (:channels IS NULL OR channel IN (SELECT value FROM json_each(:channels)))
+        ORDER BY timeUs, rowid
+        LIMIT :max`
+      const rows = prepare(select).all({
         source,
         fromUs,
         toUs,
-        isAny,
-        JSON.stringify(channels ?? []),
+        channels: channels ? JSON.stringify(channels) : null,
         max,
-      )
+      })
       return rows as unknown as (IndexedEvent & { epoch: number })[]
     },
     findSegments: (source, fromUs, toUs) =>
       selectSegments(
-        'SELECT * FROM segments WHERE source = ? AND beginUs < ? AND (endUs > ? OR open = 1) ORDER BY beginUs, id',
+        // The end of an open segment is not stored yet.
+        `SELECT * FROM segments
+         WHERE source = ? AND beginUs < ? AND (endUs > ? OR open = 1)
+         ORDER BY beginUs, id`,
         source,
         toUs,
         fromUs,

@@ -119,7 +119,7 @@ function extendLastSample(trun: Buffer, ticks: number): void {
   trun.writeUInt32BE(trun.readUInt32BE(durationOffset) + ticks, durationOffset)
 }
 
-/** The samples of one track, and the boxes that describe them. The boxes are parts of the `moof`. */
+/** The boxes that describe the samples of one track. They share the memory of the `moof`. */
 interface TrackRun {
   trackId: number
   tfdt: Buffer

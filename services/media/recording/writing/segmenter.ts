@@ -110,8 +110,7 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   }
 
   function handleWriteFailure(writer: SegmentWriter, error: Error) {
-    const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
-    failure = `recordings cannot be written: ${isFull ? 'the disk is full: delete files that are not needed' : error.message}`
+    failure = `recordings cannot be written: ${describeWriteError(error)}`
     if (current?.writer !== writer) return
     drop(current.units.length)
     current = undefined
@@ -158,32 +157,31 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     pendingEntries = []
   }
 
-  /** Returns whether the unit must go to a new segment. */
+  /** Returns whether the unit must go to another segment than `segment`. */
   function needsNewSegment(
+    segment: OpenSegment,
     unit: TimedUnit,
-    track: PlayableTrack,
-    sound: SoundTrack | undefined,
+    { track, sound }: Pick<OpenSegment, 'track' | 'sound'>,
   ): boolean {
-    if (!current) return false
-
-    // The unit cannot be played after the current ones. It is ignored if it is not a keyframe.
-    const hasOtherTrack = current.track !== track
-    const isGap = Math.abs(unit.dts - current.endTicks) > GAP_TICKS
+    // The unit cannot be played after those of the segment. It is ignored if it is not a keyframe.
+    const hasOtherTrack = segment.track !== track
+    const isGap = Math.abs(unit.dts - segment.endTicks) > GAP_TICKS
     if (hasOtherTrack || isGap) return true
 
     // All other reasons can wait for a keyframe.
     if (!unit.keyframe) return false
-    const lengthTicks = unit.dts - current.beginTicks
+    const lengthTicks = unit.dts - segment.beginTicks
     const isComplete = lengthTicks >= seconds * TICKS_PER_SECOND
-    const clockErrorUs = getTimeUs(unit) - current.beginUs - ticksToUs(lengthTicks)
+    const clockErrorUs = getTimeUs(unit) - segment.beginUs - ticksToUs(lengthTicks)
     const isClockStep = Math.abs(clockErrorUs) > CLOCK_STEP_US
-    const hasOtherSound = current.writer !== undefined && current.sound !== sound
+    // The sound can be set until the writer is created, which writes the header of the file.
+    const hasOtherSound = segment.writer !== undefined && segment.sound !== sound
     return isComplete || isClockStep || hasOtherSound
   }
 
   return {
     addPicture(unit, track, sound) {
-      if (needsNewSegment(unit, track, sound)) end()
+      if (current && needsNewSegment(current, unit, { track, sound })) end()
 
       const obstacle = unit.keyframe ? findObstacle() : undefined
       if (obstacle) {
@@ -224,6 +222,11 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     failure: () => failure,
     stats: () => ({ bytes, dropped }),
   }
+}
+
+function describeWriteError(error: Error): string {
+  const isDiskFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
+  return isDiskFull ? 'the disk is full: delete files that are not needed' : error.message
 }
 
 function createOpenSegment(unit: TimedUnit, track: PlayableTrack, beginUs: number): OpenSegment {

@@ -38,7 +38,7 @@ export function renderSvg({ objects, shapes }: Drawing, size: Size): string {
   const fontSize = Math.max(MIN_FONT_SIZE, Math.round(height * RELATIVE_FONT_SIZE))
   const elements = [
     ...shapes.map(shape => renderShape(shape, size, fontSize)),
-    ...objects.map(object => renderObject(object, size, fontSize, stroke)),
+    ...objects.map(object => renderObject(object, size, { fontSize, stroke })),
   ]
 
   const group = `<g fill="none" stroke-width="${stroke}" shape-rendering="crispEdges">${elements.join('')}</g>`
@@ -56,28 +56,31 @@ function renderShape(
   const coordinates = points.map(point => toPixelPoint(point, size)).join(' ')
   const outline = `<${element} points="${coordinates}" stroke="${SHAPE_COLOUR}"/>`
   if (!first) return outline
-  return (
-    outline + renderText(name, first.x * size.width, first.y * size.height, fontSize, SHAPE_COLOUR)
-  )
+
+  const position = { x: first.x * size.width, y: first.y * size.height }
+  return outline + renderText(name, position, { fontSize, colour: SHAPE_COLOUR })
 }
 
 function renderObject(
   { bbox, label, colour }: Drawing['objects'][number],
   size: Size,
-  fontSize: number,
-  stroke: number,
+  { fontSize, stroke }: { fontSize: number; stroke: number },
 ): string {
   const { x, y, width, height } = toPixelBox(bbox, size)
   const hexColour = chooseColour(colour)
   const box = `<rect x="${x}" y="${y}" width="${width}" height="${height}" stroke="${hexColour}"/>`
-  return box + renderText(label, x, y - stroke, fontSize, hexColour)
+  return box + renderText(label, { x, y: y - stroke }, { fontSize, colour: hexColour })
 }
 
 /**
  * Renders text with a dark outline, which is legible on any picture. The text is moved down if it
  * would exceed the top edge.
  */
-function renderText(text: string, x: number, y: number, fontSize: number, colour: string): string {
+function renderText(
+  text: string,
+  { x, y }: Point,
+  { fontSize, colour }: { fontSize: number; colour: string },
+): string {
   const font = `font-family="sans-serif" font-weight="bold" font-size="${fontSize}"`
   const position = `x="${round(Math.max(x, TEXT_MARGIN))}" y="${round(Math.max(y, fontSize))}"`
   const content = escapeXml(text)

@@ -13,6 +13,7 @@ import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
+import type { WSEvents } from 'hono/ws'
 import { z } from 'zod'
 import { parseStreamSize } from '../http/stream-size.ts'
 import type { Sound } from '../sound/source-sound.ts'
@@ -108,22 +109,8 @@ export function liveRoutes(
     '/streams/:id/ws',
     serveWebSocket(
       c => ({ live: getLive(c), codecs: parseCodecs(c), size: parseStreamSize(c) }),
-      ({ live, codecs, size }) => {
-        let leave: (() => void) | undefined
-        let isClosed = false
-        return {
-          onOpen: async (_, socket) => {
-            const stream = await addRequestedSound(live, selectStream(live, codecs, size), codecs)
-            leave = stream.watch(createSocketViewer(socket))
-            // The viewer may have disconnected while the sound was added.
-            if (isClosed) leave()
-          },
-          onClose: () => {
-            isClosed = true
-            leave?.()
-          },
-        }
-      },
+      ({ live, codecs, size }) =>
+        createViewerEvents(() => addRequestedSound(live, selectStream(live, codecs, size), codecs)),
     ),
   )
 
@@ -143,6 +130,24 @@ export function liveRoutes(
     const stream = await selectSnapshotStream(getLive(c), { size: 'full', pts: request.pts })
     return respondWithSnapshot(c, await snapshots.take(stream, request, c.req.raw.signal))
   })
+}
+
+/** Returns the listeners of a WebSocket that sends a stream. */
+function createViewerEvents(openStream: () => Promise<Stream<PlayableTrack>>): WSEvents {
+  let leave: (() => void) | undefined
+  let isClosed = false
+  return {
+    async onOpen(_event, socket) {
+      const stream = await openStream()
+      leave = stream.watch(createSocketViewer(socket))
+      // The viewer may have disconnected while the stream was opened.
+      if (isClosed) leave()
+    },
+    onClose() {
+      isClosed = true
+      leave?.()
+    },
+  }
 }
 
 /**

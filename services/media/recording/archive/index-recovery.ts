@@ -22,8 +22,8 @@ export function openOrRecreateIndex(path: string): RecordingIndex {
 }
 
 /**
- * Returns the files that are missing in the index or were open during a crash. `indexFile` must
- * add them. Removes the index rows of those that were open, and of files that no longer exist.
+ * Returns the files that are missing in the index or were open during a crash, for `indexFile`.
+ * Removes the index rows of open files and of missing files.
  */
 export function findUnindexedFiles(folder: string, index: RecordingIndex): string[] {
   const indexed = index.listFiles()

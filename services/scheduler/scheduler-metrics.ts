@@ -39,13 +39,13 @@ export function createSchedulerMetrics(): SchedulerMetrics {
  */
 export function addStatusMetrics(
   registry: Registry,
-  countDownTargets: () => number,
+  countPausedTargets: () => number,
   getMqttStatus: () => MqttBridgeStatus,
 ): void {
   addGauge(registry, {
     name: 'eyrie_scheduler_targets_down',
     help: 'Targets to which deliveries are paused because they do not accept messages.',
-    read: countDownTargets,
+    read: countPausedTargets,
   })
   addGauge(registry, {
     name: 'eyrie_scheduler_mqtt_connected',

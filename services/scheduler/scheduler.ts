@@ -61,7 +61,7 @@ export function createScheduler({ environment, log }: Dependencies): Service {
     log,
   })
 
-  addStatusMetrics(metrics.registry, dispatcher.countDownTargets, mqtt.status)
+  addStatusMetrics(metrics.registry, dispatcher.countPausedTargets, mqtt.status)
 
   const app = new Hono()
   app.onError(createErrorHandler(log))
@@ -81,7 +81,7 @@ export function createScheduler({ environment, log }: Dependencies): Service {
     },
     health() {
       const alarms = [
-        ...listDeliveryAlarms(dispatcher.countDownTargets()),
+        ...listDeliveryAlarms(dispatcher.countPausedTargets()),
         ...listMqttAlarms(mqtt.status()),
       ]
       return { ok: true, alarms, management: dispatcher.isConnected() }
@@ -90,10 +90,10 @@ export function createScheduler({ environment, log }: Dependencies): Service {
 }
 
 /** Returns an alarm if receivers do not accept messages. */
-function listDeliveryAlarms(downTargets: number): string[] {
-  if (downTargets === 0) return []
+function listDeliveryAlarms(pausedTargets: number): string[] {
+  if (pausedTargets === 0) return []
   return [
-    `messages to ${downTargets} of the receivers fail: read the reasons with /api/v1/delivery/list, ` +
+    `messages to ${pausedTargets} of the receivers fail: read the reasons with /api/v1/delivery/list, ` +
       'and correct the receivers in the alerts or the settings of the scheduler',
   ]
 }

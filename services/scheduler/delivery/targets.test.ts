@@ -49,7 +49,7 @@ describe('targets', () => {
     ])
     attempt(failure, 'b')
     expect(targets.getLimits()).toEqual({ a: 0, b: TARGET_CONCURRENCY })
-    expect(targets.countDown()).toBe(1)
+    expect(targets.countPaused()).toBe(1)
   })
 
   it('are tried with one message after a pause, which doubles with each failure', () => {
@@ -71,7 +71,7 @@ describe('targets', () => {
   it('are not down because a receiver rejects single messages', () => {
     const { targets, attempt } = createScene()
     for (let i = 0; i < 10; i += 1) attempt(rejection)
-    expect(targets.countDown()).toBe(0)
+    expect(targets.countPaused()).toBe(0)
   })
 
   it('are forgotten an hour after their last message', () => {

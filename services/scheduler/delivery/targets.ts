@@ -28,8 +28,8 @@ export interface Targets {
    * down.
    */
   getNextProbeMs(): number | undefined
-  /** Returns the number of targets that are down. */
-  countDown(): number
+  /** Returns the number of targets whose deliveries are paused, because they are down. */
+  countPaused(): number
 }
 
 interface Target {
@@ -44,18 +44,6 @@ interface Target {
 /** `now` returns ms since 1970; `random` returns a number from 0 to 1. */
 export function createTargets(now: () => number, random?: () => number): Targets {
   const targets = new Map<string, Target>()
-
-  /** Returns how many more messages may be sent to a target. */
-  function findLimit({ inFlight, breaker }: Target): number {
-    switch (breaker.state()) {
-      case 'closed':
-        return TARGET_CONCURRENCY - inFlight
-      case 'half-open':
-        return inFlight === 0 ? 1 : 0
-      case 'open':
-        return 0
-    }
-  }
 
   function removeIdle() {
     for (const [name, { inFlight, lastUsedAt }] of targets) {
@@ -76,8 +64,8 @@ export function createTargets(now: () => number, random?: () => number): Targets
       targets.set(name, target)
     },
     finish(name, outcome) {
-      // `begin` has added the target.
-      const target = targets.get(name)!
+      const target = targets.get(name)
+      if (!target) throw new Error(`no attempt has begun for ${name}`)
       target.inFlight--
       const { breaker } = target
 
@@ -95,7 +83,7 @@ export function createTargets(now: () => number, random?: () => number): Targets
 
     getLimits() {
       removeIdle()
-      return Object.fromEntries(Array.from(targets, ([name, target]) => [name, findLimit(target)]))
+      return Object.fromEntries(Array.from(targets, ([name, target]) => [name, countMore(target)]))
     },
 
     getNextProbeMs() {
@@ -104,7 +92,19 @@ export function createTargets(now: () => number, random?: () => number): Targets
       return Math.min(...open.map(({ breaker }) => breaker.openUntil)) - now()
     },
 
-    countDown: () =>
+    countPaused: () =>
       [...targets.values()].filter(({ breaker }) => breaker.state() !== 'closed').length,
+  }
+}
+
+/** Returns how many more messages may be sent to a target. */
+function countMore({ inFlight, breaker }: Target): number {
+  switch (breaker.state()) {
+    case 'closed':
+      return TARGET_CONCURRENCY - inFlight
+    case 'half-open':
+      return inFlight === 0 ? 1 : 0
+    case 'open':
+      return 0
   }
 }

@@ -12,18 +12,19 @@ const REQUEST_TIMEOUT_MS = 10_000
 /** Management answers a request for messages after 20 s at the latest. */
 const FEED_TIMEOUT_MS = 30_000
 
+export interface FeedRequest {
+  /** Position in the feed. The messages after it are read. */
+  after: number
+  /** Reads only messages of this kind. If undefined, reads all messages. */
+  kind: string | undefined
+  signal: AbortSignal
+}
+
 /** The live feed of management. Calls reject while management is unreachable. */
 export interface FeedClient extends Pick<ManagementClient, 'readPicture'> {
   readInventory(signal: AbortSignal): Promise<SchedulerInventory>
-  /**
-   * Resolves with the messages after a position, of one kind or of all, as soon as there are some,
-   * or after some seconds.
-   */
-  readFeed(
-    after: number,
-    kind: string | undefined,
-    signal: AbortSignal,
-  ): Promise<SchedulerFeedBatch>
+  /** Resolves as soon as there are messages, or with none after some seconds. */
+  readFeed(request: FeedRequest): Promise<SchedulerFeedBatch>
 }
 
 export function createFeedClient(
@@ -44,12 +45,11 @@ export function createFeedClient(
 
   return {
     readPicture: management.readPicture,
-    readInventory: async signal =>
-      parseAs(
-        schedulerInventory.response,
-        await get(schedulerInventory.path, REQUEST_TIMEOUT_MS, signal),
-      ),
-    async readFeed(after, kind, signal) {
+    async readInventory(signal) {
+      const answer = await get(schedulerInventory.path, REQUEST_TIMEOUT_MS, signal)
+      return parseAs(schedulerInventory.response, answer)
+    },
+    async readFeed({ after, kind, signal }) {
       const query = new URLSearchParams({ after: String(after), ...(kind && { kind }) })
       const answer = await get(`${schedulerFeed.path}?${query}`, FEED_TIMEOUT_MS, signal)
       return parseAs(schedulerFeed.response, answer)

@@ -21,8 +21,8 @@ import { parseAs } from '@eyrie/contract/parse'
 import { type EgressRequest, fetchService } from '@eyrie/kit'
 
 /**
- * A client of management's internal API for the scheduler. Calls reject while
- * management is unreachable.
+ * A client of management's internal API for the scheduler. Calls reject while management is
+ * unreachable.
  */
 export interface ManagementClient {
   /** Claims due deliveries. */
@@ -45,13 +45,21 @@ export interface ManagementClient {
   planJobs(jobs: readonly PlannedJob[]): Promise<Job[]>
   /**
    * Starts a run of a job, or waits further for a run that has already started. Returns the job
-   * when the run has ended, or after some seconds. `limit_s` is the maximum duration of the run.
+   * when the run has ended, or after some seconds.
    */
-  runJob(name: string, runId: string, limitS: number, signal: AbortSignal): Promise<Job>
+  runJob(name: string, run: JobRun): Promise<Job>
   /** Returns a picture as JPEG. Undefined if it is not stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
   /** Returns the file of a scheduled report. Undefined if it was deleted. */
   readReport(reportId: string, signal: AbortSignal): Promise<Buffer | undefined>
+}
+
+export interface JobRun {
+  runId: string
+  /** Maximum duration of the run, in seconds. */
+  limitS: number
+  /** Ends the waiting for the result. */
+  signal: AbortSignal
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
@@ -127,12 +135,9 @@ export function createManagementClient(url: string, token: string): ManagementCl
 
     planJobs: async jobs => parseAs(jobPlan.response, await post(jobPlan.path, { jobs })).jobs,
 
-    async runJob(name, runId, limitS, signal) {
-      const answer = await post(
-        jobRun.path(name),
-        { run_id: runId, limit_s: limitS },
-        limitLongRequest(signal),
-      )
+    async runJob(name, { runId, limitS, signal }) {
+      const body = { run_id: runId, limit_s: limitS }
+      const answer = await post(jobRun.path(name), body, limitLongRequest(signal))
       return parseAs(jobRun.response, answer)
     },
 

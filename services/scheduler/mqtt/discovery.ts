@@ -10,17 +10,26 @@ export interface DiscoveryConfig {
 /** Statistics that are durations in seconds. All others are numbers without a unit. */
 const DURATION_KEYS = ['dwell_time']
 
+export interface DiscoveryOptions {
+  channel: PublishedChannel
+  /** The alerts of the channel. */
+  alerts: readonly PublishedAlert[]
+  topics: Topics
+  /** Whether the settings enable the publishing of pictures. */
+  hasPictures: boolean
+}
+
 /**
  * Describes a channel for Home Assistant (MQTT discovery): a device with sensors for its
  * statistics, its alerts, its newest picture and its connectivity. Entity ids are derived from
  * record ids, so that entities keep their names and history.
  */
-export function createDiscoveryConfigs(
-  channel: PublishedChannel,
-  alerts: readonly PublishedAlert[],
-  topics: Topics,
-  { hasPictures }: { hasPictures: boolean },
-): DiscoveryConfig[] {
+export function createDiscoveryConfigs({
+  channel,
+  alerts,
+  topics,
+  hasPictures,
+}: DiscoveryOptions): DiscoveryConfig[] {
   const { channel_id: channelId, statistics } = channel
   const device = {
     identifiers: [`eyrie_${channelId}`],

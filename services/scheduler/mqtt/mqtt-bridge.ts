@@ -22,8 +22,8 @@ export interface MqttBridgeStatus extends PublisherStatus {
 }
 
 /**
- * Follows the live feed of management and publishes it to an MQTT broker, while the
- * settings enable this.
+ * Follows the live feed of management and publishes it to an MQTT broker, while the settings enable
+ * this.
  */
 export interface MqttBridge {
   start(): void
@@ -41,15 +41,41 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
   /** Number of events that earlier publishers have dropped. */
   let droppedBefore = 0
   /**
-   * Position in the feed after which messages must be read. Undefined until the
-   * inventory has been read.
+   * Position in the feed after which messages must be read. Undefined until the inventory has been
+   * read.
    */
   let position: number | undefined
   let isInventoryOutdated = true
 
+  /** Reads the inventory if it is outdated, then the next messages of the feed. */
+  async function followFeed(): Promise<void> {
+    const known = isInventoryOutdated ? undefined : position
+    const after = known ?? (await updateInventory())
+
+    // Without a publisher, only changes of the settings matter.
+    const kind = publisher ? undefined : 'inventory'
+    const batch = await management.readFeed({ after, kind, signal })
+    const { messages, is_expired: isExpired } = batch
+    for (const message of messages) publisher?.records.applyMessage(message)
+
+    isInventoryOutdated = isExpired || messages.some(message => message.kind === 'inventory')
+    position = isExpired ? undefined : batch.position
+  }
+
+  /** Returns the position in the feed after which messages must be read. */
+  async function updateInventory(): Promise<number> {
+    const inventory = await management.readInventory(signal)
+    // A known position remains. There may be events between it and the inventory, which must not be
+    // skipped.
+    position ??= inventory.position
+    await applyInventory(inventory)
+    isInventoryOutdated = false
+    return position
+  }
+
   /**
-   * Starts, replaces or stops the publisher as the settings require. Then publishes the
-   * records of the inventory.
+   * Starts, replaces or stops the publisher as the settings require. Then publishes the records of
+   * the inventory.
    */
   async function applyInventory(inventory: SchedulerInventory): Promise<void> {
     const { settings } = inventory
@@ -62,28 +88,6 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
     const isEnabled = settings.mqtt_is_enabled && settings.mqtt_url !== ''
     if (isEnabled) publisher ??= startPublisher(settings, { egress, readPicture, log })
     publisher?.records.applyInventory(inventory)
-  }
-
-  /** Reads the inventory if it is outdated, then the next messages of the feed. */
-  async function followFeed(): Promise<void> {
-    if (isInventoryOutdated) {
-      const inventory = await management.readInventory(signal)
-      // A known position remains: there may be events between it and the inventory, which
-      // must not be skipped.
-      position ??= inventory.position
-      await applyInventory(inventory)
-      isInventoryOutdated = false
-    }
-
-    // Without a publisher, only changes of the settings matter.
-    const kind = publisher ? undefined : 'inventory'
-    // The first inventory has set the position.
-    const batch = await management.readFeed(position!, kind, signal)
-    const { messages, is_expired: isExpired } = batch
-    for (const message of messages) publisher?.records.applyMessage(message)
-
-    isInventoryOutdated = isExpired || messages.some(message => message.kind === 'inventory')
-    position = isExpired ? undefined : batch.position
   }
 
   return {

@@ -1,12 +1,23 @@
-import { type FeedCounts, feedCounts } from '@eyrie/contract/management/feed'
+import { feedCounts } from '@eyrie/contract/management/feed'
 import type {
   PublishedChannel,
   SchedulerFeedMessage,
   SchedulerInventory,
 } from '@eyrie/contract/management/scheduler-feed'
-import { createDiscoveryConfigs, type DiscoveryConfig } from './discovery.ts'
 import type { PublishQueue } from './publish-queue.ts'
+import {
+  listFeedTopics,
+  listRecordStates,
+  type RecordState,
+  toAlertState,
+  toChannelState,
+  toCounts,
+  toEngineState,
+} from './record-states.ts'
 import { parseDiscoveryTopic, type Topics } from './topics.ts'
+
+/** The kinds of messages whose states are part of an inventory. */
+const INVENTORY_KINDS = new Set(['count', 'alert_state', 'channel_state', 'engine_state'])
 
 /**
  * Converts the records and messages of management to MQTT messages, and adds them to the publish
@@ -26,52 +37,16 @@ export interface PublishedRecords {
 }
 
 export function createPublishedRecords(queue: PublishQueue, topics: Topics): PublishedRecords {
+  /** The channels of the last inventory, as later messages have changed them. */
   let channels = new Map<string, PublishedChannel>()
   let engineNames = new Map<string, string>()
   /** Position in the feed up to which the inventory contains all states. */
   let inventoryPosition = 0
   let hasPictures = false
 
-  const setState = (topic: string, value: object) => queue.setState(topic, JSON.stringify(value))
-  const addEvent = (topic: string, value: object) => queue.addEvent(topic, JSON.stringify(value))
-
-  /**
-   * Returns whether a message is newer than the inventory, which already contains the
-   * state in an older one.
-   */
-  const isNewerThanInventory = ({ position }: SchedulerFeedMessage) => position > inventoryPosition
-
-  function publishCounts(channel: PublishedChannel) {
-    setState(topics.counts(channel.channel_id), toCounts(channel))
-  }
-
-  function publishChannelState(channel: PublishedChannel) {
-    setState(topics.channelState(channel.channel_id), toChannelState(channel))
-  }
-
-  function publishEngine(engineId: string, state: object) {
-    setState(topics.engineState(engineId), { engine_name: engineNames.get(engineId), ...state })
-  }
-
-  function publishAlert(alertId: string, isFiring: boolean) {
-    queue.setState(topics.alertState(alertId), isFiring ? 'ON' : 'OFF')
-  }
-
-  /**
-   * Adds counts to a channel. A count of a new statistic is published once the next inventory
-   * lists the statistic.
-   */
-  function applyCounts(channel: PublishedChannel, counts: FeedCounts) {
-    channel.counts = { ...channel.counts, ...counts }
-    publishCounts(channel)
-  }
-
-  function applyChannelState(channel: PublishedChannel, data: SchedulerFeedMessage['data']) {
-    channel.status = String(data.status)
-    channel.reason = String(data.reason)
-    channel.is_active = data.is_active === true
-    channel.is_current = data.is_current === true
-    publishChannelState(channel)
+  const publishState = ({ topic, payload }: RecordState) => queue.setState(topic, payload)
+  const publishEvent = (topic: string, event: object) => {
+    queue.addEvent(topic, JSON.stringify(event))
   }
 
   function applyChannelMessage(channel: PublishedChannel, message: SchedulerFeedMessage) {
@@ -79,98 +54,63 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
     const { kind, data } = message
     switch (kind) {
       case 'notification':
-        return addEvent(topics.notification(channelId), toChannelEvent(channel, message))
+        return publishEvent(topics.notification(channelId), toChannelEvent(channel, message))
       case 'incident':
-        return addEvent(topics.incident(channelId), toChannelEvent(channel, message))
-      case 'picture':
-        if (hasPictures) {
-          queue.setState(topics.picture(channelId), { picture: String(data.attachment) })
-        }
+        return publishEvent(topics.incident(channelId), toChannelEvent(channel, message))
+      case 'picture': {
+        const picture = { picture: String(data.attachment) }
+        if (hasPictures) queue.setState(topics.picture(channelId), picture)
         return
+      }
+      // A count of a new statistic is published once the next inventory lists the statistic.
       case 'count':
-        if (isNewerThanInventory(message)) applyCounts(channel, feedCounts.parse(data.counts))
-        return
-      case 'alert_state':
-        if (isNewerThanInventory(message)) {
-          publishAlert(String(data.alert_id), data.is_firing === true)
-        }
-        return
+        channel.counts = { ...channel.counts, ...feedCounts.parse(data.counts) }
+        return publishState(toCounts(channel, topics))
+      case 'alert_state': {
+        const alert = { alert_id: String(data.alert_id), is_firing: data.is_firing === true }
+        return publishState(toAlertState(alert, topics))
+      }
       case 'channel_state':
-        if (isNewerThanInventory(message)) applyChannelState(channel, data)
+        channel.status = String(data.status)
+        channel.reason = String(data.reason)
+        channel.is_active = data.is_active === true
+        channel.is_current = data.is_current === true
+        return publishState(toChannelState(channel, topics))
     }
-  }
-
-  function createAllDiscoveryConfigs({ settings, alerts }: SchedulerInventory): DiscoveryConfig[] {
-    if (!settings.mqtt_is_discovery) return []
-    const alertsByChannel = Map.groupBy(alerts, ({ channel_id }) => channel_id)
-    return [...channels.values()].flatMap(channel => {
-      const channelAlerts = alertsByChannel.get(channel.channel_id) ?? []
-      return createDiscoveryConfigs(channel, channelAlerts, topics, { hasPictures })
-    })
-  }
-
-  /** Returns the topics that the records of an inventory may have, without discovery topics. */
-  function listTopics(inventory: SchedulerInventory): string[] {
-    const channelTopics = inventory.channels.flatMap(
-      ({ channel_id: channelId, source_id: sourceId }) => [
-        topics.counts(channelId),
-        topics.channelState(channelId),
-        topics.sourceState(sourceId),
-        ...(hasPictures ? [topics.picture(channelId)] : []),
-      ],
-    )
-    const alertTopics = inventory.alerts.map(({ alert_id }) => topics.alertState(alert_id))
-    const engineTopics = inventory.engines.map(({ engine_id }) => topics.engineState(engine_id))
-    return [...channelTopics, ...alertTopics, ...engineTopics]
   }
 
   return {
     applyInventory(inventory) {
-      const { position, settings, alerts, engines } = inventory
-      inventoryPosition = position
-      hasPictures = settings.mqtt_is_picture
+      const { engines } = inventory
+      inventoryPosition = inventory.position
+      hasPictures = inventory.settings.mqtt_is_picture
       channels = new Map(inventory.channels.map(channel => [channel.channel_id, channel]))
       engineNames = new Map(engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]))
 
-      for (const channel of channels.values()) {
-        publishCounts(channel)
-        publishChannelState(channel)
-      }
-      const discoveryConfigs = createAllDiscoveryConfigs(inventory)
-      for (const { topic, config } of discoveryConfigs) setState(topic, config)
-      for (const { alert_id: alertId, is_firing: isFiring } of alerts) {
-        publishAlert(alertId, isFiring)
-      }
-      for (const {
-        engine_id: engineId,
-        engine_status: engineStatus,
-        engine_reason: engineReason,
-      } of engines) {
-        publishEngine(engineId, { engine_status: engineStatus, engine_reason: engineReason })
-      }
+      const states = listRecordStates(inventory, topics)
+      for (const state of states) publishState(state)
 
-      const currentTopics = new Set([
-        ...listTopics(inventory),
-        ...discoveryConfigs.map(({ topic }) => topic),
-      ])
+      const stateTopics = states.map(({ topic }) => topic)
+      const currentTopics = new Set([...stateTopics, ...listFeedTopics(inventory, topics)])
       const staleTopics = queue.listStates().filter(topic => !currentTopics.has(topic))
       for (const topic of staleTopics) queue.removeState(topic)
     },
 
     applyMessage(message) {
-      const {
-        kind,
-        channel_id: channelId,
-        source_id: sourceId,
-        engine_id: engineId,
-        data,
-      } = message
-      const channel = channels.get(channelId ?? '')
+      // The inventory already contains the states of older messages.
+      const isOutdated = INVENTORY_KINDS.has(message.kind) && message.position <= inventoryPosition
+      if (isOutdated) return
+
+      const { kind, channel_id, source_id, engine_id, data } = message
+      const channel = channels.get(channel_id ?? '')
       if (channel) applyChannelMessage(channel, message)
-      if (kind === 'system_alert') addEvent(topics.systemAlert, toSystemAlert(message))
-      if (kind === 'source_state' && sourceId !== null) setState(topics.sourceState(sourceId), data)
-      if (kind === 'engine_state' && engineId !== null && isNewerThanInventory(message)) {
-        publishEngine(engineId, data)
+      if (kind === 'system_alert') publishEvent(topics.systemAlert, toSystemAlert(message))
+      if (kind === 'source_state' && source_id !== null) {
+        publishState({ topic: topics.sourceState(source_id), payload: JSON.stringify(data) })
+      }
+      if (kind === 'engine_state' && engine_id !== null) {
+        const state = { engine_name: engineNames.get(engine_id), ...data }
+        publishState(toEngineState(engine_id, state, topics))
       }
     },
 
@@ -188,28 +128,6 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       queue.removeState(topics.counts(channelId))
       queue.removeState(topics.picture(channelId))
     },
-  }
-}
-
-/** Returns the values of a channel's statistics by their keys. */
-function toCounts({ statistics, counts }: PublishedChannel): Record<string, number> {
-  return Object.fromEntries(statistics.map(({ key }) => [key, counts[key]?.value ?? 0]))
-}
-
-function toChannelState({
-  channel_name: channelName,
-  status,
-  reason,
-  is_active: isActive,
-  is_current: isCurrent,
-}: PublishedChannel) {
-  const isConnected = isCurrent && status !== 'lost' && isActive
-  return {
-    channel_name: channelName,
-    status,
-    reason,
-    is_active: isActive,
-    is_connected: isConnected,
   }
 }
 

@@ -1,0 +1,77 @@
+import type {
+  PublishedChannel,
+  SchedulerInventory,
+} from '@eyrie/contract/management/scheduler-feed'
+import { createDiscoveryConfigs } from './discovery.ts'
+import type { Topics } from './topics.ts'
+
+/** The state of a record, as the text of a retained message. */
+export interface RecordState {
+  topic: string
+  payload: string
+}
+
+/** Returns all states that an inventory contains. */
+export function listRecordStates(inventory: SchedulerInventory, topics: Topics): RecordState[] {
+  const { channels, alerts, engines } = inventory
+  return [
+    ...channels.flatMap(channel => [toCounts(channel, topics), toChannelState(channel, topics)]),
+    ...listDiscoveryStates(inventory, topics),
+    ...alerts.map(alert => toAlertState(alert, topics)),
+    ...engines.map(({ engine_id, ...state }) => toEngineState(engine_id, state, topics)),
+  ]
+}
+
+/** Returns the topics of the states that are not in an inventory, only in messages of the feed. */
+export function listFeedTopics(
+  { channels, settings }: SchedulerInventory,
+  topics: Topics,
+): string[] {
+  const sourceTopics = channels.map(({ source_id }) => topics.sourceState(source_id))
+  if (!settings.mqtt_is_picture) return sourceTopics
+  return [...sourceTopics, ...channels.map(({ channel_id }) => topics.picture(channel_id))]
+}
+
+function listDiscoveryStates(
+  { settings, channels, alerts }: SchedulerInventory,
+  topics: Topics,
+): RecordState[] {
+  if (!settings.mqtt_is_discovery) return []
+  const alertsByChannel = Map.groupBy(alerts, ({ channel_id }) => channel_id)
+  const configs = channels.flatMap(channel =>
+    createDiscoveryConfigs({
+      channel,
+      alerts: alertsByChannel.get(channel.channel_id) ?? [],
+      topics,
+      hasPictures: settings.mqtt_is_picture,
+    }),
+  )
+  return configs.map(({ topic, config }) => ({ topic, payload: JSON.stringify(config) }))
+}
+
+/** Returns the values of a channel's statistics by their keys. */
+export function toCounts(
+  { channel_id: channelId, statistics, counts }: PublishedChannel,
+  topics: Topics,
+): RecordState {
+  const values = Object.fromEntries(statistics.map(({ key }) => [key, counts[key]?.value ?? 0]))
+  return { topic: topics.counts(channelId), payload: JSON.stringify(values) }
+}
+
+export function toChannelState(channel: PublishedChannel, topics: Topics): RecordState {
+  const { channel_id, channel_name, status, reason, is_active, is_current } = channel
+  const isConnected = is_current && is_active && status !== 'lost'
+  const state = { channel_name, status, reason, is_active, is_connected: isConnected }
+  return { topic: topics.channelState(channel_id), payload: JSON.stringify(state) }
+}
+
+export function toAlertState(
+  { alert_id: alertId, is_firing: isFiring }: { alert_id: string; is_firing: boolean },
+  topics: Topics,
+): RecordState {
+  return { topic: topics.alertState(alertId), payload: isFiring ? 'ON' : 'OFF' }
+}
+
+export function toEngineState(engineId: string, state: object, topics: Topics): RecordState {
+  return { topic: topics.engineState(engineId), payload: JSON.stringify(state) }
+}

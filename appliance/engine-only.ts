@@ -9,10 +9,9 @@ import { ENGINE_UNITS, startSupervisor } from './supervisor/supervisor.ts'
 // which joins the management service that EYRIE_MANAGEMENT_URL and EYRIE_JOIN_TOKEN name. It runs
 // until it receives SIGINT, SIGTERM or SIGHUP.
 
-const printer = createPrinter(
-  line => process.stdout.write(`${line}\n`),
-  process.stdout.isTTY === true,
-)
+const printer = createPrinter(line => process.stdout.write(`${line}\n`), {
+  hasColours: process.stdout.isTTY === true,
+})
 /** Only prints until the data folder, which contains the log file, is known. */
 let log = createServiceLog([printer])
 

@@ -18,10 +18,9 @@ import { type Supervisor, startSupervisor } from './supervisor/supervisor.ts'
 // services as child processes until it receives SIGINT, SIGTERM or SIGHUP, and sets up the video
 // that `make run` asks for.
 
-const printer = createPrinter(
-  line => process.stdout.write(`${line}\n`),
-  process.stdout.isTTY === true,
-)
+const printer = createPrinter(line => process.stdout.write(`${line}\n`), {
+  hasColours: process.stdout.isTTY === true,
+})
 /** Only prints until the data folder, which contains the log file, is known. */
 let log = createServiceLog([printer])
 

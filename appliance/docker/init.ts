@@ -5,7 +5,7 @@ import { type Environment, extractSecrets, readEnvironment, readSettings } from 
 import { listOwnedFolders } from '../accounts/data-ownership.ts'
 import { applyOwners, shareFile } from '../accounts/owners.ts'
 import { findServiceAccounts, type ServiceAccounts } from '../accounts/service-accounts.ts'
-import { createPrinter, createServiceLog } from '../process/service-log.ts'
+import { createPrinter, createServiceLog, type LogFields } from '../process/service-log.ts'
 import { provideModel } from '../quickstart/quickstart-model.ts'
 import { readState } from '../quickstart/quickstart-state.ts'
 import { getOrCreateSecret } from '../supervisor/data-folder.ts'
@@ -32,7 +32,7 @@ const GIVEN_SETTINGS = '/run/eyrie/eyrie.json'
 /** The folder for the secrets of each service. */
 const CREDENTIALS = '/run/eyrie/credentials'
 
-const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`), false)])
+const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`))])
 
 try {
   await initialize(process.env)
@@ -57,7 +57,8 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
   writeSettings(data, variables)
   const { MODEL, SOURCE } = variables
   if (MODEL) {
-    await provideModel(MODEL, false, data, (message, fields) => log.info('init', message, fields))
+    const report = (message: string, fields: LogFields) => log.info('init', message, fields)
+    await provideModel({ name: MODEL, isScene: false }, data, report)
   }
   prepareMediaFolders(environment)
   const hasOwnVideo = Boolean(given.source || SOURCE)

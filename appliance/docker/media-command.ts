@@ -1,7 +1,8 @@
 import { readEnvironment } from '@eyrie/kit'
 import { toLaunchCommand } from '@eyrie/kit/launcher/launch'
 import { listNodeOptions } from '@eyrie/kit/node-options'
-import { createMediaPolicy, listWritableFolders } from '../supervisor/media-policy.ts'
+import { listWritableFolders } from '../supervisor/media-paths.ts'
+import { createMediaPolicy } from '../supervisor/media-policy.ts'
 
 // Prints the command that starts media within its boundaries, each word followed by a zero byte:
 // node media-command.ts <parent>
@@ -11,7 +12,10 @@ const INHERITED_DESCRIPTORS = 4
 
 try {
   const environment = readEnvironment(process.env)
-  const policy = createMediaPolicy(environment, process.env, listWritableFolders(environment))
+  const policy = createMediaPolicy(environment, {
+    variables: process.env,
+    writableFolders: listWritableFolders(environment),
+  })
   const command = toLaunchCommand(
     [process.execPath, ...listNodeOptions('media'), 'services/media/main.ts'],
     policy,

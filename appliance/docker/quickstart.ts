@@ -12,7 +12,7 @@ import { readGivenSecrets } from './given-secrets.ts'
 // pipeline that `make run` creates. Another container renders the demo scene.
 
 const POLL_MS = 200
-const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`), false)])
+const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`))])
 
 try {
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })

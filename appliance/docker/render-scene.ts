@@ -4,7 +4,7 @@ import { renderScene } from '../quickstart/demo-scene.ts'
 
 // Renders the demo scene in a container of its own, for quickstart.ts.
 
-const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`), false)])
+const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`))])
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 

@@ -6,7 +6,7 @@ function createRecordedLog(hasColours = false) {
   const noon = new Date(2026, 0, 2, 12, 0, 0)
   return {
     lines,
-    log: createServiceLog([createPrinter(line => lines.push(line), hasColours)], () => noon),
+    log: createServiceLog([createPrinter(line => lines.push(line), { hasColours })], () => noon),
   }
 }
 

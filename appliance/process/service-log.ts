@@ -77,8 +77,11 @@ function parseFields(line: string): object {
   return typeof parsed === 'object' && parsed !== null ? parsed : {}
 }
 
-/** Creates a sink that prints records as readable lines, with colours for a terminal. */
-export function createPrinter(writeLine: (line: string) => void, hasColours: boolean): LogSink {
+/** Creates a sink that prints records as readable lines, for a terminal with colours. */
+export function createPrinter(
+  writeLine: (line: string) => void,
+  { hasColours = false } = {},
+): LogSink {
   const paint: Paint = (style, text) =>
     hasColours ? styleText(style, text, { validateStream: false }) : text
   return record => writeLine(formatLogRecord(record, paint))

@@ -18,7 +18,7 @@ function run(file: string): { service: SupervisedProcess; lines: string[] } {
   const lines: string[] = []
   const service = superviseProcess(
     { name: 'service', args: [file], environment: { PATH: process.env.PATH } },
-    createServiceLog([createPrinter(line => lines.push(line), false)]),
+    createServiceLog([createPrinter(line => lines.push(line))]),
   )
   return { service, lines }
 }
@@ -81,7 +81,7 @@ it('passes on the messages of a process, and does not log them', async () => {
   const messages: unknown[] = []
   const service = superviseProcess(
     { name: 'service', args: [file], environment: { PATH: process.env.PATH } },
-    createServiceLog([createPrinter(line => lines.push(line), false)]),
+    createServiceLog([createPrinter(line => lines.push(line))]),
     message => messages.push(message),
   )
   await vi.waitFor(() => expect(messages).toEqual([{ secret: 'xyzzy' }]), 30_000)
@@ -99,7 +99,7 @@ it('passes secrets through a pipe, at every start, and not in the environment', 
   const command = { name: 'service', args: [writeProgram('reader', program)], environment: {} }
   const service = superviseProcess(
     { ...command, secrets: { EYRIE_INTERNAL_TOKEN: 'xyzzy' } },
-    createServiceLog([createPrinter(line => lines.push(line), false)]),
+    createServiceLog([createPrinter(line => lines.push(line))]),
   )
   const answers = () =>
     lines.filter(line => line.includes('{"EYRIE_INTERNAL_TOKEN":"xyzzy"} false'))
@@ -153,7 +153,7 @@ it('starts a process through another command, with its permissions for new files
   const command = { name: 'service', args: [writeProgram('launched', program)], environment: {} }
   const service = superviseProcess(
     { ...command, launcher: ['/usr/bin/env', 'LAUNCHED=by env'], umask: 0o027 },
-    createServiceLog([createPrinter(line => lines.push(line), false)]),
+    createServiceLog([createPrinter(line => lines.push(line))]),
   )
   await vi.waitUntil(() => lines.some(line => line.includes('by env')), 30_000)
   await service.stop(2_000)
@@ -170,7 +170,7 @@ it('sends the latest published message at every start', async () => {
   const lines: string[] = []
   const service = superviseProcess(
     { name: 'service', args: [writeProgram('listener', program)], environment: {} },
-    createServiceLog([createPrinter(line => lines.push(line), false)]),
+    createServiceLog([createPrinter(line => lines.push(line))]),
   )
   service.publish('news')
   await vi.waitUntil(() => lines.filter(line => line.includes('received news')).length >= 2, 30_000)

@@ -27,6 +27,13 @@ const HEADS: ModelCard['head'][] = ['yolox', 'nms', 'decoded']
 /** Logs a step, such as a download. */
 type Report = (message: string, fields: LogFields) => void
 
+export interface ModelRequest {
+  /** The value of `MODEL=`. */
+  name: string | undefined
+  /** Whether the model analyses the demo scene instead of the user's video. */
+  isScene: boolean
+}
+
 /**
  * Returns the name of the model that the quickstart runs, from the model store in the data folder.
  * `MODEL=` may name a model in the store, or a published model or ONNX file, which is added to the
@@ -34,8 +41,7 @@ type Report = (message: string, fields: LogFields) => void
  * returns a default that suits the video.
  */
 export async function provideModel(
-  requested: string | undefined,
-  isScene: boolean,
+  { name: requested, isScene }: ModelRequest,
   data: string,
   report: Report,
 ): Promise<string> {

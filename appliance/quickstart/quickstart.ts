@@ -63,7 +63,7 @@ export async function prepareQuickstart(
   const isScene = requested === undefined && (previous?.scene ?? true)
 
   const report = (message: string, fields: LogFields) => log.info('quickstart', message, fields)
-  const model = await provideModel(request.model, isScene, data, report)
+  const model = await provideModel({ name: request.model, isScene }, data, report)
 
   const folder = requested ? requested.folder : previous?.folder
   const mediaRoots = folder ? [...environment.mediaRoots, folder] : environment.mediaRoots

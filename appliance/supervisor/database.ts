@@ -10,24 +10,37 @@ import { createOwnEnvironment } from './service-command.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../services/management/database-server/main.ts')
 
+export interface DatabaseOptions {
+  services: SeparatedServices
+  environment: Environment
+  /** Environment variables of all services. */
+  variables: NodeJS.ProcessEnv
+  log: ServiceLog
+  /** Receives the state of the server, for the management service. */
+  report(state: object): void
+}
+
 /**
  * Starts the embedded Postgres as a user of its own, because it refuses to run as root. Returns
- * undefined if management runs it or uses another one. `report` receives the state of the server,
- * for the management service.
+ * undefined if management runs it or uses another one.
  */
-export async function startDatabase(
-  { separation, databaseAccount: account }: SeparatedServices,
-  { data, databaseUrl, logLevel }: Environment,
-  serviceEnvironment: NodeJS.ProcessEnv,
-  log: ServiceLog,
-  report: (state: object) => void,
-): Promise<SupervisedProcess | undefined> {
+export async function startDatabase({
+  services,
+  environment: { data, databaseUrl, logLevel },
+  variables,
+  log,
+  report,
+}: DatabaseOptions): Promise<SupervisedProcess | undefined> {
+  const { separation, databaseAccount: account } = services
   if (!account || databaseUrl !== undefined) return undefined
   try {
     const privileges = await findDatabasePrivileges(account, [PROGRAM, process.execPath, data])
-    const { PATH, LANG, TZ, LD_LIBRARY_PATH } = serviceEnvironment
+    const { PATH, LANG, TZ, LD_LIBRARY_PATH } = variables
     const environment = {
-      ...{ PATH, LANG, TZ, LD_LIBRARY_PATH },
+      PATH,
+      LANG,
+      TZ,
+      LD_LIBRARY_PATH,
       EYRIE_DATA: data,
       EYRIE_LOG_LEVEL: logLevel,
       EYRIE_DATABASE_CLIENT:

@@ -2,7 +2,7 @@ import { constants, copyFileSync, existsSync, lstatSync, mkdirSync } from 'node:
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '@eyrie/kit'
-import { listWorkerFolders, listWritableFolders, REGISTRY_FILE } from './media-policy.ts'
+import { listWorkerFolders, listWritableFolders, REGISTRY_FILE } from './media-paths.ts'
 
 /**
  * Creates the folders that media may use, and returns the folders in which it writes, as the

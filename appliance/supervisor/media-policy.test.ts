@@ -14,6 +14,8 @@ import type { AttackedMachine } from './media-attempts.fixture.ts'
 import { prepareMediaFolders } from './media-folders.ts'
 import { createMediaPolicy } from './media-policy.ts'
 
+const NOTHING = { variables: {}, writableFolders: [] }
+
 const attempts = resolve(import.meta.dirname, 'media-attempts.fixture.ts')
 
 /** Runs the attempts under the policy of media, and returns their results. */
@@ -22,7 +24,10 @@ async function runAttempts(
   writableFolders: string[],
   machine: AttackedMachine,
 ) {
-  const { read = [], ...policy } = createMediaPolicy(environment, {}, writableFolders)
+  const { read = [], ...policy } = createMediaPolicy(environment, {
+    variables: {},
+    writableFolders,
+  })
   const [program, ...args] = toLaunchCommand(
     [process.execPath, attempts, JSON.stringify(machine)],
     // Media itself does not read the code of the supervisor, to which the attempts belong.
@@ -73,13 +78,16 @@ describe('policy of media', () => {
     for (const name of [...granted, 'nvidia-caps', 'nvidia-modeset', 'nvidia-uvm-tools', 'sda']) {
       writeFileSync(join(devices, name), '')
     }
-    const policy = createMediaPolicy(readEnvironment({}), {}, [], devices)
+    const policy = createMediaPolicy(readEnvironment({}), { ...NOTHING, deviceFolder: devices })
     expect(policy.devices!.toSorted()).toEqual(granted.map(name => join(devices, name)))
     expect(policy.threadNames).toBe(true)
   })
 
   it('allows the names of threads only on a machine with an NVIDIA driver', () => {
-    const policy = createMediaPolicy(readEnvironment({}), {}, [], createTemporaryFolder())
+    const policy = createMediaPolicy(readEnvironment({}), {
+      ...NOTHING,
+      deviceFolder: createTemporaryFolder(),
+    })
     expect(policy).toMatchObject({ devices: [], threadNames: false })
   })
 
@@ -90,7 +98,7 @@ describe('policy of media', () => {
     for (const file of ['clip.mp4', 'eyrie/readme.md']) writeFileSync(join(folder, file), '')
     symlinkSync(folder, join(folder, 'eyrie/link'))
     const environment = readEnvironment({ EYRIE_DATA: data, EYRIE_MEDIA_ROOTS: folder })
-    const granted = createMediaPolicy(environment, {}, []).read!.filter(path =>
+    const granted = createMediaPolicy(environment, NOTHING).read!.filter(path =>
       path.startsWith(folder),
     )
     expect(granted.toSorted()).toEqual([

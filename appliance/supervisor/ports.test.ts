@@ -9,7 +9,9 @@ describe('findFreePort', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     try {
-      await expect(findFreePort('127.0.0.1', port, 'EYRIE_MEDIA_PORT')).rejects.toThrow(
+      await expect(
+        findFreePort({ host: '127.0.0.1', port, variable: 'EYRIE_MEDIA_PORT' }),
+      ).rejects.toThrow(
         `port ${port} is already in use: stop the process that uses it, or set EYRIE_MEDIA_PORT to another port`,
       )
     } finally {
@@ -18,14 +20,14 @@ describe('findFreePort', () => {
   })
 
   it('returns a free port for 0 and does not occupy it', async () => {
-    const port = await findFreePort('127.0.0.1', 0, 'EYRIE_MEDIA_PORT')
+    const port = await findFreePort({ host: '127.0.0.1', port: 0, variable: 'EYRIE_MEDIA_PORT' })
     expect(port).toBeGreaterThan(0)
-    expect(await findFreePort('127.0.0.1', port, 'EYRIE_MEDIA_PORT')).toBe(port)
+    expect(await findFreePort({ host: '127.0.0.1', port, variable: 'EYRIE_MEDIA_PORT' })).toBe(port)
   })
 
   it('rejects an address that the machine does not have', async () => {
-    await expect(findFreePort('192.0.2.1', 0, 'EYRIE_MEDIA_PORT')).rejects.toThrow(
-      'no address 192.0.2.1: correct EYRIE_MEDIA_HOST or EYRIE_HOST',
-    )
+    await expect(
+      findFreePort({ host: '192.0.2.1', port: 0, variable: 'EYRIE_MEDIA_PORT' }),
+    ).rejects.toThrow('no address 192.0.2.1: correct EYRIE_MEDIA_HOST or EYRIE_HOST')
   })
 })

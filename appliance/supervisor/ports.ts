@@ -1,17 +1,24 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/**
- * Returns the port if it is free, or a free port for 0. Throws an `Error` with the remedy if the
- * port cannot be used; `variable` is the environment variable that sets the port.
- */
-export async function findFreePort(host: string, port: number, variable: string): Promise<number> {
+/** The port on which a service listens. */
+export interface PortSetting {
+  host: string
+  /** 0 for any free port. */
+  port: number
+  /** The environment variable that sets the port. */
+  variable: string
+}
+
+/** Returns the port if it is free. Throws an `Error` with the remedy if it cannot be used. */
+export async function findFreePort(setting: PortSetting): Promise<number> {
+  const { host, port } = setting
   const server = createServer()
   server.listen({ host, port, exclusive: true })
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw new Error(explainListenError(error as NodeJS.ErrnoException, host, port, variable))
+    throw new Error(explainListenError(error as NodeJS.ErrnoException, setting))
   }
   const { port: freePort } = server.address() as AddressInfo
   server.close()
@@ -21,9 +28,7 @@ export async function findFreePort(host: string, port: number, variable: string)
 
 function explainListenError(
   { code, message }: NodeJS.ErrnoException,
-  host: string,
-  port: number,
-  variable: string,
+  { host, port, variable }: PortSetting,
 ): string {
   if (code === 'EADDRINUSE') {
     return `port ${port} is already in use: stop the process that uses it, or set ${variable} to another port`

@@ -45,32 +45,48 @@ export async function createServiceCommand(
   const privileges = findPrivileges(services.separation, name)
   const capabilities =
     privileges && (await findCapabilities(privileges, name, { port, mediaRoots }))
-  return { ...program, ...createSurroundings(name, services, environment, variables, capabilities) }
+  const surroundings = createSurroundings({
+    role: name,
+    services,
+    environment,
+    variables,
+    ...(capabilities && { capabilities }),
+  })
+  return { ...program, ...surroundings }
+}
+
+export interface SurroundingsOptions {
+  role: Role
+  services: SeparatedServices
+  environment: Environment
+  /** The environment variables of the program. */
+  variables: NodeJS.ProcessEnv
+  capabilities?: readonly Capability[]
 }
 
 /**
  * Returns the environment, the privileges and the umask with which a program runs as the user of a
  * role.
  */
-export function createSurroundings(
-  role: Role,
-  { separation }: SeparatedServices,
-  { data }: Environment,
-  environment: NodeJS.ProcessEnv,
-  capabilities: readonly Capability[] = [],
-): ProcessSurroundings {
-  const privileges = findPrivileges(separation, role)
+export function createSurroundings({
+  role,
+  services,
+  environment: { data },
+  variables,
+  capabilities = [],
+}: SurroundingsOptions): ProcessSurroundings {
+  const privileges = findPrivileges(services.separation, role)
   const launcher = privileges && createSetprivCommand({ ...privileges, capabilities })
   if (launcher && privileges.account) {
     return {
-      environment: createOwnEnvironment(environment, data, role),
+      environment: createOwnEnvironment(variables, data, role),
       launcher,
       umask: GROUP_UMASK,
     }
   }
 
-  const variables = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...environment }
-  return { environment: variables, ...(launcher && { launcher }) }
+  const environment = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...variables }
+  return { environment, ...(launcher && { launcher }) }
 }
 
 /**

@@ -16,7 +16,8 @@ import { createBackupRequests } from './backup-requests.ts'
 import { lockDataFolder } from './data-folder.ts'
 import { startDatabase } from './database.ts'
 import { prepareMediaFolders } from './media-folders.ts'
-import { createMediaPolicy, REGISTRY_FILE } from './media-policy.ts'
+import { REGISTRY_FILE } from './media-paths.ts'
+import { createMediaPolicy } from './media-policy.ts'
 import { watchNewCameras } from './new-cameras.ts'
 import { findFreePort } from './ports.ts'
 import { chooseRingPath, removeRingFolder } from './ring-path.ts'
@@ -139,7 +140,10 @@ export async function startSupervisor({
     })
 
     const createPolicy = () =>
-      createMediaPolicy({ ...environment, ring }, serviceEnvironment, writableFolders)
+      createMediaPolicy(
+        { ...environment, ring },
+        { variables: serviceEnvironment, writableFolders },
+      )
     const createCommand = (unit: ServiceUnit) => {
       const program = {
         name: unit.name,
@@ -167,9 +171,13 @@ export async function startSupervisor({
     )
     const management = running.find(({ name }) => name === 'management')
     const database = hasManagement
-      ? await startDatabase(services, environment, serviceEnvironment, log, state =>
-          management?.publish(state),
-        )
+      ? await startDatabase({
+          services,
+          environment,
+          variables: serviceEnvironment,
+          log,
+          report: state => management?.publish(state),
+        })
       : undefined
 
     // Media is granted the devices that exist when it starts.
@@ -181,7 +189,12 @@ export async function startSupervisor({
     return {
       urls,
       engineToken: tokens.engine[0]!,
-      mediaSurroundings: createSurroundings('media', services, environment, serviceEnvironment),
+      mediaSurroundings: createSurroundings({
+        role: 'media',
+        services,
+        environment,
+        variables: serviceEnvironment,
+      }),
       services: () => [...running, ...(database ? [database] : [])],
       async waitUntilHealthy(signal) {
         await Promise.all(units.map(({ name }) => waitUntilOk(`${urls[name]}/health`, signal)))
@@ -251,8 +264,10 @@ async function assignAddresses(
   const ports = { ...environment.ports }
   const urls = { ...environment.urls }
   for (const { name } of units) {
-    ports[name] = await findFreePort(hosts[name], ports[name], `EYRIE_${name.toUpperCase()}_PORT`)
-    urls[name] = toLocalUrl(hosts[name], ports[name], { isSecure: usesTls(name, environment) })
+    const host = hosts[name]
+    const variable = `EYRIE_${name.toUpperCase()}_PORT`
+    ports[name] = await findFreePort({ host, port: ports[name], variable })
+    urls[name] = toLocalUrl(host, ports[name], { isSecure: usesTls(name, environment) })
   }
   return { ports, urls }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Log, repeat, sleep } from '@eyrie/kit'
 import { computeArmedStates } from '@eyrie/kit/schedules/armed-states'
+import { createWakeUp } from '@eyrie/kit/wake-up'
 import type { ManagementClient } from '../management-client/management-client.ts'
 
 /**
@@ -43,11 +44,17 @@ export function createScheduleRunner({
 }: ScheduleRunnerOptions): ScheduleRunner {
   const stopping = new AbortController()
   const { signal } = stopping
-  /** Aborted when the schedules have changed since the last report. */
-  let outdated = new AbortController()
-  /** Version of the schedules in management. */
-  let version = 0
+  /** Notified when the schedules have changed. */
+  const wakeUp = createWakeUp(signal)
   let loops: Promise<unknown> | undefined
+
+  async function reportAndSleep(): Promise<void> {
+    const wokenUp = wakeUp.listen()
+    const nextReport = await reportStates()
+    while (!wokenUp.aborted && now() < nextReport) {
+      await sleep(Math.min(nextReport - now(), MAX_SLEEP_MS), wokenUp)
+    }
+  }
 
   /** Reports the states of all alerts. Returns the time of the next report, in ms since 1970. */
   async function reportStates(): Promise<number> {
@@ -65,21 +72,16 @@ export function createScheduleRunner({
     return nextReport
   }
 
-  async function reportAndSleep(): Promise<void> {
-    outdated = new AbortController()
-    const nextReport = await reportStates()
-    await sleepUntil(nextReport, AbortSignal.any([signal, outdated.signal]))
-  }
-
-  async function waitForChange(): Promise<void> {
-    const current = await management.waitForScheduleChange(version, signal)
-    if (current !== version) outdated.abort()
-    version = current
-  }
-
-  /** Resolves at a time in ms since 1970, or when the signal is aborted. */
-  async function sleepUntil(time: number, ended: AbortSignal): Promise<void> {
-    while (!ended.aborted && now() < time) await sleep(Math.min(time - now(), MAX_SLEEP_MS), ended)
+  /** Wakes up the reporting loop whenever the schedules in management have changed. */
+  async function followChanges(): Promise<void> {
+    let version = 0
+    async function waitForChange() {
+      const current = await management.waitForScheduleChange(version, signal)
+      if (current !== version) wakeUp.notify()
+      version = current
+    }
+    // Failures are not logged, because the reports fail and are logged as well.
+    await repeat(waitForChange, { signal, backoff: UNAVAILABLE_BACKOFF })
   }
 
   return {
@@ -89,9 +91,7 @@ export function createScheduleRunner({
         backoff: UNAVAILABLE_BACKOFF,
         onFailure: error => log.warn({ err: error }, 'failed to carry out schedules'),
       })
-      // Failures are not logged, because the reports fail and are logged as well.
-      const following = repeat(waitForChange, { signal, backoff: UNAVAILABLE_BACKOFF })
-      loops = Promise.all([reporting, following])
+      loops = Promise.all([reporting, followChanges()])
     },
     async stop() {
       stopping.abort()

@@ -45,9 +45,10 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
       const address = parseMqttAddress(action)
       const picture = action.action_picture === 'inline' ? await readPicture() : undefined
       const body = createMessageBody(delivery, { publicUrl, picture })
-      return await publish(attempt, address, body, egress, MQTT_5).catch(error => {
+      const message = { address, body, egress }
+      return await publish(attempt, { ...message, protocolVersion: MQTT_5 }).catch(error => {
         if (!UNSUPPORTED_VERSION.includes(Number(error.code))) throw error
-        return publish(attempt, address, body, egress, MQTT_3_1_1)
+        return publish(attempt, { ...message, protocolVersion: MQTT_3_1_1 })
       })
     } catch (error) {
       if (error instanceof InvalidActionError || error instanceof EgressDeniedError) {
@@ -56,13 +57,17 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
 
       const { code, message } = error as MqttError
       if (typeof code !== 'number') throw error
-      return {
-        state: 'failed',
-        reason: quote(`${code} ${message}`),
-        isTargetDown: OVERLOADED.includes(code),
-      }
+      const reason = quote(`${code} ${message}`)
+      return { state: 'failed', reason, isTargetDown: OVERLOADED.includes(code) }
     }
   }
+}
+
+interface PublishOptions {
+  address: MqttAddress
+  body: MessageBody
+  egress: Egress
+  protocolVersion: typeof MQTT_5 | typeof MQTT_3_1_1
 }
 
 /**
@@ -70,11 +75,9 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
  */
 async function publish(
   { delivery, signal }: Attempt,
-  { host, port, isSecure, username, password, topic }: MqttAddress,
-  body: MessageBody,
-  egress: Egress,
-  protocolVersion: typeof MQTT_5 | typeof MQTT_3_1_1,
+  { address, body, egress, protocolVersion }: PublishOptions,
 ): Promise<Outcome> {
+  const { host, port, isSecure, username, password, topic } = address
   const tls = isSecure ? { tls: { rejectUnauthorized: true } } : {}
   const openStream = () => egress.connect({ host, port }, { signal, ...tls })
   const login = {

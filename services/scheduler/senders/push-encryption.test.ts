@@ -8,7 +8,12 @@ describe('the token for a push service', () => {
     const key = privateKey.export({ format: 'jwk' })
     const now = new Date('2026-03-04T12:00:00Z')
     const endpoint = new URL('https://push.example:8443/send/secret')
-    const authorization = createVapidAuthorization(endpoint, key, 'http://eyrie.local', now)
+    const authorization = createVapidAuthorization({
+      endpoint,
+      key,
+      publicUrl: 'http://eyrie.local',
+      now,
+    })
     const [, head = '', claims = '', signature = ''] =
       /t=([\w-]+)\.([\w-]+)\.([\w-]+),/.exec(authorization) ?? []
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toEqual({

@@ -62,20 +62,26 @@ function deriveKey(inputKey: Buffer, salt: Buffer, info: string | Buffer, bytes:
   return Buffer.from(hkdfSync('sha256', inputKey, salt, info, bytes))
 }
 
+export interface VapidOptions {
+  /** URL of the push service. */
+  endpoint: URL
+  /** The private key of this appliance. */
+  key: JsonWebKey
+  /** Address of the console, as the contact of the appliance's operator. */
+  publicUrl: string | undefined
+  now: Date
+}
+
 /**
  * Creates the `Authorization` header by which a push service recognizes this appliance (VAPID, RFC
  * 8292): a signed token, and the public key to verify it.
  */
-export function createVapidAuthorization(
-  endpoint: URL,
-  key: JsonWebKey,
-  publicUrl: string | undefined,
-  now: Date,
-): string {
+export function createVapidAuthorization(options: VapidOptions): string {
+  const { endpoint, key, publicUrl, now } = options
   const claims = {
     aud: endpoint.origin,
     exp: Math.floor(now.getTime() / 1000) + TOKEN_LIFETIME_S,
-    // The contact of the appliance's operator, for the operator of the push service.
+    // The operator of the push service contacts the operator of the appliance there.
     ...(publicUrl?.startsWith('https:') && { sub: publicUrl }),
   }
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')

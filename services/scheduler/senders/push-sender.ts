@@ -33,12 +33,12 @@ export function createPushSender(egress: Egress, publicUrl: string | undefined):
     const request = {
       method: 'POST',
       headers: {
-        authorization: createVapidAuthorization(
+        authorization: createVapidAuthorization({
           endpoint,
-          settings.vapid_key,
+          key: settings.vapid_key,
           publicUrl,
-          new Date(),
-        ),
+          now: new Date(),
+        }),
         'content-encoding': 'aes128gcm',
         'content-type': 'application/octet-stream',
         ttl: String(TTL_S),

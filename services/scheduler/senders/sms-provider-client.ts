@@ -33,16 +33,17 @@ export interface ProviderError extends Error {
 /** Limit of an answer, which is usually a small object. */
 const MAX_ANSWER_BYTES = 64 << 10
 
-/**
- * Creates a client whose requests go through the egress to `baseUrl`, which has the
- * interface of Twilio.
- */
-export function createProviderClient(
-  egress: Egress,
-  baseUrl: URL,
-  { sms_auth_key: smsAuthKey, sms_auth_token: smsAuthToken }: SmsSettings,
-  { delivery, signal }: Attempt,
-): ProviderClient {
+export interface ProviderClientOptions {
+  egress: Egress
+  /** Address of a server with the interface of Twilio. */
+  baseUrl: URL
+  settings: SmsSettings
+  attempt: Attempt
+}
+
+export function createProviderClient(options: ProviderClientOptions): ProviderClient {
+  const { egress, baseUrl, settings, attempt } = options
+  const { delivery, signal } = attempt
   let lastHeaders = new Headers()
 
   /** Sends a request of the library to the configured server instead of the server in `uri`. */
@@ -68,7 +69,7 @@ export function createProviderClient(
     return { statusCode: response.status, body: parseAnswer(text, response.status), headers: {} }
   }
 
-  const client = twilio(smsAuthKey, smsAuthToken, {
+  const client = twilio(settings.sms_auth_key, settings.sms_auth_token, {
     // The library calls no other function of its HTTP client.
     httpClient: { request } as unknown as InstanceType<typeof twilio.RequestClient>,
   })

@@ -31,14 +31,14 @@ export function createSmsSender(egress: Egress, maxSegments: number): Sender {
       return createNotConfigured(NO_PROVIDER)
     }
     if (sms.sms_from === '') return createNotConfigured(NO_SENDER)
-    const providerUrl = parseProviderUrl(sms.sms_provider)
-    if (!providerUrl) return createNotConfigured(INVALID_PROVIDER)
+    const baseUrl = parseProviderUrl(sms.sms_provider)
+    if (!baseUrl) return createNotConfigured(INVALID_PROVIDER)
     if (!sms.sms_auth_key.startsWith('AC')) return createNotConfigured(INVALID_KEY)
     const to = delivery.request.action.action_to || sms.sms_to
     if (to === '') return { state: 'dead', reason: NO_RECEIVER }
 
     const { createProviderClient } = await import('./sms-provider-client.ts')
-    const client = createProviderClient(egress, providerUrl, sms, attempt)
+    const client = createProviderClient({ egress, baseUrl, settings: sms, attempt })
     const body = toSmsText(delivery.request.message, maxSegments)
     return send(client, { from: sms.sms_from, to, body })
   }

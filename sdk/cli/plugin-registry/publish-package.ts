@@ -24,18 +24,18 @@ interface Publication {
   isUnchanged: boolean
 }
 
-/**
- * Adds a package to the registry in a folder, and signs it if it is not signed. Unless
- * `acceptsNewPublisher` is true, fails if another publisher, or another key, has
- * published the plugin there.
- */
-export async function publishPackage(
-  path: string,
-  folder: string,
-  key: SigningKey,
-  acceptsNewPublisher: boolean,
-): Promise<Publication> {
-  const { manifest, archive } = await readSignedPackage(path, key)
+export interface PublishOptions {
+  /** Folder of the registry. */
+  folder: string
+  signingKey: SigningKey
+  /** Whether another publisher, or another key, may have published the plugin there. */
+  acceptsNewPublisher: boolean
+}
+
+/** Adds a package to the registry in a folder, and signs it if it is not signed. */
+export async function publishPackage(path: string, options: PublishOptions): Promise<Publication> {
+  const { folder, signingKey, acceptsNewPublisher } = options
+  const { manifest, archive } = await readSignedPackage(path, signingKey)
   const { name, version } = manifest
   if (isDevelopmentVersion(version)) {
     throw new Error(
@@ -47,11 +47,13 @@ export async function publishPackage(
     const existing = index.entries.find(entry => entry.name === name && entry.version === version)
     if (existing && existing.sha256 !== hashContent(archive)) {
       throw new Error(
-        `${folder} has another content of ${toLabel(existing)}: increment the version`,
+        `${folder} has ${toLabel(existing)} with different content: increment the version`,
       )
     }
-    if (!acceptsNewPublisher) assertPublisher(index, name, key, folder)
-    const entry = existing ?? createEntry({ manifest, archive }, key, index)
+    const other = index.entries.find(entry => entry.name === name && entry.key !== signingKey.key)
+    if (other && !acceptsNewPublisher) throw new Error(describeOtherPublisher(other, folder))
+
+    const entry = existing ?? createEntry({ manifest, archive }, signingKey, index)
     await writePackage(folder, entry, async () => archive)
     return {
       entries: existing ? index.entries : [...index.entries, entry],
@@ -64,43 +66,33 @@ export async function publishPackage(
  * Reads a package, and signs it if it is not signed. Rejects if it was changed after it was
  * signed, or has another key.
  */
-async function readSignedPackage(path: string, key: SigningKey): Promise<SignedPackage> {
+async function readSignedPackage(path: string, signingKey: SigningKey): Promise<SignedPackage> {
   const { manifest, files, isFolder } = await readPluginFiles(path)
   if (!files.has(SIGNATURE_FILE)) {
-    const signature = signFiles(path, files, key)
+    const signature = signFiles(path, files, signingKey)
     return { manifest, archive: await packFiles(addSignature(files, signature)) }
   }
 
   const signature = verifySignature(path, files)
-  if (signature.key !== key.key) {
+  if (signature.key !== signingKey.key) {
     const signer = `the key ${signature.key} of ${JSON.stringify(signature.publisher)}`
     throw new Error(
-      `${path} is signed with ${signer}, not with that of ${key.publisher}: sign it again`,
+      `${path} is signed with ${signer}, not with that of ${signingKey.publisher}: sign it again`,
     )
   }
   return { manifest, archive: isFolder ? await packFiles(files) : await readLocalFile(path) }
 }
 
-/**
- * Throws an `Error` if the registry has versions of the plugin that are signed with another key.
- */
-function assertPublisher(
-  { entries }: RegistryIndex,
-  name: string,
-  { key }: SigningKey,
-  folder: string,
-): void {
-  const other = entries.find(entry => entry.name === name && entry.key !== key)
-  if (!other) return
-  const owner = `${JSON.stringify(other.publisher)} with the key ${other.key}`
+function describeOtherPublisher({ name, publisher, key }: RegistryEntry, folder: string): string {
+  const owner = `${JSON.stringify(publisher)} with the key ${key}`
   const remedy =
     'choose another name, or add --new-publisher if the plugin has a new publisher or a new key'
-  throw new Error(`${name} in ${folder} is published by ${owner}: ${remedy}`)
+  return `${name} in ${folder} is published by ${owner}: ${remedy}`
 }
 
 function createEntry(
   { manifest, archive }: SignedPackage,
-  key: SigningKey,
+  signingKey: SigningKey,
   { entries }: RegistryIndex,
 ): RegistryEntry {
   const { name, version, sdk, license, elements } = manifest
@@ -112,11 +104,11 @@ function createEntry(
       sdk,
       license,
       description: descriptions.join('; ').replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION_LENGTH),
-      published: chooseTime(findLatest(entries)[key.key]),
+      published: chooseTime(findLatest(entries)[signingKey.key]),
       bytes: archive.length,
       sha256: hashContent(archive),
     },
-    key,
+    signingKey,
   )
 }
 

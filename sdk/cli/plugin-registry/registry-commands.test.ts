@@ -93,7 +93,7 @@ describe('eyrie plugin publish', () => {
     expect((await publish(gate)).out).toBe(`unchanged; ${registry} has gate 1.0.0 already\n`)
     const changed = await publish({ ...gate, open: 'return { process: () => ({ counters: {} }) }' })
     expect(changed).toMatchObject(
-      failure(/has another content of gate 1\.0\.0: increment the version/),
+      failure(/has gate 1\.0\.0 with different content: increment the version/),
     )
 
     await run('plugin sign @gate --key @beta.key')

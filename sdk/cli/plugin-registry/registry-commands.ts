@@ -58,13 +58,12 @@ export const publishPluginCommand: Command = {
     const { values, positionals } = parseArguments(args, options, ['folder or package'])
     const [path] = positionals
     const folder = requireFolder(findRegistryLocation(values.registry, terminal))
-    const key = await readKeyFile(requireOption('key', values.key), readSigningKey)
-    const { entry, isUnchanged } = await publishPackage(
-      path,
+    const signingKey = await readKeyFile(requireOption('key', values.key), readSigningKey)
+    const { entry, isUnchanged } = await publishPackage(path, {
       folder,
-      key,
-      values['new-publisher'] ?? false,
-    )
+      signingKey,
+      acceptsNewPublisher: values['new-publisher'] ?? false,
+    })
     if (isUnchanged) {
       terminal.out.write(`unchanged; ${folder} has ${toLabel(entry)} already\n`)
     } else {

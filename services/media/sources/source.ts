@@ -6,8 +6,9 @@ import type {
   ViewSpec,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
-import type { Decoding, ViewListener } from '../decode/decoding.ts'
+import type { Decoding } from '../decode/decoding.ts'
 import type { RingFolder } from '../decode/ring-folder.ts'
+import type { ViewListener } from '../decode/shared-views.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Sound } from '../sound/source-sound.ts'
 import type { Stream } from '../stream/live-stream.ts'

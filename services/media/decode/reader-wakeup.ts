@@ -30,25 +30,23 @@ export function wakeOnDemand(slots: number, notify: NotifyFrame): ReaderWakeup {
   let lastNotified = 0
   /** Last frame that a reader has processed; undefined until a reader reports progress. */
   let lastRead: number | undefined
-  /** Newest frame, if its notification was postponed. */
-  let pending: RingFrame | undefined
+  /** Newest frame, until the readers are notified of it. */
+  let pending: { frame: RingFrame; isFirst: boolean } | undefined
 
-  function notifyReaders(frame: RingFrame, isFirst: boolean) {
+  function notifyIfNeeded() {
+    if (!pending) return
+    const { frame, isFirst } = pending
+    const areReadersBusy = lastRead !== undefined && lastNotified - lastRead >= slots / 2
+    if (areReadersBusy && !isFirst) return
+
     pending = undefined
     lastNotified = frame.n
     notify(frame, isFirst)
   }
 
-  function notifyIfNeeded() {
-    if (!pending) return
-    const areReadersBusy = lastRead !== undefined && lastNotified - lastRead >= slots / 2
-    if (!areReadersBusy) notifyReaders(pending, false)
-  }
-
   return {
     onFrame(frame, isFirst) {
-      if (isFirst) return notifyReaders(frame, true)
-      pending = frame
+      pending = { frame, isFirst }
       notifyIfNeeded()
     },
     readUpTo(n) {

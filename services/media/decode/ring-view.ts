@@ -120,9 +120,14 @@ export function createRingView(options: RingViewOptions): RingView {
 
     async attach(pipeline, tee) {
       if (attached) return
-      const leaky = keepsEveryFrame ? 'no' : 'downstream'
-      const queue = `queue name=${scaleQueueName(options.sourceId, generation)} leaky=${leaky}`
-      const branch = pipeline.add(createViewLaunch(queue, sinkName, fit.content, spec), tee)
+      const launch = createLaunch({
+        queueName: scaleQueueName(options.sourceId, generation),
+        leaky: keepsEveryFrame ? 'no' : 'downstream',
+        sinkName,
+        size: fit.content,
+        spec,
+      })
+      const branch = pipeline.add(launch, tee)
 
       let isFirst = true
       const feed = pipeline.toRing(sinkName, ring, frame => {
@@ -147,18 +152,25 @@ export function createRingView(options: RingViewOptions): RingView {
   }
 }
 
+/** The elements of a branch. */
+interface BranchOptions {
+  queueName: string
+  /** Which frames the queue drops if it is full. */
+  leaky: 'no' | 'downstream'
+  sinkName: string
+  /** Size to which the frames are scaled. */
+  size: { width: number; height: number }
+  spec: Pick<ViewSpec, 'format' | 'quality'>
+}
+
 /**
  * Returns the GStreamer launch string of the branch. Frames are scaled before they are converted,
  * because 4:2:0 has fewer bytes.
  */
-function createViewLaunch(
-  queue: string,
-  sinkName: string,
-  size: { width: number; height: number },
-  { format, quality = DEFAULT_JPEG_QUALITY }: Pick<ViewSpec, 'format' | 'quality'>,
-): string {
+function createLaunch({ queueName, leaky, sinkName, size, spec }: BranchOptions): string {
+  const { format, quality = DEFAULT_JPEG_QUALITY } = spec
   return [
-    `${queue} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
+    `queue name=${queueName} leaky=${leaky} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
     'videoscale add-borders=false',
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
     'videoconvert',

@@ -15,14 +15,18 @@ const camera = (id: number, url = `rtsp://user:secret@192.0.2.${id}/main`) =>
 
 let folder: string
 let wall: number
+/** Monotonic time in ms. */
+let now: number
 beforeEach(() => {
   folder = createTemporaryFolder()
   wall = Date.parse('2027-03-01T12:00:00Z')
+  now = 0
 })
 
 /** The next process, after the last one has crashed: it has written no more notes. */
 function startProcess() {
-  const suspects = createCrashSuspects(folder, { ...systemClock, wall: () => wall }, log)
+  const clock = { ...systemClock, wall: () => wall, now: () => now }
+  const suspects = createCrashSuspects(folder, clock, log)
   suspects.load()
   return suspects
 }
@@ -65,7 +69,21 @@ describe('sources', () => {
     await suspects.begin(camera(2), signal)
   })
 
-  it('are no suspects once they have played, or were closed', async () => {
+  it('are no suspects once they have played for some seconds', async () => {
+    await crashTwice(camera(1), camera(2))
+    const suspects = startProcess()
+    const attempt = await suspects.begin(camera(1), signal)
+    const other = suspects.begin(camera(2), signal)
+    attempt.onPacket()
+    now += 2_000
+    attempt.onPacket()
+    expect(await hasBegun(other)).toBe(false)
+    now += 2_000
+    attempt.onPacket()
+    expect(await hasBegun(other)).toBe(true)
+  })
+
+  it('are no suspects once they were closed', async () => {
     await crashTwice(camera(1))
     const suspects = startProcess()
     const attempt = await suspects.begin(camera(1), signal)

@@ -28,17 +28,16 @@ export interface CrashSuspects {
   clear(): void
 }
 
-/** An attempt to open a source. */
+/** An attempt to open a source. It succeeds when the source has played for some seconds. */
 export interface OpeningAttempt {
-  /**
-   * Must be called when the source has played for `OPENING_MS`, or has been closed. Further
-   * calls have no effect.
-   */
+  /** Must be called for each packet of the source, from which the success is recognised. */
+  onPacket(): void
+  /** Must be called when the source has been closed. Has no effect after the attempt succeeded. */
   end(): void
 }
 
 /** A source that has played for this long has not crashed media by being opened. */
-export const OPENING_MS = 3_000
+const OPENING_MS = 3_000
 /** After this number of crashes in a row, a suspect is opened alone. */
 const MIN_CRASHES = 2
 /** How long a source is not opened after it has crashed media while it was opened alone. */
@@ -102,18 +101,36 @@ export function createCrashSuspects(folder: string, clock: Clock, log: Log): Cra
 
       const release = isSuspect(before) ? await waitForTurn(turn, signal) : () => {}
       write(name, { ...before, opening: isSuspect(before) ? 'alone' : 'together' })
-      let hasEnded = false
-      return {
-        end() {
-          if (hasEnded) return
-          hasEnded = true
-          remove(name)
-          release()
-        },
-      }
+      return createAttempt(clock, () => {
+        remove(name)
+        release()
+      })
     },
 
     clear: () => rmSync(notesFolder, { recursive: true, force: true }),
+  }
+}
+
+/** `onEnd` is called once. */
+function createAttempt(clock: Clock, onEnd: () => void): OpeningAttempt {
+  /** Monotonic time of the first packet, in ms. */
+  let playingSince: number | undefined
+  let hasEnded = false
+
+  function end() {
+    if (hasEnded) return
+    hasEnded = true
+    onEnd()
+  }
+
+  return {
+    onPacket() {
+      if (hasEnded) return
+      const now = clock.now()
+      playingSince ??= now
+      if (now - playingSince > OPENING_MS) end()
+    },
+    end,
   }
 }
 

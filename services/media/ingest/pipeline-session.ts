@@ -7,8 +7,10 @@ import type { Clock } from '../runtime/clock.ts'
 import { isMissingSoundWarning } from '../sound/sound-elements.ts'
 import type { LipSync } from '../sound/sound-tap.ts'
 import type { Origin } from './origin/origin.ts'
-import { SourceFault } from './origin/source-fault.ts'
+import type { SourceFault } from './origin/source-fault.ts'
 import { buildPacketElements, type PacketCodec } from './packet-codec.ts'
+import { createSilenceWatch } from './silence-watch.ts'
+import { createArrivalAnchor } from './timing/arrival-anchor.ts'
 import { createCameraLipSync } from './timing/camera-lip-sync.ts'
 import { createLossMeter } from './timing/loss-meter.ts'
 import { createPictureDistance } from './timing/picture-distance.ts'
@@ -107,10 +109,6 @@ export interface PipelineSession {
 const MAX_QUEUED_PACKETS = 64
 /** How often the RTP statistics are read. */
 const RECEPTION_INTERVAL_MS = 100
-/** How often a silent origin is checked for packets without a picture. */
-const SILENCE_CHECK_MS = 1000
-/** Number of recent readings of the arrival time to consider. */
-const MAX_ARRIVALS = 8
 /** How often pacing is checked until the first packet arrives. */
 const PACING_INTERVAL_MS = 500
 
@@ -128,19 +126,25 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   })
 
   let ptsOffset = options.ptsOffset - (origin.timeline?.beginTicks ?? 0)
-  const pictureDistance = createPictureDistance()
-  /** The last readings of the monotonic time at running time 0, in µs. */
-  let arrivals: number[] = []
   let phase: 'created' | 'playing' | 'ended' = 'created'
   let hasPackets = false
-  let lastPacketAt = clock.now()
-  let receptionReadAt = lastPacketAt
+  let receptionReadAt = clock.now()
 
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
   const anchor = createWallClockAnchor({ pipeline, origin, clock })
+  const arrivalAnchor = createArrivalAnchor(pipeline, clock)
+  const pictureDistance = createPictureDistance()
   const lipSync = origin.rtp ? createCameraLipSync(pipeline) : undefined
   const lossMeter = createLossMeter(clock.now())
+  const silence = origin.silenceMs
+    ? createSilenceWatch({
+        name: origin.name,
+        limitMs: origin.silenceMs,
+        clock,
+        countReceived: () => (origin.rtp ? (readReception(pipeline)?.received ?? 0) : 0),
+      })
+    : undefined
   pipeline.samples(
     'live',
     { queue: MAX_QUEUED_PACKETS, full: origin.live ? 'drop-oldest' : 'block' },
@@ -148,15 +152,14 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   )
 
   function onSample(sample: Sample) {
-    lastPacketAt = clock.now()
     hasPackets = true
+    silence?.onPacket()
     // Queued packets may arrive after the end, when the pipeline can no longer be queried.
     if (phase !== 'ended') trackTime(sample)
     options.onSample(sample)
     sample.release()
 
-    const isReceptionDue = lastPacketAt - receptionReadAt >= RECEPTION_INTERVAL_MS
-    if (phase !== 'ended' && origin.live && isReceptionDue) updateReception()
+    if (phase !== 'ended' && origin.live) updateReceptionIfDue()
   }
 
   function trackTime(sample: Sample) {
@@ -179,8 +182,11 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     }
   }
 
-  function updateReception() {
-    receptionReadAt = lastPacketAt
+  function updateReceptionIfDue() {
+    const now = clock.now()
+    if (now - receptionReadAt < RECEPTION_INTERVAL_MS) return
+    receptionReadAt = now
+
     const reception = origin.rtp ? readReception(pipeline) : undefined
     if (reception) trackReception(reception)
     options.onClock(anchor.cameraClock())
@@ -191,25 +197,6 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     const share = lossMeter.measure(reception, clock.now())
     if (share !== undefined) options.onLoss(share)
   }
-
-  /** Resolves once no picture has arrived for `limitMs`. */
-  async function waitForSilence(limitMs: number, signal: AbortSignal): Promise<Outcome> {
-    lastPacketAt = clock.now()
-    let receivedBefore = 0
-    let leftMs = limitMs
-    while (leftMs > 0) {
-      receivedBefore = countReceived()
-      await clock.sleep(Math.min(leftMs, SILENCE_CHECK_MS), signal)
-      leftMs = lastPacketAt + limitMs - clock.now()
-    }
-
-    const received = countReceived()
-    const activity = received === 0 ? 'none' : received > receivedBefore ? 'packets' : 'stopped'
-    return { end: 'lost', fault: createSilenceFault(origin.name, activity, limitMs) }
-  }
-
-  /** Returns the number of RTP packets received so far; 0 for other origins. */
-  const countReceived = () => (origin.rtp ? (readReception(pipeline)?.received ?? 0) : 0)
 
   return {
     pipeline,
@@ -223,13 +210,8 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
       const pictureTicks = pictureDistance.ticks()
       if (phase !== 'playing' || pictureTicks === undefined) return undefined
 
-      const nowMs = clock.now()
-      const runningNs = pipeline.runningTime()
-      if (runningNs === null) return undefined
-      arrivals = [...arrivals, nowMs * 1000 - runningNs / 1000].slice(-MAX_ARRIVALS)
-      // If the thread is preempted between the two readings, the difference is too small, so the
-      // largest is the most accurate.
-      const arrivalUs = Math.max(...arrivals)
+      const arrivalUs = arrivalAnchor.measureUs()
+      if (arrivalUs === undefined) return undefined
       return { ptsOffset, arrivalUs, cameraUs: anchor.cameraAnchorUs(), pictureTicks }
     },
 
@@ -246,7 +228,10 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
       if (signal.aborted) stop()
 
       phase = 'playing'
-      if (origin.silenceMs) waitForSilence(origin.silenceMs, ended).then(outcome.resolve, () => {})
+      silence?.wait(ended).then(
+        fault => outcome.resolve({ end: 'lost', fault }),
+        () => {},
+      )
       start(ended).catch(error => outcome.resolve(toErrorOutcome(error, origin)))
 
       try {
@@ -274,26 +259,6 @@ function buildLaunch(options: PipelineSessionOptions): string {
   const sink = 'packets. ! appsink name=live sync=false async=false'
   const sound = unpaced ? '' : (origin.sound ?? '')
   return `${elements.join(' ! ')} ${sink} ${sound}`
-}
-
-/**
- * What a silent origin still sends: nothing so far, nothing any more, or packets
- * without a complete picture.
- */
-type Activity = 'none' | 'stopped' | 'packets'
-
-const SILENCE_REASONS: Record<Activity, (limit: string) => string> = {
-  none: limit => `has sent nothing for ${limit}: check the camera and the network to it`,
-  stopped: limit =>
-    `has stopped sending, nothing has arrived for ${limit}: check the camera and the network to it`,
-  packets: limit =>
-    `sends packets, but no complete picture for ${limit}: restart the camera if its picture is frozen, and set transport to tcp if packets are lost`,
-}
-
-function createSilenceFault(name: string, activity: Activity, limitMs: number): SourceFault {
-  return new SourceFault(`${name} ${SILENCE_REASONS[activity](`${limitMs / 1000} s`)}`, {
-    transient: true,
-  })
 }
 
 /** Returns the outcome of a session that this message ends; undefined for other messages. */

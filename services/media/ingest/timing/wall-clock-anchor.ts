@@ -108,12 +108,7 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
 
     const captureUs = readCaptureAnchor(arrivalUs)
     followsCamera = captureUs !== undefined
-    const targetUs = captureUs ?? arrivalUs
-
-    const deviationUs = targetUs - anchorUs
-    if (Math.abs(deviationUs) > MAX_DRIFT_US) return setAnchor(targetUs)
-    const stepUs = Math.max(-MAX_STEP_US, Math.min(MAX_STEP_US, deviationUs))
-    setAnchor(anchorUs + stepUs)
+    setAnchor(approach(anchorUs, captureUs ?? arrivalUs))
   }
 
   return {
@@ -153,4 +148,12 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
 
     cameraAnchorUs: captureClock.cameraAnchorUs,
   }
+}
+
+/** Returns the anchor after one correction: a small step, or the target if a clock was set. */
+function approach(anchorUs: number, targetUs: number): number {
+  const deviationUs = targetUs - anchorUs
+  if (Math.abs(deviationUs) > MAX_DRIFT_US) return targetUs
+  const stepUs = Math.max(-MAX_STEP_US, Math.min(MAX_STEP_US, deviationUs))
+  return anchorUs + stepUs
 }

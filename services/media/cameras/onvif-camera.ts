@@ -65,7 +65,7 @@ export async function openOnvifCamera(
     signal.throwIfAborted()
 
     const isFault = error instanceof SoapFault
-    const reason = isFault ? error.message : await explainUnreachable(url, tlsInsecure, context)
+    const reason = isFault ? error.message : await explainUnreachable({ url, tlsInsecure }, context)
     const problem = reason ?? 'closes the connection without a response: check the address'
     throw new SourceFault(`${url.origin}${url.pathname} ${problem}`, {
       transient: true,

@@ -22,8 +22,7 @@ const MANIFEST_TYPE = /mpegurl|dash\+xml|vnd\.ms-sstr/
  */
 export async function createHttpFault(
   error: GstError,
-  stream: HttpStream,
-  response: ResponseHead | undefined,
+  { stream, response }: { stream: HttpStream; response: ResponseHead | undefined },
   context: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<SourceFault> {
   const reason = response?.status
@@ -33,10 +32,10 @@ export async function createHttpFault(
 }
 
 async function explainNoResponse(
-  { url, tlsInsecure }: HttpStream,
+  stream: HttpStream,
   context: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<string> {
-  const unreachable = await explainUnreachable(url, tlsInsecure, context)
+  const unreachable = await explainUnreachable(stream, context)
   if (unreachable) return unreachable
   return "closes the connection without a response: check that host, port and path are those of the camera's video"
 }

@@ -28,7 +28,7 @@ export async function openHttp(address: AddressObject, context: OpenContext): Pr
     name: stream.name,
     elements: { h264: SOURCE, any: anyVideo },
     sound: createParsedSoundElements('demux'),
-    configure: pipeline => stream.configure(pipeline, live),
+    configure: pipeline => stream.configure(pipeline, { live }),
     picture,
     live,
     timeline,

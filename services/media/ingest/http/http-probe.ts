@@ -79,7 +79,7 @@ export async function probeHttp(
   }
 
   try {
-    stream.configure(pipeline, true)
+    stream.configure(pipeline, { live: true })
     pipeline.samples('first', { queue: 1, full: 'drop-newest' }, onSample)
 
     // After the promise is resolved, its rejection at the end of the sleep has no effect.
@@ -93,7 +93,7 @@ export async function probeHttp(
   } catch (error) {
     const redirected = response?.location && stream.redirect(response.location)
     if (redirected) throw new HttpRedirect(redirected)
-    if (isGstError(error)) throw await createHttpFault(error, stream, response, context)
+    if (isGstError(error)) throw await createHttpFault(error, { stream, response }, context)
     throw error
   } finally {
     finished.abort()

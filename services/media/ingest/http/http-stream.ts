@@ -19,7 +19,7 @@ export interface HttpStream {
    * Configures the element `souphttpsrc name=origin`. If `live`, pictures without timestamps
    * are stamped on arrival.
    */
-  configure(pipeline: Pipeline, live: boolean): void
+  configure(pipeline: Pipeline, options: { live: boolean }): void
   /** Returns the stream at another path of the same server; undefined for another server. */
   redirect(target: string): HttpStream | undefined
 }
@@ -42,7 +42,8 @@ export async function openHttpStream(
   const { username, password } = extractCredentials(url, address)
   const { token } = address
   const tlsInsecure = address.tls_insecure ?? false
-  const location = await pinHost(url, url.origin + url.pathname, tlsInsecure, context)
+  const name = url.origin + url.pathname
+  const location = await pinHost({ url, name, tlsInsecure }, context)
   return createStream(url, location, { username, password, token, tlsInsecure })
 }
 
@@ -64,7 +65,7 @@ function createStream(url: URL, location: URL, settings: RequestSettings): HttpS
     credentials: getCredentialKind(settings),
     tlsInsecure,
 
-    configure(pipeline, live) {
+    configure(pipeline, { live }) {
       const set = (property: string, value: string | number | boolean) =>
         pipeline.set('origin', property, value)
       set('location', location.href)

@@ -21,14 +21,20 @@ const CONNECT_REASONS: Record<string, string> = {
 /** Errors of a TLS handshake with a server that does not support TLS. */
 const NO_TLS_CODES = ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']
 
+/** An HTTP or RTSP server. */
+interface Server {
+  url: URL
+  /** Whether the server may present any certificate. */
+  tlsInsecure: boolean
+}
+
 /**
  * Connects to an HTTP or RTSP server, with or without TLS, to find out why GStreamer could not
  * connect. Returns the reason as a predicate to append to the server's name ("cannot be reached:
  * …"); undefined if the connection succeeds.
  */
 export async function explainUnreachable(
-  url: URL,
-  tlsInsecure: boolean,
+  { url, tlsInsecure }: Server,
   { egress, signal }: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<string | undefined> {
   const isSecure = url.protocol.endsWith('s:')
@@ -48,13 +54,11 @@ export async function explainUnreachable(
 /**
  * Returns the address of a server with the IP address in place of the host name, for elements of
  * GStreamer, which resolve names by themselves. A name under TLS remains, because the certificate
- * proves that the server has this name. Throws a `SourceFault` if the host is unknown, or if the
- * rules for outgoing connections deny it.
+ * proves that the server has this name. Throws a `SourceFault` that begins with `name` if the host
+ * is unknown, or if the rules for outgoing connections deny it.
  */
 export async function pinHost(
-  url: URL,
-  name: string,
-  tlsInsecure: boolean,
+  { url, tlsInsecure, name }: Server & { name: string },
   { egress, signal }: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<URL> {
   const isProven = url.protocol.endsWith('s:') && !tlsInsecure

@@ -45,10 +45,7 @@ async function explain(
     case NOT_FOUND:
       return "has no stream at this path: compare the path with the camera's manual"
     case OPEN_READ_WRITE:
-      return (
-        (await explainUnreachable(url, address.tls_insecure ?? false, context)) ??
-        'cannot be reached: check that the camera is on and that host and port are correct'
-      )
+      return explainOpenError({ url, tlsInsecure: address.tls_insecure ?? false }, context)
     case READ:
       return 'disconnected or does not respond: check that the camera is on, and restart it if it hangs'
   }
@@ -57,4 +54,14 @@ async function explain(
     return `does not offer the transport ${address.transport ?? 'auto'}: set transport to auto or another value`
   }
   return `stopped: ${error.message}`
+}
+
+async function explainOpenError(
+  server: { url: URL; tlsInsecure: boolean },
+  context: RtspCamera['context'],
+): Promise<string> {
+  const reason = await explainUnreachable(server, context)
+  return (
+    reason ?? 'cannot be reached: check that the camera is on and that host and port are correct'
+  )
 }

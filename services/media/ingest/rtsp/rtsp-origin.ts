@@ -13,11 +13,15 @@ const LATENCY_MS = 200
 const SILENCE_MS = 5_000
 /** Time without packets over UDP after which transport `auto` switches to TCP. */
 const UDP_TRIAL_MS = 2_000
+/** Name of the GStreamer element that connects to the camera. */
+const ORIGIN = 'origin'
+const RTSPSRC = `rtspsrc name=${ORIGIN}`
 /**
- * `max-ts-offset` in ns practically disables the lip sync of `rtspsrc`, which shifts the timestamps
- * of the video back and forth. Sound is aligned with the video by camera-lip-sync.ts instead.
+ * Without lip sync. The lip sync of `rtspsrc` would shift the timestamps of the video back and
+ * forth; camera-lip-sync.ts shifts only the sound. `max-ts-offset` limits a shift to 1 ns, because
+ * lip sync cannot be switched off.
  */
-const RTSPSRC = 'rtspsrc name=origin max-ts-offset=1'
+const RTSPSRC_UNSYNCED = `${RTSPSRC} max-ts-offset=1`
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /**
@@ -31,26 +35,29 @@ export async function openRtsp(
   const url = parseRtspUrl(address.url)
   const { username, password } = extractCredentials(url, address)
   const name = stripCredentials(url.href)
-  const location = await pinHost(url, name, address.tls_insecure ?? false, context)
+  const tlsInsecure = address.tls_insecure ?? false
+  const location = await pinHost({ url, name, tlsInsecure }, context)
 
   return {
     name,
     elements: {
-      h264: `${RTSPSRC} ! rtph264depay name=${DEPAYLOADER}`,
-      h265: `${RTSPSRC} ! rtph265depay name=${DEPAYLOADER}`,
-      any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
+      h264: `${RTSPSRC_UNSYNCED} ! rtph264depay name=${DEPAYLOADER}`,
+      h265: `${RTSPSRC_UNSYNCED} ! rtph265depay name=${DEPAYLOADER}`,
+      any: `${RTSPSRC} ! application/x-rtp,media=video ! parsebin`,
     },
-    sound: createRtpSoundElements('origin'),
+    sound: createRtpSoundElements(ORIGIN),
     configure(pipeline) {
-      pipeline.set('origin', 'location', location.href)
-      pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])
-      pipeline.set('origin', 'latency', address.latency_ms ?? LATENCY_MS)
-      // Both time limits are in µs.
-      pipeline.set('origin', 'timeout', UDP_TRIAL_MS * 1000)
-      pipeline.set('origin', 'tcp-timeout', SILENCE_MS * 1000)
-      if (username) pipeline.set('origin', 'user-id', username)
-      if (password) pipeline.set('origin', 'user-pw', password)
-      if (address.tls_insecure) pipeline.set('origin', 'tls-validation-flags', 0)
+      const set = (property: string, value: string | number) =>
+        pipeline.set(ORIGIN, property, value)
+      set('location', location.href)
+      set('protocols', PROTOCOLS[address.transport ?? 'auto'])
+      set('latency', address.latency_ms ?? LATENCY_MS)
+      // `rtspsrc` expects both time limits in µs.
+      set('timeout', UDP_TRIAL_MS * 1000)
+      set('tcp-timeout', SILENCE_MS * 1000)
+      if (username) set('user-id', username)
+      if (password) set('user-pw', password)
+      if (tlsInsecure) set('tls-validation-flags', 0)
     },
     picture: undefined,
     live: true,

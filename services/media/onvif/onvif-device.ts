@@ -160,16 +160,20 @@ function toQueriedHost(address: string | undefined, queried: URL): URL | undefin
   return url
 }
 
+/** A request for a URL, and the XML path of the URL in the response. */
+interface UrlRequest {
+  request: string
+  urlPath: string[]
+}
+
 /** The requests of a media service, and the XML paths of the results in its responses. */
 interface MediaRequests {
   profile: OnvifProfile['profile']
   listProfiles: string
   encoderPath: string[]
   videoSourcePath: string[]
-  getStream(token: string): string
-  streamPath: string[]
-  getSnapshot(token: string): string
-  snapshotPath: string[]
+  getStream(token: string): UrlRequest
+  getSnapshot(token: string): UrlRequest
 }
 
 const MEDIA2_REQUESTS: MediaRequests = {
@@ -177,12 +181,14 @@ const MEDIA2_REQUESTS: MediaRequests = {
   listProfiles: `<GetProfiles xmlns="${MEDIA2}"><Type>VideoSource</Type><Type>VideoEncoder</Type></GetProfiles>`,
   encoderPath: ['Configurations', 'VideoEncoder'],
   videoSourcePath: ['Configurations', 'VideoSource', 'SourceToken'],
-  getStream: token =>
-    `<GetStreamUri xmlns="${MEDIA2}"><Protocol>RtspUnicast</Protocol><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
-  streamPath: ['GetStreamUriResponse', 'Uri'],
-  getSnapshot: token =>
-    `<GetSnapshotUri xmlns="${MEDIA2}"><ProfileToken>${token}</ProfileToken></GetSnapshotUri>`,
-  snapshotPath: ['GetSnapshotUriResponse', 'Uri'],
+  getStream: token => ({
+    request: `<GetStreamUri xmlns="${MEDIA2}"><Protocol>RtspUnicast</Protocol><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
+    urlPath: ['GetStreamUriResponse', 'Uri'],
+  }),
+  getSnapshot: token => ({
+    request: `<GetSnapshotUri xmlns="${MEDIA2}"><ProfileToken>${token}</ProfileToken></GetSnapshotUri>`,
+    urlPath: ['GetSnapshotUriResponse', 'Uri'],
+  }),
 }
 
 const MEDIA_REQUESTS: MediaRequests = {
@@ -190,12 +196,14 @@ const MEDIA_REQUESTS: MediaRequests = {
   listProfiles: `<GetProfiles xmlns="${MEDIA}"/>`,
   encoderPath: ['VideoEncoderConfiguration'],
   videoSourcePath: ['VideoSourceConfiguration', 'SourceToken'],
-  getStream: token =>
-    `<GetStreamUri xmlns="${MEDIA}"><StreamSetup><Stream xmlns="${SCHEMA}">RTP-Unicast</Stream><Transport xmlns="${SCHEMA}"><Protocol>RTSP</Protocol></Transport></StreamSetup><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
-  streamPath: ['GetStreamUriResponse', 'MediaUri', 'Uri'],
-  getSnapshot: token =>
-    `<GetSnapshotUri xmlns="${MEDIA}"><ProfileToken>${token}</ProfileToken></GetSnapshotUri>`,
-  snapshotPath: ['GetSnapshotUriResponse', 'MediaUri', 'Uri'],
+  getStream: token => ({
+    request: `<GetStreamUri xmlns="${MEDIA}"><StreamSetup><Stream xmlns="${SCHEMA}">RTP-Unicast</Stream><Transport xmlns="${SCHEMA}"><Protocol>RTSP</Protocol></Transport></StreamSetup><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
+    urlPath: ['GetStreamUriResponse', 'MediaUri', 'Uri'],
+  }),
+  getSnapshot: token => ({
+    request: `<GetSnapshotUri xmlns="${MEDIA}"><ProfileToken>${token}</ProfileToken></GetSnapshotUri>`,
+    urlPath: ['GetSnapshotUriResponse', 'MediaUri', 'Uri'],
+  }),
 }
 
 /** Returns the profiles of Media2, followed by the profiles of Media that have other streams. */
@@ -225,10 +233,9 @@ async function queryStreams(
     if (!token || !encoder) continue
 
     const escapedToken = escapeXml(token)
-    const url = await queryUrl(service, requests.getStream(escapedToken), requests.streamPath, peer)
+    const url = await queryUrl(service, requests.getStream(escapedToken), peer)
     if (!url) continue
 
-    const snapshotRequest = requests.getSnapshot(escapedToken)
     profiles.push({
       name: findText(profile, 'Name') ?? token,
       profile: requests.profile,
@@ -237,7 +244,7 @@ async function queryStreams(
       height: findNumber(encoder, 'Resolution', 'Height'),
       fps: findNumber(encoder, 'RateControl', 'FrameRateLimit'),
       url,
-      snapshotUrl: await queryUrl(service, snapshotRequest, requests.snapshotPath, peer),
+      snapshotUrl: await queryUrl(service, requests.getSnapshot(escapedToken), peer),
       videoSource: findText(profile, ...requests.videoSourcePath),
     })
   }
@@ -245,18 +252,17 @@ async function queryStreams(
 }
 
 /**
- * Returns the URL at `path` in the response to a request; undefined if the device does not
+ * Returns the URL that the device sends in response to the request; undefined if it does not
  * support the request.
  */
 async function queryUrl(
   service: URL,
-  request: string,
-  path: string[],
+  { request, urlPath }: UrlRequest,
   peer: SoapPeer,
 ): Promise<string | undefined> {
   try {
     const response = await callSoap(service, request, peer)
-    return toQueriedHost(findText(response, ...path), service)?.href
+    return toQueriedHost(findText(response, ...urlPath), service)?.href
   } catch (error) {
     // A profile may be useful without this URL.
     if (error instanceof SoapFault && error.kind === 'unsupported') return undefined

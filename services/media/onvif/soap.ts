@@ -16,6 +16,14 @@ export interface SoapPeer {
   signal: AbortSignal
 }
 
+/** A response of a device. */
+interface HttpResponse {
+  status: number
+  text: string
+  /** The authentication schemes that the device accepts, with their parameters. */
+  challenges: string[]
+}
+
 /** The device has responded with an error, or not with SOAP at all. */
 export class SoapFault extends Error {
   override readonly name = 'SoapFault'
@@ -35,12 +43,12 @@ export class SoapFault extends Error {
 export async function callSoap(url: URL, body: string, peer: SoapPeer): Promise<Xml> {
   const { login } = peer
   const message = createEnvelope(body, peer)
-  const response = await post(url, message, undefined, peer)
+  const response = await post(url, { message }, peer)
   if (response.status !== 401 || !login) return parseBody(response)
 
   const authorization = answerChallenge(response, url, login)
   if (!authorization) return parseBody(response)
-  return parseBody(await post(url, message, authorization, peer))
+  return parseBody(await post(url, { message, authorization }, peer))
 }
 
 function createEnvelope(body: string, { login, deviceNow }: SoapPeer): string {
@@ -50,15 +58,6 @@ function createEnvelope(body: string, { login, deviceNow }: SoapPeer): string {
     `<s:Envelope xmlns:s="${ENVELOPE}">${header}<s:Body>${body}</s:Body></s:Envelope>`,
   ].join('')
 }
-
-interface HttpResponse {
-  status: number
-  text: string
-  challenges: string[]
-}
-
-/** Splits the challenges of several authentication schemes, which have been joined by commas. */
-const splitChallenges = (header: string) => header.split(/,\s*(?=(?:Basic|Digest) )/i)
 
 /**
  * Returns the Authorization header for an HTTP Digest challenge; undefined without a supported one.
@@ -75,8 +74,7 @@ function answerChallenge({ challenges }: HttpResponse, url: URL, login: Login): 
 
 async function post(
   url: URL,
-  message: string,
-  authorization: string | undefined,
+  { message, authorization }: { message: string; authorization?: string },
   peer: SoapPeer,
 ): Promise<HttpResponse> {
   const response = await fetchFrom(peer.egress, url, {
@@ -97,6 +95,9 @@ async function post(
     challenges: splitChallenges(response.headers.get('www-authenticate') ?? ''),
   }
 }
+
+/** Splits the challenges of several authentication schemes, which have been joined by commas. */
+const splitChallenges = (header: string) => header.split(/,\s*(?=(?:Basic|Digest) )/i)
 
 async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []

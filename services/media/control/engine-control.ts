@@ -79,31 +79,12 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
         await sources.apply(message.sources)
         recordings.apply(message.sources)
         await annotated.apply(message.hosted ?? [])
-        sendStateOnce(engine)
+        // Once per connection, unless another connection has replaced this one meanwhile.
+        if (engine === current?.engine && !current.hasState) {
+          current.hasState = true
+          sendState(engine, { sources, annotated })
+        }
         engine.send({ type: 'applied', revision: message.revision })
-    }
-  }
-
-  /**
-   * Sends the state of all sources and streams, once per connection. Does nothing if another
-   * connection has replaced this one.
-   */
-  function sendStateOnce(engine: EngineConnection) {
-    if (engine !== current?.engine || current.hasState) return
-    current.hasState = true
-
-    for (const source of sources.list()) {
-      const status = source.status()
-      engine.send({ type: 'source', status })
-      for (const { key, path, generation } of source.rings()) {
-        engine.send({ type: 'view', source: status.id, view: key, path, generation })
-      }
-    }
-
-    for (const stream of annotated.all()) {
-      if (stream.isWatched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
-      const reason = stream.failure()
-      if (reason) engine.send({ type: 'stream', stream: stream.name, reason })
     }
   }
 
@@ -158,6 +139,26 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
     notify,
     isConnected: () => current !== undefined,
     stop: () => viewLease.abort(),
+  }
+}
+
+/** Sends the state of all sources and annotated streams. */
+function sendState(
+  engine: EngineConnection,
+  { sources, annotated }: Pick<EngineControlOptions, 'sources' | 'annotated'>,
+): void {
+  for (const source of sources.list()) {
+    const status = source.status()
+    engine.send({ type: 'source', status })
+    for (const { key, path, generation } of source.rings()) {
+      engine.send({ type: 'view', source: status.id, view: key, path, generation })
+    }
+  }
+
+  for (const stream of annotated.all()) {
+    if (stream.isWatched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
+    const reason = stream.failure()
+    if (reason) engine.send({ type: 'stream', stream: stream.name, reason })
   }
 }
 

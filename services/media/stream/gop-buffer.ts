@@ -41,7 +41,8 @@ export function createGopBuffer(maxBytes: number): GopBuffer {
   /** Returns whether the GOPs after the oldest one cover the time to retain. */
   function canDropOldest(newestPts: number): boolean {
     const next = ended[1] ?? current
-    return next !== undefined && next.units[0]!.pts <= newestPts - retainedTicks
+    const [nextKeyframe] = next?.units ?? []
+    return nextKeyframe !== undefined && nextKeyframe.pts <= newestPts - retainedTicks
   }
 
   function trim(newestPts: number) {

@@ -2,6 +2,7 @@ import type { StreamInfo } from '@eyrie/contract'
 import { displaySize } from '../gstreamer/picture.ts'
 import { type AccessUnit, createInitSegment, createVideoFragment } from './fmp4.ts'
 import { isPlayable, type PlayableTrack, toCodecString, type VideoTrack } from './sample-entry.ts'
+import { createUnitCache } from './unit-cache.ts'
 
 /**
  * A client that plays a stream, the live view of a source. It receives fragmented MP4: an init
@@ -93,7 +94,7 @@ export type WritableStream<Carried extends Track = VideoTrack> = Stream<Carried>
 
 /** A viewer with more unsent bytes than this receives nothing until its connection has drained. */
 const BACKLOG_LIMIT_BYTES = 4 << 20
-/** A larger group of pictures is not cached. */
+/** A larger group of pictures is not cached for new and slow viewers. */
 const CACHE_LIMIT_BYTES = 32 << 20
 
 /** The progress of a viewer in the stream. */
@@ -119,45 +120,20 @@ export function createStream<Carried extends Track = VideoTrack>(
   type Playable = Extract<Carried, PlayableTrack>
   const viewers = new Map<Viewer<Playable>, Position>()
   const readers = new Set<PacketReader<Carried>>()
+  const cache = createUnitCache(CACHE_LIMIT_BYTES)
   let current: { track: Carried; packaging: Packaging<Playable> | undefined } | undefined
-  /** The current group of pictures: the units since the last keyframe. */
-  let group = { units: [] as StreamUnit[], bytes: 0 }
-  let newest: StreamUnit | undefined
   let sequence = 0
   let lastDts = -1
   let newestPts = 0
 
-  function cache(unit: StreamUnit) {
-    if (unit.keyframe) clearCache()
-    else if (group.units.length === 0) return
-
-    group.bytes += unit.data.length
-    if (group.bytes > CACHE_LIMIT_BYTES) clearCache()
-    else group.units.push(unit)
-  }
-
-  function clearCache() {
-    group = { units: [], bytes: 0 }
-  }
-
-  /**
-   * Sends as many units as the viewer has room for. A slow viewer catches up from the
-   * cached group of pictures.
-   */
+  /** Sends as many units as the viewer has room for. A slow viewer catches up from the cache. */
   function send(viewer: Viewer<Playable>, position: Position) {
-    let unit = findUnit(position.next)
+    let unit = cache.find(position.next)
     while (unit && viewer.backlog() <= BACKLOG_LIMIT_BYTES) {
       viewer.fragment(toFragment(unit), unit)
       position.next = unit.sequence + 1
-      unit = findUnit(position.next)
+      unit = cache.find(position.next)
     }
-  }
-
-  /** Returns the unit with this sequence number if it is still available. */
-  function findUnit(unitSequence: number): StreamUnit | undefined {
-    if (newest?.sequence === unitSequence) return newest
-    const firstSequence = group.units[0]?.sequence ?? 0
-    return group.units[unitSequence - firstSequence]
   }
 
   function sendInit(viewer: Viewer<Playable>) {
@@ -167,8 +143,7 @@ export function createStream<Carried extends Track = VideoTrack>(
   }
 
   function interrupt() {
-    clearCache()
-    newest = undefined
+    cache.clear()
     for (const position of viewers.values()) position.next = AWAITS_KEYFRAME
     for (const reader of readers) reader.interrupt()
   }
@@ -183,7 +158,7 @@ export function createStream<Carried extends Track = VideoTrack>(
   return {
     info: () => current?.packaging?.info,
     track: () => current?.track,
-    cachedUnits: () => group.units,
+    cachedUnits: cache.units,
     newestPts: () => newestPts,
     viewerCount: () => viewers.size,
 
@@ -205,12 +180,11 @@ export function createStream<Carried extends Track = VideoTrack>(
 
       sequence++
       const streamUnit = { ...unit, dts, data: Buffer.from(unit.data), sequence }
-      newest = streamUnit
-      cache(streamUnit)
+      cache.add(streamUnit)
 
       for (const [viewer, position] of viewers) {
         if (streamUnit.keyframe) position.next = sequence
-        else if (!findUnit(position.next)) position.next = AWAITS_KEYFRAME
+        else if (!cache.find(position.next)) position.next = AWAITS_KEYFRAME
         send(viewer, position)
       }
 
@@ -222,7 +196,8 @@ export function createStream<Carried extends Track = VideoTrack>(
 
     watch(viewer) {
       sendInit(viewer)
-      const position = { next: group.units[0]?.sequence ?? AWAITS_KEYFRAME }
+      const [firstUnit] = cache.units()
+      const position = { next: firstUnit?.sequence ?? AWAITS_KEYFRAME }
       viewers.set(viewer, position)
       send(viewer, position)
       return () => viewers.delete(viewer)

@@ -79,32 +79,33 @@ export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandSt
 
   const watch: Stream['watch'] = viewer => join(() => stream.watch(viewer))
 
-  function waitUntilStarted(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    const leave = watch({
-      begin: () => {},
-      fragment: () => resolve(),
-      backlog: () => 0,
-      end: reason => reject(new EyrieError('unavailable', reason)),
-    })
-    return promise.finally(() => {
-      signal.removeEventListener('abort', abort)
-      leave()
-    })
-  }
-
   return {
     ...stream,
     watch,
     follow: reader => join(() => stream.follow(reader)),
     isRunning: () => isRunning,
-    waitUntilStarted,
+    waitUntilStarted: signal => waitForFragment(watch, signal),
     async close(reason) {
       lingering.abort()
       stream.end(reason)
       await stop()
     },
   }
+}
+
+/** Watches a stream until its first fragment. */
+function waitForFragment(watch: Stream['watch'], signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  const leave = watch({
+    begin: () => {},
+    fragment: () => resolve(),
+    backlog: () => 0,
+    end: reason => reject(new EyrieError('unavailable', reason)),
+  })
+  return promise.finally(() => {
+    signal.removeEventListener('abort', abort)
+    leave()
+  })
 }

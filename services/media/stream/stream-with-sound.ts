@@ -82,9 +82,7 @@ function createSoundViewer(
   track: SoundTrack,
   appendCodec: (videoCodec: string) => string,
 ): SoundViewer {
-  const startedTracks = new Set<'video' | 'sound'>()
-  /** Sequence number of the last fragment. */
-  let sequence = 0
+  const sequence = createFragmentSequence()
   /** Whether the client has received the init segment. */
   let hasBegun = false
   /** End of the sound sent so far; undefined before the first unit. */
@@ -94,23 +92,12 @@ function createSoundViewer(
   /** End of the last silence. Sound from before this time is dropped, because it would overlap. */
   let silenceEnd = 0
 
-  /**
-   * Skips a number at the start of each track: VLC reads the start time of a track only after a gap
-   * in the sequence numbers.
-   */
-  function nextSequence(kind: 'video' | 'sound'): number {
-    if (!startedTracks.has(kind)) sequence++
-    startedTracks.add(kind)
-    sequence++
-    return sequence
-  }
-
   function sendSound(unit: SoundUnit) {
     if (!hasBegun) return
     soundEnd = unit.pts + unit.duration
     if (client.backlog() > BACKLOG_LIMIT_BYTES) return
 
-    const streamUnit = { ...unit, dts: unit.pts, keyframe: true, sequence: nextSequence('sound') }
+    const streamUnit = { ...unit, dts: unit.pts, keyframe: true, sequence: sequence.next('sound') }
     client.fragment(createSoundFragment(streamUnit.sequence, unit), streamUnit)
   }
 
@@ -138,7 +125,7 @@ function createSoundViewer(
     },
     fragment(_bytes, unit) {
       fillWithSilence(unit.pts)
-      client.fragment(createVideoFragment(nextSequence('video'), unit), unit)
+      client.fragment(createVideoFragment(sequence.next('video'), unit), unit)
     },
     beginSound(next) {
       if (Buffer.compare(next.configuration, track.configuration) !== 0) {
@@ -156,5 +143,22 @@ function createSoundViewer(
     },
     backlog: client.backlog,
     end: client.end,
+  }
+}
+
+/**
+ * Numbers the fragments of both tracks. Skips a number at the start of each track: VLC reads the
+ * start time of a track only after a gap in the sequence numbers.
+ */
+function createFragmentSequence() {
+  const startedTracks = new Set<'video' | 'sound'>()
+  let last = 0
+  return {
+    next(track: 'video' | 'sound'): number {
+      if (!startedTracks.has(track)) last++
+      startedTracks.add(track)
+      last++
+      return last
+    },
   }
 }

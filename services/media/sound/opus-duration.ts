@@ -3,6 +3,9 @@
 const SILK_FRAME_SAMPLES = [480, 960, 1920, 2880]
 const HYBRID_FRAME_SAMPLES = [480, 960]
 const CELT_FRAME_SAMPLES = [120, 240, 480, 960]
+/** The first configurations of the modes after SILK, which begins at 0. */
+const FIRST_HYBRID_CONFIGURATION = 12
+const FIRST_CELT_CONFIGURATION = 16
 
 /**
  * Returns the duration of an Opus packet as a number of samples at 48 kHz; 0 for an empty packet.
@@ -37,7 +40,11 @@ function countFrames([toc = 0, frameCountByte = 0]: Uint8Array): number {
  * the length of a frame.
  */
 function getFrameSamples(configuration: number): number {
-  if (configuration < 12) return SILK_FRAME_SAMPLES[configuration & 3]!
-  if (configuration < 16) return HYBRID_FRAME_SAMPLES[configuration & 1]!
+  if (configuration < FIRST_HYBRID_CONFIGURATION) {
+    return SILK_FRAME_SAMPLES[configuration & 3]!
+  }
+  if (configuration < FIRST_CELT_CONFIGURATION) {
+    return HYBRID_FRAME_SAMPLES[configuration & 1]!
+  }
   return CELT_FRAME_SAMPLES[configuration & 3]!
 }

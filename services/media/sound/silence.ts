@@ -1,5 +1,5 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
-import type { SoundTrack, SoundUnit } from './sound-track.ts'
+import { parseObjectType, type SoundTrack, type SoundUnit } from './sound-track.ts'
 
 /** A sequence of silent AAC frames, for gaps in a sound track. */
 export interface Silence {
@@ -21,13 +21,10 @@ const SILENT_FRAMES: Record<number, Uint8Array> = {
  * Creates silence that begins at `startPts`. Returns undefined unless the track is AAC-LC with
  * one or two channels.
  */
-export function createSilence(
-  { rate, channels, configuration }: SoundTrack,
-  startPts: number,
-): Silence | undefined {
+export function createSilence(track: SoundTrack, startPts: number): Silence | undefined {
+  const { rate, channels } = track
   const data = SILENT_FRAMES[channels]
-  const objectType = configuration[0]! >> 3
-  if (!data || objectType !== AAC_LC) return undefined
+  if (!data || parseObjectType(track) !== AAC_LC) return undefined
 
   let frameCount = 0
   // Computed from the number of frames, so that rounding errors do not accumulate.

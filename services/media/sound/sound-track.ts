@@ -35,9 +35,12 @@ const PREDEFINED_MP4 = 2
 const SAMPLE_BITS = 16
 
 /** Returns the codec string of Media Source Extensions (RFC 6381), such as `mp4a.40.2`. */
-export function toSoundCodecString({ configuration }: SoundTrack): string {
-  const objectType = configuration[0]! >> 3
-  return `mp4a.40.${objectType}`
+export const toSoundCodecString = (track: SoundTrack): string => `mp4a.40.${parseObjectType(track)}`
+
+/** Returns the audio object type, which is in the first five bits of the AudioSpecificConfig. */
+export function parseObjectType({ configuration }: Pick<SoundTrack, 'configuration'>): number {
+  const [firstByte = 0] = configuration
+  return firstByte >> 3
 }
 
 /** Creates the sample entry for the `stsd` box. */

@@ -94,18 +94,11 @@ export async function observeCamera(
 
     const { caps, picture, packets } = received
     if (!picture || !caps) throw createTimeoutFault(origin, packets.length > 0, limitMs)
-    const format = parsePicture(caps)
-    if (!format) throw createFault(origin, 'does not specify the size of its picture')
 
-    const { profile } = caps.fields
     const soundCaps = origin.rtp ? pipeline.caps('sound', 'sink') : null
     const reception = readRtp()
     return {
-      codec: format.codec,
-      ...(typeof profile === 'string' && { profile }),
-      ...displaySize(format),
-      ...measureRates(packets),
-      ...(format.codec === 'h264' && { b_frames: hasBFrames(packets) }),
+      ...describeVideo(caps, packets, origin),
       ...(soundCaps && { audio: describeSound(soundCaps) }),
       ...(reception && { packets_lost: calculateLostShare(reception) }),
       clock: anchor.cameraClock(),
@@ -184,6 +177,21 @@ async function toSourceFault(error: GstError, origin: Origin): Promise<SourceFau
     `${origin.name} sends no video that can be displayed: set its video codec to H.264 or H.265`,
     { transient: false, cause: error },
   )
+}
+
+/** Describes the format and the rates of the video. */
+function describeVideo(caps: Caps, packets: readonly Packet[], origin: Origin) {
+  const format = parsePicture(caps)
+  if (!format) throw createFault(origin, 'does not specify the size of its picture')
+
+  const { profile } = caps.fields
+  return {
+    codec: format.codec,
+    ...(typeof profile === 'string' && { profile }),
+    ...displaySize(format),
+    ...measureRates(packets),
+    ...(format.codec === 'h264' && { b_frames: hasBFrames(packets) }),
+  }
 }
 
 const findKeyframes = (packets: readonly Packet[]) => packets.filter(({ isKeyframe }) => isKeyframe)

@@ -15,9 +15,6 @@ import { registerNvidiaElements } from './gstreamer/nvidia.ts'
 import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
 import { requireAccess } from './http/require-access.ts'
 import { createCrashSuspects } from './ingest/crash-suspects.ts'
-import { createMessageSource, type MessageSourceOptions } from './ingest/messages/message-source.ts'
-import { createPipelineSource } from './ingest/pipeline-source.ts'
-import { createMainAndSubSource } from './ingest/streams/main-and-sub-source.ts'
 import { createAnnotatedStream } from './live/annotated/annotated-stream.ts'
 import { createAnnotatedStreams } from './live/annotated/annotated-streams.ts'
 import { findSound, type LiveStreams, liveRoutes, openH264Stream } from './live/live-routes.ts'
@@ -26,9 +23,10 @@ import { registerRecordingMetrics } from './recording/recording-metrics.ts'
 import { recordingRoutes } from './recording/recording-routes.ts'
 import { createRecordings, type Recordings } from './recording/recordings.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
+import { createSourceFactory } from './source-factory.ts'
 import { createConditionReporter } from './sources/condition-reporter.ts'
 import { createCostMeter } from './sources/cost-meter.ts'
-import type { Source, SourceIdentity } from './sources/source.ts'
+import type { SourceIdentity } from './sources/source.ts'
 import { countByState, registerSourceMetrics } from './sources/source-metrics.ts'
 import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
@@ -66,31 +64,26 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let costMeter: { stop(): void } | undefined
   let conditionReporter: { stop(): void } | undefined
 
+  const createSourceOfType = createSourceFactory({
+    epoch,
+    rings,
+    encoders,
+    getDecoders: () => decoders,
+    suspects,
+    clock,
+    random,
+    log,
+    egress,
+    ringFolder: environment.ring,
+    mediaRoots: environment.mediaRoots,
+  })
+
   function createSource(identity: SourceIdentity, beginPts: number) {
     const listener = control.listenerFor(identity.id)
-    const source = createSourceOfType({
-      identity,
-      epoch,
-      beginPts,
-      rings,
-      encoders,
-      clock,
-      random,
-      log,
-      listener,
-      egress,
-      ringFolder: environment.ring,
-    })
+    const source = createSourceOfType({ identity, beginPts, listener })
     snapshots.buffer(source.variants.original)
     if (source.smallVariants) snapshots.buffer(source.smallVariants.original)
     return source
-  }
-
-  function createSourceOfType(options: MessageSourceOptions): Source {
-    const { type, address } = options.identity
-    if (type === 'zmq' || type === 'zmqinternal') return createMessageSource(options)
-    const create = address.sub_url === undefined ? createPipelineSource : createMainAndSubSource
-    return create({ ...options, mediaRoots: environment.mediaRoots, decoders, suspects })
   }
 
   const sources = createSourceRegistry(createSource, (source, error) => {

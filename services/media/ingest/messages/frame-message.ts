@@ -21,14 +21,18 @@ export interface FrameMessage {
 const MAX_TOPIC_BYTES = 255
 const MAX_HEADER_BYTES = 4 << 20
 const BYTES_PER_PIXEL = { RGB: 3, BGR: 3, GRAY8: 1 } as const
+// Markers of a JPEG (ITU-T T.81, table B.1). The first byte of each marker is 0xff.
+const MARKER_PREFIX = 0xff
 const START_OF_IMAGE = 0xffd8
-/** Size of a frame header up to and including the width. */
-const FRAME_HEADER_BYTES = 9
+const FIRST_FRAME_MARKER = 0xc0
+const LAST_FRAME_MARKER = 0xcf
 /**
  * The markers DHT, JPG and DAC, which are in the range of frame headers (SOF0 to SOF15) but
  * are not frame headers.
  */
 const NON_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
+/** Size of a frame header up to and including the width. */
+const FRAME_HEADER_BYTES = 9
 
 /**
  * Parses the parts of a ZeroMQ message: topic, header (JSON) and payload. The sender is untrusted.
@@ -96,15 +100,17 @@ function parseJpegSize(data: Uint8Array): { width: number; height: number } {
   // A segment consists of a marker of two bytes, the length of the rest in two
   // bytes, and its content.
   let offset = 2
-  while (offset + FRAME_HEADER_BYTES <= data.length && data[offset] === 0xff) {
-    const marker = data[offset + 1]!
-    const isFrameHeader = marker >= 0xc0 && marker <= 0xcf && !NON_FRAME_MARKERS.includes(marker)
+  while (offset + FRAME_HEADER_BYTES <= data.length && data[offset] === MARKER_PREFIX) {
     const height = jpeg.getUint16(offset + 5)
     const width = jpeg.getUint16(offset + 7)
-    if (isFrameHeader && width > 0 && height > 0) return { width, height }
+    const hasSize = width > 0 && height > 0
+    if (hasSize && isFrameMarker(jpeg.getUint8(offset + 1))) return { width, height }
     offset += 2 + jpeg.getUint16(offset + 2)
   }
   throw createNoJpegError()
 }
+
+const isFrameMarker = (marker: number) =>
+  marker >= FIRST_FRAME_MARKER && marker <= LAST_FRAME_MARKER && !NON_FRAME_MARKERS.includes(marker)
 
 const createNoJpegError = () => new Error('its payload is not a JPEG')

@@ -40,16 +40,21 @@ export function parseResponse(
   // GStreamer serializes the nested structure as an escaped string.
   const text = String(headers).replaceAll('\\', '')
   const length = findHeader(text, 'content-length')
-  const newestPts = Number(findHeader(text, 'x-pts') ?? Number.NaN)
-  const anchorUs = Math.round(clock.wall() * 1000 - ticksToUs(newestPts))
 
   return {
     status: Number(status),
     type: findHeader(text, 'content-type')?.toLowerCase(),
     location: findLocation(text),
     length: length === undefined ? undefined : Number(length),
-    anchorUs: Number.isFinite(anchorUs) ? anchorUs : undefined,
+    anchorUs: calculateAnchorUs(findHeader(text, 'x-pts'), clock),
   }
+}
+
+/** Returns the wall clock at pts 0 from the `pts` of the newest picture, which is just arriving. */
+function calculateAnchorUs(newestPts: string | undefined, clock: Clock): number | undefined {
+  if (newestPts === undefined) return undefined
+  const anchorUs = Math.round(clock.wall() * 1000 - ticksToUs(Number(newestPts)))
+  return Number.isFinite(anchorUs) ? anchorUs : undefined
 }
 
 /** Whether a successful response cannot be video, such as the web page of a camera. */

@@ -17,9 +17,8 @@ const UDP_TRIAL_MS = 2_000
 const ORIGIN = 'origin'
 const RTSPSRC = `rtspsrc name=${ORIGIN}`
 /**
- * Without lip sync. The lip sync of `rtspsrc` would shift the timestamps of the video back and
- * forth; camera-lip-sync.ts shifts only the sound. `max-ts-offset` limits a shift to 1 ns, because
- * lip sync cannot be switched off.
+ * `rtspsrc` with its lip sync limited to shifts of 1 ns, because it would shift the timestamps of
+ * the video back and forth. Sound is aligned with the video by camera-lip-sync.ts instead.
  */
 const RTSPSRC_UNSYNCED = `${RTSPSRC} max-ts-offset=1`
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const

@@ -10,6 +10,9 @@ export interface Login {
 /** Number of requests with the server's nonce. Each request uses a new nonce. */
 const NONCE_COUNT = '00000001'
 
+/** Names in Node.js of the hash functions, by the algorithm of an HTTP Digest challenge. */
+const DIGEST_HASHES: Record<string, string> = { md5: 'md5', 'sha-256': 'sha256' }
+
 // XML namespaces of WS-Security.
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss'
 const DIGEST = `${WSS}-username-token-profile-1.0#PasswordDigest`
@@ -45,7 +48,7 @@ export function createDigestAuthorization(
   if (!/^Digest /i.test(challenge)) return undefined
   const field = (name: string) => new RegExp(`[ ,]${name}="?([^",]+)`, 'i').exec(challenge)?.[1]
   const algorithm = field('algorithm') ?? 'MD5'
-  const hashName = { md5: 'md5', 'sha-256': 'sha256' }[algorithm.toLowerCase()]
+  const hashName = DIGEST_HASHES[algorithm.toLowerCase()]
   if (!hashName) return undefined
 
   const realm = field('realm') ?? ''

@@ -5,7 +5,7 @@ import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { createDecoderBranch, type FramePosition, type PacketPipeline } from './decoder-branch.ts'
 import { createSharedViews, type SharedViewsOptions } from './shared-views.ts'
 
-/** Frame rate of sources that do not declare one. It decides about the size of rings. */
+/** Assumed frame rate of sources that declare none. The number of slots in a ring depends on it. */
 const DEFAULT_FPS = 30
 
 /** A reader of decoded frames within the media service, such as an encoder. */

@@ -98,7 +98,7 @@ describe('connections of the services', () => {
     'services/media/onvif/onvif-discovery.ts',
     // Sockets for messages, which connect to endpoints that the egress has pinned.
     'services/engine/sinks/messages/message-publisher.ts',
-    'services/media/ingest/messages/message-source.ts',
+    'services/media/ingest/messages/message-receiver.ts',
     // Use sockets that the engine has opened.
     'services/engine/plugin-host/sandbox/process/element-process.ts',
     'services/engine/plugin-host/sandbox/process/inspector-thread.ts',

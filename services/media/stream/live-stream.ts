@@ -120,7 +120,7 @@ export function createStream<Carried extends Track = VideoTrack>(
   type Playable = Extract<Carried, PlayableTrack>
   const viewers = new Map<Viewer<Playable>, Position>()
   const readers = new Set<PacketReader<Carried>>()
-  const cache = createUnitCache(CACHE_LIMIT_BYTES)
+  const cache = createUnitCache<StreamUnit>(CACHE_LIMIT_BYTES)
   let current: { track: Carried; packaging: Packaging<Playable> | undefined } | undefined
   let sequence = 0
   let lastDts = -1

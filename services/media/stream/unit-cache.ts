@@ -1,25 +1,27 @@
-import type { StreamUnit } from './live-stream.ts'
+import type { AccessUnit } from './fmp4.ts'
+
+type NumberedUnit = AccessUnit & { sequence: number }
 
 /**
  * The units that a viewer of a stream can still receive: the current group of pictures, which are
  * the units since the last keyframe, and the newest unit.
  */
-export interface UnitCache {
+export interface UnitCache<Unit extends NumberedUnit> {
   /** Adds the next unit. Sequence numbers must be consecutive. */
-  add(unit: StreamUnit): void
+  add(unit: Unit): void
   /** Returns the unit with this sequence number if it is still available. */
-  find(sequence: number): StreamUnit | undefined
+  find(sequence: number): Unit | undefined
   /** Returns the current group of pictures, beginning with its keyframe, in decoding order. */
-  units(): readonly StreamUnit[]
+  units(): readonly Unit[]
   /** Removes all units. The next group of pictures begins with the next keyframe. */
   clear(): void
 }
 
 /** A group of pictures of more than `maxBytes` is not cached, except for the newest unit. */
-export function createUnitCache(maxBytes: number): UnitCache {
-  let group: StreamUnit[] = []
+export function createUnitCache<Unit extends NumberedUnit>(maxBytes: number): UnitCache<Unit> {
+  let group: Unit[] = []
   let groupBytes = 0
-  let newest: StreamUnit | undefined
+  let newest: Unit | undefined
 
   function clearGroup() {
     group = []

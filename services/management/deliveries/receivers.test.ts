@@ -3,9 +3,10 @@ import type { AlertAction } from '@eyrie/contract/management/alert'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq, inArray } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { firingDetails } from '../../../test/fixtures/management/alert-records.ts'
 import type { SignedInUser } from '../../../test/fixtures/management/management.ts'
 import { pushInput } from '../../../test/fixtures/management/push-input.ts'
-import { firingDetails, insertRecords } from '../../../test/fixtures/management/records.ts'
+import { insertRecords } from '../../../test/fixtures/management/records.ts'
 import {
   sharedManagement,
   sharedRecords,

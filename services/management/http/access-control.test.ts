@@ -1,119 +1,18 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { createLog, type ListeningServer, listen, trustedProxies } from '@eyrie/kit'
-import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLink, openLocalSession } from '../../../test/fixtures/browser/local-session.ts'
 import { insertRecords } from '../../../test/fixtures/management/records.ts'
-import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
-import { localProviderEgress } from '../../../test/fixtures/network/local-egress.ts'
-import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { apiToken, channel, setting, user } from '../db/schema/index.ts'
-import { loadSecrets } from '../secrets/secrets.ts'
-import { ensureFirstAdministrator } from '../users/first-administrator.ts'
-import { createLocalSessions } from '../users/local-sessions.ts'
-import { createUsers, type Users } from '../users/users.ts'
-import { addAccessControl } from './access-control.ts'
+import {
+  owner,
+  readCookie,
+  sharedAccessControl,
+  signIn,
+} from '../../../test/fixtures/management/shared-access-control.ts'
+import { channel, setting } from '../db/schema/index.ts'
 import { readConsoleCookie, setConsoleCookie, setLocalCookie } from './auth/console-cookie.ts'
-import { readOrCreateOperatorToken } from './auth/operator-routes.ts'
-import { createUpstream } from './live/upstream-client.ts'
-import { getVisibleChannels } from './live/visible-channels.ts'
 
-const email = 'owner@eyrie.test'
-const password = 'correct horse'
+const { management, serve } = sharedAccessControl()
 
-const management = sharedManagement()
-let users: Users
-beforeAll(async () => {
-  // Start without users, so that the first administrator is created.
-  await management.database.system('test', tx => tx.delete(user))
-  users = await createUsers({
-    data: management.data,
-    secrets: loadSecrets(management.data),
-    identityEgress: localProviderEgress,
-    now: () => new Date(),
-  })
-}, 180_000)
-
-/**
- * An engine that exports channel 7, which is shown in stream 3, and two unmanaged channels:
- * 8, and 9 in stream 3.
- */
-async function startEngine() {
-  const stream = (id: number) => ({ id, hostname: '127.0.0.1', port: 1 })
-  const channels = [7, 8, 9].map(id => ({
-    id,
-    source: 1,
-    pipeline: 1,
-    stream: stream(id === 8 ? 4 : 3),
-  }))
-  const server = createServer((_, response) => response.end(JSON.stringify({ channels })))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return createUpstream({ name: 'engine', url, token: undefined })
-}
-
-/** Starts the management service as if it listened on `host`, and returns its loopback origin. */
-async function serve(host: string, { trusted = '' } = {}) {
-  const { data } = management
-  const log = createLog('management', 'silent')
-  const app = new Hono()
-  addAccessControl(app, {
-    host,
-    data,
-    database: () => management.database,
-    users: () => users,
-    localSessions: createLocalSessions({ file: join(data, 'management/local-sessions.json'), log }),
-    engine: await startEngine(),
-    media: createUpstream({ name: 'media', url: 'http://127.0.0.1:9', token: undefined }),
-    log,
-  })
-  const answerJson = (value: unknown) => {
-    const text = JSON.stringify(value)
-    return new Response(text, { headers: { 'content-length': String(text.length) } })
-  }
-  app.get('/live/channels', () => answerJson([{ id: 7 }, { id: 8 }]))
-  app.get('/live/recordings', () =>
-    answerJson({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }),
-  )
-  app.get('/live/recordings/sources', () => answerJson([{ id: 3 }, { id: 4 }]))
-  app.get('/live/recordings/:id/:resource', c => c.json(getVisibleChannels(c) ?? 'all'))
-  app.get('/live/*', c => c.text('picture'))
-  app.get('/', c => c.text('console'))
-  app.onError((error, c) =>
-    c.json({ reason: error.message }, (error as { status?: number }).status as 401),
-  )
-  readOrCreateOperatorToken(data)
-  const { passwords } = users
-  await ensureFirstAdministrator(management.database, {
-    data,
-    configured: { email, password },
-    passwords,
-    log,
-    print: () => {},
-  })
-  const options = { trustedProxies: trustedProxies.parse(trusted) }
-  const server: ListeningServer = await listen(
-    { app, health: () => ({ ok: true }) },
-    '127.0.0.1',
-    0,
-    options,
-  )
-  onTestFinished(() => server.close())
-  return `http://127.0.0.1:${server.port}`
-}
-
-async function signIn(origin: string, submitted = { email, password }) {
-  const headers = { origin, 'content-type': 'application/json' }
-  return fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify(submitted) })
-}
-
-const readCookie = (response: Response) => response.headers.getSetCookie()[0]!.split(';')[0]!
 const fetchStatus = async (url: string, headers: Record<string, string> = {}) =>
   (await fetch(url, { headers })).status
 
@@ -252,7 +151,7 @@ describe('from another machine', () => {
     const headers = { cookie: readCookie(signedIn) }
     expect(await (await fetch(`${origin}/session`, { headers })).json()).toEqual({
       open: false,
-      user: { email, role: 'superadmin' },
+      user: { email: owner.email, role: 'superadmin' },
     })
     expect(await fetchStatus(`${origin}/live/streams/4/snapshot.jpg`, headers)).toBe(200)
     await fetch(`${origin}/session`, { method: 'DELETE', headers: { ...headers, origin } })
@@ -338,96 +237,7 @@ describe('from another machine', () => {
 
   it('rejects a wrong password', async () => {
     const origin = await serve('0.0.0.0')
-    const rejected = await signIn(origin, { email, password: 'another one' })
+    const rejected = await signIn(origin, { ...owner, password: 'another one' })
     expect([rejected.status, rejected.headers.getSetCookie()]).toEqual([404, []])
-  })
-})
-
-describe('eyrie open', () => {
-  it('prints a link that works once', async () => {
-    const origin = await serve('127.0.0.1')
-    const environment = { EYRIE_MANAGEMENT_URL: origin }
-    const { code, out } = await runEyrieCommand(['open'], { data: management.data, environment })
-    expect([code, out]).toEqual([0, expect.stringMatching(/^http:\S+\/\?key=[\w-]{43}\n$/)])
-    expect(new URL(out).origin).toBe(origin)
-    const open = () => fetch(out.trim(), { redirect: 'manual' })
-    expect((await open()).headers.getSetCookie()).toHaveLength(1)
-    expect((await open()).headers.getSetCookie()).toEqual([])
-  })
-
-  it('is rejected without access to the data folder', async () => {
-    const origin = await serve('127.0.0.1')
-    const result = await runEyrieCommand(['open'], {
-      data: createTemporaryFolder(),
-      environment: { EYRIE_MANAGEMENT_URL: origin },
-    })
-    const reason = 'has no secrets/operator-token: start the appliance first, or set EYRIE_DATA'
-    expect(result).toMatchObject({ code: 1, out: '', err: expect.stringContaining(reason) })
-    const headers = { authorization: 'Bearer guessed' }
-    expect((await fetch(`${origin}/operator/link`, { method: 'POST', headers })).status).toBe(401)
-  })
-})
-
-describe('eyrie user reset', () => {
-  it('prints a valid new password once and ends earlier sessions', async () => {
-    const origin = await serve('127.0.0.1')
-    const cookie = readCookie(await signIn(origin))
-    await management.database.system('test', async tx => {
-      const [owner] = await tx.select().from(user).where(eq(user.email, email))
-      const secret = { scopes: ['read'], secret_hash: 'hash' }
-      await tx.insert(apiToken).values({ user_id: owner!.user_id, name: 'script', ...secret })
-    })
-    const environment = { EYRIE_MANAGEMENT_URL: origin }
-    const { code, out } = await runEyrieCommand(['user', 'reset', email], {
-      data: management.data,
-      environment,
-    })
-    expect(code).toBe(0)
-    expect(
-      await management.database.system('test', tx =>
-        tx.select().from(apiToken).where(eq(apiToken.name, 'script')),
-      ),
-    ).toEqual([])
-    const newPassword = /is (\S+)$/m.exec(out)![1]!
-    expect((await signIn(origin)).status).toBe(404)
-    expect(await (await fetch(`${origin}/session`, { headers: { cookie } })).json()).toMatchObject({
-      user: null,
-    })
-    expect((await signIn(origin, { email, password: newPassword })).status).toBe(204)
-  })
-
-  it('deletes the file with the first password unless it belongs to another user', async () => {
-    const environment = { EYRIE_MANAGEMENT_URL: await serve('127.0.0.1') }
-    const file = join(management.data, 'secrets/admin')
-    for (const storedEmail of [email.toUpperCase(), 'another@eyrie.test']) {
-      writeFileSync(file, `${storedEmail}\nfirst password\n`)
-      const { code } = await runEyrieCommand(['user', 'reset', email], {
-        data: management.data,
-        environment,
-      })
-      expect([code, existsSync(file)]).toEqual([0, storedEmail === 'another@eyrie.test'])
-    }
-  })
-
-  it('lists the superadmins when the address is unknown', async () => {
-    const environment = { EYRIE_MANAGEMENT_PORT: new URL(await serve('127.0.0.1')).port }
-    const result = await runEyrieCommand(['user', 'reset', 'nobody@eyrie.test'], {
-      data: management.data,
-      environment,
-    })
-    const message = `no administrator has the e-mail address nobody@eyrie.test; superadmins are ${email}`
-    expect(result).toMatchObject({ code: 1, err: expect.stringContaining(message) })
-  })
-
-  it('is rejected without the operator token', async () => {
-    const origin = await serve('127.0.0.1')
-    const reply = await fetch(`${origin}/operator/user/reset`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer guessed' },
-      body: JSON.stringify({ email }),
-    })
-    expect(reply.status).toBe(401)
-    expect(statSync(join(management.data, 'secrets/operator-token')).mode & 0o777).toBe(0o600)
-    expect(readFileSync(join(management.data, 'secrets/operator-token'), 'utf8')).toHaveLength(43)
   })
 })

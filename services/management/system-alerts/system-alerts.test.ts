@@ -4,7 +4,7 @@ import type { EngineCondition, SourceCondition } from '@eyrie/contract'
 import { ENGINE_STATUS, managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { unreachableEngine } from '../../../test/fixtures/management/records.ts'
+import { unreachableEngine } from '../../../test/fixtures/management/channel-records.ts'
 import {
   sharedManagement,
   sharedRecords,

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import { createEgress, readEnvironment } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
-import { firingDetails } from '../../../test/fixtures/management/records.ts'
+import { firingDetails } from '../../../test/fixtures/management/alert-records.ts'
 import { localWebhookEgress } from '../../../test/fixtures/network/local-egress.ts'
 import {
   createAttempt,

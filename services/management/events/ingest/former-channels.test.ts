@@ -1,9 +1,9 @@
 import { createLog } from '@eyrie/kit'
 import { eq, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { unreachableEngine } from '../../../../test/fixtures/management/channel-records.ts'
 import { createMessageFactory } from '../../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
-import { unreachableEngine } from '../../../../test/fixtures/management/records.ts'
 import {
   channel,
   engine,

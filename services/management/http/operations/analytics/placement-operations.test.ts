@@ -1,12 +1,12 @@
 import { ENGINE_STATUS, managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { unreachableEngine } from '../../../../../test/fixtures/management/channel-records.ts'
 import {
   deviceInput,
   getCreatedId,
   sourceInput,
 } from '../../../../../test/fixtures/management/hierarchy.ts'
-import { unreachableEngine } from '../../../../../test/fixtures/management/records.ts'
 import {
   sharedHierarchy,
   sharedManagement,

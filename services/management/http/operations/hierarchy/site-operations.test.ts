@@ -1,12 +1,12 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
+import { unreachableEngine } from '../../../../../test/fixtures/management/channel-records.ts'
 import {
   createHierarchy,
   customerInput,
   getCreatedId,
   siteInput,
 } from '../../../../../test/fixtures/management/hierarchy.ts'
-import { unreachableEngine } from '../../../../../test/fixtures/management/records.ts'
 import {
   sharedHierarchy,
   sharedManagement,

@@ -12,11 +12,16 @@ const MAX_BODY_BYTES = 64 << 10
 const WAIT_MS = 20_000
 
 export interface JobRoutesOptions {
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
+  /** Throws `EyrieError` (`unavailable`) until the management service has started. */
   runner(): JobRunner
 }
 
-/** Routes by which the scheduler starts jobs. The caller must check its token before. */
+/**
+ * Routes by which the scheduler starts jobs. They check no token: that is done where they are
+ * mounted.
+ */
 export function createJobRoutes({ database, runner }: JobRoutesOptions): Hono {
   const app = new Hono()
   const limitBody = limitBodySize(MAX_BODY_BYTES)

@@ -6,7 +6,7 @@ import {
 } from '@eyrie/contract/management/schedule-rules'
 import { parseAs } from '@eyrie/contract/parse'
 import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
-import type { Hono } from 'hono'
+import { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import { storeArmedStates } from '../../schedules/armed-alerts.ts'
 import { loadScheduleRules } from '../../schedules/load-schedule-rules.ts'
@@ -24,9 +24,12 @@ export interface ScheduleRoutesOptions {
 }
 
 /**
- * Adds the routes by which the scheduler applies schedules. The caller must check its token before.
+ * Routes by which the scheduler applies schedules. They check no token: that is done where they are
+ * mounted.
  */
-export function addScheduleRoutes(app: Hono, { database, changes }: ScheduleRoutesOptions): void {
+export function createScheduleRoutes({ database, changes }: ScheduleRoutesOptions): Hono {
+  const app = new Hono()
+
   app.get(scheduleRules.path, async c => {
     const rules = await database().system('schedules', tx => loadScheduleRules(tx))
     return c.json(rules satisfies ScheduleRules)
@@ -38,10 +41,16 @@ export function addScheduleRoutes(app: Hono, { database, changes }: ScheduleRout
     return c.json({})
   })
 
+  // Responds when the rules differ from those that the scheduler knows, or after a timeout.
   app.get(scheduleChanges.path, async c => {
-    const { version } = parseAs(scheduleChanges.query, c.req.query())
-    return c.json({
-      version: await changes().waitForChange(version, CHANGE_TIMEOUT_MS, c.req.raw.signal),
-    })
+    const known = parseAs(scheduleChanges.query, c.req.query())
+    const version = await changes().waitForChange(
+      known.version,
+      CHANGE_TIMEOUT_MS,
+      c.req.raw.signal,
+    )
+    return c.json({ version })
   })
+
+  return app
 }

@@ -76,20 +76,8 @@ export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedO
   return app
 }
 
-const toMessage = ({
-  position,
-  kind,
-  channel_id: channelId,
-  source_id: sourceId,
-  engine_id: engineId,
-  data,
-  created_at: createdAt,
-}: StoredFeedMessage) => ({
-  position,
-  kind,
+/** The sites of a message concern only the rights of users, and the scheduler sees all sites. */
+const toMessage = ({ created_at: createdAt, site_ids: _, ...message }: StoredFeedMessage) => ({
+  ...message,
   time: createdAt.toISOString(),
-  channel_id: channelId,
-  source_id: sourceId,
-  engine_id: engineId,
-  data,
 })

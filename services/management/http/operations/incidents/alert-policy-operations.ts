@@ -10,12 +10,12 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 type AlertRow = typeof alert.$inferSelect
 
 /**
- * API operations on the policies of alerts, which decide of which notifications
- * people are informed.
+ * API operations on the policies of alerts. A policy says which notifications of an alert people
+ * are informed of.
  */
 export const alertPolicyOperations: Operation[] = [
-  defineOperation(alertPolicyRoutes.getPolicy, async ({ input: { alert_id: alertId } }, tx) => ({
-    value: await readPolicy(tx, await findAlert(tx, alertId)),
+  defineOperation(alertPolicyRoutes.getPolicy, async ({ input }, tx) => ({
+    value: await readPolicy(tx, await findAlert(tx, input.alert_id)),
   })),
 
   defineOperation(alertPolicyRoutes.updatePolicy, async ({ input }, tx) => {
@@ -46,21 +46,20 @@ async function readPolicy(tx: Transaction, row: AlertRow) {
  * Throws `EyrieError` (`syntax`) if the release threshold is on the wrong side of the threshold. An
  * alert that fires above its threshold is released below it, and vice versa.
  */
-function assertReleaseThreshold(
-  { alert_threshold: alertThreshold, alert_threshold_condition: alertThresholdCondition }: AlertRow,
-  releaseThreshold: number | null,
-): void {
+function assertReleaseThreshold(row: AlertRow, releaseThreshold: number | null): void {
   if (releaseThreshold === null) return
-  const condition = alertThresholdCondition as AlertCondition
+  const condition = row.alert_threshold_condition as AlertCondition
   if (condition === 'eq' || condition === 'ne') {
     throw fieldError('release_threshold', `must be null for the condition ${condition}`)
   }
 
-  const isAbove = condition === 'gt' || condition === 'gte'
-  const threshold = Number(alertThreshold)
-  if (isAbove ? releaseThreshold <= threshold : releaseThreshold >= threshold) return
+  const firesAbove = condition === 'gt' || condition === 'gte'
+  const threshold = Number(row.alert_threshold)
+  const isValid = firesAbove ? releaseThreshold <= threshold : releaseThreshold >= threshold
+  if (isValid) return
+  const limit = `at ${firesAbove ? 'most' : 'least'} ${row.alert_threshold}`
   throw fieldError(
     'release_threshold',
-    `must be at ${isAbove ? 'most' : 'least'} ${alertThreshold}, the threshold of the alert, whose condition is ${condition}`,
+    `must be ${limit}, the threshold of the alert, whose condition is ${condition}`,
   )
 }

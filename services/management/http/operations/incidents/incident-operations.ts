@@ -1,6 +1,6 @@
 import { incidentRoutes } from '@eyrie/contract/management/incident'
 import { parseTime } from '@eyrie/contract/management/time-expression'
-import { and, eq, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, incident } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
@@ -15,62 +15,41 @@ import { readIncidents, STATE_CONDITIONS } from './incident-response.ts'
  */
 export const incidentOperations = (now: () => Date): Operation[] => [
   defineOperation(incidentRoutes.list, async ({ input }, tx) => {
-    const {
-      site_id: siteId,
-      channel_id: channelId,
-      alert_id: alertId,
-      incident_state: incidentState,
-      start,
-      end,
-      incident_offset: incidentOffset,
-      incident_limit: incidentLimit,
-    } = input
+    const { site_id, channel_id, alert_id, incident_state, start, end } = input
     // The contract admits only valid times.
     const toTime = (text: string) => new Date(parseTime(text, now().getTime())!)
     const condition = and(
-      siteId === undefined ? undefined : eq(channel.site_id, siteId),
-      channelId === undefined ? undefined : eq(incident.channel_id, channelId),
-      alertId === undefined ? undefined : eq(incident.alert_id, alertId),
-      incidentState && STATE_CONDITIONS[incidentState],
+      site_id === undefined ? undefined : eq(channel.site_id, site_id),
+      channel_id === undefined ? undefined : eq(incident.channel_id, channel_id),
+      alert_id === undefined ? undefined : eq(incident.alert_id, alert_id),
+      incident_state && STATE_CONDITIONS[incident_state],
       start === undefined ? undefined : createNotEndedCondition(toTime(start)),
       end === undefined ? undefined : lt(incident.started_at, toTime(end)),
     )
-    return {
-      value: await readIncidents(tx, condition, { limit: incidentLimit, offset: incidentOffset }),
-    }
+    const page = { limit: input.incident_limit, offset: input.incident_offset }
+    return { value: await readIncidents(tx, condition, page) }
   }),
 
-  defineLookup(incidentRoutes.get, ({ input: { incident_id: incidentId } }, tx) =>
-    findIncident(tx, incidentId),
-  ),
+  defineLookup(incidentRoutes.get, ({ input }, tx) => findIncident(tx, input.incident_id)),
 
-  defineOperation(
-    incidentRoutes.acknowledge,
-    async ({ input: { incident_id: incidentId }, caller }, tx) => {
-      await updateIncident(tx, incidentId, createAcknowledgement(caller.actor, now()))
-      return { value: await getIncident(tx, incidentId) }
-    },
-  ),
+  defineOperation(incidentRoutes.acknowledge, async ({ input, caller }, tx) => {
+    await updateIncident(tx, input.incident_id, createAcknowledgement(caller.actor, now()))
+    return { value: await getIncident(tx, input.incident_id) }
+  }),
 
-  defineOperation(
-    incidentRoutes.resolve,
-    async ({ input: { incident_id: incidentId }, caller }, tx) => {
-      await updateIncident(tx, incidentId, createResolution(caller.actor, now()))
-      return { value: await getIncident(tx, incidentId) }
-    },
-  ),
+  defineOperation(incidentRoutes.resolve, async ({ input, caller }, tx) => {
+    await updateIncident(tx, input.incident_id, createResolution(caller.actor, now()))
+    return { value: await getIncident(tx, input.incident_id) }
+  }),
 ]
 
 /** Returns the SQL condition that an incident has not ended before this time. */
 const createNotEndedCondition = (time: Date): SQL | undefined =>
-  or(
-    sql`${incident.ended_at} is null`,
-    sql`${incident.ended_at} >= ${time.toISOString()}::timestamptz`,
-  )
+  or(isNull(incident.ended_at), gte(incident.ended_at, time))
 
 /**
- * Returns the columns of an incident that a user acknowledges. If another user has done so
- * before, that user remains.
+ * Returns the columns of an incident that a user acknowledges. They name the first user who has
+ * acknowledged it, and stop its escalation.
  */
 const createAcknowledgement = (actor: string, time: Date) => ({
   acknowledged_by: sql`case when acknowledged_at is null then ${actor} else acknowledged_by end`,
@@ -79,8 +58,8 @@ const createAcknowledgement = (actor: string, time: Date) => ({
 })
 
 /**
- * Returns the columns of an incident that a user resolves, which also acknowledges it. The first
- * user who has resolved it remains.
+ * Returns the columns of an incident that a user resolves, which also acknowledges it. They name
+ * the first user who has resolved it.
  */
 const createResolution = (actor: string, time: Date) => ({
   ...createAcknowledgement(actor, time),

@@ -25,9 +25,10 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
   defineOperation(snoozeRoutes.create, async ({ input, caller }, tx) => {
     const { duration, reason } = input
     const scope = await findScope(tx, input)
+    let until: Date | null = null
     if (duration === 'resolved') await assertOpenIncident(tx, scope)
-    const until =
-      duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
+    else until = new Date(now().getTime() + DURATIONS_MS[duration])
+
     const created = firstRow(
       await tx
         .insert(snooze)
@@ -37,27 +38,26 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
     return { createdId: created.snooze_id }
   }),
 
-  defineOperation(snoozeRoutes.delete, async ({ input: { snooze_id: snoozeId } }, tx) => {
-    assertChanged(await tx.delete(snooze).where(eq(snooze.snooze_id, snoozeId)).returning())
+  defineOperation(snoozeRoutes.delete, async ({ input }, tx) => {
+    const isRequested = eq(snooze.snooze_id, input.snooze_id)
+    assertChanged(await tx.delete(snooze).where(isRequested).returning())
   }),
 
-  defineLookup(snoozeRoutes.get, async ({ input: { snooze_id: snoozeId } }, tx) => {
-    const [row] = await tx.select().from(snooze).where(eq(snooze.snooze_id, snoozeId))
+  defineLookup(snoozeRoutes.get, async ({ input }, tx) => {
+    const [row] = await tx.select().from(snooze).where(eq(snooze.snooze_id, input.snooze_id))
     return row
   }),
 
-  defineOperation(snoozeRoutes.list, async ({ input: { site_id: siteId } }, tx) => ({
-    value: await tx
+  defineOperation(snoozeRoutes.list, async ({ input: { site_id } }, tx) => {
+    const isActive = activeCondition(sql`${now().toISOString()}::timestamptz`)
+    const isOnSite = site_id === undefined ? undefined : eq(s.site_id, site_id)
+    const value = await tx
       .select()
       .from(s)
-      .where(
-        and(
-          activeCondition(sql`${now().toISOString()}::timestamptz`),
-          siteId === undefined ? undefined : eq(s.site_id, siteId),
-        ),
-      )
-      .orderBy(desc(s.created_at), desc(s.snooze_id)),
-  })),
+      .where(and(isActive, isOnSite))
+      .orderBy(desc(s.created_at), desc(s.snooze_id))
+    return { value }
+  }),
 ]
 
 /** What a snooze covers: a site, one of its channels, or one of the channel's alerts. */
@@ -80,16 +80,24 @@ interface RequestedScope {
  */
 async function findScope(
   tx: Transaction,
-  { site_id: siteId, channel_id: channelId, alert_id: alertId }: RequestedScope,
+  { site_id, channel_id, alert_id }: RequestedScope,
 ): Promise<Scope> {
-  if (siteId) return { site_id: siteId, channel_id: null, alert_id: null }
-  const [row] = await tx
-    .select({ site_id: channel.site_id, channel_id: channel.channel_id })
-    .from(channel)
-    .leftJoin(alert, eq(alert.channel_id, channel.channel_id))
-    .where(channelId ? eq(channel.channel_id, channelId) : eq(alert.alert_id, alertId!))
-    .limit(1)
-  return { ...row!, alert_id: alertId ?? null }
+  if (site_id) return { site_id, channel_id: null, alert_id: null }
+  const ids = { site_id: channel.site_id, channel_id: channel.channel_id }
+
+  if (channel_id) {
+    const rows = await tx.select(ids).from(channel).where(eq(channel.channel_id, channel_id))
+    return { ...firstRow(rows), alert_id: null }
+  }
+  if (alert_id) {
+    const rows = await tx
+      .select(ids)
+      .from(channel)
+      .innerJoin(alert, eq(alert.channel_id, channel.channel_id))
+      .where(eq(alert.alert_id, alert_id))
+    return { ...firstRow(rows), alert_id }
+  }
+  throw new Error('the contract requires one of the three ids')
 }
 
 /**
@@ -98,7 +106,7 @@ async function findScope(
  */
 async function assertOpenIncident(
   tx: Transaction,
-  { site_id: siteId, channel_id: channelId, alert_id: alertId }: Scope,
+  { site_id, channel_id, alert_id }: Scope,
 ): Promise<void> {
   const [open] = await tx
     .select({ incident_id: incident.incident_id })
@@ -108,9 +116,9 @@ async function assertOpenIncident(
       and(
         isNull(incident.ended_at),
         isNull(incident.resolved_at),
-        eq(channel.site_id, siteId),
-        channelId === null ? undefined : eq(incident.channel_id, channelId),
-        alertId === null ? undefined : eq(incident.alert_id, alertId),
+        eq(channel.site_id, site_id),
+        channel_id === null ? undefined : eq(incident.channel_id, channel_id),
+        alert_id === null ? undefined : eq(incident.alert_id, alert_id),
       ),
     )
     .limit(1)

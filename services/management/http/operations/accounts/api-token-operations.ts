@@ -42,8 +42,8 @@ export function apiTokenOperations(now: () => Date): Operation[] {
       },
     ),
 
-    defineOperation(tokenRoutes.delete, async ({ input: { token_id: tokenId } }, tx) => {
-      await tx.delete(apiToken).where(eq(apiToken.token_id, tokenId))
+    defineOperation(tokenRoutes.delete, async ({ input }, tx) => {
+      await tx.delete(apiToken).where(eq(apiToken.token_id, input.token_id))
     }),
 
     defineOperation(tokenRoutes.list, async ({ caller }, tx) => {

@@ -55,12 +55,9 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
     return { value: toSubscription(created) }
   }),
 
-  defineOperation(
-    pushRoutes.pushUnsubscribe,
-    async ({ input: { push_subscription_id: pushSubscriptionId } }, tx) => {
-      await deleteSubscription(tx, pushSubscriptionId)
-    },
-  ),
+  defineOperation(pushRoutes.pushUnsubscribe, async ({ input }, tx) => {
+    await deleteSubscription(tx, input.push_subscription_id)
+  }),
 ]
 
 /** Deletes the oldest subscriptions of a user who has more than the maximum. */

@@ -83,23 +83,20 @@ export function signInOperations({
       return issueTokens(database, refreshed)
     }),
 
-    defineMultiStepOperation(
-      signInRoutes.logout,
-      async ({ input: { refresh_token: refreshToken }, caller }, database) => {
-        await database.as(caller, signInRoutes.logout.path, async tx => {
-          const current = await findSession(tx, refreshToken, now())
-          if (!current) {
-            throw fieldError('refresh_token', 'does not belong to any of your sessions', {
-              code: 'id',
-            })
-          }
-          await tx
-            .update(session)
-            .set({ revoked_at: now() })
-            .where(eq(session.session_id, current.session_id))
-        })
-      },
-    ),
+    defineMultiStepOperation(signInRoutes.logout, async ({ input, caller }, database) => {
+      await database.as(caller, signInRoutes.logout.path, async tx => {
+        const current = await findSession(tx, input.refresh_token, now())
+        if (!current) {
+          throw fieldError('refresh_token', 'does not belong to any of your sessions', {
+            code: 'id',
+          })
+        }
+        await tx
+          .update(session)
+          .set({ revoked_at: now() })
+          .where(eq(session.session_id, current.session_id))
+      })
+    }),
 
     defineMultiStepOperation(
       signInRoutes.register,
@@ -124,20 +121,17 @@ export function signInOperations({
       },
     ),
 
-    defineOperation(
-      sessionRoutes.listSessions,
-      async ({ input: { user_id: userId }, caller }, tx) => {
-        const sessions = await listSessions(tx, userId ?? caller.user_id, now())
-        const isCurrent = (sessionId: string) => sessionId === caller.session_id
-        return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }
-      },
-    ),
+    defineOperation(sessionRoutes.listSessions, async ({ input, caller }, tx) => {
+      const sessions = await listSessions(tx, input.user_id ?? caller.user_id, now())
+      const isCurrent = (sessionId: string) => sessionId === caller.session_id
+      return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }
+    }),
 
-    defineOperation(
-      sessionRoutes.revokeSession,
-      async ({ input: { session_id: sessionId } }, tx) => {
-        await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, sessionId))
-      },
-    ),
+    defineOperation(sessionRoutes.revokeSession, async ({ input }, tx) => {
+      await tx
+        .update(session)
+        .set({ revoked_at: now() })
+        .where(eq(session.session_id, input.session_id))
+    }),
   ]
 }

@@ -48,20 +48,20 @@ const ASSIGNMENTS = [
  * layout of the console.
  */
 export const userConfigOperations: Operation[] = [
-  defineOperation(userRoutes.getConfig, async ({ input: { user_id: userId } }, tx) => ({
-    value: await describeUser(tx, userId),
+  defineOperation(userRoutes.getConfig, async ({ input }, tx) => ({
+    value: await describeUser(tx, input.user_id),
   })),
 
   defineOperation(
     userRoutes.updateConfig,
-    async ({ input: { user_id: userId, user_config: config }, caller }, tx) => {
-      const target = await describeUser(tx, userId)
-      if (config.user_id !== undefined && config.user_id !== userId) {
+    async ({ input: { user_id, user_config: config }, caller }, tx) => {
+      const target = await describeUser(tx, user_id)
+      if (config.user_id !== undefined && config.user_id !== user_id) {
         throw fieldError('user_config.user_id', 'must be the same as user_id')
       }
 
       // Users may change the layout of their own console, but not their own rights.
-      const isOwnLayout = userId === caller.user_id && !changesRights(config, target)
+      const isOwnLayout = user_id === caller.user_id && !changesRights(config, target)
       if (!isOwnLayout) assertCanManage(caller, target)
 
       // Omitted fields remain unchanged.
@@ -79,7 +79,7 @@ export const userConfigOperations: Operation[] = [
       const updatedRows = await tx
         .update(user)
         .set({ role_id: roleId, organization_id: organizationId, ui_config: uiConfig })
-        .where(eq(user.user_id, userId))
+        .where(eq(user.user_id, user_id))
         .returning({ user_id: user.user_id })
       assertUserChanged(updatedRows)
       await updateAssignments(tx, target, config)

@@ -39,8 +39,8 @@ export interface UserOperationsOptions {
  */
 export function userOperations({ passwords, now }: UserOperationsOptions): Operation[] {
   return [
-    defineOperation(userRoutes.get, async ({ input: { user_id: userId } }, tx) => ({
-      value: await describeUser(tx, userId),
+    defineOperation(userRoutes.get, async ({ input }, tx) => ({
+      value: await describeUser(tx, input.user_id),
     })),
 
     defineOperation(userRoutes.getCurrent, async ({ caller }, tx) => {
@@ -73,38 +73,35 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       return { value: updatedUser }
     }),
 
-    defineOperation(userRoutes.delete, async ({ input: { user_id: userId }, caller }, tx) => {
-      const target = await describeUser(tx, userId)
+    defineOperation(userRoutes.delete, async ({ input, caller }, tx) => {
+      const target = await describeUser(tx, input.user_id)
       assertCanManage(caller, target)
       await assertNotLastSuperadmin(tx, target)
       const deletedRows = await tx
         .delete(user)
-        .where(eq(user.user_id, userId))
+        .where(eq(user.user_id, input.user_id))
         .returning({ user_id: user.user_id })
       assertUserChanged(deletedRows)
     }),
 
-    defineOperation(
-      userRoutes.setStatus,
-      async (
-        { input: { user_id: userId, is_active: isActive, is_verified: isVerified }, caller },
-        tx,
-      ) => {
-        const target = await describeUser(tx, userId)
-        assertCanManage(caller, target)
-        const canSignIn = isActive && isVerified
-        if (!canSignIn) await assertNotLastSuperadmin(tx, target)
-        await writeUser(tx, userId, { is_active: isActive, is_verified: isVerified })
-        if (!canSignIn) {
-          await revokeCredentials(tx, {
-            user_id: userId,
-            exceptSessionId: caller.session_id,
-            now: now(),
-          })
-        }
-        return { value: await describeUser(tx, userId) }
-      },
-    ),
+    defineOperation(userRoutes.setStatus, async ({ input, caller }, tx) => {
+      const target = await describeUser(tx, input.user_id)
+      assertCanManage(caller, target)
+      const canSignIn = input.is_active && input.is_verified
+      if (!canSignIn) await assertNotLastSuperadmin(tx, target)
+      await writeUser(tx, input.user_id, {
+        is_active: input.is_active,
+        is_verified: input.is_verified,
+      })
+      if (!canSignIn) {
+        await revokeCredentials(tx, {
+          user_id: input.user_id,
+          exceptSessionId: caller.session_id,
+          now: now(),
+        })
+      }
+      return { value: await describeUser(tx, input.user_id) }
+    }),
 
     defineOperation(roleRoutes.list, async (_, tx) => {
       const rows = await tx.select().from(role)

@@ -6,7 +6,7 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 export const jobOperations: Operation[] = [
   defineOperation(jobRoutes.list, async (_, tx) => ({ value: await listJobs(tx) })),
 
-  defineOperation(jobRoutes.run, async ({ input: { job_name: jobName } }, tx) => ({
-    value: { run_id: await requestRun(tx, jobName) },
+  defineOperation(jobRoutes.run, async ({ input }, tx) => ({
+    value: { run_id: await requestRun(tx, input.job_name) },
   })),
 ]

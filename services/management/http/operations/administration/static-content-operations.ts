@@ -16,36 +16,31 @@ export const staticContentOperations = [
     return { createdId: created.static_content_id }
   }),
 
-  defineOperation(
-    staticContentRoutes.update,
-    async ({ input: { static_content_id: staticContentId, ...fields } }, tx) => {
-      const condition = eq(staticContent.static_content_id, staticContentId)
-      assertChanged(await tx.update(staticContent).set(fields).where(condition).returning())
-    },
-  ),
+  defineOperation(staticContentRoutes.update, async ({ input }, tx) => {
+    const { static_content_id: staticContentId, ...fields } = input
+    const condition = eq(staticContent.static_content_id, staticContentId)
+    assertChanged(await tx.update(staticContent).set(fields).where(condition).returning())
+  }),
 
-  defineOperation(
-    staticContentRoutes.delete,
-    async ({ input: { static_content_id: staticContentId } }, tx) => {
-      const condition = eq(staticContent.static_content_id, staticContentId)
-      assertChanged(await tx.delete(staticContent).where(condition).returning())
-    },
-  ),
+  defineOperation(staticContentRoutes.delete, async ({ input }, tx) => {
+    const condition = eq(staticContent.static_content_id, input.static_content_id)
+    assertChanged(await tx.delete(staticContent).where(condition).returning())
+  }),
 
-  defineLookup(staticContentRoutes.get, async ({ input: { static_id: staticId } }, tx) => {
+  defineLookup(staticContentRoutes.get, async ({ input }, tx) => {
     const [row] = await tx
       .select()
       .from(staticContent)
-      .where(eq(staticContent.static_content_id, staticId))
+      .where(eq(staticContent.static_content_id, input.static_id))
     return row
   }),
 
-  defineOperation(staticContentRoutes.list, async ({ input: { device_id: deviceId } }, tx) => ({
+  defineOperation(staticContentRoutes.list, async ({ input }, tx) => ({
     value: await tx
       .select(getTableColumns(staticContent))
       .from(staticContent)
       .innerJoin(source, eq(source.source_id, staticContent.source_id))
-      .where(eq(source.device_id, deviceId))
+      .where(eq(source.device_id, input.device_id))
       .orderBy(asc(staticContent.id)),
   })),
 ]

@@ -19,12 +19,9 @@ const STATE_CONDITIONS = {
 
 /** API operations on system alerts, and on the settings that decide how they are reported. */
 export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
-  defineOperation(
-    systemAlertRoutes.get,
-    async ({ input: { system_alert_id: systemAlertId } }, tx) => ({
-      value: await findAlert(tx, systemAlertId),
-    }),
-  ),
+  defineOperation(systemAlertRoutes.get, async ({ input }, tx) => ({
+    value: await findAlert(tx, input.system_alert_id),
+  })),
 
   defineOperation(systemAlertRoutes.list, async ({ input }, tx) => {
     const {
@@ -50,16 +47,13 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
     return { value: rows.map(toSystemAlert) }
   }),
 
-  defineOperation(
-    systemAlertRoutes.acknowledge,
-    async ({ input: { system_alert_id: systemAlertId }, caller }, tx) => {
-      // Throws if the alert does not exist.
-      await findAlert(tx, systemAlertId)
-      const acknowledged = await acknowledgeAlert(tx, systemAlertId, caller.user_id, now())
-      if (!acknowledged) throw new UnchangeableRecordError()
-      return { value: await findAlert(tx, systemAlertId) }
-    },
-  ),
+  defineOperation(systemAlertRoutes.acknowledge, async ({ input, caller }, tx) => {
+    // Throws if the alert does not exist.
+    await findAlert(tx, input.system_alert_id)
+    const acknowledged = await acknowledgeAlert(tx, input.system_alert_id, caller.user_id, now())
+    if (!acknowledged) throw new UnchangeableRecordError()
+    return { value: await findAlert(tx, input.system_alert_id) }
+  }),
 
   defineOperation(systemAlertRoutes.getSettings, async (_, tx) => ({
     value: await readRedactedSystemAlertSettings(tx),

@@ -13,10 +13,7 @@ import { assertChanged } from '../../api/policy-errors.ts'
 
 /** The `type` of a view that groups devices by site. The other type groups channels by usecase. */
 const VIEW_BY_SITE = '1'
-/**
- * The response to a view has the status 202 if one of its engines has reported no
- * state for this long.
- */
+/** The response to a view has the status 202 if one of its engines has been silent for longer. */
 const MAX_STATE_AGE = sql`interval '10 seconds'`
 
 /**
@@ -25,50 +22,30 @@ const MAX_STATE_AGE = sql`interval '10 seconds'`
  * throws if the caller may read a record but not change it.
  */
 export const customerOperations = [
-  defineOperation(
-    customerRoutes.create,
-    async ({ input: { customer_sites: customerSites, ...fields } }, tx) => {
-      const created = firstRow(await tx.insert(customer).values(fields).returning())
-      const { customer_id: customerId, organization_id: organizationId } = created
-      await moveSites(tx, customerSites, {
-        customer_id: customerId,
-        organization_id: organizationId,
-        field: 'customer_sites',
-      })
-      return { createdId: customerId }
-    },
-  ),
+  defineOperation(customerRoutes.create, async ({ input }, tx) => {
+    const { customer_sites: siteIds, ...fields } = input
+    const created = firstRow(await tx.insert(customer).values(fields).returning())
+    await moveSites(tx, siteIds, { customer: created, field: 'customer_sites' })
+    return { createdId: created.customer_id }
+  }),
 
-  defineOperation(
-    customerRoutes.update,
-    async (
-      { input: { customer_id: customerId, customer_sites: customerSites, ...fields } },
-      tx,
-    ) => {
-      const { organization_id } = assertChanged(
-        await tx
-          .update(customer)
-          .set(fields)
-          .where(eq(customer.customer_id, customerId))
-          .returning(),
-      )
-      if (customerSites) {
-        await releaseSites(tx, customerId, sql`not ${inArray(site.site_id, customerSites)}`)
-        await moveSites(tx, customerSites, {
-          customer_id: customerId,
-          organization_id,
-          field: 'customer_sites',
-        })
-      }
-    },
-  ),
-
-  defineOperation(customerRoutes.delete, async ({ input: { customer_id: customerId } }, tx) => {
-    const { is_default: isDefault } = assertChanged(
-      await tx.delete(customer).where(eq(customer.customer_id, customerId)).returning(),
+  defineOperation(customerRoutes.update, async ({ input }, tx) => {
+    const { customer_id: customerId, customer_sites: siteIds, ...fields } = input
+    const isCustomer = eq(customer.customer_id, customerId)
+    const updated = assertChanged(
+      await tx.update(customer).set(fields).where(isCustomer).returning(),
     )
+    if (siteIds) {
+      await releaseSites(tx, customerId, sql`not ${inArray(site.site_id, siteIds)}`)
+      await moveSites(tx, siteIds, { customer: updated, field: 'customer_sites' })
+    }
+  }),
+
+  defineOperation(customerRoutes.delete, async ({ input }, tx) => {
+    const isCustomer = eq(customer.customer_id, input.customer_id)
+    const deleted = assertChanged(await tx.delete(customer).where(isCustomer).returning())
     // The error rolls the deletion back.
-    if (isDefault) {
+    if (deleted.is_default) {
       throw new EyrieError(
         'reference',
         'the default customer cannot be deleted: delete its organization instead',
@@ -76,71 +53,61 @@ export const customerOperations = [
     }
   }),
 
-  defineOperation(
-    customerRoutes.assignSites,
-    async ({ input: { customer_id: customerId, site_ids: siteIds } }, tx) => {
-      // The API has checked that the customer exists.
-      const [row] = await findCustomers(tx, eq(customer.customer_id, customerId))
-      const { organization_id } = row!
-      await moveSites(tx, siteIds, { customer_id: customerId, organization_id, field: 'site_ids' })
-    },
-  ),
-
-  defineOperation(
-    customerRoutes.unassignSites,
-    async ({ input: { customer_id: customerId, site_ids: siteIds } }, tx) => {
-      const releasedIds = await releaseSites(tx, customerId, inArray(site.site_id, siteIds))
-      const missing = siteIds.filter(id => !releasedIds.includes(id.toLowerCase()))
-      if (missing.length > 0) {
-        throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
-      }
-    },
-  ),
-
-  // `assign` and `unassign` have a list of ids in the field `customer_id`.
-  defineOperation(
-    customerRoutes.assign,
-    async ({ input: { user_id, customer_id: customerIds } }, tx) => {
-      const rows = customerIds.map(customerId => ({ user_id, customer_id: customerId }))
-      if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
-    },
-  ),
-
-  defineOperation(
-    customerRoutes.unassign,
-    async ({ input: { user_id: userId, customer_id: customerIds } }, tx) => {
-      const assignments = and(
-        eq(userCustomer.user_id, userId),
-        inArray(userCustomer.customer_id, customerIds),
-      )
-      await tx.delete(userCustomer).where(assignments)
-      // The database does not delete assignments that the caller may only read.
-      assertUnassigned(await tx.select().from(userCustomer).where(assignments))
-    },
-  ),
-
-  defineLookup(customerRoutes.get, async ({ input: { customer_id: customerId } }, tx) => {
-    const [row] = await findCustomers(tx, eq(customer.customer_id, customerId))
-    return row
+  defineOperation(customerRoutes.assignSites, async ({ input }, tx) => {
+    // The API has checked that the customer exists.
+    const found = firstRow(await findCustomers(tx, eq(customer.customer_id, input.customer_id)))
+    await moveSites(tx, input.site_ids, { customer: found, field: 'site_ids' })
   }),
 
-  defineOperation(
-    customerRoutes.list,
-    async ({ input: { organization_id: organizationId, is_default: isDefault } }, tx) => {
-      const inOrganization = eq(customer.organization_id, organizationId)
-      const condition = isDefault
-        ? inOrganization
-        : and(inOrganization, eq(customer.is_default, false))
-      return { value: await findCustomers(tx, condition) }
-    },
-  ),
+  defineOperation(customerRoutes.unassignSites, async ({ input }, tx) => {
+    const isListed = inArray(site.site_id, input.site_ids)
+    const releasedIds = await releaseSites(tx, input.customer_id, isListed)
+    const isForeign = (siteId: string) => !releasedIds.includes(siteId.toLowerCase())
+    if (input.site_ids.some(isForeign)) {
+      throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
+    }
+  }),
 
-  defineOperation(customerRoutes.view, async ({ input: { customer_id: customerId, type } }, tx) => {
+  defineOperation(customerRoutes.assign, async ({ input }, tx) => {
+    // The field is a list in spite of its name.
+    const { user_id, customer_id: customerIds } = input
+    const assignments = customerIds.map(customerId => ({ user_id, customer_id: customerId }))
+    if (assignments.length === 0) return
+    await tx.insert(userCustomer).values(assignments).onConflictDoNothing()
+  }),
+
+  defineOperation(customerRoutes.unassign, async ({ input }, tx) => {
+    // The field is a list in spite of its name.
+    const { user_id, customer_id: customerIds } = input
+    const areRequested = and(
+      eq(userCustomer.user_id, user_id),
+      inArray(userCustomer.customer_id, customerIds),
+    )
+    await tx.delete(userCustomer).where(areRequested)
+    // The database does not delete assignments that the caller may only read.
+    assertUnassigned(await tx.select().from(userCustomer).where(areRequested))
+  }),
+
+  defineLookup(customerRoutes.get, async ({ input }, tx) => {
+    const [found] = await findCustomers(tx, eq(customer.customer_id, input.customer_id))
+    return found
+  }),
+
+  defineOperation(customerRoutes.list, async ({ input }, tx) => {
+    const inOrganization = eq(customer.organization_id, input.organization_id)
+    // `is_default` says whether the list contains the default customer too.
+    const condition = input.is_default
+      ? inOrganization
+      : and(inOrganization, sql`not ${customer.is_default}`)
+    return { value: await findCustomers(tx, condition) }
+  }),
+
+  defineOperation(customerRoutes.view, async ({ input: { customer_id, type } }, tx) => {
     const [value, isStale] = await Promise.all([
-      type === VIEW_BY_SITE ? viewBySite(tx, customerId) : viewByUsecase(tx, customerId),
-      hasStaleEngine(tx, customerId),
+      type === VIEW_BY_SITE ? viewBySite(tx, customer_id) : viewByUsecase(tx, customer_id),
+      hasStaleEngine(tx, customer_id),
     ])
-    return { value, ...(isStale && { status: 202 as const }) }
+    return isStale ? { value, status: 202 as const } : { value }
   }),
 ]
 
@@ -149,11 +116,21 @@ const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
     .select({
       ...getTableColumns(customer),
       customer_sites: sql<string[]>`array(
-        select s.site_id::text from site s where s.customer_id = customer.customer_id order by 1)`,
+        select site.site_id::text
+        from site
+        where site.customer_id = customer.customer_id
+        order by 1
+      )`,
     })
     .from(customer)
     .where(condition)
     .orderBy(asc(customer.customer_name), asc(customer.customer_id))
+
+/** The customer that sites are moved to, and the field of the request that lists the sites. */
+interface MoveTarget {
+  customer: { customer_id: string; organization_id: string }
+  field: string
+}
 
 /**
  * Moves sites to a customer. Throws `EyrieError` (`id`) for `field` if a site is not in the
@@ -162,16 +139,12 @@ const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
 async function moveSites(
   tx: Transaction,
   siteIds: string[],
-  {
-    customer_id: customerId,
-    organization_id: organizationId,
-    field,
-  }: { customer_id: string; organization_id: string; field: string },
-) {
+  { customer: { customer_id, organization_id }, field }: MoveTarget,
+): Promise<void> {
   const moved = await tx
     .update(site)
-    .set({ customer_id: customerId })
-    .where(and(inArray(site.site_id, siteIds), eq(site.organization_id, organizationId)))
+    .set({ customer_id })
+    .where(and(inArray(site.site_id, siteIds), eq(site.organization_id, organization_id)))
     .returning()
   if (moved.length < siteIds.length) {
     throw missingRecords([{ field, record: 'site in this organization' }])
@@ -179,8 +152,8 @@ async function moveSites(
 }
 
 /**
- * Moves sites of a customer to the default customer of the organization. Resolves to
- * the ids of these sites.
+ * Moves those sites of a customer that meet a condition to the default customer of the
+ * organization. Returns the ids of these sites.
  */
 async function releaseSites(
   tx: Transaction,
@@ -188,7 +161,11 @@ async function releaseSites(
   condition: SQL,
 ): Promise<string[]> {
   const defaultCustomer = sql`(
-    select d.customer_id from customer d where d.is_default and d.organization_id = site.organization_id)`
+    select customer.customer_id
+    from customer
+    where customer.is_default
+      and customer.organization_id = site.organization_id
+  )`
   const moved = await tx
     .update(site)
     .set({ customer_id: defaultCustomer })
@@ -203,11 +180,11 @@ const viewBySite = (tx: Transaction, customerId: string) =>
 
 /** Returns the usecases that the customer's channels have, each with these channels. */
 async function viewByUsecase(tx: Transaction, customerId: string) {
-  const siteIds = tx
+  const customerSites = tx
     .select({ site_id: site.site_id })
     .from(site)
     .where(eq(site.customer_id, customerId))
-  const channels = await findSourceChannels(tx, inArray(channel.site_id, siteIds))
+  const channels = await findSourceChannels(tx, inArray(channel.site_id, customerSites))
   const channelsByUsecase = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
   const usecases = await tx
     .select()
@@ -225,9 +202,19 @@ async function viewByUsecase(tx: Transaction, customerId: string) {
 async function hasStaleEngine(tx: Transaction, customerId: string): Promise<boolean> {
   const [staleEngine] = await tx.execute(sql`
     select from (
-      select engine_id from device join site using (site_id) where customer_id = ${customerId}
-      union all select engine_id from channel join site using (site_id) where customer_id = ${customerId}
-    ) engines left join engine_state using (engine_id)
-    where coalesce(seen_at, '-infinity') < now() - ${MAX_STATE_AGE} limit 1`)
+      select engine_id
+      from device
+      join site using (site_id)
+      where customer_id = ${customerId}
+      union all
+      select engine_id
+      from channel
+      join site using (site_id)
+      where customer_id = ${customerId}
+    ) engines
+    left join engine_state using (engine_id)
+    -- An engine without a state has never responded.
+    where coalesce(seen_at, '-infinity') < now() - ${MAX_STATE_AGE}
+    limit 1`)
   return staleEngine !== undefined
 }

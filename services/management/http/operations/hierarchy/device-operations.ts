@@ -19,50 +19,41 @@ import { assertChanged } from '../../api/policy-errors.ts'
  * `assertChanged` throws if the caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
-  const view = defineLookup(deviceRoutes.view, async ({ input: { device_id: deviceId } }, tx) => {
-    const found = await findDevice(tx, deviceId)
+  const view = defineLookup(deviceRoutes.view, async ({ input }, tx) => {
+    const found = await findDevice(tx, input.device_id)
     return found && { ...found, device_sources: found.device_source }
   })
 
   return [
-    defineOperation(
-      deviceRoutes.create,
-      async ({ input: { device_streams: deviceStreams = [], ...fields } }, tx) => {
-        const created = firstRow(
-          await tx
-            .insert(device)
-            .values({ ...fields, transaction_id: randomUUID() })
-            .returning(),
-        )
-        const { device_id: deviceId } = created
-        await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
-        return { value: { device_id: deviceId }, createdId: deviceId }
-      },
-    ),
+    defineOperation(deviceRoutes.create, async ({ input }, tx) => {
+      const { device_streams: streams = [], ...fields } = input
+      const values = { ...fields, transaction_id: randomUUID() }
+      const { device_id } = firstRow(await tx.insert(device).values(values).returning())
+      await setStreams(tx, secrets, { device_id, streams: assignMissingNumbers('id', streams) })
+      return { value: { device_id }, createdId: device_id }
+    }),
 
-    defineOperation(
-      deviceRoutes.update,
-      async ({ input: { device_id: deviceId, device_streams: deviceStreams, ...fields } }, tx) => {
-        const values = { ...fields, transaction_id: randomUUID() }
-        assertChanged(
-          await tx.update(device).set(values).where(eq(device.device_id, deviceId)).returning(),
-        )
-        if (deviceStreams) {
-          await setStreams(tx, secrets, deviceId, assignMissingNumbers('id', deviceStreams))
-        }
-      },
-    ),
+    defineOperation(deviceRoutes.update, async ({ input }, tx) => {
+      const { device_id, device_streams: streams, ...fields } = input
+      const values = { ...fields, transaction_id: randomUUID() }
+      const isDevice = eq(device.device_id, device_id)
+      assertChanged(await tx.update(device).set(values).where(isDevice).returning())
+      if (streams) {
+        await setStreams(tx, secrets, { device_id, streams: assignMissingNumbers('id', streams) })
+      }
+    }),
 
-    defineOperation(deviceRoutes.delete, async ({ input: { device_id: deviceId } }, tx) => {
-      assertChanged(await tx.delete(device).where(eq(device.device_id, deviceId)).returning())
+    defineOperation(deviceRoutes.delete, async ({ input }, tx) => {
+      const isDevice = eq(device.device_id, input.device_id)
+      assertChanged(await tx.delete(device).where(isDevice).returning())
     }),
 
     // Both routes return the same data.
     { ...view, route: deviceRoutes.get },
     view,
 
-    defineOperation(deviceRoutes.list, async ({ input: { site_id: siteId } }, tx) => ({
-      value: await findDevicesOfSites(tx, [siteId]),
+    defineOperation(deviceRoutes.list, async ({ input }, tx) => ({
+      value: await findDevicesOfSites(tx, [input.site_id]),
     })),
   ]
 }
@@ -75,24 +66,21 @@ export function deviceOperations(secrets: Secrets): Operation[] {
 async function setStreams(
   tx: Transaction,
   secrets: Secrets,
-  deviceId: string,
-  streams: DeviceStream[],
-) {
-  const storedStreams = await tx
-    .select()
-    .from(deviceStream)
-    .where(eq(deviceStream.device_id, deviceId))
+  { device_id, streams }: { device_id: string; streams: readonly DeviceStream[] },
+): Promise<void> {
+  const isOfDevice = eq(deviceStream.device_id, device_id)
+  const storedStreams = await tx.select().from(deviceStream).where(isOfDevice)
   const ids = streams.map(({ id }) => id)
-  await tx
-    .delete(deviceStream)
-    .where(and(eq(deviceStream.device_id, deviceId), notInArray(deviceStream.id, ids)))
+  await tx.delete(deviceStream).where(and(isOfDevice, notInArray(deviceStream.id, ids)))
+
   for (const [index, { password, ...stream }] of streams.entries()) {
-    const storedStream = storedStreams.find(({ id }) => id === stream.id)
+    const row: typeof deviceStream.$inferInsert = { ...stream, device_id }
     if (password === REDACTED) {
-      assertSameServer(stream, storedStream, `device_streams.${index}.password`)
+      const stored = storedStreams.find(({ id }) => id === stream.id)
+      assertSameServer(stream, stored, `device_streams.${index}.password`)
+    } else {
+      row.password = secrets.encrypt(password)
     }
-    const passwordColumn = password === REDACTED ? {} : { password: secrets.encrypt(password) }
-    const row = { ...stream, device_id: deviceId, ...passwordColumn }
     await tx
       .insert(deviceStream)
       .values(row)

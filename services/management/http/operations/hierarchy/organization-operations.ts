@@ -25,13 +25,11 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     return { createdId: organizationId }
   }),
 
-  defineOperation(
-    organizationRoutes.update,
-    async ({ input: { organization_id: organizationId, ...fields } }, tx) => {
-      const condition = eq(organization.organization_id, organizationId)
-      assertChanged(await tx.update(organization).set(fields).where(condition).returning())
-    },
-  ),
+  defineOperation(organizationRoutes.update, async ({ input }, tx) => {
+    const { organization_id: organizationId, ...fields } = input
+    const isOrganization = eq(organization.organization_id, organizationId)
+    assertChanged(await tx.update(organization).set(fields).where(isOrganization).returning())
+  }),
 
   defineMultiStepOperation(organizationRoutes.delete, async ({ input, caller }, database) => {
     const { organization_id: organizationId } = input
@@ -54,13 +52,10 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     for (const { path } of deletedImages) await images.remove(path)
   }),
 
-  defineLookup(
-    organizationRoutes.get,
-    async ({ input: { organization_id: organizationId } }, tx) => {
-      const [row] = await findOrganizations(tx, eq(organization.organization_id, organizationId))
-      return row
-    },
-  ),
+  defineLookup(organizationRoutes.get, async ({ input: { organization_id } }, tx) => {
+    const [row] = await findOrganizations(tx, eq(organization.organization_id, organization_id))
+    return row
+  }),
 
   defineOperation(organizationRoutes.list, async (_, tx) => ({
     value: await findOrganizations(tx),

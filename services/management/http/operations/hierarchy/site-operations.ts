@@ -20,43 +20,45 @@ export const siteOperations = [
     return { createdId: created.site_id }
   }),
 
-  defineOperation(siteRoutes.update, async ({ input: { site_id: siteId, ...fields } }, tx) => {
+  defineOperation(siteRoutes.update, async ({ input }, tx) => {
+    const { site_id: siteId, ...fields } = input
     assertChanged(await tx.update(site).set(fields).where(eq(site.site_id, siteId)).returning())
   }),
 
-  defineOperation(siteRoutes.delete, async ({ input: { site_id: siteId } }, tx) => {
-    assertChanged(await tx.delete(site).where(eq(site.site_id, siteId)).returning())
+  defineOperation(siteRoutes.delete, async ({ input }, tx) => {
+    assertChanged(await tx.delete(site).where(eq(site.site_id, input.site_id)).returning())
   }),
 
-  // `assign` and `unassign` have a list of ids in the field `site_id`.
-  defineOperation(siteRoutes.assign, async ({ input: { user_id, site_id: siteIds } }, tx) => {
-    const rows = siteIds.map(siteId => ({ user_id, site_id: siteId }))
-    if (rows.length > 0) await tx.insert(userSite).values(rows).onConflictDoNothing()
+  defineOperation(siteRoutes.assign, async ({ input }, tx) => {
+    // The field is a list in spite of its name.
+    const { user_id, site_id: siteIds } = input
+    const assignments = siteIds.map(siteId => ({ user_id, site_id: siteId }))
+    if (assignments.length === 0) return
+    await tx.insert(userSite).values(assignments).onConflictDoNothing()
   }),
 
-  defineOperation(
-    siteRoutes.unassign,
-    async ({ input: { user_id: userId, site_id: siteIds, customer_id: customerId } }, tx) => {
-      if (customerId) await assertSitesOfCustomer(tx, customerId, siteIds)
-      const assignments = and(eq(userSite.user_id, userId), inArray(userSite.site_id, siteIds))
-      await tx.delete(userSite).where(assignments)
-      // The database does not delete assignments that the caller may only read.
-      assertUnassigned(await tx.select().from(userSite).where(assignments))
-    },
-  ),
+  defineOperation(siteRoutes.unassign, async ({ input }, tx) => {
+    // The field is a list in spite of its name.
+    const { user_id, site_id: siteIds, customer_id } = input
+    if (customer_id) await assertSitesOfCustomer(tx, customer_id, siteIds)
+    const areRequested = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, siteIds))
+    await tx.delete(userSite).where(areRequested)
+    // The database does not delete assignments that the caller may only read.
+    assertUnassigned(await tx.select().from(userSite).where(areRequested))
+  }),
 
-  defineLookup(siteRoutes.get, async ({ input: { site_id: siteId } }, tx) => {
-    const [row] = await findSites(tx, eq(site.site_id, siteId))
+  defineLookup(siteRoutes.get, async ({ input }, tx) => {
+    const [row] = await findSites(tx, eq(site.site_id, input.site_id))
     return row
   }),
 
-  defineLookup(siteRoutes.view, async ({ input: { site_id: siteId } }, tx) => {
-    const [row] = await findSitesWithDevices(tx, eq(site.site_id, siteId))
+  defineLookup(siteRoutes.view, async ({ input }, tx) => {
+    const [row] = await findSitesWithDevices(tx, eq(site.site_id, input.site_id))
     return row
   }),
 
-  defineOperation(siteRoutes.list, async ({ input: { customer_id: customerId } }, tx) => ({
-    value: await findSites(tx, eq(site.customer_id, customerId)),
+  defineOperation(siteRoutes.list, async ({ input }, tx) => ({
+    value: await findSites(tx, eq(site.customer_id, input.customer_id)),
   })),
 ]
 

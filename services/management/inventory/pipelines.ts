@@ -29,11 +29,11 @@ export async function findPipelines(
     .innerJoin(source, eq(source.source_id, channel.source_id))
     .where(and(inArray(channel.pipeline_id, ids), isNotNull(source.source_sid)))
     .orderBy(asc(source.source_sid))
+  const sourcesByPipeline = Map.groupBy(connectedSources, ({ pipeline_id }) => pipeline_id)
+
   const referencedIds = rows.flatMap(row => findReferencedSources(row.pipeline_elements.elements))
   const visibleIds = await findExistingSources(tx, referencedIds)
   const omitHidden = (id: string) => (visibleIds.has(id) ? id : undefined)
-  const sourcesByPipeline = Map.groupBy(connectedSources, ({ pipeline_id }) => pipeline_id)
-
   return rows.map(row => {
     const sources = sourcesByPipeline.get(row.pipeline_id) ?? []
     const elements = mapSourceKeys(row.pipeline_elements.elements, omitHidden)
@@ -71,14 +71,15 @@ export async function findWhollyVisible(
     .from(pipeline)
     .where(inArray(pipeline.pipeline_id, ids))
 
-  const whole = new Set<string>()
+  const whollyVisible = new Set<string>()
   for (const { pipeline_id: pipelineId, elements, hasHiddenChannels } of rows) {
     const referencedIds = findReferencedSources(elements.elements)
     const visible = await findExistingSources(tx, referencedIds)
     const existing = await withFullScope(tx, () => findExistingSources(tx, referencedIds))
-    if (!hasHiddenChannels && visible.size === existing.size) whole.add(pipelineId)
+    const hasHiddenSources = visible.size < existing.size
+    if (!hasHiddenChannels && !hasHiddenSources) whollyVisible.add(pipelineId)
   }
-  return whole
+  return whollyVisible
 }
 
 /**

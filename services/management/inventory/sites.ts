@@ -8,7 +8,11 @@ export const findSites = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select({
       ...getTableColumns(site),
-      site_total_devices: sql<number>`(select count(*)::int from device d where d.site_id = site.site_id)`,
+      site_total_devices: sql<number>`(
+        select count(*)::int
+        from device
+        where device.site_id = site.site_id
+      )`,
     })
     .from(site)
     .where(condition)

@@ -16,7 +16,11 @@ export const sourceChannelColumns = {
   ...usecaseColumns,
   channel_sid: sql<string>`coalesce(${channel.channel_sid}::text, '')`,
   device_id: source.device_id,
-  is_active: sql<boolean>`coalesce(${channelState.is_heard} and ${channelState.status} in ('running', 'degraded'), false)`,
+  is_active: sql<boolean>`coalesce(
+    ${channelState.is_heard}
+    and ${channelState.status} in ('running', 'degraded'),
+    false
+  )`,
   is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
 }
 

@@ -50,18 +50,16 @@ export async function findUsecase(tx: Transaction, usecaseKey: string, field: st
  */
 export async function findChannelOfUsecase(
   tx: Transaction,
-  channelId: string,
-  usecaseKey: string,
-  field: string,
+  { channel_id, usecase_key, field }: { channel_id: string; usecase_key: string; field: string },
 ): Promise<UsecaseChannel> {
-  const expected = await findUsecase(tx, usecaseKey, field)
-  const row = firstRow(await tx.select().from(channel).where(eq(channel.channel_id, channelId)))
+  const expected = await findUsecase(tx, usecase_key, field)
+  const row = firstRow(await tx.select().from(channel).where(eq(channel.channel_id, channel_id)))
   if (row.usecase_id !== expected.usecase_id) {
     throw fieldError(field, 'the channel has a different usecase')
   }
   return {
     ...row,
-    usecase_key: usecaseKey,
+    usecase_key,
     usecaseKeys: expected.usecase_meta_key,
     customAggregations: expected.usecase_aggregations,
   }
@@ -109,8 +107,8 @@ export async function addPluginUsecases(
     ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
 
-  for (const { key, name, description, meta_keys: metaKeys } of usecases) {
-    const customStatistics = metaKeys.filter(meta => isCustomKey(meta.key))
+  for (const { key, name, description, meta_keys: statistics } of usecases) {
+    const customStatistics = statistics.filter(statistic => isCustomKey(statistic.key))
     await tx
       .insert(usecase)
       .values({
@@ -118,16 +116,20 @@ export async function addPluginUsecases(
         usecase_name: name,
         usecase_desc: description,
         usecase_component_key: key,
-        usecase_meta_key: metaKeys.map(meta => meta.key),
+        usecase_meta_key: statistics.map(statistic => statistic.key),
         usecase_aggregations: Object.fromEntries(
-          customStatistics.map(meta => [meta.key, meta.aggregation]),
+          customStatistics.map(statistic => [statistic.key, statistic.aggregation]),
         ),
       })
+      // `excluded` is the row that could not be inserted, because the usecase exists.
       .onConflictDoUpdate({
         target: usecase.usecase_key,
         set: {
           usecase_meta_key: sql`${usecase.usecase_meta_key} || array(
-            select added from unnest(excluded.usecase_meta_key) added where added <> all (${usecase.usecase_meta_key}))`,
+            select added
+            from unnest(excluded.usecase_meta_key) added
+            where added <> all (${usecase.usecase_meta_key})
+          )`,
           usecase_aggregations: sql`${usecase.usecase_aggregations} || excluded.usecase_aggregations`,
         },
       })

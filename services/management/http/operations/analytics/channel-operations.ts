@@ -29,62 +29,57 @@ interface ChannelDependencies {
  * `assertChanged` throws if the caller may read a record but not change it.
  */
 export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
-  defineOperation(
-    channelRoutes.create,
-    async ({ input: { usecase_key: usecaseKey, ...fields } }, tx) => {
-      const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
-      const usecaseId = await findUsecaseId(tx, usecaseKey)
-      const created = firstRow(
-        await tx
-          .insert(channel)
-          .values({ ...fields, ...location, usecase_id: usecaseId })
-          .returning(),
-      )
-      const { channel_id: channelId } = created
-      return { value: { channel_id: channelId }, createdId: channelId }
-    },
-  ),
-
-  defineOperation(
-    channelRoutes.update,
-    async ({ input: { channel_id: channelId, usecase_key: usecaseKey, ...fields } }, tx) => {
-      const current = await getChannel(tx, channelId)
-      const {
-        source_id: sourceId = current.source_id,
-        pipeline_id: pipelineId = current.pipeline_id,
-      } = fields
-      const isReconnected = sourceId !== current.source_id || pipelineId !== current.pipeline_id
-
-      const values: Partial<typeof channel.$inferInsert> = { channel_id: channelId, ...fields }
-      if (isReconnected) {
-        Object.assign(values, await connectPipeline(tx, sourceId, pipelineId))
-        // The engine assigns a new id to the channel.
-        values.channel_sid = null
-      }
-      if (usecaseKey !== undefined) values.usecase_id = await findUsecaseId(tx, usecaseKey)
-      assertChanged(
-        await tx.update(channel).set(values).where(eq(channel.channel_id, channelId)).returning(),
-      )
-    },
-  ),
-
-  defineOperation(channelRoutes.delete, async ({ input: { channel_id: channelId } }, tx) => {
-    assertChanged(await tx.delete(channel).where(eq(channel.channel_id, channelId)).returning())
+  defineOperation(channelRoutes.create, async ({ input }, tx) => {
+    const { usecase_key: usecaseKey, ...fields } = input
+    const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
+    const usecaseId = await findUsecaseId(tx, usecaseKey)
+    const created = firstRow(
+      await tx
+        .insert(channel)
+        .values({ ...fields, ...location, usecase_id: usecaseId })
+        .returning(),
+    )
+    const { channel_id: channelId } = created
+    return { value: { channel_id: channelId }, createdId: channelId }
   }),
 
-  defineLookup(channelRoutes.get, async ({ input: { channel_id: channelId } }, tx) => {
-    const [row] = await findSourceChannels(tx, eq(channel.channel_id, channelId))
+  defineOperation(channelRoutes.update, async ({ input }, tx) => {
+    const { channel_id: channelId, usecase_key: usecaseKey, ...fields } = input
+    const current = await getChannel(tx, channelId)
+    const {
+      source_id: sourceId = current.source_id,
+      pipeline_id: pipelineId = current.pipeline_id,
+    } = fields
+    const isReconnected = sourceId !== current.source_id || pipelineId !== current.pipeline_id
+
+    const values: Partial<typeof channel.$inferInsert> = { channel_id: channelId, ...fields }
+    if (isReconnected) {
+      Object.assign(values, await connectPipeline(tx, sourceId, pipelineId))
+      // The engine assigns a new id to the channel.
+      values.channel_sid = null
+    }
+    if (usecaseKey !== undefined) values.usecase_id = await findUsecaseId(tx, usecaseKey)
+    assertChanged(
+      await tx.update(channel).set(values).where(eq(channel.channel_id, channelId)).returning(),
+    )
+  }),
+
+  defineOperation(channelRoutes.delete, async ({ input }, tx) => {
+    assertChanged(
+      await tx.delete(channel).where(eq(channel.channel_id, input.channel_id)).returning(),
+    )
+  }),
+
+  defineLookup(channelRoutes.get, async ({ input }, tx) => {
+    const [row] = await findSourceChannels(tx, eq(channel.channel_id, input.channel_id))
     return row
   }),
 
-  defineOperation(
-    channelRoutes.list,
-    async ({ input: { site_id: siteId, source_id: sourceId } }, tx) => {
-      const siteCondition = siteId ? eq(channel.site_id, siteId) : undefined
-      const sourceCondition = sourceId ? eq(channel.source_id, sourceId) : undefined
-      return { value: await findSourceChannels(tx, and(siteCondition, sourceCondition)) }
-    },
-  ),
+  defineOperation(channelRoutes.list, async ({ input }, tx) => {
+    const siteCondition = input.site_id ? eq(channel.site_id, input.site_id) : undefined
+    const sourceCondition = input.source_id ? eq(channel.source_id, input.source_id) : undefined
+    return { value: await findSourceChannels(tx, and(siteCondition, sourceCondition)) }
+  }),
 
   defineOperation(usecaseRoutes.list, async (_, tx) => ({
     value: await tx.select().from(usecase).orderBy(asc(usecase.usecase_name)),

@@ -37,39 +37,42 @@ export interface EngineOperationsOptions {
  */
 export function engineOperations({ secrets, fleet, egress }: EngineOperationsOptions): Operation[] {
   return [
-    defineOperation(
-      engineRoutes.create,
-      async ({ input: { site_ids: siteIds = [], engine_key: engineKey = '', ...fields } }, tx) => {
-        const organizationId = await findOwnerOrganization(tx, siteIds)
-        const created = firstRow(
-          await tx
-            .insert(engine)
-            .values({
-              ...fields,
-              organization_id: organizationId,
-              engine_key: secrets.encrypt(engineKey),
-            })
-            .returning(),
-        )
-        await setSites(tx, created.engine_id, siteIds)
-        return { createdId: created.engine_id }
-      },
-    ),
+    defineOperation(engineRoutes.create, async ({ input }, tx) => {
+      const { site_ids: siteIds = [], engine_key: engineKey = '', ...fields } = input
+      const organizationId = await findOwnerOrganization(tx, siteIds)
+      const created = firstRow(
+        await tx
+          .insert(engine)
+          .values({
+            ...fields,
+            organization_id: organizationId,
+            engine_key: secrets.encrypt(engineKey),
+          })
+          .returning(),
+      )
+      await setSites(tx, created.engine_id, siteIds)
+      return { createdId: created.engine_id }
+    }),
 
     defineOperation(engineRoutes.update, async ({ input, caller }, tx) => {
       const { engine_id: engineId, site_ids: siteIds, engine_key: engineKey, ...fields } = input
       await assertMayConnect(tx, caller, input)
       if (engineKey === undefined) await assertAddressUnchanged(tx, engineId, fields)
-      const encryptedKey = engineKey === undefined ? {} : { engine_key: secrets.encrypt(engineKey) }
-      const values = { ...fields, ...encryptedKey, engine_updated_at: new Date() }
+      const values: Partial<typeof engine.$inferInsert> = {
+        ...fields,
+        engine_updated_at: new Date(),
+      }
+      if (engineKey !== undefined) values.engine_key = secrets.encrypt(engineKey)
       assertChanged(
         await tx.update(engine).set(values).where(eq(engine.engine_id, engineId)).returning(),
       )
       if (siteIds) await setSites(tx, engineId, siteIds)
     }),
 
-    defineOperation(engineRoutes.delete, async ({ input: { engine_id: engineId } }, tx) => {
-      assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engineId)).returning())
+    defineOperation(engineRoutes.delete, async ({ input }, tx) => {
+      assertChanged(
+        await tx.delete(engine).where(eq(engine.engine_id, input.engine_id)).returning(),
+      )
     }),
 
     defineMultiStepOperation(engineRoutes.repair, async ({ input, caller }, database) => {
@@ -89,18 +92,19 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
       return { value: await readDrift(database, caller, engineId) }
     }),
 
-    defineOperation(engineRoutes.list, async ({ input: { site_ids: siteIds } }, tx) => {
-      const siteCondition = siteIds.length > 0 ? exists(selectSites(tx, siteIds)) : undefined
+    defineOperation(engineRoutes.list, async ({ input }, tx) => {
+      const siteCondition =
+        input.site_ids.length > 0 ? exists(selectSites(tx, input.site_ids)) : undefined
       return { value: await findEngines(tx, siteCondition) }
     }),
 
-    defineOperation(engineRoutes.stats, async ({ input: { engine_id: engineId } }, tx) => ({
-      value: await readEngineLoad(tx, engineId),
+    defineOperation(engineRoutes.stats, async ({ input }, tx) => ({
+      value: await readEngineLoad(tx, input.engine_id),
     })),
 
-    defineOperation(engineRoutes.status, async ({ input: { engine_id: engineId } }, tx) => {
-      const [row] = await findEngines(tx, eq(engine.engine_id, engineId))
-      const load = await readEngineLoad(tx, engineId)
+    defineOperation(engineRoutes.status, async ({ input }, tx) => {
+      const [row] = await findEngines(tx, eq(engine.engine_id, input.engine_id))
+      const load = await readEngineLoad(tx, input.engine_id)
       return { value: { ...row!, ...load } }
     }),
 
@@ -158,21 +162,15 @@ type EngineUpdate = Input<typeof engineRoutes.update>
 async function assertMayConnect(
   tx: Transaction,
   caller: Principal,
-  {
-    engine_id: engineId,
-    engine_key: engineKey,
-    engine_address: engineAddress,
-    engine_port: enginePort,
-    engine_is_secure: engineIsSecure,
-  }: EngineUpdate,
+  changed: EngineUpdate,
 ): Promise<void> {
-  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
+  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, changed.engine_id))
   if (!stored) return
   const isUnchanged =
-    engineKey === undefined &&
-    stored.engine_address === engineAddress &&
-    stored.engine_port === enginePort &&
-    stored.engine_is_secure === engineIsSecure
+    changed.engine_key === undefined &&
+    changed.engine_address === stored.engine_address &&
+    changed.engine_port === stored.engine_port &&
+    changed.engine_is_secure === stored.engine_is_secure
   if (!isUnchanged) {
     assertRole(
       'changing the address, the port, the scheme or the key of an engine requires',

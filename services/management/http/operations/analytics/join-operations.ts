@@ -28,10 +28,7 @@ export const joinOperations = (options: JoinOptions): Operation[] => [
     value: await listJoinTokens(tx),
   })),
 
-  defineOperation(
-    engineRoutes.deleteJoinToken,
-    async ({ input: { join_token_id: joinTokenId } }, tx) => {
-      assertChanged(await deleteJoinToken(tx, joinTokenId))
-    },
-  ),
+  defineOperation(engineRoutes.deleteJoinToken, async ({ input }, tx) => {
+    assertChanged(await deleteJoinToken(tx, input.join_token_id))
+  }),
 ]

@@ -32,45 +32,45 @@ const HAS_HIDDEN_SOURCES =
  * channels determine the sources of a pipeline.
  */
 export const pipelineOperations = [
-  defineOperation(
-    pipelineRoutes.create,
-    async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
-      await assertReferencedRecordsExist(tx, fields)
-      const organizationId = await findOwnerOrganization(tx, caller, fields)
-      const created = firstRow(
-        await tx
-          .insert(pipeline)
-          .values({ ...fields, organization_id: organizationId })
-          .returning(),
-      )
-      return { createdId: created.pipeline_id }
-    },
-  ),
-
-  defineOperation(
-    pipelineRoutes.update,
-    async ({ input: { pipeline_id: pipelineId, pipeline_source: _, ...fields } }, tx) => {
-      await assertReferencedRecordsExist(tx, fields)
-      // The caller would remove the settings of sources that are hidden from it.
-      const visibleIds = await findWhollyVisible(tx, [pipelineId])
-      if (!visibleIds.has(pipelineId)) {
-        throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
-      }
-      // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to
-      // another engine loses it.
-      const pipelineSid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
-      const values = { ...fields, pipeline_sid: pipelineSid }
-      const condition = eq(pipeline.pipeline_id, pipelineId)
-      assertChanged(await tx.update(pipeline).set(values).where(condition).returning())
-    },
-  ),
-
-  defineOperation(pipelineRoutes.delete, async ({ input: { pipeline_id: pipelineId } }, tx) => {
-    assertChanged(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipelineId)).returning())
+  defineOperation(pipelineRoutes.create, async ({ input, caller }, tx) => {
+    const { pipeline_source: _, ...fields } = input
+    await assertReferencedRecordsExist(tx, fields)
+    const organizationId = await findOwnerOrganization(tx, caller, fields)
+    const created = firstRow(
+      await tx
+        .insert(pipeline)
+        .values({ ...fields, organization_id: organizationId })
+        .returning(),
+    )
+    return { createdId: created.pipeline_id }
   }),
 
-  defineLookup(pipelineRoutes.get, async ({ input: { pipeline_id: pipelineId } }, tx) => {
-    const [row] = await findPipelines(tx, eq(pipeline.pipeline_id, pipelineId))
+  defineOperation(pipelineRoutes.update, async ({ input }, tx) => {
+    const { pipeline_id: pipelineId, pipeline_source: _, ...fields } = input
+    await assertReferencedRecordsExist(tx, fields)
+    // The caller would remove the settings of sources that are hidden from it.
+    const visibleIds = await findWhollyVisible(tx, [pipelineId])
+    if (!visibleIds.has(pipelineId)) {
+      throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
+    }
+    // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to
+    // another engine loses it.
+    const pipelineSid = sql`case
+        when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid}
+      end`
+    const values = { ...fields, pipeline_sid: pipelineSid }
+    const condition = eq(pipeline.pipeline_id, pipelineId)
+    assertChanged(await tx.update(pipeline).set(values).where(condition).returning())
+  }),
+
+  defineOperation(pipelineRoutes.delete, async ({ input }, tx) => {
+    assertChanged(
+      await tx.delete(pipeline).where(eq(pipeline.pipeline_id, input.pipeline_id)).returning(),
+    )
+  }),
+
+  defineLookup(pipelineRoutes.get, async ({ input }, tx) => {
+    const [row] = await findPipelines(tx, eq(pipeline.pipeline_id, input.pipeline_id))
     return row
   }),
 
@@ -78,20 +78,25 @@ export const pipelineOperations = [
     value: await findPipelines(tx, undefined),
   })),
 
-  defineOperation(
-    pipelineRoutes.defaultElement,
-    async ({ input: { usecase_key: usecaseKey, engine_id: engineId } }, tx) => {
-      await assertUsecaseExists(tx, 'usecase_key', usecaseKey)
-      const states = await tx
-        .select({ catalog: engineState.engine_catalog })
-        .from(engineState)
-        .where(engineId === undefined ? undefined : eq(engineState.engine_id, engineId))
-        .orderBy(asc(engineState.engine_id))
-      const catalogs = states.map(({ catalog }) => catalog)
-      return { value: { default_data: { elements: createDefaultElements(usecaseKey, catalogs) } } }
-    },
-  ),
+  defineOperation(pipelineRoutes.defaultElement, async ({ input }, tx) => {
+    await assertUsecaseExists(tx, 'usecase_key', input.usecase_key)
+    const states = await tx
+      .select({ catalog: engineState.engine_catalog })
+      .from(engineState)
+      .where(input.engine_id === undefined ? undefined : eq(engineState.engine_id, input.engine_id))
+      .orderBy(asc(engineState.engine_id))
+    const catalogs = states.map(({ catalog }) => catalog)
+    return {
+      value: { default_data: { elements: createDefaultElements(input.usecase_key, catalogs) } },
+    }
+  }),
 ]
+
+/** The elements of a pipeline, and the engine that runs them. */
+interface PlacedElements {
+  engine_id: string
+  pipeline_elements: PipelineElements
+}
 
 /**
  * Throws `EyrieError` (`id`) if the usecase or a source in the configuration of an element does not
@@ -99,7 +104,7 @@ export const pipelineOperations = [
  */
 async function assertReferencedRecordsExist(
   tx: Transaction,
-  input: { engine_id: string; pipeline_usecase: string; pipeline_elements: PipelineElements },
+  input: PlacedElements & { pipeline_usecase: string },
 ): Promise<void> {
   await assertUsecaseExists(tx, 'pipeline_usecase', input.pipeline_usecase)
   await assertValidKeys(tx, input)
@@ -130,17 +135,14 @@ async function assertReferencedRecordsExist(
  */
 async function assertValidKeys(
   tx: Transaction,
-  {
-    engine_id: engineId,
-    pipeline_elements: pipelineElements,
-  }: { engine_id: string; pipeline_elements: PipelineElements },
+  { engine_id, pipeline_elements: { elements } }: PlacedElements,
 ): Promise<void> {
   const [state] = await tx
     .select({ catalog: engineState.engine_catalog })
     .from(engineState)
-    .where(eq(engineState.engine_id, engineId))
+    .where(eq(engineState.engine_id, engine_id))
   const catalogElements = new Map(state?.catalog.elements?.map(element => [element.name, element]))
-  const invalidKeys = findInvalidKeys(pipelineElements.elements, name => {
+  const invalidKeys = findInvalidKeys(elements, name => {
     const element = catalogElements.get(name)
     return element && isKeyedBySource(element)
   })
@@ -172,12 +174,9 @@ async function assertUsecaseExists(
 async function findOwnerOrganization(
   tx: Transaction,
   caller: Principal,
-  {
-    engine_id: engineId,
-    pipeline_elements: pipelineElements,
-  }: { engine_id: string; pipeline_elements: PipelineElements },
+  { engine_id: engineId, pipeline_elements: { elements } }: PlacedElements,
 ): Promise<string | null> {
-  const sourceIds = findReferencedSources(pipelineElements.elements)
+  const sourceIds = findReferencedSources(elements)
   const [sourceOwner, ...otherSourceOwners] = await listOwnersOfSources(tx, sourceIds)
   if (otherSourceOwners.length > 0) {
     throw fieldError(

@@ -18,8 +18,8 @@ import { assertChanged } from '../../api/policy-errors.ts'
  * `assertChanged` throws if the caller may read a record but not change it.
  */
 export const placementOperations = [
-  defineLookup(placementRoutes.site, async ({ input: { site_id: siteId } }, tx) => {
-    const [row] = await tx.select().from(site).where(eq(site.site_id, siteId))
+  defineLookup(placementRoutes.site, async ({ input }, tx) => {
+    const [row] = await tx.select().from(site).where(eq(site.site_id, input.site_id))
     if (!row) return undefined
     const sources = await tx
       .select({
@@ -32,10 +32,10 @@ export const placementOperations = [
         >`coalesce(${source.source_placement}, ${row.site_placement})`,
       })
       .from(source)
-      .where(eq(source.site_id, siteId))
+      .where(eq(source.site_id, input.site_id))
       .orderBy(asc(source.source_name), asc(source.source_id))
     const { site_placement, site_is_spread } = row
-    return { site_id: siteId, site_placement, site_is_spread, sources }
+    return { site_id: input.site_id, site_placement, site_is_spread, sources }
   }),
 
   defineOperation(placementRoutes.updateSite, async ({ input }, tx) => {

@@ -38,60 +38,59 @@ export const sourceOperations = [
     return { createdId: sourceId }
   }),
 
-  defineOperation(
-    sourceRoutes.update,
-    async ({ input: { source_id: sourceId, ...fields } }, tx) => {
-      const siteId = await findSiteId(tx, fields.device_id)
-      await assertMovable(tx, sourceId, fields.engine_id)
-      // When a source moves to another engine, the number that the old engine
-      // assigned becomes invalid.
-      const sourceSid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
-      const values = { ...fields, site_id: siteId, source_sid: sourceSid }
-      assertChanged(
-        await tx.update(source).set(values).where(eq(source.source_id, sourceId)).returning(),
-      )
-    },
-  ),
-
-  defineOperation(sourceRoutes.delete, async ({ input: { source_id: sourceId } }, tx) => {
-    assertChanged(await tx.delete(source).where(eq(source.source_id, sourceId)).returning())
-    // The elements of pipelines may have settings for this source.
-    await removeSourceFromConfigs(tx, sourceId)
+  defineOperation(sourceRoutes.update, async ({ input }, tx) => {
+    const { source_id: sourceId, ...fields } = input
+    const siteId = await findSiteId(tx, fields.device_id)
+    await assertMovable(tx, sourceId, fields.engine_id)
+    // When a source moves to another engine, the number that the old engine
+    // assigned becomes invalid.
+    const sourceSid = sql`case
+      when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid}
+    end`
+    const values = { ...fields, site_id: siteId, source_sid: sourceSid }
+    assertChanged(
+      await tx.update(source).set(values).where(eq(source.source_id, sourceId)).returning(),
+    )
   }),
 
-  defineLookup(sourceRoutes.get, async ({ input: { source_id: sourceId } }, tx) => {
-    const [row] = await findSources(tx, eq(source.source_id, sourceId))
+  defineOperation(sourceRoutes.delete, async ({ input }, tx) => {
+    assertChanged(await tx.delete(source).where(eq(source.source_id, input.source_id)).returning())
+    // The elements of pipelines may have settings for this source.
+    await removeSourceFromConfigs(tx, input.source_id)
+  }),
+
+  defineLookup(sourceRoutes.get, async ({ input }, tx) => {
+    const [row] = await findSources(tx, eq(source.source_id, input.source_id))
     return row
   }),
 
-  defineOperation(sourceRoutes.list, async ({ input: { device_id: deviceId } }, tx) => ({
-    value: await findSources(tx, eq(source.device_id, deviceId)),
+  defineOperation(sourceRoutes.list, async ({ input }, tx) => ({
+    value: await findSources(tx, eq(source.device_id, input.device_id)),
   })),
 
-  defineOperation(
-    sourceRoutes.mapping,
-    async ({ input: { is_default: isDefault, site_id: siteId } }, tx) => {
-      // Without `site_id`, the request is about the first site of a default customer or, if
-      // `is_default` is false, of another one.
-      const condition = siteId ? eq(site.site_id, siteId) : eq(customer.is_default, isDefault)
-      const firstSite = await findFirstSite(tx, condition)
-      const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
-      // The sources of a site may be on several engines, but the response names only one.
-      const busiestEngine = await findBusiestEngine(tx, sources)
+  defineOperation(sourceRoutes.mapping, async ({ input }, tx) => {
+    // Without `site_id`, the request is about the first site of a default customer or, if
+    // `is_default` is false, of another one.
+    const condition = input.site_id
+      ? eq(site.site_id, input.site_id)
+      : eq(customer.is_default, input.is_default)
+    const firstSite = await findFirstSite(tx, condition)
+    const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
+    // The sources of a site may be on several engines, but the response names only one.
+    const busiestEngine = await findBusiestEngine(tx, sources)
 
-      return {
-        value: {
-          is_default: isDefault,
-          site_id: firstSite?.site_id ?? null,
-          site_name: firstSite?.site_name ?? '',
-          engine_id: busiestEngine?.engine_id ?? null,
-          engine_address: busiestEngine?.engine_address ?? '',
-          engine_hostname: busiestEngine?.engine_hostname ?? '',
-          sources,
-        },
-      }
-    },
-  ),
+    return {
+      value: {
+        is_default: input.is_default,
+        site_id: firstSite?.site_id ?? null,
+        site_name: firstSite?.site_name ?? '',
+        engine_id: busiestEngine?.engine_id ?? null,
+        engine_address: busiestEngine?.engine_address ?? '',
+        engine_hostname: busiestEngine?.engine_hostname ?? '',
+        sources,
+      },
+    }
+  }),
 ]
 
 /**

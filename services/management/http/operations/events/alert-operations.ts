@@ -23,8 +23,8 @@ const toAlert = (row: AlertRow) => row as AlertRow & Alert
  * alert but not change it.
  */
 export const alertOperations = [
-  defineOperation(alertRoutes.listActive, async ({ input: { channel_id: channelId } }, tx) => {
-    const alerts = await listAlerts(tx, channelId)
+  defineOperation(alertRoutes.listActive, async ({ input }, tx) => {
+    const alerts = await listAlerts(tx, input.channel_id)
     return { value: alerts.filter(({ is_active }) => is_active) }
   }),
 
@@ -34,8 +34,8 @@ export const alertOperations = [
     return { createdId: created.alert_id }
   }),
 
-  defineOperation(alertRoutes.delete, async ({ input: { alert_id: alertId } }, tx) => {
-    assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alertId)).returning())
+  defineOperation(alertRoutes.delete, async ({ input }, tx) => {
+    assertChanged(await tx.delete(alert).where(eq(alert.alert_id, input.alert_id)).returning())
   }),
 
   defineOperation(alertRoutes.disable, async ({ input }, tx) => ({
@@ -46,16 +46,17 @@ export const alertOperations = [
     value: await setActive(tx, input, true),
   })),
 
-  defineLookup(alertRoutes.get, async ({ input: { alert_id: alertId } }, tx) => {
-    const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alertId))
+  defineLookup(alertRoutes.get, async ({ input }, tx) => {
+    const [row] = await tx.select().from(alert).where(eq(alert.alert_id, input.alert_id))
     return row && toAlert(row)
   }),
 
-  defineOperation(alertRoutes.list, async ({ input: { channel_id: channelId } }, tx) => ({
-    value: await listAlerts(tx, channelId),
+  defineOperation(alertRoutes.list, async ({ input }, tx) => ({
+    value: await listAlerts(tx, input.channel_id),
   })),
 
-  defineOperation(alertRoutes.update, async ({ input: { alert_id: alertId, ...fields } }, tx) => {
+  defineOperation(alertRoutes.update, async ({ input }, tx) => {
+    const { alert_id: alertId, ...fields } = input
     await assertThresholdKey(tx, fields)
     const row = assertChanged(
       await tx.update(alert).set(fields).where(eq(alert.alert_id, alertId)).returning(),

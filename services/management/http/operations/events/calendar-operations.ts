@@ -58,12 +58,17 @@ export const calendarOperations = (now: () => Date) => [
     return { value: toCalendar(updated) }
   }),
 
-  defineOperation(calendarRoutes.delete, async ({ input: { calendar_id: calendarId } }, tx) => {
-    assertChanged(await tx.delete(calendar).where(eq(calendar.calendar_id, calendarId)).returning())
+  defineOperation(calendarRoutes.delete, async ({ input }, tx) => {
+    assertChanged(
+      await tx.delete(calendar).where(eq(calendar.calendar_id, input.calendar_id)).returning(),
+    )
   }),
 
-  defineLookup(calendarRoutes.get, async ({ input: { calendar_id: calendarId } }, tx) => {
-    const [row] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendarId))
+  defineLookup(calendarRoutes.get, async ({ input }, tx) => {
+    const [row] = await tx
+      .select()
+      .from(calendar)
+      .where(eq(calendar.calendar_id, input.calendar_id))
     if (!row) return undefined
     const today = now().toISOString().slice(0, 10)
     const nextEvents = row.calendar_events
@@ -80,17 +85,14 @@ export const calendarOperations = (now: () => Date) => [
     }
   }),
 
-  defineOperation(
-    calendarRoutes.list,
-    async ({ input: { organization_id: organizationId } }, tx) => {
-      const rows = await tx
-        .select()
-        .from(calendar)
-        .where(eq(calendar.organization_id, organizationId))
-        .orderBy(asc(calendar.calendar_name), asc(calendar.calendar_id))
-      return { value: rows.map(toCalendar) }
-    },
-  ),
+  defineOperation(calendarRoutes.list, async ({ input }, tx) => {
+    const rows = await tx
+      .select()
+      .from(calendar)
+      .where(eq(calendar.organization_id, input.organization_id))
+      .orderBy(asc(calendar.calendar_name), asc(calendar.calendar_id))
+    return { value: rows.map(toCalendar) }
+  }),
 ]
 
 /**

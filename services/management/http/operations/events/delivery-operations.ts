@@ -23,8 +23,8 @@ type DeliveryRow = typeof delivery.$inferSelect
  * tests.
  */
 export const deliveryOperations = (now: () => Date, settings: MessageSettings) => [
-  defineOperation(deliveryRoutes.get, async ({ input: { delivery_id: deliveryId } }, tx) => ({
-    value: toDelivery(await findDelivery(tx, deliveryId)),
+  defineOperation(deliveryRoutes.get, async ({ input }, tx) => ({
+    value: toDelivery(await findDelivery(tx, input.delivery_id)),
   })),
 
   defineOperation(deliveryRoutes.list, async ({ input }, tx) => {
@@ -73,28 +73,25 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
     if (!(await resubscribe(tx, address))) throw fieldError('address', 'has not unsubscribed')
   }),
 
-  defineOperation(deliveryRoutes.retry, async ({ input: { delivery_id: deliveryId } }, tx) => {
-    const { state } = await findDelivery(tx, deliveryId)
+  defineOperation(deliveryRoutes.retry, async ({ input }, tx) => {
+    const { state } = await findDelivery(tx, input.delivery_id)
     if (state !== 'dead') {
       throw new EyrieError(
         'conflict',
         `this delivery is ${state}, and only dead deliveries can be sent again: read its state with /delivery/id`,
       )
     }
-    const row = await reviveDelivery(tx, deliveryId)
+    const row = await reviveDelivery(tx, input.delivery_id)
     if (!row) throw new UnchangeableRecordError()
     return { value: toDelivery(row) }
   }),
 
-  defineOperation(
-    deliveryRoutes.test,
-    async ({ input: { alert_id: alertId, action_index: actionIndex } }, tx) => {
-      const test = await createTestDelivery(tx, alertId, actionIndex, now())
-      if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
-      const [deliveryId] = await storeDeliveries(tx, [test])
-      return { createdId: deliveryId! }
-    },
-  ),
+  defineOperation(deliveryRoutes.test, async ({ input }, tx) => {
+    const test = await createTestDelivery(tx, input.alert_id, input.action_index, now())
+    if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
+    const [deliveryId] = await storeDeliveries(tx, [test])
+    return { createdId: deliveryId! }
+  }),
 ]
 
 async function findDelivery(tx: Transaction, deliveryId: string): Promise<DeliveryRow> {

@@ -29,93 +29,83 @@ import { defineOperation } from '../../api/operation.ts'
  */
 export const eventOperations = (nowMs: () => number) => [
   defineOperation(eventRoutes.range, async ({ input }, tx) => {
-    const { usecase: usecaseKey, channel_id: channelId, usecase_meta_key: keys, details } = input
-    const {
-      event_offset: eventOffset,
-      event_limit: eventLimit,
-      agg_frequency: aggFrequency,
-    } = input
-    const period = parsePeriod(input.start, input.end, nowMs())
-    const {
-      usecaseKeys,
-      customAggregations,
-      channel_threshold_duration: channelThresholdDuration,
-    } = await findChannelOfUsecase(tx, channelId, usecaseKey, 'usecase')
+    const { usecase: usecaseKey, channel_id, usecase_meta_key: keys, agg_frequency } = input
+    const { start, end, ...period } = parsePeriod(input.start, input.end, nowMs())
+    const usecaseChannel = await findChannelOfUsecase(tx, {
+      channel_id,
+      usecase_key: usecaseKey,
+      field: 'usecase',
+    })
+    const { usecaseKeys, customAggregations } = usecaseChannel
     assertSelectedKeys(keys, customAggregations)
-    const timeZone = await readChannelTimeZone(tx, channelId)
+    const timeZone = await readChannelTimeZone(tx, channel_id)
     // The request schema accepts only valid intervals.
-    const interval = parseBucketInterval(aggFrequency)!
+    const interval = parseBucketInterval(agg_frequency)!
 
     const events = await readEventRange(tx, {
-      channel_id: channelId,
-      windowSeconds: channelThresholdDuration,
+      channel_id,
+      windowSeconds: usecaseChannel.channel_threshold_duration,
       selection: { keys, usecaseKeys, customAggregations },
       period,
       buckets: createBuckets(interval, timeZone),
-      offset: eventOffset,
-      limit: eventLimit,
-      details,
+      offset: input.event_offset,
+      limit: input.event_limit,
+      details: input.details,
     })
-
-    const { start, end } = period
     return {
       value: {
         usecase_key: usecaseKey,
-        channel_id: channelId,
+        channel_id,
         start,
         end,
-        agg_frequency: aggFrequency,
-        event_limit: eventLimit,
-        event_offset: eventOffset,
+        agg_frequency,
+        event_limit: input.event_limit,
+        event_offset: input.event_offset,
         events,
       },
     }
   }),
 
   defineOperation(eventRoutes.channelStats, async ({ input }, tx) => {
-    const { usecase: usecaseKey, usecase_meta_key: keys, channel_id: channelId, frequency } = input
-    const { usecaseKeys, customAggregations } = await findChannelOfUsecase(
-      tx,
-      channelId,
-      usecaseKey,
-      'usecase',
-    )
+    const { usecase: usecaseKey, usecase_meta_key: keys, channel_id } = input
+    const { usecaseKeys, customAggregations } = await findChannelOfUsecase(tx, {
+      channel_id,
+      usecase_key: usecaseKey,
+      field: 'usecase',
+    })
     assertSelectedKeys(keys, customAggregations)
     const selection = { keys, usecaseKeys, customAggregations }
-    const period = parseLookBack(nowMs(), frequency)
-    return { value: await getChannelStats(tx, channelId, { selection, period, details: true }) }
+    const period = parseLookBack(nowMs(), input.frequency)
+    return { value: await getChannelStats(tx, channel_id, { selection, period, details: true }) }
   }),
 
   defineOperation(eventRoutes.usecaseStatsByQuery, async ({ input }, tx) => {
-    const { usecase: usecaseKey, usecase_meta_key: keys, frequency, details } = input
-    const period = parseLookBack(nowMs(), frequency)
-    const stats = await getUsecaseStats(tx, usecaseKey, 'usecase', { keys, period, details })
+    const { usecase: usecaseKey, usecase_meta_key: keys, details } = input
+    const period = parseLookBack(nowMs(), input.frequency)
+    const requested = { usecase_key: usecaseKey, field: 'usecase' }
+    const stats = await getUsecaseStats(tx, requested, { keys, period, details })
     return { value: { ...stats, usecase_total_stats: toQueryTotals(stats.usecase_total_stats) } }
   }),
 
   defineOperation(eventRoutes.usecaseStats, async ({ input }, tx) => {
-    const { usecase_key: usecaseKey, usecase_meta_key: keys, frequency, details } = input
-    const period = parseLookBack(nowMs(), frequency)
-    const stats = await getUsecaseStats(tx, usecaseKey, 'usecase_key', { keys, period, details })
-    return { value: stats }
+    const { usecase_key, usecase_meta_key: keys, details } = input
+    const period = parseLookBack(nowMs(), input.frequency)
+    const requested = { usecase_key, field: 'usecase_key' }
+    return { value: await getUsecaseStats(tx, requested, { keys, period, details }) }
   }),
 
   defineOperation(eventRoutes.usecaseReport, async ({ input }, tx) => {
-    const {
-      usecase_key: usecaseKey,
-      channel_id: channelId,
-      start_date: startDate,
-      end_date: endDate,
-      details,
-    } = input
-    const timeZone = await readChannelTimeZone(tx, channelId)
-    const period = parseReportPeriod(startDate, endDate, nowMs(), timeZone)
-    const usecaseChannel = await findChannelOfUsecase(tx, channelId, usecaseKey, 'usecase_key')
-    const { usecaseKeys, customAggregations } = usecaseChannel
+    const { usecase_key, channel_id, details } = input
+    const timeZone = await readChannelTimeZone(tx, channel_id)
+    const period = parseReportPeriod(input.start_date, input.end_date, nowMs(), timeZone)
+    const { usecaseKeys, customAggregations } = await findChannelOfUsecase(tx, {
+      channel_id,
+      usecase_key,
+      field: 'usecase_key',
+    })
     const keys = [...BUILT_IN_STATISTIC_KEYS, ...Object.keys(customAggregations)]
     const selection = { keys, usecaseKeys, customAggregations }
-    const stats = await getChannelStats(tx, channelId, { selection, period, details })
-    return { value: stats }
+    return { value: await getChannelStats(tx, channel_id, { selection, period, details }) }
   }),
 ]
 
@@ -133,15 +123,14 @@ async function getChannelStats(tx: Transaction, channelId: string, options: Chan
  */
 async function getUsecaseStats(
   tx: Transaction,
-  usecaseKey: string,
-  field: string,
+  { usecase_key, field }: { usecase_key: string; field: string },
   { keys, ...options }: Omit<ChannelStatsOptions, 'selection'> & { keys: readonly string[] },
 ) {
   const {
     usecase_id: usecaseId,
     usecase_meta_key: usecaseKeys,
     usecase_aggregations: customAggregations,
-  } = await findUsecase(tx, usecaseKey, field)
+  } = await findUsecase(tx, usecase_key, field)
   assertSelectedKeys(keys, customAggregations)
   const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecaseId), {
     ...options,
@@ -154,7 +143,7 @@ async function getUsecaseStats(
   const trackIds = new Set(channels.flatMap(({ channel_stats }) => channel_stats.ids))
   return {
     usecase_channel: channels,
-    usecase_key: usecaseKey,
+    usecase_key,
     usecase_total_alert: sumOfChannels('channel_total_alert'),
     usecase_total_notification: sumOfChannels('channel_total_notification'),
     usecase_total_stats: toStatistics(totals, [...trackIds]),

@@ -30,94 +30,62 @@ export const notificationOperations = (
   nowMs: () => number,
 ) => [
   defineOperation(notificationRoutes.gallery, async ({ input }, tx) => {
-    const {
-      stream_key: streamKey,
-      channel_id: channelId,
-      notification_offset: notificationOffset,
-      notification_limit: notificationLimit,
-    } = input
+    const { channel_id, stream_key: usecaseKey } = input
     const period = parsePeriod(input.start, input.end, nowMs())
-    const { usecase_key } = await findChannelOfUsecase(tx, channelId, streamKey, 'stream_key')
-    const inGallery = and(inPeriod(channelId, period), isNotNull(notification.picture))
+    const { usecase_key } = await findChannelOfUsecase(tx, {
+      channel_id,
+      usecase_key: usecaseKey,
+      field: 'stream_key',
+    })
+    const inGallery = and(inPeriod(channel_id, period), isNotNull(notification.picture))
     const rows = await selectNewestFirst(tx, inGallery)
-      .limit(notificationLimit)
-      .offset(notificationOffset)
-    return {
-      value: { channel_id: channelId, usecase_key, gallery: await loadPictures(rows, pictures) },
-    }
+      .limit(input.notification_limit)
+      .offset(input.notification_offset)
+    return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
   }),
 
-  defineOperation(
-    notificationRoutes.galleryImage,
-    async ({ input: { channel_id: channelId, notification_uuid: notificationUuid } }, tx) => {
-      const withPicture = and(
-        eq(notification.channel_id, channelId),
-        isNotNull(notification.picture),
-      )
-      const rows = notificationUuid
-        ? [await findNotification(tx, channelId, notificationUuid)]
-        : await selectNewestFirst(tx, withPicture).limit(1)
-      const usecaseKey = await findUsecaseKey(tx, channelId)
-      return {
-        value: {
-          channel_id: channelId,
-          usecase_key: usecaseKey,
-          gallery: await loadPictures(rows, pictures),
-        },
-      }
-    },
-  ),
+  defineOperation(notificationRoutes.galleryImage, async ({ input }, tx) => {
+    const { channel_id, notification_uuid } = input
+    const rows = notification_uuid
+      ? [await findNotification(tx, { channel_id, notification_uuid })]
+      : await selectNewestWithPicture(tx, channel_id)
+    const usecaseKey = await findUsecaseKey(tx, channel_id)
+    const gallery = await loadPictures(rows, pictures)
+    return { value: { channel_id, usecase_key: usecaseKey, gallery } }
+  }),
 
-  defineOperation(
-    notificationRoutes.image,
-    async (
-      { input: { channel_id: channelId, notification_uuid: notificationUuid }, context },
-      tx,
-    ) => {
-      const { picture } = await findNotification(tx, channelId, notificationUuid)
-      const jpeg = picture === null ? undefined : await pictures.read(picture)
-      if (!jpeg) throw fieldError('notification_uuid', PICTURE_UNAVAILABLE, { code: 'id' })
+  defineOperation(notificationRoutes.image, async ({ input, context }, tx) => {
+    const { picture } = await findNotification(tx, input)
+    const jpeg = picture === null ? undefined : await pictures.read(picture)
+    if (!jpeg) throw fieldError('notification_uuid', PICTURE_UNAVAILABLE, { code: 'id' })
 
-      context.header('Content-Type', 'image/jpeg')
-      context.header('ETag', `"${picture}"`)
-      context.header('Cache-Control', 'private, max-age=3600')
-      return context.body(new Uint8Array(jpeg))
-    },
-  ),
+    context.header('Content-Type', 'image/jpeg')
+    context.header('ETag', `"${picture}"`)
+    context.header('Cache-Control', 'private, max-age=3600')
+    return context.body(new Uint8Array(jpeg))
+  }),
 
   defineOperation(notificationRoutes.range, async ({ input }, tx) => {
-    const {
-      usecase,
-      channel_id: channelId,
-      notification_offset: notificationOffset,
-      notification_limit: notificationLimit,
-    } = input
+    const { channel_id, usecase: usecaseKey } = input
     const { start, end, ...period } = parsePeriod(input.start, input.end, nowMs())
-    const { usecase_key } = await findChannelOfUsecase(tx, channelId, usecase, 'usecase')
-    const rows = await selectNewestFirst(tx, inPeriod(channelId, period))
-      .limit(notificationLimit)
-      .offset(notificationOffset)
-    return {
-      value: {
-        channel_id: channelId,
-        usecase_key,
-        start,
-        end,
-        notifications: rows.map(toNotification),
-      },
-    }
+    const { usecase_key } = await findChannelOfUsecase(tx, {
+      channel_id,
+      usecase_key: usecaseKey,
+      field: 'usecase',
+    })
+    const rows = await selectNewestFirst(tx, inPeriod(channel_id, period))
+      .limit(input.notification_limit)
+      .offset(input.notification_offset)
+    const notifications = rows.map(toNotification)
+    return { value: { channel_id, usecase_key, start, end, notifications } }
   }),
 
-  defineOperation(
-    notificationRoutes.get,
-    async (
-      { input: { usecase, channel_id: channelId, notification_uuid: notificationUuid } },
-      tx,
-    ) => {
-      await findChannelOfUsecase(tx, channelId, usecase, 'usecase')
-      return { value: toNotification(await findNotification(tx, channelId, notificationUuid)) }
-    },
-  ),
+  defineOperation(notificationRoutes.get, async ({ input }, tx) => {
+    const { channel_id, usecase: usecaseKey } = input
+    // Throws if the channel has a different usecase.
+    await findChannelOfUsecase(tx, { channel_id, usecase_key: usecaseKey, field: 'usecase' })
+    return { value: toNotification(await findNotification(tx, input)) }
+  }),
 ]
 
 /** The condition that a notification is on a channel, and was sent within a period. */
@@ -135,22 +103,27 @@ const selectNewestFirst = (tx: Transaction, condition: SQL | undefined) =>
     .where(condition)
     .orderBy(desc(notification.notification_time), asc(notification.notification_uuid))
 
+const selectNewestWithPicture = (tx: Transaction, channelId: string) =>
+  selectNewestFirst(
+    tx,
+    and(eq(notification.channel_id, channelId), isNotNull(notification.picture)),
+  ).limit(1)
+
 /**
  * Returns a notification of a channel. Throws `EyrieError` (`id`) if the channel has
  * no such notification.
  */
 async function findNotification(
   tx: Transaction,
-  channelId: string,
-  notificationUuid: string,
+  { channel_id, notification_uuid }: { channel_id: string; notification_uuid: string },
 ): Promise<NotificationRow> {
   const [row] = await tx
     .select()
     .from(notification)
     .where(
       and(
-        eq(notification.notification_uuid, notificationUuid),
-        eq(notification.channel_id, channelId),
+        eq(notification.notification_uuid, notification_uuid),
+        eq(notification.channel_id, channel_id),
       ),
     )
   if (!row) {
@@ -169,10 +142,11 @@ const toNotification = (row: NotificationRow) => ({
 })
 
 /** Returns the path of the picture, or an empty text for a notification without one. */
-const toImageUrl = ({ picture, channel_id, notification_uuid }: NotificationRow) =>
-  picture === null
-    ? ''
-    : `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
+function toImageUrl({ picture, channel_id, notification_uuid }: NotificationRow): string {
+  if (picture === null) return ''
+  const query = new URLSearchParams({ channel_id, notification_uuid })
+  return `/api/v1${notificationRoutes.image.path}?${query}`
+}
 
 /**
  * Returns the stored pictures of notifications, up to the size limit. The first picture is returned
@@ -185,12 +159,7 @@ async function loadPictures(
   const loaded: { image: number[]; image_url: string; time_stamp: Date; uuid: string }[] = []
   let totalBytes = 0
   for (const row of rows) {
-    const {
-      picture,
-      notification_time: notificationTime,
-      notification_uuid: notificationUuid,
-    } = row
-    const jpeg = picture === null ? undefined : await pictures.read(picture)
+    const jpeg = row.picture === null ? undefined : await pictures.read(row.picture)
     if (!jpeg) continue
 
     totalBytes += jpeg.length
@@ -198,8 +167,8 @@ async function loadPictures(
     loaded.push({
       image: [...jpeg],
       image_url: toImageUrl(row),
-      time_stamp: notificationTime,
-      uuid: notificationUuid,
+      time_stamp: row.notification_time,
+      uuid: row.notification_uuid,
     })
   }
   return loaded

@@ -11,9 +11,9 @@ import { findLastDueDay, findNextSendingTime } from '../../../reports/scheduled/
 import {
   readSchedules,
   type ScheduledReport,
-  sendReportNow,
   toReportTimes,
-} from '../../../reports/scheduled/send-reports.ts'
+} from '../../../reports/scheduled/scheduled-report.ts'
+import { sendReportNow } from '../../../reports/scheduled/send-reports.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import {
   defineLookup,
@@ -38,42 +38,37 @@ export const reportScheduleOperations = (nowMs: () => number) => [
     return { createdId: created.report_schedule_id }
   }),
 
-  defineOperation(
-    reportScheduleRoutes.update,
-    async ({ input: { report_schedule_id: reportScheduleId, ...input }, caller }, tx) => {
-      await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
-      const condition = eq(reportSchedule.report_schedule_id, reportScheduleId)
-      const [before] = await tx.select().from(reportSchedule).where(condition).for('update')
-      // `for update` selects no row that the caller may not change. `assertChanged` then throws.
-      const lastDay = before && (await findLastDayAfterUpdate(tx, before, input, nowMs()))
-      assertChanged(
-        await tx
-          .update(reportSchedule)
-          .set({ ...input, ...toOwner(caller, nowMs()), last_day: lastDay, report_problem: '' })
-          .where(condition)
-          .returning(),
-      )
-    },
-  ),
+  defineOperation(reportScheduleRoutes.update, async ({ input, caller }, tx) => {
+    const { report_schedule_id: reportScheduleId, ...fields } = input
+    await assertChannelsOnSite(tx, fields.channel_ids, fields.site_id)
+    const isSchedule = eq(reportSchedule.report_schedule_id, reportScheduleId)
+    const [before] = await tx.select().from(reportSchedule).where(isSchedule).for('update')
+    // `for update` selects no row that the caller may not change. `assertChanged` then throws.
+    const lastDay = before && (await findLastDayAfterUpdate(tx, { before, fields }, nowMs()))
+    assertChanged(
+      await tx
+        .update(reportSchedule)
+        .set({ ...fields, ...toOwner(caller, nowMs()), last_day: lastDay, report_problem: '' })
+        .where(isSchedule)
+        .returning(),
+    )
+  }),
 
-  defineOperation(
-    reportScheduleRoutes.delete,
-    async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
-      const condition = eq(reportSchedule.report_schedule_id, reportScheduleId)
-      assertChanged(await tx.delete(reportSchedule).where(condition).returning())
-    },
-  ),
+  defineOperation(reportScheduleRoutes.delete, async ({ input }, tx) => {
+    const condition = eq(reportSchedule.report_schedule_id, input.report_schedule_id)
+    assertChanged(await tx.delete(reportSchedule).where(condition).returning())
+  }),
 
-  defineLookup(
-    reportScheduleRoutes.get,
-    async ({ input: { report_schedule_id: reportScheduleId } }, tx) => {
-      const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, reportScheduleId))
-      return row && toReportSchedule(row, nowMs())
-    },
-  ),
+  defineLookup(reportScheduleRoutes.get, async ({ input }, tx) => {
+    const [row] = await readSchedules(
+      tx,
+      eq(reportSchedule.report_schedule_id, input.report_schedule_id),
+    )
+    return row && toReportSchedule(row, nowMs())
+  }),
 
-  defineOperation(reportScheduleRoutes.list, async ({ input: { site_id: siteId } }, tx) => {
-    const rows = await readSchedules(tx, eq(reportSchedule.site_id, siteId))
+  defineOperation(reportScheduleRoutes.list, async ({ input }, tx) => {
+    const rows = await readSchedules(tx, eq(reportSchedule.site_id, input.site_id))
     return { value: rows.map(row => toReportSchedule(row, nowMs())) }
   }),
 
@@ -110,12 +105,10 @@ async function findInitialLastDay(
   { site_id: siteId, report_every: reportEvery, report_time: reportTime }: ScheduleTimes,
   nowMs: number,
 ): Promise<string> {
-  const [siteRow] = await tx.select().from(site).where(eq(site.site_id, siteId))
   // The API has checked that the site exists.
-  return findLastDueDay(
-    { every: reportEvery, time: reportTime, timeZone: siteRow!.site_timezone },
-    nowMs,
-  )
+  const siteRow = firstRow(await tx.select().from(site).where(eq(site.site_id, siteId)))
+  const times = { every: reportEvery, time: reportTime, timeZone: siteRow.site_timezone }
+  return findLastDueDay(times, nowMs)
 }
 
 /**
@@ -124,12 +117,11 @@ async function findInitialLastDay(
  */
 async function findLastDayAfterUpdate(
   tx: Transaction,
-  before: typeof reportSchedule.$inferSelect,
-  input: ScheduleTimes,
+  { before, fields }: { before: typeof reportSchedule.$inferSelect; fields: ScheduleTimes },
   nowMs: number,
 ): Promise<string> {
-  if (before.is_active && before.report_every === input.report_every) return before.last_day
-  const initialLastDay = await findInitialLastDay(tx, input, nowMs)
+  if (before.is_active && before.report_every === fields.report_every) return before.last_day
+  const initialLastDay = await findInitialLastDay(tx, fields, nowMs)
   return initialLastDay > before.last_day ? initialLastDay : before.last_day
 }
 

@@ -24,35 +24,26 @@ export const scheduleExceptionOperations = [
     return { createdId: created.exception_id }
   }),
 
-  defineOperation(
-    scheduleExceptionRoutes.delete,
-    async ({ input: { exception_id: exceptionId } }, tx) => {
-      const condition = eq(scheduleException.exception_id, exceptionId)
-      assertChanged(await tx.delete(scheduleException).where(condition).returning())
-    },
-  ),
+  defineOperation(scheduleExceptionRoutes.delete, async ({ input }, tx) => {
+    const condition = eq(scheduleException.exception_id, input.exception_id)
+    assertChanged(await tx.delete(scheduleException).where(condition).returning())
+  }),
 
-  defineLookup(
-    scheduleExceptionRoutes.get,
-    async ({ input: { exception_id: exceptionId } }, tx) => {
-      const [row] = await tx
-        .select()
-        .from(scheduleException)
-        .where(eq(scheduleException.exception_id, exceptionId))
-      return row
-    },
-  ),
+  defineLookup(scheduleExceptionRoutes.get, async ({ input }, tx) => {
+    const [row] = await tx
+      .select()
+      .from(scheduleException)
+      .where(eq(scheduleException.exception_id, input.exception_id))
+    return row
+  }),
 
-  defineOperation(
-    scheduleExceptionRoutes.list,
-    async ({ input: { schedule_id: scheduleId } }, tx) => ({
-      value: await tx
-        .select()
-        .from(scheduleException)
-        .where(eq(scheduleException.schedule_id, scheduleId))
-        .orderBy(asc(scheduleException.exception_id)),
-    }),
-  ),
+  defineOperation(scheduleExceptionRoutes.list, async ({ input }, tx) => ({
+    value: await tx
+      .select()
+      .from(scheduleException)
+      .where(eq(scheduleException.schedule_id, input.schedule_id))
+      .orderBy(asc(scheduleException.exception_id)),
+  })),
 ]
 
 /**

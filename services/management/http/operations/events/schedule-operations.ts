@@ -24,49 +24,47 @@ const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
  * not change it. `nowMs` returns epoch ms.
  */
 export const scheduleOperations = (nowMs: () => number) => [
-  defineOperation(
-    scheduleRoutes.create,
-    async ({ input: { schedule_occurrence: scheduleOccurrence, ...fields } }, tx) => {
-      await assertAlertOnChannel(tx, fields)
-      const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
-      const values = { ...fields, schedule_occurrence: occurrences }
-      const created = firstRow(await tx.insert(schedule).values(values).returning())
-      return { createdId: created.schedule_id }
-    },
-  ),
-
-  defineOperation(
-    scheduleRoutes.update,
-    async (
-      { input: { schedule_id: scheduleId, schedule_occurrence: scheduleOccurrence, ...fields } },
-      tx,
-    ) => {
-      await assertAlertOnChannel(tx, fields)
-      const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
-      const values = { ...fields, schedule_occurrence: occurrences }
-      const rows = await tx
-        .update(schedule)
-        .set(values)
-        .where(eq(schedule.schedule_id, scheduleId))
-        .returning()
-      return { value: toSchedule(assertChanged(rows)) }
-    },
-  ),
-
-  defineOperation(scheduleRoutes.delete, async ({ input: { schedule_id: scheduleId } }, tx) => {
-    assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, scheduleId)).returning())
+  defineOperation(scheduleRoutes.create, async ({ input }, tx) => {
+    const { schedule_occurrence: scheduleOccurrence, ...fields } = input
+    await assertAlertOnChannel(tx, fields)
+    const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
+    const values = { ...fields, schedule_occurrence: occurrences }
+    const created = firstRow(await tx.insert(schedule).values(values).returning())
+    return { createdId: created.schedule_id }
   }),
 
-  defineLookup(scheduleRoutes.get, async ({ input: { schedule_id: scheduleId } }, tx) => {
-    const [row] = await tx.select().from(schedule).where(eq(schedule.schedule_id, scheduleId))
+  defineOperation(scheduleRoutes.update, async ({ input }, tx) => {
+    const { schedule_id: scheduleId, schedule_occurrence: scheduleOccurrence, ...fields } = input
+    await assertAlertOnChannel(tx, fields)
+    const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
+    const values = { ...fields, schedule_occurrence: occurrences }
+    const rows = await tx
+      .update(schedule)
+      .set(values)
+      .where(eq(schedule.schedule_id, scheduleId))
+      .returning()
+    return { value: toSchedule(assertChanged(rows)) }
+  }),
+
+  defineOperation(scheduleRoutes.delete, async ({ input }, tx) => {
+    assertChanged(
+      await tx.delete(schedule).where(eq(schedule.schedule_id, input.schedule_id)).returning(),
+    )
+  }),
+
+  defineLookup(scheduleRoutes.get, async ({ input }, tx) => {
+    const [row] = await tx
+      .select()
+      .from(schedule)
+      .where(eq(schedule.schedule_id, input.schedule_id))
     return row && toSchedule(row)
   }),
 
-  defineOperation(scheduleRoutes.list, async ({ input: { channel_id: channelId } }, tx) => {
+  defineOperation(scheduleRoutes.list, async ({ input }, tx) => {
     const rows = await tx
       .select()
       .from(schedule)
-      .where(eq(schedule.channel_id, channelId))
+      .where(eq(schedule.channel_id, input.channel_id))
       .orderBy(asc(schedule.schedule_name), asc(schedule.schedule_id))
     return { value: rows.map(toSchedule) }
   }),

@@ -41,27 +41,25 @@ export function createLiveAccess({
   /** Ignores invalid credentials, such as an expired session, where sign-in is not required. */
   const identifyUnlessOpen = (c: Context) =>
     identify(c).catch(error => {
-      if (mayViewWithoutSignIn(c) && error instanceof EyrieError && error.code === 'auth') {
-        return undefined
-      }
+      const isAuthError = error instanceof EyrieError && error.code === 'auth'
+      if (isAuthError && mayViewWithoutSignIn(c)) return undefined
       throw error
     })
 
-  /** Handles a request of a caller who may see only some of the channels. */
-  async function handleRestricted(
-    c: Context,
-    next: () => Promise<void>,
-    caller: Principal,
-  ): Promise<void> {
-    // The path is `/live/{resource}/{item}`. `item` is a stream, or `sources` below `recordings`.
-    const [resource, item] = c.req.path.split('/').slice(2)
-    if (resource === 'statistics') return next()
+  return async (c, next) => {
+    const caller = await identifyUnlessOpen(c)
+    if (!caller && mayViewWithoutSignIn(c)) return next()
+    if (!caller) throw new EyrieError('auth', 'sign in to see live views')
+    assertCanView(caller)
+    if (caller.role === 'superadmin') return next()
 
+    // The path is `/live/{resource}/{item}`. `item` is a stream, or `sources` below `recordings`.
+    const [resource = '', item = ''] = c.req.path.split('/').slice(2)
+    if (resource === 'statistics') return next()
     const visibleChannels = await findChannels(caller)
     if (resource === 'channels') {
-      return filterResponse(c, next, (channels: LiveChannel[]) =>
-        filterById(channels, visibleChannels),
-      )
+      const filter = (channels: LiveChannel[]) => filterById(channels, visibleChannels)
+      return filterResponse(c, next, filter)
     }
     if (resource === 'output') {
       assertVisibleChannels(c, visibleChannels)
@@ -70,38 +68,29 @@ export function createLiveAccess({
 
     // All other paths name a stream, or list the recordings of streams.
     const visibleStreams = await findVisibleStreams(engine, visibleChannels)
-    if (resource === 'recordings' && !item) {
-      return filterResponse(c, next, (list: RecordingList) =>
-        filterRecordings(list, visibleStreams),
-      )
+    if (resource === 'recordings' && item === '') {
+      const filter = (list: RecordingList) => filterRecordings(list, visibleStreams)
+      return filterResponse(c, next, filter)
     }
     if (resource === 'recordings' && item === 'sources') {
-      return filterResponse(c, next, (sources: RecordedSource[]) =>
-        filterById(sources, visibleStreams),
-      )
+      const filter = (sources: RecordedSource[]) => filterById(sources, visibleStreams)
+      return filterResponse(c, next, filter)
     }
-    if (!item) {
-      const problem = `/live/${resource} without a stream requires the role superadmin, and your role is ${caller.role}`
-      throw new EyrieError(
-        'rights',
-        `${problem}: add a stream that you may see, such as /live/${resource}/1`,
-      )
-    }
+    if (item === '') throw createMissingStreamError(resource, caller)
+
     const streamChannels = visibleStreams.get(Number(item))
     if (!streamChannels) throw new EyrieError('id', `stream ${item} does not exist`)
     setVisibleChannels(c, streamChannels)
     return next()
   }
-
-  return async (c, next) => {
-    const caller = await identifyUnlessOpen(c)
-    if (!caller && mayViewWithoutSignIn(c)) return next()
-    if (!caller) throw new EyrieError('auth', 'sign in to see live views')
-    assertCanView(caller)
-    if (caller.role === 'superadmin') return next()
-    return handleRestricted(c, next, caller)
-  }
 }
+
+const createMissingStreamError = (resource: string, { role }: Principal) =>
+  new EyrieError(
+    'rights',
+    `/live/${resource} without a stream requires the role superadmin, and your role is ${role}: ` +
+      `add a stream that you may see, such as /live/${resource}/1`,
+  )
 
 /** Channels that the caller may see, by the id of the stream that shows them. */
 type VisibleStreams = ReadonlyMap<number, readonly number[]>

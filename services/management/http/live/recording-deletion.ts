@@ -41,12 +41,11 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
       if (!visibleStreams.has(stream)) throw new EyrieError('id', `stream ${stream} does not exist`)
     }
 
-    const request = { method: 'DELETE', headers: new Headers(), body: undefined }
-    const response = await media.fetch(path + toRecordingQuery(c), request)
+    const response = await media.fetch(path + toRecordingQuery(c), { method: 'DELETE' })
     const deleted = recordingsDeleted.parse(await response.json())
 
     const { from = null, to = null } = c.req.query()
-    await auditDeletion(database(), caller, stream, { from, to, ...deleted })
+    await auditDeletion(database(), caller, { stream, details: { from, to, ...deleted } })
     return c.json(deleted)
   })
 
@@ -69,8 +68,7 @@ function assertCanDelete(caller: Principal): void {
 async function auditDeletion(
   database: Database,
   { user_id, actor, address }: Principal,
-  stream: number,
-  before: Record<string, unknown>,
+  { stream, details }: { stream: number; details: Record<string, unknown> },
 ): Promise<void> {
   await database.system(OPERATION, async tx => {
     await tx.insert(audit).values({
@@ -81,7 +79,7 @@ async function auditDeletion(
       record: 'recording',
       record_id: String(stream),
       change: 'delete',
-      before,
+      before: details,
       after: null,
       organization_id: await findOrganizationId(tx, stream),
     })

@@ -5,15 +5,6 @@ import { toSourceName } from './live-channels.ts'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
 import { getVisibleChannels } from './visible-channels.ts'
 
-/**
- * The other services of the appliance. The media service stores the recordings, and the engine
- * knows the names of the sources.
- */
-export interface RecordingDependencies {
-  engine: Upstream
-  media: Upstream
-}
-
 /** Request headers that are forwarded to the media service. */
 const REQUEST_HEADERS = ['range', 'if-range']
 /** Response headers that are forwarded to the client. */
@@ -31,6 +22,15 @@ const RESPONSE_HEADERS = [
 ]
 
 /**
+ * The other services of the appliance. The media service stores the recordings, and the engine
+ * knows the names of the sources.
+ */
+export interface RecordingDependencies {
+  engine: Upstream
+  media: Upstream
+}
+
+/**
  * Forwards requests for recordings to the media service: `/`, `/{stream}`, and for each
  * stream `/clip.mp4`, `/metadata`, `/events` and `/segments`. `/sources` lists the names of
  * the existing sources.
@@ -45,39 +45,32 @@ export function createRecordingRoutes({ engine, media }: RecordingDependencies):
     )
   })
 
-  const forward = (c: Context, path: string) => forwardToMedia(media, c, path)
-  app.get('/', c => forward(c, `/recordings${toRecordingQuery(c)}`))
-  app.get('/:id', c => forward(c, `${toRecordingPath(c)}${toRecordingQuery(c)}`))
-  for (const resource of ['clip.mp4', 'segments']) {
-    app.get(`/:id/${resource}`, c =>
-      forward(c, `${toRecordingPath(c)}/${resource}${toRecordingQuery(c)}`),
-    )
-  }
-  // These contain data of channels, of which the caller may see only some.
-  for (const resource of ['metadata', 'events']) {
-    app.get(`/:id/${resource}`, c => {
-      const query = toRecordingQuery(c, getVisibleChannels(c))
-      return forward(c, `${toRecordingPath(c)}/${resource}${query}`)
-    })
-  }
-  app.get('/:id/segments/:name', c =>
-    forward(c, `${toRecordingPath(c)}/segments/${encodeURIComponent(c.req.param('name'))}`),
-  )
+  app.get('/', c => forwardToMedia(media, c, `/recordings${toRecordingQuery(c)}`))
 
+  /** Forwards a request for the recordings of a stream, or for a part of them such as `/events`. */
+  const forwardStream = (c: Context, part = '', channels?: readonly number[]) =>
+    forwardToMedia(media, c, toRecordingPath(c) + part + toRecordingQuery(c, channels))
+  app.get('/:id', c => forwardStream(c))
+  app.get('/:id/clip.mp4', c => forwardStream(c, '/clip.mp4'))
+  app.get('/:id/segments', c => forwardStream(c, '/segments'))
+  // These contain data of channels, of which the caller may see only some.
+  app.get('/:id/metadata', c => forwardStream(c, '/metadata', getVisibleChannels(c)))
+  app.get('/:id/events', c => forwardStream(c, '/events', getVisibleChannels(c)))
+
+  app.get('/:id/segments/:name', c => {
+    const name = encodeURIComponent(c.req.param('name'))
+    return forwardToMedia(media, c, `${toRecordingPath(c)}/segments/${name}`)
+  })
   return app
 }
 
 /** Forwards a request to a path of the media service, and its response to the client. */
 async function forwardToMedia(media: Upstream, c: Context, path: string): Promise<Response> {
-  const request = {
-    method: 'GET',
-    headers: pickHeaders(REQUEST_HEADERS, c.req.raw.headers),
-    body: undefined,
-  }
+  const request = { method: 'GET', headers: pickHeaders(REQUEST_HEADERS, c.req.raw.headers) }
   const response = await media.fetch(path, request).catch(error => {
-    const lengthBytes = findFullLength(error)
+    const fileBytes = parseFileLength(error)
     // RFC 9110, section 15.5.17: a 416 response states the current length.
-    if (lengthBytes !== undefined) c.header('Content-Range', `bytes */${lengthBytes}`)
+    if (fileBytes !== undefined) c.header('Content-Range', `bytes */${fileBytes}`)
     throw error
   })
 
@@ -96,14 +89,15 @@ const rangeNotSatisfiable = z.object({
 })
 
 /**
- * Returns the length of the file if the error says that a requested range lies outside the file.
+ * Returns the length of the file if the error says that a requested range lies outside the file,
+ * otherwise undefined.
  */
-const findFullLength = (error: unknown) => rangeNotSatisfiable.safeParse(error).data?.value.bytes
+const parseFileLength = (error: unknown) => rangeNotSatisfiable.safeParse(error).data?.value.bytes
 
 /**
- * Returns the query of a request to the media service: the stream and the time range of the
- * original request, and `channels` if they are given. Other parameters of the original request,
- * such as a token, are dropped.
+ * Returns the query of a request to the media service, with its question mark. It has the stream
+ * and the time range of the original request, and `channels` if they are given. Other parameters of
+ * the original request, such as a token, are dropped.
  */
 export function toRecordingQuery(c: Context, channels?: readonly number[]): string {
   const query = new URLSearchParams()

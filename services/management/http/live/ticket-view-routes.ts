@@ -2,6 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { Egress } from '@eyrie/kit'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import { type Context, Hono } from 'hono'
+import type { WSEvents } from 'hono/ws'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { createUpstream, pickHeaders, type Upstream } from './upstream-client.ts'
@@ -44,7 +45,14 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
     }
 
     const { url, stream } = await findView(parsedChannel.data)
-    return { media: createTicketClient(ticket, url, egress, c), stream }
+    const media = createUpstream({
+      name: 'media',
+      url,
+      token: undefined,
+      egress,
+      passesAuthErrors: true,
+    })
+    return { media: addQuery(media, toViewQuery(c, ticket)), stream }
   }
 
   app.get('/:channel/fmp4', async c => {
@@ -57,20 +65,14 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
     const { media, stream } = await openView(c)
     return media.connect(`/streams/${stream}/ws`)
   }
-
-  app.get(
-    '/:channel/ws',
-    serveWebSocket(
-      c => c,
-      c => ({
-        onOpen(_event, client) {
-          // The view is opened after the handshake, because browsers show errors
-          // only in a close frame.
-          void relayWebSocket(connectToView(c), client.raw as WebSocket)
-        },
-      }),
-    ),
-  )
+  // The view is opened after the handshake, because browsers show errors only in a close frame.
+  const checkNothing = (c: Context) => c
+  const relayView = (c: Context): WSEvents => ({
+    onOpen(_event, client) {
+      void relayWebSocket(connectToView(c), client.raw as WebSocket)
+    },
+  })
+  app.get('/:channel/ws', serveWebSocket(checkNothing, relayView))
 
   /** Forwards a WHEP request to routes that are created for the media service of its channel. */
   const forwardWhep = async (c: Context) => {
@@ -89,32 +91,22 @@ function rethrow(error: Error): never {
   throw error
 }
 
-/**
- * Creates a client of the media service that adds the caller's ticket, codecs and
- * size to every request.
- */
-function createTicketClient(ticket: string, url: string, egress: Egress, c: Context): Upstream {
-  const media = createUpstream({
-    name: 'media',
-    url,
-    token: undefined,
-    egress,
-    passesAuthErrors: true,
-  })
+/** Returns the query of a request to the media service: the ticket, and the requested format. */
+function toViewQuery(c: Context, ticket: string): URLSearchParams {
   const query = new URLSearchParams({ ticket })
   for (const name of ['codecs', 'size']) {
     const value = c.req.query(name)
     if (value !== undefined) query.set(name, value)
   }
+  return query
+}
 
-  function withTicket(path: string): string {
-    const separator = path.includes('?') ? '&' : '?'
-    return `${path}${separator}${query}`
-  }
-
+/** Returns a client that adds query parameters to the path of every request. */
+function addQuery(upstream: Upstream, query: URLSearchParams): Upstream {
+  const extend = (path: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
   return {
-    fetch: (path, request) => media.fetch(withTicket(path), request),
-    get: (path, schema) => media.get(withTicket(path), schema),
-    connect: path => media.connect(withTicket(path)),
+    fetch: (path, request) => upstream.fetch(extend(path), request),
+    get: (path, schema) => upstream.get(extend(path), schema),
+    connect: path => upstream.connect(extend(path)),
   }
 }

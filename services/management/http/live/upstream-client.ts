@@ -10,6 +10,7 @@ import {
 import type { WebSocket } from 'ws'
 import type { z } from 'zod'
 
+/** Time within which a response must start, or the handshake of a WebSocket must end. */
 const RESPONSE_TIMEOUT_MS = 5_000
 
 /**
@@ -42,33 +43,26 @@ export interface UpstreamOptions {
   name: string
   url: string
   token: string | undefined
-  /** Opens the connections to a service whose address is not from the environment. */
+  /** Opens the connections. Required for a service whose address is not from the environment. */
   egress?: Egress
   /**
-   * Whether `auth` errors of the service are passed on. Set if requests contain the
-   * caller's credentials.
+   * Whether the client receives `auth` errors of the service. Set if requests contain the
+   * client's own credentials.
    */
   passesAuthErrors?: boolean
 }
 
-export function createUpstream({
-  name,
-  url,
-  token,
-  egress = serviceEgress,
-  passesAuthErrors = false,
-}: UpstreamOptions): Upstream {
+/** Creates a client of a service. */
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const { name, url, token, egress = serviceEgress } = options
   const credentials: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
-
-  const toError = (status: number, body: string) =>
-    toUpstreamError(name, status, body, passesAuthErrors)
 
   const upstream: Upstream = {
     async fetch(path, request) {
+      const headers = { ...Object.fromEntries(request?.headers ?? []), ...credentials }
       // The timeout ends when the response starts: its body may be a long recording.
       const timeout = new AbortController()
       const timer = setTimeout(() => timeout.abort(), RESPONSE_TIMEOUT_MS)
-      const headers = { ...Object.fromEntries(request?.headers ?? []), ...credentials }
       const response = await fetchFrom(egress, resolveServicePath(url, path), {
         ...request,
         headers,
@@ -79,7 +73,7 @@ export function createUpstream({
         })
         .finally(() => clearTimeout(timer))
 
-      if (!response.ok) throw toError(response.status, await response.text())
+      if (!response.ok) throw toUpstreamError(options, response.status, await response.text())
       return response
     },
 
@@ -96,23 +90,28 @@ export function createUpstream({
         handshakeTimeout: RESPONSE_TIMEOUT_MS,
         perMessageDeflate: false,
       })
-
-      return new Promise((resolve, reject) => {
-        socket.once('open', () => {
-          socket.pause()
-          resolve(socket)
-        })
-        socket.once('error', cause => reject(toUnreachableError(name, cause)))
-        // The service has answered the handshake with an HTTP error.
-        socket.once('unexpected-response', async (request, response) => {
-          const chunks = await response.toArray().catch(() => [])
-          reject(toError(response.statusCode ?? 0, Buffer.concat(chunks).toString()))
-          request.destroy()
-        })
-      })
+      return waitUntilOpen(socket, options)
     },
   }
   return upstream
+}
+
+/** Resolves to the WebSocket, paused, when it is open. Rejects as `Upstream.fetch` does. */
+function waitUntilOpen(socket: WebSocket, options: UpstreamOptions): Promise<WebSocket> {
+  const opened = Promise.withResolvers<WebSocket>()
+  socket.once('open', () => {
+    socket.pause()
+    opened.resolve(socket)
+  })
+  socket.once('error', cause => opened.reject(toUnreachableError(options.name, cause)))
+  // The service has answered the handshake with an HTTP error.
+  socket.once('unexpected-response', async (request, response) => {
+    const chunks = await response.toArray().catch(() => [])
+    const body = Buffer.concat(chunks).toString()
+    opened.reject(toUpstreamError(options, response.statusCode ?? 0, body))
+    request.destroy()
+  })
+  return opened.promise
 }
 
 /** Returns the headers with these lower-case names. */
@@ -123,18 +122,17 @@ const toUnreachableError = (name: string, cause: Error) =>
   new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
 
 /**
- * Returns the error in a response of the service, or `unavailable` if the caller must not or
- * cannot receive this error.
+ * Returns the error in the body of a response. Returns `unavailable` if the body contains none, or
+ * one that clients must not see.
  */
 function toUpstreamError(
-  name: string,
+  { name, passesAuthErrors = false }: UpstreamOptions,
   status: number,
   body: string,
-  passesAuthErrors: boolean,
 ): EyrieError {
   const parsed = errorBody.safeParse(tryParseJson(body))
   // An `auth` error is about the token of this appliance, unless the request contained the
-  // caller's credentials.
+  // client's own credentials.
   const isHidden = parsed.data?.code === 'auth' && !passesAuthErrors
   if (!parsed.success || isHidden) {
     const reason = `${name} responded with status ${status}`

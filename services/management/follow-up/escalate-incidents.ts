@@ -9,23 +9,31 @@ import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
 import { snoozedCondition } from '../incidents/active-snoozes.ts'
 import type { IncidentRow } from '../incidents/running-incidents.ts'
 
-/** Maximum number of incidents of one run. The others follow in the next run, seconds later. */
+/** Maximum number of incidents in one run. The others follow in the next run, seconds later. */
 const MAX_BATCH = 100
 const MINUTE_MS = 60_000
 
 /**
- * Escalates the incidents whose next step is due at `now` (epoch ms). The messages of a step and
- * the time of the next step are stored in one transaction, so that no step is repeated. An incident
- * that has ended unacknowledged still escalates; a snooze delays it.
+ * Escalates the incidents whose next step is due at `now` (epoch ms). An incident escalates until a
+ * person acknowledges it, even if it has ended. A snooze delays its escalation.
+ *
+ * The messages of a step and the time of the next step are stored in one transaction, so that no
+ * step is repeated.
  */
 export async function escalateIncidents(tx: Transaction, now: number): Promise<void> {
   const time = sql`${new Date(now).toISOString()}::timestamptz`
+  // `snoozedCondition` refers to the incident as `i`, and to its channel as `c`.
   const due = await tx.execute<{ incident_id: string }>(sql`
-    select i.incident_id from incident i join channel c on c.channel_id = i.channel_id
-    where i.escalates_at <= ${time} and not ${snoozedCondition(time)}
-    order by i.escalates_at limit ${MAX_BATCH} for update of i skip locked`)
-  for (const { incident_id: incidentId } of due) {
-    const rows = await tx.select().from(incident).where(eq(incident.incident_id, incidentId))
+    select i.incident_id
+    from incident i
+    join channel c on c.channel_id = i.channel_id
+    where i.escalates_at <= ${time}
+      and not ${snoozedCondition(time)}
+    order by i.escalates_at
+    limit ${MAX_BATCH}
+    for update of i skip locked`)
+  for (const { incident_id } of due) {
+    const rows = await tx.select().from(incident).where(eq(incident.incident_id, incident_id))
     await escalate(tx, firstRow(rows), now)
   }
 }
@@ -34,38 +42,33 @@ export async function escalateIncidents(tx: Transaction, now: number): Promise<v
  * Carries out the next step of an incident: stores its messages, and when the step after it is due.
  */
 async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise<void> {
-  const {
-    incident_id: incidentId,
-    alert_id: alertId,
-    channel_id: channelId,
-    escalation_step: escalationStep,
-  } = row
-  const steps = alertId === null ? [] : await readSteps(tx, alertId)
-  const step = steps[escalationStep]
-  const nextStep = steps[escalationStep + 1]
+  const { incident_id, alert_id, channel_id, escalation_step: stepIndex } = row
+  const steps = alert_id === null ? [] : await readSteps(tx, alert_id)
+  const step = steps[stepIndex]
+  const nextStep = steps[stepIndex + 1]
   await tx
     .update(incident)
     .set({
-      escalation_step: step ? escalationStep + 1 : escalationStep,
+      escalation_step: step ? stepIndex + 1 : stepIndex,
       escalates_at: nextStep ? new Date(now + nextStep.after_minutes * MINUTE_MS) : null,
     })
-    .where(eq(incident.incident_id, incidentId))
+    .where(eq(incident.incident_id, incident_id))
 
   const reported = await findReportedNotification(tx, row)
   // The alert, its policy or its notifications may have been deleted in the meantime.
-  if (!alertId || !step || !reported) return
+  if (!alert_id || !step || !reported) return
+
   const { notification_uuid, details } = reported
-  const deliveries = step.actions.map((action): NewDelivery => {
-    const request = markAsEscalation(createRequest(action, details), step)
-    return {
+  const deliveries = step.actions.map(
+    (action): NewDelivery => ({
       kind: 'escalation',
-      alert_id: alertId,
-      channel_id: channelId,
-      incident_id: incidentId,
+      alert_id,
+      channel_id,
+      incident_id,
       notification_uuid,
-      request,
-    }
-  })
+      request: markAsEscalation(createRequest(action, details), step.after_minutes),
+    }),
+  )
   await storeDeliveries(tx, deliveries)
 }
 
@@ -76,18 +79,18 @@ async function readSteps(tx: Transaction, alertId: string): Promise<readonly Esc
 
 /**
  * Returns the notification with the best picture of an incident, and the data for the
- * placeholders of messages.
+ * placeholders of messages. Returns undefined if the notification was deleted.
  */
 async function findReportedNotification(
   tx: Transaction,
-  { incident_id: incidentId, best_notification: bestNotification }: IncidentRow,
+  { incident_id, best_notification: bestNotification }: IncidentRow,
 ) {
   const [row] = await tx
     .select()
     .from(notification)
     .where(
       and(
-        eq(notification.incident_id, incidentId),
+        eq(notification.incident_id, incident_id),
         eq(notification.notification_uuid, bestNotification),
       ),
     )
@@ -98,10 +101,7 @@ async function findReportedNotification(
 }
 
 /** Adds the reason of the escalation to the texts of a message. */
-const markAsEscalation = (
-  request: DeliveryRequest,
-  { after_minutes: afterMinutes }: Pick<EscalationStep, 'after_minutes'>,
-): DeliveryRequest => ({
+const markAsEscalation = (request: DeliveryRequest, afterMinutes: number): DeliveryRequest => ({
   ...request,
   subject: `Not acknowledged: ${request.subject}`,
   message: `Not acknowledged within ${afterMinutes} min: ${request.message}`,

@@ -5,26 +5,33 @@ import { alert, delivery } from '../db/schema/index.ts'
 import { findReceiver, type Receiver, storeDeliveries } from '../deliveries/outbox.ts'
 import { createDigestRequest } from './digest-request.ts'
 
-/** Maximum number of digests of one run. The others follow in the next run, seconds later. */
+/** Maximum number of digests in one run. The others follow in the next run, seconds later. */
 const MAX_RECEIVERS = 50
 
 type DeliveryRow = typeof delivery.$inferSelect
 
 /**
- * Stores a digest for each receiver whose budget was used up, as soon as the receiver may get
- * messages again. The digest lists the suppressed messages. They are marked in the same
- * transaction, so that no other digest lists them. `now` is in epoch ms.
+ * Sends digests to the receivers that may get messages again at `now` (epoch ms). A receiver whose
+ * budget of messages was used up gets one digest, which lists the messages that were suppressed.
+ *
+ * A suppressed message waits for a digest as long as it has a `digest_at`, the time from which the
+ * digest may be sent.
  */
 export async function sendDigests(tx: Transaction, now: number): Promise<void> {
   const due = await tx.execute<{ target: string; recipient: string }>(sql`
-    select target, recipient from delivery where digest_at is not null
-    group by target, recipient having min(digest_at) <= ${new Date(now).toISOString()}::timestamptz
-    order by min(digest_at) limit ${MAX_RECEIVERS}`)
+    select target, recipient
+    from delivery
+    where digest_at is not null
+    group by target, recipient
+    having min(digest_at) <= ${new Date(now).toISOString()}::timestamptz
+    order by min(digest_at)
+    limit ${MAX_RECEIVERS}`)
   for (const receiver of due) await sendDigest(tx, receiver)
 }
 
-/** Stores one digest of all messages to a receiver that wait for a digest. */
+/** Stores the digest of all messages that wait for one to this receiver. */
 async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Promise<void> {
+  // Messages that are in a digest no longer wait for one.
   const rows = await tx
     .update(delivery)
     .set({ digest_at: null })
@@ -41,23 +48,23 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
   const latest = suppressed.at(-1)
   // A concurrent run may have sent the digest.
   if (!latest) return
-  const { alert_id, channel_id } = latest
-  const action = await findAction(tx, latest)
+
   const requests = suppressed.map(({ request }) => request)
-  const request = createDigestRequest(action, requests)
+  const request = createDigestRequest(await findAction(tx, latest), requests)
+  const { alert_id, channel_id } = latest
   await storeDeliveries(tx, [{ kind: 'digest', alert_id, channel_id, request }])
 }
 
 /**
- * Returns the action of an alert with which a suppressed message would have been sent. If the alert
- * no longer has this action, returns the copy in the message, but without the payload: its
- * placeholders are replaced already.
+ * Returns how the digest is sent: like the latest message, by the same action of its alert. If the
+ * alert no longer has this action, returns the copy in the message. The copy has no payload, because
+ * the placeholders in it are already replaced with the data of that one message.
  */
 async function findAction(
   tx: Transaction,
-  { alert_id: alertId, target, recipient, request }: DeliveryRow,
+  { alert_id, target, recipient, request }: DeliveryRow,
 ): Promise<AlertAction> {
-  const [row] = alertId ? await tx.select().from(alert).where(eq(alert.alert_id, alertId)) : []
+  const [row] = alert_id ? await tx.select().from(alert).where(eq(alert.alert_id, alert_id)) : []
   const actions = (row?.alert_actions ?? []) as AlertAction[]
   const current = actions.find(action => {
     const receiver = findReceiver(action)

@@ -1,3 +1,6 @@
+const DAY_MS = 86_400_000
+const BACKUP_NAME = /^eyrie-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/
+
 /** A backup at its target. */
 export interface StoredBackup {
   name: string
@@ -5,8 +8,8 @@ export interface StoredBackup {
 }
 
 /**
- * A place that stores backups. Its functions throw an `Error` that says what is
- * wrong and what to do.
+ * A place that stores backups, such as a folder or a bucket. Its functions throw an `Error` that
+ * says what is wrong and what to do.
  */
 export interface BackupTarget {
   /** Returns the complete backups, the oldest first. */
@@ -16,46 +19,49 @@ export interface BackupTarget {
    * know its free space.
    */
   assertSpace(bytes: number): Promise<void>
-  /** Stores a file. The name exists only when the file is complete and durable. */
+  /** Stores the file at `path`. The name exists only when the stored file is complete and durable. */
   store(name: string, path: string, signal: AbortSignal): Promise<void>
   remove(name: string, signal: AbortSignal): Promise<void>
 }
 
-const BACKUP_NAME = /^eyrie-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/
-const DAY_MS = 86_400_000
-
-/** Returns the name of a backup, such as `eyrie-20260131T020000Z.backup`. Names sort by time. */
-export const toBackupName = (time: Date): string =>
-  `eyrie-${time.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z.backup`
-
-/**
- * Returns the time (epoch ms) in the name of a backup, or undefined for the name of another file.
- */
-export function parseBackupTime(name: string): number | undefined {
-  const [, ...parts] = BACKUP_NAME.exec(name) ?? []
-  if (parts.length === 0) return undefined
-  const [year, month, day, hour, minute, second] = parts
-  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-}
-
 /** Which backups are retained. */
 export interface Retention {
-  /** Number of the newest backups that are retained. */
+  /** Number of the newest backups that are retained, whatever their age. */
   keep: number
-  /** Backups that are younger than this number of days are retained in addition. */
+  /** Older ones are retained too as long as they are younger than this number of days. */
   keepDays: number
 }
 
-/** Returns the backups to delete at a time (epoch ms). The newest backup is always retained. */
+/** Returns the backups to delete at `now` (epoch ms). The newest backup is always retained. */
 export function selectExpired(
   backups: readonly StoredBackup[],
   { keep, keepDays }: Retention,
   now: number,
 ): StoredBackup[] {
-  // Only files whose name contains a time are backups.
-  const isYoung = ({ name }: StoredBackup) => now - parseBackupTime(name)! < keepDays * DAY_MS
+  const isYoung = ({ name }: StoredBackup) => {
+    const time = parseBackupTime(name)
+    return time !== undefined && now - time < keepDays * DAY_MS
+  }
   return backups
-    .toSorted((a, b) => (a.name < b.name ? 1 : -1))
+    .toSorted(compareNames)
+    .toReversed()
     .slice(Math.max(1, keep))
     .filter(backup => !isYoung(backup))
+}
+
+/** Compares backups by time, the oldest first. */
+export const compareNames = (a: StoredBackup, b: StoredBackup): number => (a.name < b.name ? -1 : 1)
+
+/** Returns the name of a backup, such as `eyrie-20260131T020000Z.backup`. Names sort by time. */
+export function toBackupName(time: Date): string {
+  const seconds = time.toISOString().slice(0, '2026-01-31T02:00:00'.length)
+  return `eyrie-${seconds.replace(/[-:]/g, '')}Z.backup`
+}
+
+/**
+ * Returns the time (epoch ms) in the name of a backup, or undefined for the name of another file.
+ */
+export function parseBackupTime(name: string): number | undefined {
+  if (!BACKUP_NAME.test(name)) return undefined
+  return Date.parse(name.replace(BACKUP_NAME, '$1-$2-$3T$4:$5:$6Z'))
 }

@@ -17,11 +17,11 @@ export function createFolderTarget(folder: string): BackupTarget {
       const names = (await readdir(folder))
         .filter(name => parseBackupTime(name) !== undefined)
         .sort()
-      const readFile = async (name: string) => ({
-        name,
-        bytes: (await lstat(join(folder, name))).size,
-      })
-      return Promise.all(names.map(readFile))
+      const describe = async (name: string) => {
+        const { size } = await lstat(join(folder, name))
+        return { name, bytes: size }
+      }
+      return Promise.all(names.map(describe))
     },
 
     async assertSpace(bytes) {
@@ -65,12 +65,9 @@ async function assertUsable(folder: string): Promise<void> {
 /** Deletes the files that earlier runs have not finished. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (
-      name.endsWith(UNFINISHED) &&
-      parseBackupTime(name.slice(0, -UNFINISHED.length)) !== undefined
-    ) {
-      await rm(join(folder, name), { force: true })
-    }
+    if (!name.endsWith(UNFINISHED)) continue
+    const isBackup = parseBackupTime(name.slice(0, -UNFINISHED.length)) !== undefined
+    if (isBackup) await rm(join(folder, name), { force: true })
   }
 }
 

@@ -46,29 +46,30 @@ export function createS3Client(options: S3Options): SendToS3 {
   return async ({ method, key, query = {}, body, signal }) => {
     const url = new URL(key === undefined ? `/${bucket}` : `/${bucket}/${key}`, endpoint)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const hash = createHash('sha256').update(body ?? '')
     const signer = new AwsV4Signer({
       method,
       url: url.href,
       // The storage rejects a body that was altered on its way.
-      headers: { 'x-amz-content-sha256': hash.digest('hex') },
+      headers: { 'x-amz-content-sha256': hash(body) },
       accessKeyId,
       secretAccessKey,
       region,
       service: 's3',
     })
     const signed = await signer.sign()
+
+    // Without a body, PUT and POST would be sent in chunks, which S3 rejects.
     const needsBody = method === 'PUT' || method === 'POST'
     const response = await fetchFrom(egress, signed.url, {
       method,
       headers: Object.fromEntries(signed.headers),
-      // Without a body, PUT and POST would be sent in chunks, which S3 rejects.
       body: body ?? (needsBody ? '' : undefined),
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     }).catch(error => {
       signal.throwIfAborted()
       throw explainConnection(error, endpoint)
     })
+
     const text = await response.text()
     // An error can follow the status 200, because the storage answers before a
     // multipart upload is complete.
@@ -78,6 +79,11 @@ export function createS3Client(options: S3Options): SendToS3 {
     return { headers: response.headers, text }
   }
 }
+
+const hash = (body: Uint8Array | undefined) =>
+  createHash('sha256')
+    .update(body ?? '')
+    .digest('hex')
 
 function explainConnection(error: unknown, endpoint: string): Error {
   if (error instanceof EgressDeniedError) return error
@@ -113,6 +119,7 @@ function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Opt
 }
 
 const unescapeXml = (text: string) =>
+  // A named entity such as `&lt;`, or a decimal or hexadecimal code point.
   text.replace(/&(?:(\w+)|#(\d+)|#x([\da-f]+));/gi, (whole, name, decimal, hex) => {
     if (name) return ENTITIES[name] ?? whole
     return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))

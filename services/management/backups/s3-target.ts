@@ -1,10 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { type BackupTarget, parseBackupTime, type StoredBackup } from './backup-target.ts'
+import {
+  type BackupTarget,
+  compareNames,
+  parseBackupTime,
+  type StoredBackup,
+} from './backup-target.ts'
 import { createS3Client, readTag, type S3Options, type SendToS3 } from './s3-client.ts'
 
 /** Size of the parts of a large file. With at most 10,000 parts, a backup can have 320 GB. */
 const PART_BYTES = 32 << 20
 const CLEANUP_TIMEOUT_MS = 10_000
+/** The description of an object in a list of objects. */
+const CONTENTS_TAG = /<Contents>[\s\S]*?<\/Contents>/g
 
 export interface S3TargetOptions extends S3Options {
   /** Beginning of the keys of all backups. */
@@ -24,16 +31,17 @@ export function createS3Target(options: S3TargetOptions): BackupTarget {
       const backups: StoredBackup[] = []
       let token: string | undefined
       do {
-        const query = { 'list-type': '2', prefix, ...(token && { 'continuation-token': token }) }
+        const query: Record<string, string> = { 'list-type': '2', prefix }
+        if (token) query['continuation-token'] = token
         const { text } = await send({ method: 'GET', query, signal })
-        for (const [entry] of text.matchAll(/<Contents>[\s\S]*?<\/Contents>/g)) {
+        for (const [entry] of text.matchAll(CONTENTS_TAG)) {
           const name = readTag(entry, 'Key')?.slice(prefix.length) ?? ''
           if (parseBackupTime(name) === undefined) continue
           backups.push({ name, bytes: Number(readTag(entry, 'Size')) })
         }
         token = readTag(text, 'NextContinuationToken')
       } while (token)
-      return backups.sort((a, b) => (a.name < b.name ? -1 : 1))
+      return backups.sort(compareNames)
     },
 
     // S3 does not report free space.

@@ -20,6 +20,14 @@ import {
 import { createFolderTarget } from './folder-target.ts'
 import { createS3Target } from './s3-target.ts'
 
+/** A backup is expected to be larger than the previous one by at most this factor. */
+const MAX_GROWTH = 1.2
+/**
+ * Size of an archive in relation to the database: rows as text are about as large, and compression
+ * leaves less than half.
+ */
+const DATABASE_COMPRESSION = 0.5
+
 export interface ScheduledBackupOptions {
   /** Folder of the appliance's data. */
   data: string
@@ -29,14 +37,6 @@ export interface ScheduledBackupOptions {
   write: WriteArchive
   now(): Date
 }
-
-/** A backup is expected to be larger than the previous one by at most this factor. */
-const MAX_GROWTH = 1.2
-/**
- * Size of an archive in relation to the database: rows as text are about as large, and compression
- * leaves less than half.
- */
-const DATABASE_COMPRESSION = 0.5
 
 /**
  * Runs the job `backup`: writes an encrypted backup, stores it at the target of the settings, and
@@ -60,12 +60,16 @@ export async function runScheduledBackup(
   try {
     const { size } = await stat(archive.path)
     await target.store(name, archive.path, signal)
+
     const stored = await target.list(signal)
     const retention = { keep: settings.backup_keep, keepDays: settings.backup_keep_days }
     const expired = selectExpired(stored, retention, now().getTime())
     for (const backup of expired) await target.remove(backup.name, signal)
-    const kept = stored.length - expired.length
-    return `stored ${name} with ${formatBytes(size)}; ${kept} backups are stored, ${expired.length} old ones were deleted`
+    const retained = stored.length - expired.length
+    return (
+      `stored ${name} with ${formatBytes(size)}; ` +
+      `${retained} backups are stored, ${expired.length} old ones were deleted`
+    )
   } finally {
     await archive.discard()
   }

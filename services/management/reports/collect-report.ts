@@ -52,8 +52,7 @@ export async function collectSections(
   selection: ReportSelection,
 ): Promise<ReportSection[]> {
   const channels = await readChannels(tx, selection)
-  const { interval, period, timeZone, now } = selection
-  const rowCount = channels.length * listBuckets(interval, period, timeZone, now).length
+  const rowCount = channels.length * listBuckets(selection.period, selection).length
   if (rowCount > MAX_ROWS) {
     throw fieldError(
       'report_interval',
@@ -116,17 +115,23 @@ async function collectSection(
     timeZone,
   )
   const read = (readPeriod: Period) =>
-    readPeriodTotals(tx, channels, selection, {
+    readPeriodTotals(tx, channels, {
+      selection,
       buckets,
-      rows: listBuckets(interval, readPeriod, timeZone, now),
+      rows: listBuckets(readPeriod, { interval, timeZone, now }),
       period: readPeriod,
     })
   const current = await read(period)
   const previous = isCompared ? await read(period.previous) : undefined
+
   const columns = keys.map(key => createColumn(key, customAggregations))
   /** Creates the table of a part of the totals: of one channel, or of all channels together. */
   const toTable = (select: (totals: PeriodTotals) => ChannelTotals) =>
-    createTable(current.buckets, select(current), previous && select(previous), selection)
+    createTable(selection, {
+      buckets: current.buckets,
+      current: select(current),
+      previous: previous && select(previous),
+    })
   return {
     usecase_key,
     usecase_name,
@@ -168,12 +173,20 @@ function combineChannels(
   }
 }
 
+interface PeriodQuery {
+  selection: StatisticSelection
+  period: Period
+  /** Assigns moments to days, weeks or months. */
+  buckets: Buckets
+  /** The days, weeks or months of the period. */
+  rows: ReportBucket[]
+}
+
 /** Reads the statistics of channels in each row and over the whole period. */
 async function readPeriodTotals(
   tx: Transaction,
   channels: readonly Channel[],
-  selection: StatisticSelection,
-  { buckets, rows, period }: { buckets: Buckets; rows: ReportBucket[]; period: Period },
+  { selection, buckets, rows, period }: PeriodQuery,
 ): Promise<PeriodTotals> {
   const storedKeys = toStoredKeys(selection.keys)
   const ids = channels.map(({ channel_id }) => channel_id)
@@ -194,12 +207,17 @@ async function readPeriodTotals(
   return { buckets: rows, channels: totals }
 }
 
+interface ComparedTotals {
+  buckets: readonly ReportBucket[]
+  current: ChannelTotals
+  /** Undefined for a report without a comparison. */
+  previous: ChannelTotals | undefined
+}
+
 /** Creates a table with a row for each bucket. The rows of the previous period may be fewer. */
 function createTable(
-  buckets: readonly ReportBucket[],
-  current: ChannelTotals,
-  previous: ChannelTotals | undefined,
   { keys, customAggregations }: StatisticSelection,
+  { buckets, current, previous }: ComparedTotals,
 ): ReportTable {
   const toValues = (totals: Totals) => listValues(keys, totals, customAggregations)
   return {

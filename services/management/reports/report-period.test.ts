@@ -146,13 +146,21 @@ describe('the rows of a period', () => {
   const march = { from: at('2026-02-28T23:00:00Z'), to: at('2026-03-31T22:00:00Z') }
 
   it('are all days, of which one has 23 hours', () => {
-    const rows = listBuckets('day', march, 'Europe/Berlin', at('2027-01-01T00:00:00Z'))
+    const rows = listBuckets(march, {
+      interval: 'day',
+      timeZone: 'Europe/Berlin',
+      now: at('2027-01-01T00:00:00Z'),
+    })
     expect(rows).toHaveLength(31)
     expect(rows[28]).toMatchObject({ firstDay: '2026-03-29', lastDay: '2026-03-29' })
   })
 
   it('are weeks from Monday, of which the first and the last are cut', () => {
-    const rows = listBuckets('week', march, 'Europe/Berlin', at('2027-01-01T00:00:00Z'))
+    const rows = listBuckets(march, {
+      interval: 'week',
+      timeZone: 'Europe/Berlin',
+      now: at('2027-01-01T00:00:00Z'),
+    })
     expect(rows.map(({ firstDay, lastDay }) => `${firstDay} ${lastDay}`)).toEqual([
       '2026-03-01 2026-03-01',
       '2026-03-02 2026-03-08',
@@ -164,7 +172,11 @@ describe('the rows of a period', () => {
   })
 
   it('end with the one that has begun', () => {
-    const rows = listBuckets('day', march, 'Europe/Berlin', at('2026-03-02T12:00:00Z'))
+    const rows = listBuckets(march, {
+      interval: 'day',
+      timeZone: 'Europe/Berlin',
+      now: at('2026-03-02T12:00:00Z'),
+    })
     expect(rows.map(({ firstDay }) => firstDay)).toEqual(['2026-03-01', '2026-03-02'])
   })
 })

@@ -61,22 +61,31 @@ export function addPreviousPeriod({ from, to }: Period, timeZone: string): Repor
   return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
 }
 
+export interface BucketOptions {
+  interval: ReportInterval
+  timeZone: string
+  /** Epoch ms. */
+  now: number
+}
+
 /**
- * Returns the intervals of a period that have begun before `now` (epoch ms). The first and the last
- * may be only partly in it.
+ * Returns the days, weeks or months of a period that have begun before `now`. The first and the
+ * last may be only partly in it.
  */
 export function listBuckets(
-  interval: ReportInterval,
   { from, to }: Period,
-  timeZone: string,
-  now: number,
+  { interval, timeZone, now }: BucketOptions,
 ): ReportBucket[] {
   const start = toLocal(from, timeZone)
   const end = toLocal(Math.min(to, now), timeZone)
   const buckets: ReportBucket[] = []
   for (let key = findStart(start, interval); key < end; key = addUnits(key, interval, 1)) {
-    const lastMs = Math.min(addUnits(key, interval, 1), toLocal(to, timeZone)) - 1
-    buckets.push({ key, firstDay: formatDay(Math.max(key, start)), lastDay: formatDay(lastMs) })
+    const bucketEnd = Math.min(addUnits(key, interval, 1), toLocal(to, timeZone))
+    buckets.push({
+      key,
+      firstDay: formatDay(Math.max(key, start)),
+      lastDay: formatDay(bucketEnd - 1),
+    })
   }
   return buckets
 }
@@ -110,10 +119,10 @@ export function addUnits(start: number, unit: ReportInterval, count: number): nu
   return date.setUTCMonth(date.getUTCMonth() + count)
 }
 
+/** Returns the number of months between two starts of months, in local time. */
 function countMonths(start: number, end: number): number {
   const first = new Date(start)
   const last = new Date(end)
-  return (
-    (last.getUTCFullYear() - first.getUTCFullYear()) * 12 + last.getUTCMonth() - first.getUTCMonth()
-  )
+  const years = last.getUTCFullYear() - first.getUTCFullYear()
+  return years * 12 + last.getUTCMonth() - first.getUTCMonth()
 }

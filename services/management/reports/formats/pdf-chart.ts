@@ -38,6 +38,15 @@ const GRID_LINES = 4
 const MAX_LABELS = 8
 /** A legend with fewer series leaves space on the right. */
 const MIN_LEGEND_COLUMNS = 3
+/** The colored mark before a label of the legend: a square, or a flat one for a line. */
+const MARK_SIZE = 8
+const FLAT_MARK_HEIGHT = 2
+/** Distance of a label of the legend from the left edge of its mark. */
+const LEGEND_LABEL_OFFSET = 12
+const LEGEND_COLUMN_GAP = 4
+const LEGEND_FONT_SIZE = 8
+const AXIS_FONT_SIZE = 7
+const GRID = { width: 0.4, color: '#d5dce3' }
 
 /** The area in which values are drawn. Its size and its left edge are those of all charts. */
 interface Plot {
@@ -52,7 +61,7 @@ interface Plot {
 /** Draws bars and lines over time at the cursor, with a legend and axes. */
 export function drawChart({ doc, text, cursor }: PdfCanvas, { labels, series }: PdfChart): void {
   cursor.reserve(LEGEND_HEIGHT + PLOT_HEIGHT + LABEL_HEIGHT + SPACE_BELOW)
-  drawLegend(doc, text, cursor.y, series)
+  drawLegend({ doc, text, cursor }, series)
   const plot = createPlot(cursor.y + LEGEND_HEIGHT, labels.length, series)
   drawGrid(doc, text, plot)
   const bars = series.filter(({ isLine }) => !isLine)
@@ -69,13 +78,17 @@ function createPlot(top: number, positions: number, series: readonly ChartSeries
   return { top, slotWidth: PLOT_WIDTH / positions, maximum, toY }
 }
 
-function drawLegend(doc: Document, text: PdfText, y: number, series: readonly ChartSeries[]): void {
+function drawLegend({ doc, text, cursor }: PdfCanvas, series: readonly ChartSeries[]): void {
+  const { y } = cursor
   const columnWidth = PLOT_WIDTH / Math.max(series.length, MIN_LEGEND_COLUMNS)
   for (const [index, { label, color, isLine }] of series.entries()) {
     const x = PLOT_LEFT + index * columnWidth
-    if (isLine) doc.rect(x, y + 5, 8, 2).fill(color)
-    else doc.rect(x, y + 2, 8, 8).fill(color)
-    text.write(label, x + 12, y, { size: 8, width: columnWidth - 16 })
+    if (isLine) doc.rect(x, y + 5, MARK_SIZE, FLAT_MARK_HEIGHT).fill(color)
+    else doc.rect(x, y + 2, MARK_SIZE, MARK_SIZE).fill(color)
+    text.write(label, x + LEGEND_LABEL_OFFSET, y, {
+      size: LEGEND_FONT_SIZE,
+      width: columnWidth - LEGEND_LABEL_OFFSET - LEGEND_COLUMN_GAP,
+    })
   }
 }
 
@@ -87,9 +100,14 @@ function drawGrid(doc: Document, text: PdfText, { maximum, toY }: Plot): void {
     doc
       .moveTo(PLOT_LEFT, y)
       .lineTo(PLOT_LEFT + PLOT_WIDTH, y)
-      .lineWidth(0.4)
-      .stroke('#d5dce3')
-    text.write(formatTick(value), MARGIN, y - 5, { size: 7, width: AXIS_WIDTH - 6, align: 'right' })
+      .lineWidth(GRID.width)
+      .stroke(GRID.color)
+    // The value is vertically centered at the line.
+    text.write(formatTick(value), MARGIN, y - 5, {
+      size: AXIS_FONT_SIZE,
+      width: AXIS_WIDTH - 6,
+      align: 'right',
+    })
   }
 }
 
@@ -131,7 +149,8 @@ function writeLabels(text: PdfText, { top, slotWidth }: Plot, labels: readonly s
   const width = Math.max(slotWidth * step, MIN_LABEL_WIDTH)
   for (const [position, label] of labels.entries()) {
     if (position % step !== 0) continue
-    text.write(label, PLOT_LEFT + position * slotWidth, top + PLOT_HEIGHT + 3, { size: 7, width })
+    const x = PLOT_LEFT + position * slotWidth
+    text.write(label, x, top + PLOT_HEIGHT + 3, { size: AXIS_FONT_SIZE, width })
   }
 }
 
@@ -143,6 +162,8 @@ function findNiceMaximum(series: readonly ChartSeries[]): number {
   const values = series.flatMap(({ values }) => values.map(value => value ?? 0))
   const maximum = values.reduce((largest, value) => Math.max(largest, value), 0)
   if (maximum <= 0) return GRID_LINES
+
+  // The distance between two lines is rounded up to a number such as 20, 25 or 50.
   const step = maximum / GRID_LINES
   const magnitude = 10 ** Math.floor(Math.log10(step))
   const factor = [1, 2, 2.5, 5, 10].find(candidate => candidate * magnitude >= step) ?? 10

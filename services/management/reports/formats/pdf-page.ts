@@ -11,6 +11,10 @@ export const CONTENT_WIDTH = PAGE_WIDTH - 2 * MARGIN
 export const MUTED_COLOR = '#66727f'
 /** Height of the footer with the page number. */
 const FOOTER_HEIGHT = 24
+const FOOTER_STYLE = { size: 8, color: MUTED_COLOR }
+const PAGE_NUMBER_WIDTH = 90
+/** Space between the title and the page number. */
+const FOOTER_GAP = 10
 
 /** The place on the current page at which the next part of a document is written. */
 export interface PdfCursor {
@@ -45,12 +49,18 @@ export function createCursor(doc: Document): PdfCursor {
 /** Writes the footer of every page. To be called when the number of pages is known. */
 export function writeFooters({ doc, text }: PdfCanvas, title: string): void {
   const { start, count } = doc.bufferedPageRange()
+  const y = PAGE_HEIGHT - MARGIN
   for (let page = start; page < start + count; page += 1) {
     doc.switchToPage(page)
-    const y = PAGE_HEIGHT - MARGIN
-    const style = { size: 8, color: MUTED_COLOR }
-    text.write(title, MARGIN, y, { ...style, width: CONTENT_WIDTH - 100 })
-    const number = `Page ${page - start + 1} of ${count}`
-    text.write(number, MARGIN + CONTENT_WIDTH - 90, y, { ...style, width: 90, align: 'right' })
+    text.write(title, MARGIN, y, {
+      ...FOOTER_STYLE,
+      width: CONTENT_WIDTH - PAGE_NUMBER_WIDTH - FOOTER_GAP,
+    })
+    const pageNumber = `Page ${page - start + 1} of ${count}`
+    text.write(pageNumber, MARGIN + CONTENT_WIDTH - PAGE_NUMBER_WIDTH, y, {
+      ...FOOTER_STYLE,
+      width: PAGE_NUMBER_WIDTH,
+      align: 'right',
+    })
   }
 }

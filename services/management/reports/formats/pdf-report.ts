@@ -16,13 +16,20 @@ import {
 import { type TableRow, writeTable } from './pdf-table.ts'
 import { createPdfText, REPLACEMENT } from './pdf-text.ts'
 
-// Lengths are in points.
-/** Height of a heading with the chart below it. */
+// Lengths and sizes of fonts are in points. The height of a line includes the space below it.
+const TITLE = { size: 18, height: 28 }
+/** The facts below the title, such as the period. */
+const FACT = { size: 9, height: 14, nameWidth: 90 }
+const SPACE_BELOW_FACTS = 12
+const SECTION_HEADING = { size: 13, height: 24 }
+const TABLE_HEADING = { size: 10, height: 18 }
+const EMPTY_REPORT_SIZE = 10
+/** The note about replaced characters is above the title. */
+const NOTE = { size: 7, y: MARGIN - 16 }
+/** Height of the heading of a section with the chart below it. */
 const SECTION_START_HEIGHT = 220
 /** Height of the heading of a table with a few rows below it. */
 const TABLE_START_HEIGHT = 70
-/** Distance between the names and the values of the facts in the header. */
-const FACT_NAME_WIDTH = 90
 /** Colors of the series of a chart. Further statistics are not drawn. */
 const SERIES_COLORS = ['#2f6db5', '#e08a2c', '#4c9a5b']
 const PREVIOUS_COLOR = '#8a94a0'
@@ -56,7 +63,9 @@ export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer
   writeHeader(canvas, report)
   for (const section of report.sections) writeSection(canvas, section, report.interval)
   if (report.sections.length === 0) {
-    text.write('No channel has these statistics.', MARGIN, cursor.y, { size: 10 })
+    text.write('No channel has these statistics.', MARGIN, cursor.y, {
+      size: EMPTY_REPORT_SIZE,
+    })
   }
   writeFooters(canvas, report.title)
   if (text.hasReplaced()) writeReplacementNote(canvas)
@@ -64,24 +73,35 @@ export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer
   return content
 }
 
-function writeHeader({ text, cursor }: PdfCanvas, report: Report): void {
-  text.write(report.title, MARGIN, cursor.y, { size: 18, isBold: true, width: CONTENT_WIDTH })
-  cursor.y += 28
+function writeHeader(canvas: PdfCanvas, report: Report): void {
+  const { text, cursor } = canvas
+  writeHeading(canvas, report.title, TITLE)
+
   const { firstDay, lastDay, previous, siteName, timeZone, createdAt } = report
   const writeFact = (name: string, value: string) => {
-    text.write(name, MARGIN, cursor.y, { color: MUTED_COLOR })
-    text.write(value, MARGIN + FACT_NAME_WIDTH, cursor.y, {
-      width: CONTENT_WIDTH - FACT_NAME_WIDTH,
+    text.write(name, MARGIN, cursor.y, { size: FACT.size, color: MUTED_COLOR })
+    text.write(value, MARGIN + FACT.nameWidth, cursor.y, {
+      size: FACT.size,
+      width: CONTENT_WIDTH - FACT.nameWidth,
     })
-    cursor.y += 14
+    cursor.y += FACT.height
   }
-
   if (siteName) writeFact('Site', siteName)
   writeFact('Period', `${firstDay} to ${lastDay}`)
   if (previous) writeFact('Compared with', `${previous.firstDay} to ${previous.lastDay}`)
   writeFact('Time zone', timeZone)
   writeFact('Created', formatLocalTime(createdAt.getTime(), timeZone))
-  cursor.y += 12
+  cursor.y += SPACE_BELOW_FACTS
+}
+
+/** Writes a heading at the cursor. */
+function writeHeading(
+  { text, cursor }: PdfCanvas,
+  heading: string,
+  { size, height }: { size: number; height: number },
+): void {
+  text.write(heading, MARGIN, cursor.y, { size, isBold: true, width: CONTENT_WIDTH })
+  cursor.y += height
 }
 
 /**
@@ -92,11 +112,9 @@ function writeSection(
   { usecase_name: usecaseName, columns, channels, combined }: ReportSection,
   interval: ReportInterval,
 ): void {
-  const { text, cursor } = canvas
   // The heading is on the same page as the chart.
-  cursor.reserve(SECTION_START_HEIGHT)
-  text.write(usecaseName, MARGIN, cursor.y, { size: 13, isBold: true, width: CONTENT_WIDTH })
-  cursor.y += 24
+  canvas.cursor.reserve(SECTION_START_HEIGHT)
+  writeHeading(canvas, usecaseName, SECTION_HEADING)
   if (combined.rows.length > 1) {
     drawChart(canvas, {
       labels: combined.rows.map(({ firstDay }) => firstDay),
@@ -111,9 +129,8 @@ function writeSection(
   writeTable(canvas, { labelHeading: 'Channel', headings, rows: totals })
 
   const writeRows = (title: string, { rows }: ReportTable) => {
-    cursor.reserve(TABLE_START_HEIGHT)
-    text.write(title, MARGIN, cursor.y, { size: 10, isBold: true, width: CONTENT_WIDTH })
-    cursor.y += 18
+    canvas.cursor.reserve(TABLE_START_HEIGHT)
+    writeHeading(canvas, title, TABLE_HEADING)
     writeTable(canvas, {
       labelHeading: ROW_HEADINGS[interval],
       headings,
@@ -193,7 +210,8 @@ const formatValue = (value: number | undefined) =>
 function formatChange(value: number | undefined, previous: number | undefined): string {
   if (value === undefined || !previous) return '–'
   const percent = Math.round(((value - previous) / previous) * 100)
-  return `${percent > 0 ? '+' : ''}${percent} %`
+  const sign = percent > 0 ? '+' : ''
+  return `${sign}${percent} %`
 }
 
 function writeReplacementNote({ doc, text }: PdfCanvas): void {
@@ -201,7 +219,7 @@ function writeReplacementNote({ doc, text }: PdfCanvas): void {
   text.write(
     `${REPLACEMENT} stands for characters that the fonts of this machine lack: CSV and XLSX files contain them.`,
     MARGIN,
-    MARGIN - 16,
-    { size: 7, color: MUTED_COLOR },
+    NOTE.y,
+    { size: NOTE.size, color: MUTED_COLOR },
   )
 }

@@ -19,7 +19,16 @@ export interface PdfTable {
 const LABEL_WIDTH = 135
 const ROW_HEIGHT = 15
 const HEADING_HEIGHT = 18
+/** Distance of a text from the left and right border of its cell. */
 const PADDING = 4
+/** Distance of a text from the upper border of its row. */
+const TOP_PADDING = 3
+const SPACE_BELOW = 10
+const FONT_SIZE = 8
+const HEADING_BACKGROUND = '#e8edf2'
+const LINE = { width: 0.25, color: '#d5dce3' }
+/** Put in front of the label of a secondary row. */
+const INDENT = '   '
 /**
  * Maximum number of columns side by side. A table with more columns is written in several parts,
  * one below the other.
@@ -27,7 +36,7 @@ const PADDING = 4
 const MAX_COLUMNS = 6
 /** A table with fewer columns leaves space on the right. */
 const MIN_COLUMNS = 3
-const HEADING_STYLE: TextStyle = { size: 8, isBold: true }
+const HEADING_STYLE: TextStyle = { size: FONT_SIZE, isBold: true }
 
 /** Writes a table at the cursor. Its headings are repeated on each page. */
 export function writeTable(canvas: PdfCanvas, table: PdfTable): void {
@@ -48,22 +57,16 @@ function writePart(
   const columnWidth = (CONTENT_WIDTH - LABEL_WIDTH) / Math.max(headings.length, MIN_COLUMNS)
 
   function writeLine(label: string, cells: readonly string[], style: TextStyle) {
-    text.write(label, MARGIN + PADDING, cursor.y + 3, {
-      ...style,
-      width: LABEL_WIDTH - 2 * PADDING,
-    })
-    cells.forEach((cell, index) => {
+    const y = cursor.y + TOP_PADDING
+    text.write(label, MARGIN + PADDING, y, { ...style, width: LABEL_WIDTH - 2 * PADDING })
+    for (const [index, cell] of cells.entries()) {
       const x = MARGIN + LABEL_WIDTH + index * columnWidth + PADDING
-      text.write(cell, x, cursor.y + 3, {
-        ...style,
-        width: columnWidth - 2 * PADDING,
-        align: 'right',
-      })
-    })
+      text.write(cell, x, y, { ...style, width: columnWidth - 2 * PADDING, align: 'right' })
+    }
   }
 
   function writeHeadings() {
-    doc.rect(MARGIN, cursor.y, CONTENT_WIDTH, HEADING_HEIGHT - 2).fill('#e8edf2')
+    doc.rect(MARGIN, cursor.y, CONTENT_WIDTH, HEADING_HEIGHT - 2).fill(HEADING_BACKGROUND)
     writeLine(labelHeading, headings, HEADING_STYLE)
     cursor.y += HEADING_HEIGHT
   }
@@ -73,17 +76,18 @@ function writePart(
   writeHeadings()
   for (const { label, cells, isBold, isSecondary } of rows) {
     if (cursor.reserve(ROW_HEIGHT)) writeHeadings()
-    writeLine(isSecondary ? `   ${label}` : label, cells, {
-      size: 8,
+    writeLine(isSecondary ? INDENT + label : label, cells, {
+      size: FONT_SIZE,
       ...(isBold && { isBold }),
       ...(isSecondary && { color: MUTED_COLOR }),
     })
     cursor.y += ROW_HEIGHT
+    const lineY = cursor.y - 1
     doc
-      .moveTo(MARGIN, cursor.y - 1)
-      .lineTo(MARGIN + CONTENT_WIDTH, cursor.y - 1)
-      .lineWidth(0.25)
-      .stroke('#d5dce3')
+      .moveTo(MARGIN, lineY)
+      .lineTo(MARGIN + CONTENT_WIDTH, lineY)
+      .lineWidth(LINE.width)
+      .stroke(LINE.color)
   }
-  cursor.y += 10
+  cursor.y += SPACE_BELOW
 }

@@ -34,28 +34,15 @@ interface DocumentWithFont {
   _font: { font: { hasGlyphForCodePoint(codePoint: number): boolean } }
 }
 
+const DEFAULT_SIZE = 9
+const DEFAULT_COLOR = '#1f2933'
+
 export function createPdfText(doc: Document, { regular, bold, fallback }: PdfFonts): PdfText {
   doc.registerFont('regular', regular)
   doc.registerFont('bold', bold)
   if (fallback) doc.registerFont('fallback', fallback)
+  const hasGlyph = createGlyphLookup(doc)
   let hasReplaced = false
-
-  /**
-   * Whether a font has a character, by font and character. Texts consist of few different
-   * characters, and a search is slow.
-   */
-  const glyphs = new Map<string, boolean>()
-
-  function hasGlyph(font: string, character: string): boolean {
-    const key = font + character
-    const known = glyphs.get(key)
-    if (known !== undefined) return known
-    doc.font(font)
-    const { font: loadedFont } = (doc as unknown as DocumentWithFont)._font
-    const exists = loadedFont.hasGlyphForCodePoint(character.codePointAt(0)!)
-    glyphs.set(key, exists)
-    return exists
-  }
 
   /** Divides a text into runs of one font each. A character that no font has is replaced. */
   function splitRuns(text: string, primary: string): Run[] {
@@ -77,26 +64,22 @@ export function createPdfText(doc: Document, { regular, bold, fallback }: PdfFon
     runs.reduce((sum, run) => sum + doc.font(run.font, size).widthOfString(run.text), 0)
 
   /** Returns the runs of a text. A text that is too wide is cut, and ends with an ellipsis. */
-  function cutToWidth(text: string, font: string, size: number, width: number): Run[] {
+  function fitRuns(text: string, font: string, { size, width }: { size: number; width: number }) {
+    const fits = (runs: Run[]) => measure(runs, size) <= width
     const runs = splitRuns(text, font)
-    if (measure(runs, size) <= width) return runs
+    if (fits(runs)) return runs
+
     const characters = Array.from(text)
     const cut = (length: number) => splitRuns(characters.slice(0, length).join('') + ELLIPSIS, font)
-    // Bisects between a length that fits and one that does not.
-    let fits = 0
-    let exceeds = characters.length
-    while (exceeds - fits > 1) {
-      const middle = Math.floor((fits + exceeds) / 2)
-      if (measure(cut(middle), size) <= width) fits = middle
-      else exceeds = middle
-    }
-    return cut(fits)
+    return cut(findLargest(characters.length, length => fits(cut(length))))
   }
 
   return {
-    write(text, x, y, { size = 9, isBold = false, color = '#1f2933', width, align = 'left' } = {}) {
-      const font = isBold ? 'bold' : 'regular'
-      const runs = width === undefined ? splitRuns(text, font) : cutToWidth(text, font, size, width)
+    write(text, x, y, style = {}) {
+      const { size = DEFAULT_SIZE, color = DEFAULT_COLOR, width, align = 'left' } = style
+      const font = style.isBold ? 'bold' : 'regular'
+      const runs =
+        width === undefined ? splitRuns(text, font) : fitRuns(text, font, { size, width })
       let left = x
       if (align === 'right' && width !== undefined) left += width - measure(runs, size)
       doc.fillColor(color)
@@ -107,4 +90,38 @@ export function createPdfText(doc: Document, { regular, bold, fallback }: PdfFon
     },
     hasReplaced: () => hasReplaced,
   }
+}
+
+/**
+ * Returns a function that says whether a font has a character. It remembers the answers, because
+ * texts consist of few different characters, and a search is slow.
+ */
+function createGlyphLookup(doc: Document): (font: string, character: string) => boolean {
+  const glyphs = new Map<string, boolean>()
+
+  return (font, character) => {
+    const key = font + character
+    const known = glyphs.get(key)
+    if (known !== undefined) return known
+    doc.font(font)
+    const { font: loadedFont } = (doc as unknown as DocumentWithFont)._font
+    const exists = loadedFont.hasGlyphForCodePoint(character.codePointAt(0)!)
+    glyphs.set(key, exists)
+    return exists
+  }
+}
+
+/**
+ * Returns the largest number below `end` that passes a test, by bisection, or 0 if none does. All
+ * numbers below one that passes must pass too.
+ */
+function findLargest(end: number, passes: (value: number) => boolean): number {
+  let largest = 0
+  let exceeding = end
+  while (exceeding - largest > 1) {
+    const middle = Math.floor((largest + exceeding) / 2)
+    if (passes(middle)) largest = middle
+    else exceeding = middle
+  }
+  return largest
 }

@@ -1,15 +1,19 @@
 import type { DeliveryRequest, ReportFile } from '@eyrie/contract/management/delivery-queue'
 import type { Report, ReportSection } from '../report.ts'
 
-/**
- * Creates the e-mail that has a report as its attachment. Each receiver gets an
- * e-mail of their own.
- */
+export interface ReportMessageOptions {
+  /** The attachment. */
+  file: ReportFile
+  /** E-mail addresses. Each receiver gets an e-mail of their own. */
+  receivers: readonly string[]
+  /** Mail programs show the e-mails with the same key as one conversation. */
+  threadKey: string
+}
+
+/** Creates the e-mail that has a report as its attachment. */
 export function createReportRequest(
   report: Report,
-  file: ReportFile,
-  receivers: readonly string[],
-  threadKey: string,
+  { file, receivers, threadKey }: ReportMessageOptions,
 ): DeliveryRequest {
   const { title, siteName, timeZone, firstDay, lastDay, createdAt, sections } = report
   const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`

@@ -18,12 +18,13 @@ export async function lockUser(tx: Transaction, userId: string): Promise<StoredU
 }
 
 /** Throws `EyrieError` (`rights`) if the user is inactive or not verified. */
-export function assertMaySignIn({
-  is_active: isActive,
-  is_verified: isVerified,
-}: StoredUser): void {
-  if (!isActive) throw new EyrieError('rights', 'this user is not active: ask an administrator')
-  if (!isVerified) throw new EyrieError('rights', 'an administrator has to verify this user first')
+export function assertMaySignIn(found: StoredUser): void {
+  if (!found.is_active) {
+    throw new EyrieError('rights', 'this user is not active: ask an administrator')
+  }
+  if (!found.is_verified) {
+    throw new EyrieError('rights', 'an administrator has to verify this user first')
+  }
 }
 
 /** Starts a session for a user who has proved who they are. */

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import type { Principal } from '../rights/principal.ts'
 
@@ -21,24 +21,57 @@ export async function loadPrincipal(
   userId: string,
 ): Promise<UserRights | undefined> {
   const [rights] = await tx.execute<UserRights & Record<string, unknown>>(sql`
-    with assignments as (
-      select u.user_id, u.email, u.organization_id, r.role_key,
-        array(select customer_id::text from user_customer c where c.user_id = u.user_id) as customers,
-        array(select site_id::text from user_site s where s.user_id = u.user_id) as sites,
-        array(select channel_id::text from user_channel c where c.user_id = u.user_id) as channels,
-        array(select usecase_id::text from user_usecase c where c.user_id = u.user_id) as usecases,
+    with stored as (
+      select
+        "user".user_id,
+        "user".email,
+        "user".organization_id,
+        role.role_key,
+        ${selectAssigned(sql`user_customer`, sql`customer_id`)} as customers,
+        ${selectAssigned(sql`user_site`, sql`site_id`)} as sites,
+        ${selectAssigned(sql`user_channel`, sql`channel_id`)} as channels,
+        ${selectAssigned(sql`user_usecase`, sql`usecase_id`)} as usecases,
         array(
-          select organization_id::text from customer join user_customer c using (customer_id) where c.user_id = u.user_id
-          union select organization_id::text from site join user_site s using (site_id) where s.user_id = u.user_id
+          select organization_id::text
+          from customer
+          join user_customer assigned using (customer_id)
+          where assigned.user_id = "user".user_id
+          union
+          select organization_id::text
+          from site
+          join user_site assigned using (site_id)
+          where assigned.user_id = "user".user_id
         ) as assigned_organizations
-      from "user" u left join role r using (role_id)
-      where u.user_id = ${userId} and u.is_active and u.is_verified
+      from "user"
+      left join role using (role_id)
+      where "user".user_id = ${userId}
+        and "user".is_active
+        and "user".is_verified
     )
-    select user_id, email as actor, role_key as role, customers, sites, channels, usecases,
-      case when role_key <> 'admin' or role_key is null then '{}'::text[]
-        when organization_id is not null then array[organization_id::text] else assigned_organizations end as organizations,
-      case when organization_id is null then assigned_organizations
-        else array(select distinct unnest(assigned_organizations || organization_id::text)) end as memberships
-    from assignments`)
+    select
+      user_id,
+      email as actor,
+      role_key as role,
+      customers,
+      sites,
+      channels,
+      usecases,
+      case
+        when role_key <> 'admin' or role_key is null then '{}'::text[]
+        when organization_id is not null then array[organization_id::text]
+        else assigned_organizations
+      end as organizations,
+      case
+        when organization_id is null then assigned_organizations
+        else array(select distinct unnest(assigned_organizations || organization_id::text))
+      end as memberships
+    from stored`)
   return rights
 }
+
+/** Selects the ids in an assignment table that are assigned to the user of the outer query. */
+const selectAssigned = (table: SQL, id: SQL) => sql`array(
+  select ${id}::text
+  from ${table} assigned
+  where assigned.user_id = "user".user_id
+)`

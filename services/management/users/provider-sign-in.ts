@@ -27,6 +27,14 @@ const OPERATION = 'sign-in with the identity provider'
 /** The `password_hash` of a user without a password. */
 const NO_PASSWORD = ''
 
+interface ProviderSignIn {
+  settings: OidcSettings
+  /** The account with which the user has signed in at the provider. */
+  account: ProviderAccount
+  client: SessionClient
+  now: Date
+}
+
 /**
  * Signs in the user of an account at the identity provider. The groups of the account determine the
  * rights of the user. If no group has a role, the user loses all rights. If the settings allow it,
@@ -35,10 +43,7 @@ const NO_PASSWORD = ''
  */
 export async function signInWithProvider(
   database: Database,
-  settings: OidcSettings,
-  account: ProviderAccount,
-  client: SessionClient,
-  now: Date,
+  { settings, account, client, now }: ProviderSignIn,
 ): Promise<StartedSession> {
   const rights = findGroupRights(account.groups, settings.oidc_group_roles)
   const started = await database.system(OPERATION, async tx => {
@@ -51,7 +56,8 @@ export async function signInWithProvider(
       if (knownUserId) await withdrawRights(tx, knownUserId, now)
       return undefined
     }
-    const userId = knownUserId ?? (await connectAccount(tx, settings, account, now))
+
+    const userId = knownUserId ?? (await connectAccount(tx, { settings, account, now }))
     // The user exists: an identity is deleted with its user.
     const current = await lockUser(tx, userId)
     assertMaySignIn(current!)
@@ -71,9 +77,7 @@ export async function signInWithProvider(
  */
 async function connectAccount(
   tx: Transaction,
-  settings: OidcSettings,
-  account: ProviderAccount,
-  now: Date,
+  { settings, account, now }: Omit<ProviderSignIn, 'client'>,
 ): Promise<string> {
   const { email } = account
   if (email === undefined) {
@@ -90,7 +94,9 @@ async function connectAccount(
       `there is no user for ${email} on this appliance: ask an administrator`,
     )
   }
-  if (existing && (!settings.oidc_links_by_email || (await hasIdentity(tx, existing.user_id)))) {
+  const mayLink =
+    !existing || (settings.oidc_links_by_email && !(await hasIdentity(tx, existing.user_id)))
+  if (!mayLink) {
     throw new EyrieError(
       'rights',
       `the user ${email} exists already and is not connected with this account: ask an administrator`,

@@ -9,9 +9,12 @@ const { password_hash: _, ...publicColumns } = getTableColumns(user)
 
 /** Selects the ids in an assignment table that are assigned to the user of the outer query. */
 const selectAssigned = (key: PgColumn, owner: PgColumn) =>
-  sql<
-    string[]
-  >`array(select ${key}::text from ${key.table} where ${owner} = ${user.user_id} order by 1)`
+  sql<string[]>`array(
+    select ${key}::text
+    from ${key.table}
+    where ${owner} = ${user.user_id}
+    order by 1
+  )`
 
 const userFields = {
   ...publicColumns,

@@ -55,7 +55,8 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
   async function startSession(c: Context, settings: OidcSettings, account: ProviderAccount) {
     const { principals, now } = users()
     try {
-      return await signInWithProvider(database(), settings, account, readSessionClient(c), now())
+      const client = readSessionClient(c)
+      return await signInWithProvider(database(), { settings, account, client, now: now() })
     } finally {
       // The groups of the account may have changed the rights of the user, even if
       // the sign-in was denied.

@@ -69,12 +69,10 @@ export async function updateProvider(
   const stored = await readStored(tx)
   const { oidc_client_secret: secret = REDACTED, ...others } = changes
   const updated = { ...stored, ...others }
-  const keepsSecret = secret === REDACTED
-  if (
-    keepsSecret &&
-    stored.oidc_client_secret !== '' &&
-    updated.oidc_issuer !== stored.oidc_issuer
-  ) {
+  const retainsSecret = secret === REDACTED
+  const hasStoredSecret = stored.oidc_client_secret !== ''
+  const isOtherIssuer = updated.oidc_issuer !== stored.oidc_issuer
+  if (retainsSecret && hasStoredSecret && isOtherIssuer) {
     throw fieldError('oidc_client_secret', 'must be sent again, because the issuer changes')
   }
 
@@ -83,7 +81,7 @@ export async function updateProvider(
     throw fieldError(missing, 'is required to switch the provider on')
   }
 
-  const oidcClientSecret = keepsSecret ? stored.oidc_client_secret : secrets.encrypt(secret)
+  const oidcClientSecret = retainsSecret ? stored.oidc_client_secret : secrets.encrypt(secret)
   const value = { ...updated, oidc_client_secret: oidcClientSecret }
   await tx
     .insert(setting)

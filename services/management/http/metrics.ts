@@ -82,8 +82,12 @@ function shareConcurrentCalls<T>(call: () => Promise<T>): () => Promise<T> {
 async function countEngines(database: () => Database): Promise<Sample[]> {
   const rows = await database().system('metrics', tx =>
     tx.execute<{ status: number; count: number }>(sql`
-      select coalesce(engine_status, 0)::int as status, count(*)::int as count
-      from engine left join engine_state using (engine_id) group by 1`),
+      select
+        coalesce(engine_status, 0)::int as status,
+        count(*)::int as count
+      from engine
+      left join engine_state using (engine_id)
+      group by 1`),
   )
   const counts = new Map(rows.map(({ status, count }) => [status, count]))
   return Object.entries(ENGINE_STATUS).map(([name, status]) => [
@@ -94,9 +98,10 @@ async function countEngines(database: () => Database): Promise<Sample[]> {
 
 async function countWaitingDeliveries(database: () => Database): Promise<number> {
   const [row] = await database().system('metrics', tx =>
-    tx.execute<{ count: number }>(
-      sql`select count(*)::int as count from delivery where next_attempt_at is not null`,
-    ),
+    tx.execute<{ count: number }>(sql`
+      select count(*)::int as count
+      from delivery
+      where next_attempt_at is not null`),
   )
   return row?.count ?? 0
 }

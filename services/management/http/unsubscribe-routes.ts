@@ -49,7 +49,7 @@ export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutes
     const address = findAddress(c)
     if (address === undefined) return showInvalid(c)
     const form = await c.req.parseBody()
-    const unsubscribes = form['List-Unsubscribe'] === ONE_CLICK || form['digests'] === 'off'
+    const unsubscribes = form['List-Unsubscribe'] === ONE_CLICK || form.digests === 'off'
     await database().system('unsubscribe', tx =>
       unsubscribes ? unsubscribe(tx, address) : resubscribe(tx, address),
     )

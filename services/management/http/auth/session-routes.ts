@@ -62,41 +62,25 @@ export function createSessionRoutes({
     // Throws `EyrieError` (`unavailable`) while the database is unreachable, without which
     // users cannot sign in.
     if (!open) database()
-    const user = await readUser(c, open)
-    return c.json({
-      open,
-      ...user,
-      ...(failure !== undefined && { failure }),
-    } satisfies SessionStatus)
+    const status: SessionStatus = { open, ...(await readUserStatus(c, open)) }
+    if (failure !== undefined) status.failure = failure
+    return c.json(status)
   })
 
   /** Returns the signed-in user, or else with which identity provider a user can sign in. */
-  async function readUser(
-    c: Context,
-    open: boolean,
-  ): Promise<Omit<SessionStatus, 'open' | 'failure'>> {
+  async function readUserStatus(c: Context, open: boolean): Promise<UserStatus> {
     try {
-      const caller = await identifyUser(c)
+      const caller = await identifyUser(identify, c)
       if (caller) return { user: { email: caller.actor, role: caller.role } }
-      const providerName = await database().system('/session', findProviderName)
-      return { user: null, ...(providerName !== undefined && { provider: { name: providerName } }) }
+      const name = await database().system('/session', findProviderName)
+      return name === undefined ? { user: null } : { user: null, provider: { name } }
     } catch (error) {
       // Live views without sign-in work while the database is unreachable, for
       // example while it starts.
       const isStarting = error instanceof EyrieError && error.code === 'unavailable'
       if (!open || !isStarting) throw error
       const mayBeSignedIn = readConsoleCookie(c) !== undefined
-      return { user: null, ...(mayBeSignedIn && { starting: true }) }
-    }
-  }
-
-  /** Returns undefined if the browser is not signed in, or its session has ended. */
-  async function identifyUser(c: Context): Promise<Principal | undefined> {
-    try {
-      return await identify(c)
-    } catch (error) {
-      if (error instanceof EyrieError && error.code === 'auth') return undefined
-      throw error
+      return mayBeSignedIn ? { user: null, starting: true } : { user: null }
     }
   }
 
@@ -136,6 +120,18 @@ export function createSessionRoutes({
   })
 
   return app
+}
+
+type UserStatus = Omit<SessionStatus, 'open' | 'failure'>
+
+/** Returns undefined if the browser is not signed in, or its session has ended. */
+async function identifyUser(identify: IdentifyCaller, c: Context): Promise<Principal | undefined> {
+  try {
+    return await identify(c)
+  } catch (error) {
+    if (error instanceof EyrieError && error.code === 'auth') return undefined
+    throw error
+  }
 }
 
 /** Does nothing if the session has already ended. */

@@ -19,7 +19,7 @@ export interface BackupTarget {
    * know its free space.
    */
   assertSpace(bytes: number): Promise<void>
-  /** Stores the file at `path`. The name exists only when the stored file is complete and durable. */
+  /** Stores the file at `path`. The name exists only when the copy is complete and durable. */
   store(name: string, path: string, signal: AbortSignal): Promise<void>
   remove(name: string, signal: AbortSignal): Promise<void>
 }

@@ -8,8 +8,8 @@ import { activeCondition } from '../incidents/active-snoozes.ts'
  * and those whose alert was disabled or deleted. `ended_at` is when the condition stopped holding.
  */
 export async function endIncidents(tx: Transaction, now: number): Promise<void> {
-  // Postgres cannot join other tables to the one that it updates. The incidents are therefore joined
-  // a second time, as `running`.
+  // Postgres cannot join other tables to the one that it updates. The incidents are therefore
+  // joined a second time, as `running`.
   await tx.execute(sql`
     update incident
     set ended_at = greatest(state.released_at, incident.last_at)

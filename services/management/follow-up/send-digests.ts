@@ -57,8 +57,8 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
 
 /**
  * Returns how the digest is sent: like the latest message, by the same action of its alert. If the
- * alert no longer has this action, returns the copy in the message. The copy has no payload, because
- * the placeholders in it are already replaced with the data of that one message.
+ * alert no longer has this action, returns the copy in the message. The copy has no payload,
+ * because the placeholders in it are already replaced with the data of that one message.
  */
 async function findAction(
   tx: Transaction,

@@ -26,7 +26,7 @@ export interface BackupTarget {
 
 /** Which backups are retained. */
 export interface Retention {
-  /** Number of the newest backups that are retained, whatever their age. */
+  /** Number of the newest backups, which are retained at any age. */
   keep: number
   /** Older ones are retained too as long as they are younger than this number of days. */
   keepDays: number

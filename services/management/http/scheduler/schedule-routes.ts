@@ -41,7 +41,7 @@ export function createScheduleRoutes({ database, changes }: ScheduleRoutesOption
     return c.json({})
   })
 
-  // Responds when the rules differ from those that the scheduler knows, or after a timeout.
+  // Responds when the scheduler does not know the current rules, or after a timeout.
   app.get(scheduleChanges.path, async c => {
     const known = parseAs(scheduleChanges.query, c.req.query())
     const version = await changes().waitForChange(

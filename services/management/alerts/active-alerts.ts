@@ -158,10 +158,19 @@ export async function storeAlertStates(
     released_at: toDate(state.releasedAt),
   }))
   await tx.execute(sql`
-    update alert_state set fired_at = changed.fired_at, holds = changed.holds, looked_at = changed.looked_at,
+    update alert_state
+    set
+      fired_at = changed.fired_at,
+      holds = changed.holds,
+      looked_at = changed.looked_at,
       released_at = changed.released_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as changed (alert_id uuid, fired_at timestamptz,
-      holds boolean, looked_at timestamptz, released_at timestamptz)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as changed (
+      alert_id uuid,
+      fired_at timestamptz,
+      holds boolean,
+      looked_at timestamptz,
+      released_at timestamptz
+    )
     where alert_state.alert_id = changed.alert_id`)
 }
 

@@ -38,8 +38,13 @@ export async function loadWindows(
   // The values that leave a window while it moves from the earliest to the latest new message.
   const leavingRanges = windows.map(window => toRange(window, window.lastMs + 1 - window.lengthMs))
   const leavingQuery = tx.execute<InRange<TimedAmount>>(sql`
-    select range, extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
-    from (${selectRangeSamples(leavingRanges)}) s order by time, seq`)
+    select
+      range,
+      extract(epoch from time)::float8 * 1000 as "timeMs",
+      sum,
+      count::float8
+    from (${selectRangeSamples(leavingRanges)}) sample
+    order by time, seq`)
 
   const [initialRows, leavingRows] = await Promise.all([initialQuery, leavingQuery])
   const initialByRange = new Map(initialRows.map(({ range, ...amount }) => [range, amount]))

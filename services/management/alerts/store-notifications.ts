@@ -199,13 +199,18 @@ async function findBoxes(
   if (withoutBox.length === 0) return boxes
 
   const rows = await tx.execute<{ index: number; bbox: BBox }>(sql`
-    select m.index::int, latest.bbox
+    select moment.index::int, latest.bbox
     from ${unnestMoments(withoutBox.map(toMoment))}
     cross join lateral (
-      select e.data -> 'bbox' as bbox from event e
-      where e.channel_id = m.channel_id and e.kind = 'event' and jsonb_exists(e.data, 'bbox')
-        and e.time between m.time - ${COUNT_INTERVAL_MS} * interval '1 millisecond' and m.time
-      order by e.time desc, e.seq desc limit 1
+      select event.data -> 'bbox' as bbox
+      from event
+      where event.channel_id = moment.channel_id
+        and event.kind = 'event'
+        and jsonb_exists(event.data, 'bbox')
+        and event.time >= moment.time - ${COUNT_INTERVAL_MS} * interval '1 millisecond'
+        and event.time <= moment.time
+      order by event.time desc, event.seq desc
+      limit 1
     ) latest`)
   // The index of a moment begins with 1.
   for (const { index, bbox } of rows) boxes.set(withoutBox[index - 1]!, bbox)

@@ -39,7 +39,10 @@ export async function migrateDatabase(
     await assertUsable(sql)
     await assertNotNewer(sql, folder)
     // Row-level security would otherwise hide the rows that migrations change.
-    await sql`select set_config('eyrie.scope', 'all', false), set_config('eyrie.operation', 'migration', false)`
+    await sql`
+      select
+        set_config('eyrie.scope', 'all', false),
+        set_config('eyrie.operation', 'migration', false)`
     await migrate(drizzle(sql), {
       migrationsFolder: folder,
       migrationsSchema: 'public',
@@ -77,7 +80,12 @@ export async function applyMigrations(
   upToVersion: number,
   folder = MIGRATIONS_FOLDER,
 ): Promise<void> {
-  await sql`create table if not exists migration (id serial primary key, hash text not null, created_at bigint)`
+  await sql`
+    create table if not exists migration (
+      id serial primary key,
+      hash text not null,
+      created_at bigint
+    )`
   const [last] = await sql<{ version: string }[]>`
     select coalesce(max(created_at), 0) as version from migration`
   const currentVersion = Number(last?.version)

@@ -11,6 +11,7 @@ const MAX_REMEMBERED = 200
 const MAX_LENGTH = 5_000
 /**
  * The extended protocol, which prepared statements need, accepts a single statement: no semicolons.
+ * A statement that begins with a comment, or has a semicolon in one, is not prepared either.
  */
 const PREPARABLE = /^\s*(select|insert|update|delete|with)\b[^;]*$/i
 /** `simple` is an option of postgres.js that its types lack. */

@@ -29,8 +29,12 @@ export async function chooseRole(target: ConnectionTarget): Promise<string | und
   const sql = connect(target)
   try {
     const [user] = await sql<(DatabaseUser & { bypassesRowSecurity: boolean })[]>`
-      select rolsuper or rolbypassrls as "bypassesRowSecurity", rolname as name, current_database() as database
-      from pg_roles where rolname = current_user`
+      select
+        rolsuper or rolbypassrls as "bypassesRowSecurity",
+        rolname as name,
+        current_database() as database
+      from pg_roles
+      where rolname = current_user`
     if (!user?.bypassesRowSecurity) return undefined
     await withTransaction(sql, () => ensureUnprivilegedRole(sql, user))
     return UNPRIVILEGED_ROLE
@@ -80,11 +84,20 @@ async function runUnlessDenied(sql: Sql, statements: string[]): Promise<Error | 
  */
 async function listSetupStatements(sql: ISql, { name, database }: DatabaseUser): Promise<string[]> {
   const [role] = await sql<{ isGranted: boolean; hasDatabase: boolean; hasSchema: boolean }[]>`
-    select pg_has_role(current_user, oid,
-        case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) as "isGranted",
+    select
+      pg_has_role(
+        current_user,
+        oid,
+        case
+          when current_setting('server_version_num')::int >= 160000 then 'set'
+          else 'member'
+        end
+      ) as "isGranted",
       has_database_privilege(oid, current_database(), 'create') as "hasDatabase",
-      has_schema_privilege(oid, 'public', 'create') and has_schema_privilege(oid, 'public', 'usage') as "hasSchema"
-    from pg_roles where rolname = ${UNPRIVILEGED_ROLE}`
+      has_schema_privilege(oid, 'public', 'create')
+        and has_schema_privilege(oid, 'public', 'usage') as "hasSchema"
+    from pg_roles
+    where rolname = ${UNPRIVILEGED_ROLE}`
   const statements: string[] = []
   if (!role) statements.push(`create role ${UNPRIVILEGED_ROLE} nologin`)
   if (!role?.isGranted) statements.push(`grant ${UNPRIVILEGED_ROLE} to ${quoteIdentifier(name)}`)

@@ -53,17 +53,24 @@ const USECASES: Record<string, Usecase> = {
 
 /** Inserts the roles and usecases that every installation has. Existing rows remain unchanged. */
 export async function seed(sql: ISql): Promise<void> {
-  await sql`select set_config('eyrie.scope', 'all', true), set_config('eyrie.operation', 'seed', true)`
+  await sql`
+    select
+      set_config('eyrie.scope', 'all', true),
+      set_config('eyrie.operation', 'seed', true)`
 
   for (const [key, name] of Object.entries(ROLE_NAMES)) {
     await sql`
       insert into role (role_id, role_key, role_name)
-      values (${v7()}, ${key}, ${name}) on conflict (role_key) do nothing`
+      values (${v7()}, ${key}, ${name})
+      on conflict (role_key) do nothing`
   }
 
   for (const [key, { name, description, metaKeys }] of Object.entries(USECASES)) {
     await sql`
-      insert into usecase (usecase_id, usecase_key, usecase_name, usecase_desc, usecase_component_key, usecase_meta_key)
-      values (${v7()}, ${key}, ${name}, ${description}, ${key}, ${metaKeys}) on conflict (usecase_key) do nothing`
+      insert into usecase (
+        usecase_id, usecase_key, usecase_name, usecase_desc, usecase_component_key, usecase_meta_key
+      )
+      values (${v7()}, ${key}, ${name}, ${description}, ${key}, ${metaKeys})
+      on conflict (usecase_key) do nothing`
   }
 }

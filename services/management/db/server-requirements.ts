@@ -48,9 +48,14 @@ export function findUnmetRequirement(facts: ServerFacts): string | undefined {
 /** Throws an error with a remedy if the current user cannot use the database. */
 export async function assertUsable(sql: ISql): Promise<void> {
   const [facts] = await sql<ServerFacts[]>`
-    select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
-      current_database() as database, current_user as user, current_setting('transaction_read_only')::bool as "isReadOnly",
-      has_database_privilege(current_database(), 'create') and has_schema_privilege('public', 'create')
+    select
+      current_setting('server_version_num')::int as version,
+      current_setting('server_encoding') as encoding,
+      current_database() as database,
+      current_user as user,
+      current_setting('transaction_read_only')::bool as "isReadOnly",
+      has_database_privilege(current_database(), 'create')
+        and has_schema_privilege('public', 'create')
         and has_schema_privilege('public', 'usage') as "canCreate"`
   const problem = facts && findUnmetRequirement(facts)
   if (problem) throw new Error(problem)

@@ -61,7 +61,9 @@ export async function withTransaction<T>(
 
 /** Sets parameters until the end of the transaction. */
 const applySettings = (sql: Sql, settings: TransactionSettings) =>
-  sql`select set_config(name, value, true) from json_each_text(${JSON.stringify(settings)}::text::json) as setting (name, value)`
+  sql`
+    select set_config(name, value, true)
+    from json_each_text(${JSON.stringify(settings)}::text::json) as setting (name, value)`
 
 /** Reads rows of all organizations from a single snapshot of the database. */
 export const withSnapshot = <T>(sql: Sql, read: () => Promise<T>): Promise<T> =>

@@ -93,34 +93,57 @@ const readDeliveries = (tx: Transaction, ids: readonly string[]) =>
 
 /**
  * Locks the oldest due deliveries of each target, and returns their ids. The recursive query
- * `targets` skips from target to target by the index, so that its duration does not depend on the
- * number of deliveries.
+ * `waiting_target` skips from target to target in the index, so that its duration does not depend
+ * on the number of deliveries.
  */
 async function lockDueDeliveries(
   tx: Transaction,
   { limit, target_limit: targetLimit, target_limits: targetLimits }: DeliveryClaim,
 ): Promise<string[]> {
   const rows = await tx.execute<{ delivery_id: string }>(sql`
-    with recursive targets as (
-      (select target from delivery where next_attempt_at is not null order by target limit 1)
+    with recursive waiting_target as (
+      -- The first target with unfinished deliveries.
+      (
+        select target
+        from delivery
+        where next_attempt_at is not null
+        order by target
+        limit 1
+      )
       union all
-      select (select d.target from delivery d where d.next_attempt_at is not null and d.target > t.target
-        order by d.target limit 1)
-      from targets t where t.target is not null
-    ), limits as (
-      select key as target, value::int as maximum from json_each_text(${JSON.stringify(targetLimits)}::text::json)
+      -- The target after the previous one. After the last one it is null, which ends the recursion.
+      select (
+        select delivery.target
+        from delivery
+        where delivery.next_attempt_at is not null
+          and delivery.target > previous.target
+        order by delivery.target
+        limit 1
+      )
+      from waiting_target previous
+      where previous.target is not null
+    ),
+    specific_limit as (
+      select key as target, value::int as max_deliveries
+      from json_each_text(${JSON.stringify(targetLimits)}::text::json)
     )
     select due.delivery_id
-    from targets t
-    left join limits l on l.target = t.target
+    from waiting_target
+    left join specific_limit on specific_limit.target = waiting_target.target
     cross join lateral (
-      select d.delivery_id, d.next_attempt_at from delivery d
-      where d.target = t.target and d.next_attempt_at <= now() and d.expires_at > now()
-      order by d.next_attempt_at limit coalesce(l.maximum, ${targetLimit}::int)
+      select delivery.delivery_id, delivery.next_attempt_at
+      from delivery
+      where delivery.target = waiting_target.target
+        and delivery.next_attempt_at <= now()
+        and delivery.expires_at > now()
+      order by delivery.next_attempt_at
+      limit coalesce(specific_limit.max_deliveries, ${targetLimit}::int)
+      -- Another scheduler is claiming the deliveries that are locked.
       for update skip locked
     ) due
-    where t.target is not null
-    order by due.next_attempt_at limit ${limit}::int`)
+    where waiting_target.target is not null
+    order by due.next_attempt_at
+    limit ${limit}::int`)
   return rows.map(({ delivery_id }) => delivery_id)
 }
 
@@ -128,7 +151,8 @@ async function lockDueDeliveries(
 export async function findNextDueMs(tx: Transaction): Promise<number | null> {
   const [row] = await tx.execute<{ ms: number | null }>(sql`
     select (extract(epoch from min(next_attempt_at) - now()) * 1000)::float8 as ms
-    from delivery where next_attempt_at > now()`)
+    from delivery
+    where next_attempt_at > now()`)
   return row?.ms ?? null
 }
 
@@ -154,13 +178,27 @@ export async function storeResults(
     delivery_id: string
     push_subscription_id: string | null
   }>(sql`
-    update delivery d set state = r.state, reason = r.reason,
-      next_attempt_at = case when r.is_finished then null else now() + r.retry_ms * interval '1 millisecond' end,
-      finished_at = case when r.is_finished then now() end
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as r (delivery_id uuid, attempt int, state text, reason text, retry_ms float8, is_finished boolean)
-    where d.delivery_id = r.delivery_id and d.attempts = r.attempt and d.next_attempt_at is not null
-    returning d.delivery_id, d.push_subscription_id`)
+    update delivery
+    set
+      state = result.state,
+      reason = result.reason,
+      next_attempt_at = case
+        when result.is_finished then null
+        else now() + result.retry_ms * interval '1 millisecond'
+      end,
+      finished_at = case when result.is_finished then now() end
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as result (
+      delivery_id uuid,
+      attempt int,
+      state text,
+      reason text,
+      retry_ms float8,
+      is_finished boolean
+    )
+    where delivery.delivery_id = result.delivery_id
+      and delivery.attempts = result.attempt
+      and delivery.next_attempt_at is not null
+    returning delivery.delivery_id, delivery.push_subscription_id`)
 
   const withoutReceiver = results.filter(result => result.is_receiver_gone)
   const withoutReceiverIds = new Set(withoutReceiver.map(({ delivery_id }) => delivery_id))

@@ -7,6 +7,8 @@ const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
 /** The first Monday of epoch time, 00:00 UTC. */
 const FIRST_MONDAY_MS = Date.UTC(1970, 0, 5)
+/** Stores the events of weeks without a partition. */
+const DEFAULT_PARTITION = 'event_other'
 /** Number of weekly partitions that are created in advance, including the current week. */
 const PARTITIONED_WEEKS = 4
 
@@ -57,8 +59,11 @@ async function createPartition(tx: Transaction, weekStartMs: number): Promise<vo
 /** Returns the names of the partitions that end at or before a time (epoch ms). */
 async function findPartitionsBefore(tx: Transaction, timeMs: number): Promise<string[]> {
   const rows = await tx.execute<{ name: string }>(sql`
-    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'event'::regclass and c.relname <> 'event_other'`)
+    select partition.relname as name
+    from pg_inherits
+    join pg_class partition on partition.oid = pg_inherits.inhrelid
+    where pg_inherits.inhparent = 'event'::regclass
+      and partition.relname <> ${DEFAULT_PARTITION}`)
   return rows.map(({ name }) => name).filter(name => parsePartitionEnd(name) <= timeMs)
 }
 

@@ -58,11 +58,16 @@ export async function maintainDatabase({ database, signal, log }: JobContext): P
 const listTables = (database: Database): Promise<Table[]> =>
   database.system('maintenance', tx =>
     tx.execute<Table & Record<string, unknown>>(sql`
-      select c.relname as name, pg_total_relation_size(c.oid)::float8 as bytes,
-        coalesce(s.n_dead_tup, 0)::float8 as dead_rows, c.relkind = 'p' as is_partitioned
-      from pg_class c left join pg_stat_user_tables s on s.relid = c.oid
-      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-      order by pg_total_relation_size(c.oid) desc, c.relname`),
+      select
+        relation.relname as name,
+        pg_total_relation_size(relation.oid)::float8 as bytes,
+        coalesce(usage.n_dead_tup, 0)::float8 as dead_rows,
+        relation.relkind = 'p' as is_partitioned
+      from pg_class relation
+      left join pg_stat_user_tables usage on usage.relid = relation.oid
+      where relation.relnamespace = 'public'::regnamespace
+        and relation.relkind in ('r', 'p') -- Tables, and partitioned tables.
+      order by pg_total_relation_size(relation.oid) desc, relation.relname`),
   )
 
 /** Rebuilds the invalid indexes and returns their names. */
@@ -72,8 +77,12 @@ async function rebuildInvalidIndexes({
 }: Pick<JobContext, 'database' | 'signal'>): Promise<string[]> {
   const invalid = await database.system('maintenance', tx =>
     tx.execute<{ name: string }>(sql`
-      select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
-      where c.relnamespace = 'public'::regnamespace and not i.indisvalid and c.relkind = 'i'`),
+      select relation.relname as name
+      from pg_index index
+      join pg_class relation on relation.oid = index.indexrelid
+      where relation.relnamespace = 'public'::regnamespace
+        and relation.relkind = 'i' -- Not the indexes of partitioned tables.
+        and not index.indisvalid`),
   )
   for (const { name } of invalid) {
     await database.maintain(`reindex index concurrently ${quoteIdentifier(name)}`, signal)

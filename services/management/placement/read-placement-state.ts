@@ -13,10 +13,15 @@ import type { PlacementEngine, PlacementSource, PlacementState } from './placeme
 export const LOST_AFTER_S = 15
 
 /** Whether an engine has been unusable for `LOST_AFTER_S`, as a column or condition of a query. */
-const longUnusable = sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`
+const longUnusable = sql<boolean>`
+  coalesce(
+    ${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second',
+    false
+  )`
 
 /** The placement of a source: its own, or that of its site. */
-const effectivePlacement = sql<Placement>`coalesce(${source.source_placement}, ${site.site_placement})`
+const effectivePlacement = sql<Placement>`
+  coalesce(${source.source_placement}, ${site.site_placement})`
 
 /**
  * Returns whether an unreachable engine has sources to move. Much faster than `readPlacementState`.
@@ -41,8 +46,10 @@ export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
 /** Returns whether management chooses the engine of at least one source. */
 export async function isAnyPlacementAutomatic(tx: Transaction): Promise<boolean> {
   const rows = await tx.execute<{ found: boolean }>(sql`
-    select exists (select from site where site_placement = 'automatic')
-      or exists (select from source where source_placement = 'automatic') as found`)
+    select
+      exists (select from site where site_placement = 'automatic')
+      or exists (select from source where source_placement = 'automatic')
+      as found`)
   return firstRow(rows).found
 }
 

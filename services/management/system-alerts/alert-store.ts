@@ -119,10 +119,13 @@ export async function acknowledgeAlert(
   const [row] = await tx
     .update(systemAlert)
     .set({
-      acknowledged_at: sql`coalesce(${systemAlert.acknowledged_at}, ${now.toISOString()}::timestamptz)`,
+      acknowledged_at: sql`
+        coalesce(${systemAlert.acknowledged_at}, ${now.toISOString()}::timestamptz)`,
       acknowledged_by: sql`
-        case when ${systemAlert.acknowledged_at} is null then ${userId}::uuid
-        else ${systemAlert.acknowledged_by} end`,
+        case
+          when ${systemAlert.acknowledged_at} is null then ${userId}::uuid
+          else ${systemAlert.acknowledged_by}
+        end`,
     })
     .where(eq(systemAlert.system_alert_id, systemAlertId))
     .returning()

@@ -226,7 +226,15 @@ export async function storeCounters(
   await tx.execute(sql`
     insert into channel_counter (engine_id, channel_id, name, key, value, at)
     select engine_id, channel_id, name, key, value, at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as r (engine_id uuid, channel_id uuid, name text, key text, value float8, at timestamptz)
-    on conflict (channel_id, engine_id, name, key) do update set value = excluded.value, at = excluded.at`)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as changed (
+      engine_id uuid,
+      channel_id uuid,
+      name text,
+      key text,
+      value float8,
+      at timestamptz
+    )
+    on conflict (channel_id, engine_id, name, key) do update set
+      value = excluded.value,
+      at = excluded.at`)
 }

@@ -112,12 +112,28 @@ async function storeMessages(
 async function insertEvents(tx: Transaction, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return
   await tx.execute(sql`
-    insert into event (engine_id, log_id, seq, time, channel_id, kind, type, pts, epoch, data, statistics, picture,
-      picture_offset)
-    select engine_id, log_id, seq, time, channel_id, kind, type, pts, epoch, data, statistics, picture, picture_offset
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as r (engine_id uuid, log_id text, seq bigint, time timestamptz, channel_id uuid, kind text, type text, pts bigint,
-        epoch bigint, data jsonb, statistics jsonb, picture text, picture_offset int)`)
+    insert into event (
+      engine_id, log_id, seq, time, channel_id, kind, type, pts, epoch, data, statistics,
+      picture, picture_offset
+    )
+    select
+      engine_id, log_id, seq, time, channel_id, kind, type, pts, epoch, data, statistics,
+      picture, picture_offset
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as rows (
+      engine_id uuid,
+      log_id text,
+      seq bigint,
+      time timestamptz,
+      channel_id uuid,
+      kind text,
+      type text,
+      pts bigint,
+      epoch bigint,
+      data jsonb,
+      statistics jsonb,
+      picture text,
+      picture_offset int
+    )`)
 }
 
 /**

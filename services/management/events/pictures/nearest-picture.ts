@@ -45,18 +45,29 @@ export async function findNearestPictures(
   // A picture is taken at most a second from its event, so its event is at most two
   // seconds from the moment.
   const rows = await tx.execute<NearestPicture & { index: number } & Record<string, unknown>>(sql`
-    select m.index::int, nearest.picture, nearest.picture_offset
+    select
+      moment.index::int,
+      nearest.picture,
+      nearest.picture_offset
     from ${unnestMoments(moments)}
     cross join lateral (
-      select picture, picture_offset from (
-        select e.picture, e.seq,
-          (extract(epoch from e.time - m.time) * 1000)::int + coalesce(e.picture_offset, 0) as picture_offset
-        from event e
-        where e.channel_id = m.channel_id and e.picture is not null
-          and e.time between m.time - 2 * ${maxOffset} and m.time + 2 * ${maxOffset}
+      select picture, picture_offset
+      from (
+        select
+          event.picture,
+          event.seq,
+          -- From the moment to the event, and from the event to its picture.
+          (extract(epoch from event.time - moment.time) * 1000)::int
+            + coalesce(event.picture_offset, 0) as picture_offset
+        from event
+        where event.channel_id = moment.channel_id
+          and event.picture is not null
+          and event.time >= moment.time - 2 * ${maxOffset}
+          and event.time <= moment.time + 2 * ${maxOffset}
       ) candidate
       where abs(picture_offset) <= ${MAX_PICTURE_OFFSET_MS}
-      order by abs(picture_offset), seq limit 1
+      order by abs(picture_offset), seq
+      limit 1
     ) nearest`)
   const nearestByIndex = new Map(
     rows.map(({ index, picture, picture_offset }) => [index, { picture, picture_offset }]),
@@ -66,13 +77,15 @@ export async function findNearestPictures(
 }
 
 /**
- * Passes moments to a query as a relation `m` with the columns channel_id, time and index. The
+ * Passes moments to a query as a relation `moment` with the columns channel_id, time and index. The
  * index of the first moment is 1.
  */
 export function unnestMoments(moments: readonly Moment[]): SQL {
   const channelIds = formatTextArray(moments.map(({ channel_id }) => channel_id))
   const times = formatTextArray(moments.map(({ timeMs }) => new Date(timeMs).toISOString()))
-  return sql`unnest(${channelIds}::uuid[], ${times}::timestamptz[]) with ordinality m (channel_id, time, index)`
+  return sql`
+    unnest(${channelIds}::uuid[], ${times}::timestamptz[])
+      with ordinality moment (channel_id, time, index)`
 }
 
 type AttachedPicture = ShownPicture & Record<string, unknown>
@@ -90,27 +103,49 @@ export async function attachToNotifications(
   const channelIds = formatTextArray(pictures.map(({ channel_id }) => channel_id))
   const hashes = formatTextArray(pictures.map(({ sha256 }) => sha256))
   const times = formatTextArray(pictures.map(({ takenMs }) => new Date(takenMs).toISOString()))
-  // The inner query pairs each picture with the notifications near it. Each notification gets the
-  // nearest of its pictures.
+
   const attached = await tx.execute<AttachedPicture>(sql`
-    update notification n set picture = nearest.sha256, picture_offset = nearest.offset_ms,
-      next_snapshot = null
-    from (
-      select distinct on (notification_uuid) notification_uuid, sha256, offset_ms, is_storage
-      from (
-        select candidate.notification_uuid, candidate.picture_offset, candidate.picture, taken.sha256, c.is_storage,
-          (extract(epoch from taken.time - candidate.notification_time) * 1000)::int as offset_ms
-        from unnest(${channelIds}::uuid[], ${hashes}::text[], ${times}::timestamptz[]) taken (channel_id, sha256, time)
-        join notification candidate on candidate.channel_id = taken.channel_id
-          and candidate.notification_time between taken.time - ${maxOffset} and taken.time + ${maxOffset}
-        join channel c on c.channel_id = taken.channel_id
-      ) pair
-      where picture is null or abs(picture_offset) > abs(offset_ms)
+    with pair as (
+      -- Each picture with the notifications near it.
+      select
+        notification.notification_uuid,
+        notification.picture as attached_picture,
+        notification.picture_offset as attached_offset_ms,
+        taken.sha256,
+        (extract(epoch from taken.time - notification.notification_time) * 1000)::int as offset_ms,
+        channel.is_storage
+      from unnest(${channelIds}::uuid[], ${hashes}::text[], ${times}::timestamptz[])
+        taken (channel_id, sha256, time)
+      join notification on notification.channel_id = taken.channel_id
+        and notification.notification_time >= taken.time - ${maxOffset}
+        and notification.notification_time <= taken.time + ${maxOffset}
+      join channel on channel.channel_id = taken.channel_id
+    ),
+    nearest as (
+      -- The nearest picture of each notification, unless a nearer one is attached to it.
+      select distinct on (notification_uuid)
+        notification_uuid,
+        sha256,
+        offset_ms,
+        is_storage
+      from pair
+      where attached_picture is null
+        or abs(attached_offset_ms) > abs(offset_ms)
       order by notification_uuid, abs(offset_ms)
-    ) nearest
-    where n.notification_uuid = nearest.notification_uuid
-    returning n.channel_id, nearest.sha256, nearest.is_storage,
-      extract(epoch from n.notification_time)::float8 * 1000 as "timeMs"`)
+    )
+    update notification
+    set
+      picture = nearest.sha256,
+      picture_offset = nearest.offset_ms,
+      next_snapshot = null
+    from nearest
+    where notification.notification_uuid = nearest.notification_uuid
+    returning
+      notification.channel_id,
+      nearest.sha256,
+      nearest.is_storage,
+      extract(epoch from notification.notification_time)::float8 * 1000 as "timeMs"`)
+
   const fetching = await schedulePictureFetches(tx, attached)
   for (const sha256 of new Set(attached.map(({ sha256 }) => sha256))) {
     if (!fetching.has(sha256)) await releaseDeliveries(tx, sha256)

@@ -60,7 +60,8 @@ const findDueSnapshots = (database: Database) =>
         engine_id: channel.engine_id,
         channel_sid: channel.channel_sid,
         is_storage: channel.is_storage,
-        isTooOld: sql<boolean>`${notification.notification_time} < now() - ${MAX_AGE_MS} * interval '1 millisecond'`,
+        isTooOld: sql<boolean>`
+          ${notification.notification_time} < now() - ${MAX_AGE_MS} * interval '1 millisecond'`,
       })
       .from(notification)
       .innerJoin(channel, eq(channel.channel_id, notification.channel_id))

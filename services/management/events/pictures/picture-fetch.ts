@@ -31,24 +31,43 @@ export async function schedulePictureFetches(
   pictures: readonly ShownPicture[],
 ): Promise<Set<string>> {
   if (pictures.length === 0) return new Set()
-  const rows = pictures.map(({ timeMs, ...fields }) => ({ ...fields, time: new Date(timeMs) }))
-  // Notifications, and channels, may share a picture. The longest retention applies.
+  const shownRows = pictures.map(({ timeMs, ...fields }) => ({ ...fields, time: new Date(timeMs) }))
+
+  // Several notifications, and several channels, may show the same picture. It has one row, with
+  // the longest retention that one of them needs.
   const stored = await tx.execute<{ sha256: string; is_fetching: boolean }>(sql`
+    with shown as (
+      select
+        notified.sha256,
+        notified.time,
+        notified.is_storage,
+        coalesce(sending_event.engine_id, channel.engine_id) as engine_id
+      from json_to_recordset(${JSON.stringify(shownRows)}::text::json)
+        as notified (sha256 text, channel_id uuid, is_storage boolean, time timestamptz)
+      join channel on channel.channel_id = notified.channel_id
+      left join lateral (
+        select event.engine_id
+        from event
+        where event.channel_id = notified.channel_id
+          and event.picture = notified.sha256
+          and event.time >= notified.time - ${maxEventDistance}
+          and event.time <= notified.time + ${maxEventDistance}
+        limit 1
+      ) sending_event on true
+    )
     insert into picture (sha256, engine_id, time, is_stored, next_attempt)
-    select distinct on (shown.sha256) shown.sha256, coalesce(pictured.engine_id, c.engine_id),
-      max(shown.time) over same, bool_or(shown.is_storage) over same, now()
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as shown (sha256 text, channel_id uuid, is_storage boolean, time timestamptz)
-    join channel c on c.channel_id = shown.channel_id
-    left join lateral (
-      select e.engine_id from event e
-      where e.channel_id = shown.channel_id and e.picture = shown.sha256
-        and e.time between shown.time - ${maxEventDistance} and shown.time + ${maxEventDistance}
-      limit 1
-    ) pictured on true
-    window same as (partition by shown.sha256)
-    order by shown.sha256
-    on conflict (sha256) do update set time = greatest(picture.time, excluded.time),
+    select
+      sha256,
+      (array_agg(engine_id))[1], -- Each of these engines has the picture.
+      max(time),
+      bool_or(is_storage),
+      now()
+    from shown
+    group by sha256
+    order by sha256
+    -- A picture that is known already, and perhaps fetched, may only get a longer retention.
+    on conflict (sha256) do update set
+      time = greatest(picture.time, excluded.time),
       is_stored = picture.is_stored or excluded.is_stored
     returning sha256, next_attempt is not null as is_fetching`)
   return new Set(stored.filter(({ is_fetching }) => is_fetching).map(({ sha256 }) => sha256))

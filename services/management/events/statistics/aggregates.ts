@@ -39,9 +39,14 @@ export async function readAggregates(
   }
 
   // For a key with samples in the period, this replaces the entry with the latest value.
+  const samples = selectSamples(channelIds, storedKeys, period, 'hour')
   const rows = await tx.execute<AggregateRow & { channel_id: string }>(sql`
-    select channel_id, key, ${selectAggregateColumns(storedKeys, customAggregations)}
-    from (${selectSamples(channelIds, storedKeys, period, 'hour')}) s group by channel_id, key`)
+    select
+      channel_id,
+      key,
+      ${selectAggregateColumns(storedKeys, customAggregations)}
+    from (${samples}) sample
+    group by channel_id, key`)
   for (const row of rows) byChannel.get(row.channel_id)?.set(row.key, toAggregate(row))
   return byChannel
 }
@@ -57,9 +62,16 @@ export function selectAggregateColumns(
 ): SQL {
   const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
   return sql`
-    sum(sum)::float8 as sum, sum(count)::float8 as count,
-    coalesce((array_agg(last order by last_at desc, seq desc)
-      filter (where key = any (${textArray(lastValueKeys)})))[1], 0) as last,
+    sum(sum)::float8 as sum,
+    sum(count)::float8 as count,
+    -- The first element of the values in descending order of time.
+    coalesce(
+      (
+        array_agg(last order by last_at desc, seq desc)
+          filter (where key = any (${textArray(lastValueKeys)}))
+      )[1],
+      0
+    ) as last,
     extract(epoch from max(last_at))::float8 * 1000 as last_at`
 }
 

@@ -60,7 +60,11 @@ function createDayBuckets(days: number, timeZone: string): Buckets {
   return {
     // Weeks start on Mondays.
     select: time =>
-      sql`date_bin(${days} * interval '1 day', ${toLocal(time, timeZone)}, timestamp '1970-01-05 00:00:00')`,
+      sql`date_bin(
+        ${days} * interval '1 day',
+        ${toLocal(time, timeZone)},
+        timestamp '1970-01-05 00:00:00'
+      )`,
     toPeriod: key => ({
       from: toMoment(key, timeZone),
       to: toMoment(key + days * DAY_MS, timeZone),

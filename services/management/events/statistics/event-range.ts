@@ -150,9 +150,12 @@ async function readBucketAggregates(
     getPrecision(buckets, pagePeriod),
   )
   const rows = await tx.execute<AggregateRow & { bucket: number }>(sql`
-    select extract(epoch from ${buckets.select(sql`time`)})::float8 * 1000 as bucket, key,
+    select
+      extract(epoch from ${buckets.select(sql`time`)})::float8 * 1000 as bucket,
+      key,
       ${selectAggregateColumns(storedKeys, customAggregations)}
-    from (${samples}) s group by bucket, key`)
+    from (${samples}) sample
+    group by bucket, key`)
   const rowsByBucket = Map.groupBy(rows, ({ bucket }) => bucket)
 
   // The last values before the page. Each bucket then updates them for the next bucket.
@@ -183,8 +186,11 @@ async function readBucketKeys(tx: Transaction, options: EventRangeOptions): Prom
     ? selectWholeMinuteBuckets(options)
     : selectShortBuckets(options)
   const rows = await tx.execute<{ bucket: number }>(sql`
-    select extract(epoch from bucket)::float8 * 1000 as bucket from (${candidates}) b
-    order by bucket offset ${offset} limit ${limit}`)
+    select extract(epoch from bucket)::float8 * 1000 as bucket
+    from (${candidates}) candidate
+    order by bucket
+    offset ${offset}
+    limit ${limit}`)
   return rows.map(({ bucket }) => bucket)
 }
 
@@ -197,7 +203,7 @@ function selectWholeMinuteBuckets({
 }: EventRangeOptions): SQL {
   const precision = getPrecision(buckets, period)
   const samples = selectSamples([channelId], toStoredKeys(selection.keys), period, precision)
-  return sql`select distinct ${buckets.select(sql`time`)} as bucket from (${samples}) s`
+  return sql`select distinct ${buckets.select(sql`time`)} as bucket from (${samples}) sample`
 }
 
 /**
@@ -220,17 +226,30 @@ function selectShortBuckets({
   let notificationBuckets = sql``
   if (notificationKeys.length > 0) {
     const notifications = selectSamples([channelId], notificationKeys, period, 'exact')
-    notificationBuckets = sql`union select ${bucket} from (${notifications}) s`
+    notificationBuckets = sql`union select ${bucket} from (${notifications}) sample`
   }
   return sql`
-    (with contributing as (
-      select ${bucket} as bucket, time from event
-      where channel_id = ${channelId}::uuid and time >= ${toTimestamp(period.from)}
-        and time < ${toTimestamp(period.to)} and jsonb_exists_any(statistics, ${textArray(storedKeys)})
-    ), neighbors as (
-      select bucket, lag(bucket) over (order by time) as previous from contributing
+    (
+      with contributing as (
+        select ${bucket} as bucket, time
+        from event
+        where channel_id = ${channelId}::uuid
+          and time >= ${toTimestamp(period.from)}
+          and time < ${toTimestamp(period.to)}
+          and jsonb_exists_any(statistics, ${textArray(storedKeys)})
+      ),
+      neighbors as (
+        -- The bucket of each event, and that of the event before it.
+        select
+          bucket,
+          lag(bucket) over (order by time) as previous_bucket
+        from contributing
+      )
+      select bucket
+      from neighbors
+      where bucket is distinct from previous_bucket
+      limit ${offset + limit}
     )
-    select bucket from neighbors where bucket is distinct from previous limit ${offset + limit})
     ${notificationBuckets}`
 }
 
@@ -242,9 +261,12 @@ async function readThresholds(
 ): Promise<Map<number, string>> {
   const bucket = buckets.select(sql`notification_time`)
   const rows = await tx.execute<{ bucket: number; threshold: string }>(sql`
-    select extract(epoch from ${bucket})::float8 * 1000 as bucket, string_agg(distinct threshold, ',') as threshold
+    select
+      extract(epoch from ${bucket})::float8 * 1000 as bucket,
+      string_agg(distinct threshold, ',') as threshold
     from notification
-    where channel_id = ${channelId}::uuid and notification_time >= ${toTimestamp(from)}
+    where channel_id = ${channelId}::uuid
+      and notification_time >= ${toTimestamp(from)}
       and notification_time < ${toTimestamp(to)}
     group by bucket`)
   return new Map(rows.map(({ bucket, threshold }) => [bucket, threshold]))

@@ -19,16 +19,29 @@ export async function readNewestTracks(
 ): Promise<Map<string, string[]>> {
   const rows = await tx.execute<{ channel_id: string; track: string }>(sql`
     select selected.channel_id, tracked.track
-    from unnest(${uuidArray(channelIds)}) selected (channel_id) cross join lateral (
-      select track, min(recency_rank) as recency_rank from (
-        select data ->> 'track' as track, row_number() over (order by time desc, seq desc) as recency_rank
+    from unnest(${uuidArray(channelIds)}) selected (channel_id)
+    cross join lateral (
+      -- An object has the position of its newest event.
+      select track, min(position) as position
+      from (
+        select
+          data ->> 'track' as track,
+          -- 1 for the newest event of the channel, 2 for the one before it, and so on.
+          row_number() over (order by time desc, seq desc) as position
         from event
-        where event.channel_id = selected.channel_id and kind = 'event' and time >= ${toTimestamp(from)}
+        where event.channel_id = selected.channel_id
+          and kind = 'event'
+          and time >= ${toTimestamp(from)}
           and time < ${toTimestamp(to)}
-        order by time desc, seq desc limit ${MAX_SEARCHED_EVENTS}
+        order by time desc, seq desc
+        limit ${MAX_SEARCHED_EVENTS}
       ) newest
-      where track is not null group by track order by recency_rank limit ${MAX_TRACKS}
-    ) tracked order by tracked.recency_rank`)
+      where track is not null
+      group by track
+      order by position
+      limit ${MAX_TRACKS}
+    ) tracked
+    order by tracked.position`)
   const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
   return new Map(
     Array.from(rowsByChannel, ([channelId, channelRows]) => [
@@ -51,16 +64,25 @@ export async function readNewestEvents(
     data: Record<string, unknown>
     time: string
   }>(sql`
-    select bucket.number::int as bucket_number, newest.data, newest.time
-    from unnest(${starts}, ${ends}) with ordinality bucket (start_time, end_time, number) cross join lateral (
-      select data, time from event
-      where channel_id = ${channelId}::uuid and kind = 'event'
-        and time >= bucket.start_time and time < bucket.end_time
-      order by time desc, seq desc limit ${MAX_BUCKET_EVENTS}
-    ) newest order by bucket.number, newest.time desc`)
+    select
+      bucket.number::int as bucket_number,
+      newest.data,
+      newest.time
+    -- Numbers the buckets from 1.
+    from unnest(${starts}, ${ends}) with ordinality bucket (start_time, end_time, number)
+    cross join lateral (
+      select data, time
+      from event
+      where channel_id = ${channelId}::uuid
+        and kind = 'event'
+        and time >= bucket.start_time
+        and time < bucket.end_time
+      order by time desc, seq desc
+      limit ${MAX_BUCKET_EVENTS}
+    ) newest
+    order by bucket.number, newest.time desc`)
   const rowsByBucket = Map.groupBy(rows, row => row.bucket_number)
   return periods.map((_, index) => {
-    // `with ordinality` counts from 1.
     const events = rowsByBucket.get(index + 1) ?? []
     return events.map(({ data, time }) => ({ data, time: new Date(time).toISOString() }))
   })

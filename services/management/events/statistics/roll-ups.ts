@@ -41,12 +41,21 @@ async function addTo(
   unit: 'minute' | 'hour',
   rows: readonly (AddedCount | AddedHour)[],
 ): Promise<void> {
+  const table = sql.identifier(`statistic_${unit}`)
+  // The column with the start of the minute or hour.
   const time = sql.identifier(unit)
   await tx.execute(sql`
-    insert into ${sql.identifier(`statistic_${unit}`)} as stored (channel_id, key, ${time}, sum, count, last, last_at)
+    insert into ${table} as stored (channel_id, key, ${time}, sum, count, last, last_at)
     select channel_id, key, ${time}, sum, count, last, last_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as added (channel_id uuid, key text, ${time} timestamptz,
-      sum float8, count bigint, last float8, last_at timestamptz)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as added (
+      channel_id uuid,
+      key text,
+      ${time} timestamptz,
+      sum float8,
+      count bigint,
+      last float8,
+      last_at timestamptz
+    )
     order by channel_id, key, ${time}
     on conflict (channel_id, key, ${time}) do update set
       sum = stored.sum + excluded.sum,

@@ -57,24 +57,53 @@ export function selectRangeTotals(ranges: readonly SampleRange[]): SQL {
   }
   return sql`
     select range, sum(sum)::float8 as sum, sum(count)::float8 as count
-    from (${selectMinuteSamples(minuteParts)} union all ${selectEventSamples(eventParts)}) s group by range`
+    from (
+      ${selectMinuteSamples(minuteParts)}
+      union all
+      ${selectEventSamples(eventParts)}
+    ) samples
+    group by range`
 }
 
 const selectEventSamples = (parts: readonly RangePart[]) => sql`
-  select part.range, e.time, part.sign * e.sum as sum, part.sign as count, e.seq
-  from ${selectParts(parts)} cross join lateral (
-    select event.time, event.seq, (event.statistics ->> part.key)::float8 as sum from event
-    where event.channel_id = part.channel_id and event.time >= part."from" and event.time < part."to"
+  select
+    part.range,
+    sample.time,
+    part.sign * sample.value as sum,
+    part.sign as count,
+    sample.seq
+  from ${selectParts(parts)}
+  cross join lateral (
+    select
+      event.time,
+      event.seq,
+      (event.statistics ->> part.key)::float8 as value
+    from event
+    where event.channel_id = part.channel_id
+      and event.time >= part."from"
+      and event.time < part."to"
       and event.statistics ? part.key
-    offset 0) e`
+    offset 0
+  ) sample`
 
 /** Selects minutes as samples. `sign` is not used, because only events are subtracted. */
 const selectMinuteSamples = (parts: readonly RangePart[]) => sql`
-  select part.range, m.minute as time, m.sum, m.count::int, 0::bigint as seq
-  from ${selectParts(parts)} cross join lateral (
-    select minute, sum, count from statistic_minute
-    where channel_id = part.channel_id and key = part.key and minute >= part."from" and minute < part."to"
-    offset 0) m`
+  select
+    part.range,
+    sample.minute as time,
+    sample.sum,
+    sample.count::int,
+    0::bigint as seq
+  from ${selectParts(parts)}
+  cross join lateral (
+    select minute, sum, count
+    from statistic_minute
+    where channel_id = part.channel_id
+      and key = part.key
+      and minute >= part."from"
+      and minute < part."to"
+    offset 0
+  ) sample`
 
 /** Passes parts to a query as one parameter, as the relation `part`. */
 function selectParts(parts: readonly RangePart[]): SQL {
@@ -83,6 +112,13 @@ function selectParts(parts: readonly RangePart[]): SQL {
     from: new Date(from),
     to: new Date(to),
   }))
-  return sql`json_to_recordset(${JSON.stringify(rows)}::text::json)
-    as part (range int, sign int, channel_id uuid, key text, "from" timestamptz, "to" timestamptz)`
+  return sql`
+    json_to_recordset(${JSON.stringify(rows)}::text::json) as part (
+      range int,
+      sign int,
+      channel_id uuid,
+      key text,
+      "from" timestamptz,
+      "to" timestamptz
+    )`
 }

@@ -110,11 +110,21 @@ const selectEvents = (
   keys: readonly string[],
   { from, to }: Period,
 ) => sql`
-  select e.channel_id, s.key, e.time, s.value::float8 as sum, 1::bigint as count, s.value::float8 as last,
-    e.time as last_at, e.seq
-  from event e cross join lateral jsonb_each_text(e.statistics) s
-  where e.channel_id = any (${uuidArray(channelIds)}) and e.time >= ${toTimestamp(from)}
-    and e.time < ${toTimestamp(to)} and s.key = any (${textArray(keys)})`
+  select
+    event.channel_id,
+    statistic.key,
+    event.time,
+    statistic.value::float8 as sum,
+    1::bigint as count,
+    statistic.value::float8 as last,
+    event.time as last_at,
+    event.seq
+  from event
+  cross join lateral jsonb_each_text(event.statistics) statistic
+  where event.channel_id = any (${uuidArray(channelIds)})
+    and event.time >= ${toTimestamp(from)}
+    and event.time < ${toTimestamp(to)}
+    and statistic.key = any (${textArray(keys)})`
 
 function selectRollUp(
   channelIds: readonly string[],
@@ -126,15 +136,33 @@ function selectRollUp(
   // The table of hours has the column `hour`, and that of minutes the column `minute`.
   const time = sql.identifier(unit)
   return sql`
-    select channel_id, key, ${time} as time, sum, count, last, last_at, 0::bigint as seq
+    select
+      channel_id,
+      key,
+      ${time} as time,
+      sum,
+      count,
+      last,
+      last_at,
+      0::bigint as seq
     from ${table}
-    where channel_id = any (${uuidArray(channelIds)}) and key = any (${textArray(keys)})
-      and ${time} >= ${toTimestamp(from)} and ${time} < ${toTimestamp(to)}`
+    where channel_id = any (${uuidArray(channelIds)})
+      and key = any (${textArray(keys)})
+      and ${time} >= ${toTimestamp(from)}
+      and ${time} < ${toTimestamp(to)}`
 }
 
 const selectNotifications = (channelIds: readonly string[], { from, to }: Period) => sql`
-  select channel_id, ${NOTIFICATION_KEY}::text as key, notification_time as time, 1::float8 as sum, 1::bigint as count,
-    1::float8 as last, notification_time as last_at, 0::bigint as seq
+  select
+    channel_id,
+    ${NOTIFICATION_KEY}::text as key,
+    notification_time as time,
+    1::float8 as sum,
+    1::bigint as count,
+    1::float8 as last,
+    notification_time as last_at,
+    0::bigint as seq
   from notification
-  where channel_id = any (${uuidArray(channelIds)}) and notification_time >= ${toTimestamp(from)}
+  where channel_id = any (${uuidArray(channelIds)})
+    and notification_time >= ${toTimestamp(from)}
     and notification_time < ${toTimestamp(to)}`

@@ -47,7 +47,11 @@ const selectStates = (tx: Transaction, engineIds: readonly string[], graceMs: nu
       seen_at: engineState.seen_at,
       unusable_since: engineState.unusable_since,
       /** Whether the outage has lasted for the grace time. */
-      hasLasted: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${graceMs} * interval '1 millisecond', false)`,
+      hasLasted: sql<boolean>`
+        coalesce(
+          ${engineState.unusable_since} <= now() - ${graceMs} * interval '1 millisecond',
+          false
+        )`,
       reported: engineState.condition,
     })
     .from(engine)

@@ -1,10 +1,7 @@
-import { randomUUID, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { EngineCondition, SourceCondition } from '@eyrie/contract'
-import { ENGINE_STATUS, managementRoutes } from '@eyrie/contract/management/index'
-import { eq } from 'drizzle-orm'
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { unreachableEngine } from '../../../test/fixtures/management/channel-records.ts'
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   sharedManagement,
   sharedRecords,
@@ -15,79 +12,15 @@ import { serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-ap
 import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
 import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import {
-  delivery,
-  engine,
-  engineState,
-  job,
-  setting,
-  source,
-  systemAlert,
-} from '../db/schema/index.ts'
-import { createSystemAlerts, type SystemAlerts, type SystemAlertsOptions } from './system-alerts.ts'
+import { delivery, job, setting } from '../db/schema/index.ts'
+import { BEGIN_MS, running, simulateAlerts, unreachable } from './simulated-alerts.fixture.ts'
 
-const BEGIN_MS = Date.parse('2026-03-04T12:00:00Z')
-const SID = 7
 const { systemAlert: routes } = managementRoutes
 
 const management = sharedManagement()
 const records = sharedRecords(management)
-let nowMs: number
-let alerts: SystemAlerts
-
-beforeEach(async () => {
-  nowMs = BEGIN_MS
-  alerts = start()
-  await management.database.system('test', async tx => {
-    await tx.delete(delivery)
-    await tx.delete(systemAlert)
-    await tx.delete(setting)
-    await tx.delete(job)
-    await tx.update(source).set({ source_sid: SID }).where(eq(source.source_id, records.source_id))
-  })
-})
-
-/** As after a start of management. */
-const start = (options: Partial<SystemAlertsOptions> = {}) =>
-  createSystemAlerts({
-    secrets: management.scheduler.secrets,
-    listOutages: () => [],
-    data: management.data,
-    certificate: undefined,
-    now: () => nowMs,
-    ...options,
-  })
-
-const running: Omit<SourceCondition, 'id'> = { type: 'video', state: 'running' }
-const unreachable: Omit<SourceCondition, 'id'> = {
-  type: 'video',
-  state: 'reconnecting',
-  reason: 'no route to 10.0.0.9',
-}
-
-/** Lets the engine report this for some time. Undefined: it reports nothing. */
-async function report(
-  source: Omit<SourceCondition, 'id'> | undefined,
-  seconds: number,
-  others = {},
-) {
-  for (let elapsed = 0; elapsed < seconds; elapsed += 5) {
-    const condition: EngineCondition = {
-      time: new Date(nowMs).toISOString(),
-      sources: source ? [{ id: SID, ...source }] : [],
-      ...others,
-    }
-    if (source) {
-      alerts.recordCondition(records.engine_id, {
-        condition,
-        requestedMs: nowMs,
-        receivedMs: nowMs,
-      })
-    }
-    await alerts.evaluate(management.database)
-    nowMs += 5_000
-  }
-}
+const simulated = simulateAlerts(management, records)
+const { report } = simulated
 
 const listAlerts = async () => (await management.call(routes.list, {})).response
 const readDeliveries = () =>
@@ -133,15 +66,15 @@ describe('system alerts', () => {
       { system_alert_state: 'open', notified_at: expect.any(String) },
     ])
     expect(await readDeliveries()).toEqual([])
-    expect(alerts.alarms()).toEqual([expect.stringContaining('camera unreachable (1)')])
+    expect(simulated.alarms()).toEqual([expect.stringContaining('camera unreachable (1)')])
     await report(running, 90)
-    expect(alerts.alarms()).toEqual([])
+    expect(simulated.alarms()).toEqual([])
   })
 
   it('continue after a restart of management, without a second message', async () => {
     await setMailServer(25)
     await report(unreachable, 90)
-    alerts = start()
+    simulated.restart()
     await report(unreachable, 90)
     expect(await listAlerts()).toHaveLength(1)
     expect(await readDeliveries()).toHaveLength(1)
@@ -191,13 +124,13 @@ describe('system alerts', () => {
   it('are sent again after a day until they are acknowledged', async () => {
     await setMailServer(25)
     await report(unreachable, 90)
-    nowMs += 86_400_000
+    simulated.nowMs += 86_400_000
     await report(unreachable, 10)
     expect(await readDeliveries()).toHaveLength(2)
 
     const [alert] = await listAlerts()
     await management.call(routes.acknowledge, { system_alert_id: alert!.system_alert_id })
-    nowMs += 86_400_000
+    simulated.nowMs += 86_400_000
     await report(unreachable, 10)
     expect(await readDeliveries()).toHaveLength(2)
     expect(await listAlerts()).toMatchObject([{ acknowledged_by: management.superadmin.user_id }])
@@ -213,12 +146,12 @@ describe('system alerts', () => {
     await report(unreachable, 90)
     await report(running, 90)
     expect(await readDeliveries()).toEqual([])
-    nowMs = Date.parse('2026-03-04T18:00:00Z')
+    simulated.nowMs = Date.parse('2026-03-04T18:00:00Z')
     await report(running, 30)
     expect((await readDeliveries()).map(({ request }) => request.subject)).toEqual([
       'Daily summary: 1 system alert (1 × camera unreachable)',
     ])
-    nowMs = Date.parse('2026-03-05T18:00:00Z')
+    simulated.nowMs = Date.parse('2026-03-05T18:00:00Z')
     await report(running, 30)
     expect(await readDeliveries()).toHaveLength(1)
   })
@@ -246,11 +179,11 @@ describe('system alerts', () => {
     const certificate = readFileSync(cert, 'utf8')
     const endsMs = Date.parse(new X509Certificate(certificate).validTo)
     const day = new Date(endsMs).toISOString().slice(0, 10)
-    alerts = start({ certificate })
-    nowMs = endsMs - 22 * 86_400_000
+    simulated.restart({ certificate })
+    simulated.nowMs = endsMs - 22 * 86_400_000
     await report(running, 10)
     expect(await listAlerts()).toEqual([])
-    nowMs = endsMs - 20 * 86_400_000
+    simulated.nowMs = endsMs - 20 * 86_400_000
     await report(running, 10)
     const kind = { system_alert_kind: 'certificate_ending', system_alert_state: 'open' }
     expect(await listAlerts()).toMatchObject([
@@ -261,7 +194,7 @@ describe('system alerts', () => {
         ),
       },
     ])
-    nowMs = endsMs + 60_000
+    simulated.nowMs = endsMs + 60_000
     await report(running, 10)
     expect(await listAlerts()).toMatchObject([
       {
@@ -316,7 +249,7 @@ describe('system alerts', () => {
       finished_at: at(-60_000),
       next_run_at: at(0),
     })
-    nowMs += 2 * 3_600_000
+    simulated.nowMs += 2 * 3_600_000
     await report(running, 10)
     expect(await listAlerts()).toEqual([])
 
@@ -345,94 +278,12 @@ describe('system alerts', () => {
     expect(await listMessages()).toEqual([['open', message]])
 
     await management.database.system('test', tx =>
-      tx.insert(setting).values({ name: 'newest_backup', value: { finished_at: new Date(nowMs) } }),
+      tx
+        .insert(setting)
+        .values({ name: 'newest_backup', value: { finished_at: new Date(simulated.nowMs) } }),
     )
     await report(running, 70)
     expect(await listMessages()).toEqual([['closed', message]])
-  })
-
-  it('offer a better distribution when an engine joins, and withdraw the offer when it is accepted or of no use', async () => {
-    const idle = randomUUID()
-    const setEngine = (engineId: string, used: number, status: number = ENGINE_STATUS.online) => {
-      const condition = {
-        time: new Date(nowMs).toISOString(),
-        capacity: { cores: 4, used },
-        sources: [],
-      }
-      const state = {
-        engine_status: status,
-        condition: { condition, requestedMs: 0, receivedMs: 0 },
-      }
-      return management.database.system('test', tx =>
-        tx
-          .insert(engineState)
-          .values({ engine_id: engineId, ...state })
-          .onConflictDoUpdate({ target: engineState.engine_id, set: state }),
-      )
-    }
-    const { source_id: sourceId } = records
-    await setEngine(records.engine_id, 3)
-    await management.call(managementRoutes.placement.updateSource, {
-      source_id: sourceId,
-      source_placement: 'automatic',
-    })
-    await management.database.system('test', tx =>
-      tx.update(source).set({ source_cores: 1 }).where(eq(source.source_id, sourceId)),
-    )
-    const listOffers = async () =>
-      (await listAlerts()).filter(alert => alert.system_alert_kind === 'engines_unbalanced')
-    await report(running, 150)
-    expect(await listOffers()).toEqual([])
-
-    await management.database.system('test', async tx =>
-      tx.insert(engine).values({ ...unreachableEngine, engine_id: idle, engine_name: 'Hall 2' }),
-    )
-    await setEngine(idle, 0)
-    await report(running, 150)
-    const [alert] = await listOffers()
-    expect(alert).toMatchObject({
-      system_alert_state: 'open',
-      system_alert_message: expect.stringMatching(
-        /^moving source from engine to Hall 2 would .* page Engines/,
-      ),
-    })
-    expect(alerts.alarms()).toEqual([
-      'system alerts are open: engines unbalanced (1): what to do is in the messages about them, and in the guide "System alerts"',
-    ])
-    const { system_alert_id } = alert!
-    const { response: plan } = await management.call(managementRoutes.placement.plan)
-    expect(plan.offer).toMatchObject({ system_alert_id, acknowledged_at: null })
-    await management.call(routes.acknowledge, { system_alert_id })
-    await report(running, 10)
-    expect(alerts.alarms()).toEqual([])
-
-    // The engine leaves again.
-    await setEngine(idle, 0, ENGINE_STATUS.offline)
-    await report(running, 70)
-    expect(await listOffers()).toMatchObject([{ system_alert_state: 'closed' }])
-    expect((await management.call(managementRoutes.placement.plan)).response.offer).toBeNull()
-
-    // It returns, and the offer is accepted.
-    await setEngine(idle, 0)
-    await report(running, 150)
-    expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual(['open', 'closed'])
-    await management.call(managementRoutes.placement.apply, {
-      moves: [{ source_id: sourceId, from_engine_id: records.engine_id, to_engine_id: idle }],
-    })
-    expect((await management.call(managementRoutes.placement.plan)).response).toMatchObject({
-      moves: [],
-      offer: null,
-    })
-    await report(running, 150)
-    expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual([
-      'closed',
-      'closed',
-    ])
-    await management.call(managementRoutes.placement.updateSource, {
-      source_id: sourceId,
-      source_placement: 'pinned',
-      engine_id: records.engine_id,
-    })
   })
 
   it('hide the secrets of actions, and keep them when the placeholder is sent back', async () => {

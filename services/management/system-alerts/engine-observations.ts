@@ -1,12 +1,22 @@
-import type { EngineCondition, EngineOutage } from '@eyrie/contract'
+import type { EngineCondition, EngineOutage, SourceCondition } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import { eq, isNotNull } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { engine, engineState, type ReportedCondition, source } from '../db/schema/index.ts'
-import { observeClock, observeDisk, observeEnd } from './rules/machine-rules.ts'
-import { createObservation, type Observation, type Subject } from './rules/observation.ts'
+import {
+  type ObservedMachine,
+  observeClock,
+  observeDisk,
+  observeEnd,
+} from './rules/machine-rules.ts'
+import {
+  createObservation,
+  type Observation,
+  type Subject,
+  toPresence,
+} from './rules/observation.ts'
 import type { PictureReference } from './rules/picture-rules.ts'
-import { observeSource, type SourceObservations } from './rules/source-rules.ts'
+import { observeSource } from './rules/source-rules.ts'
 
 // Observations about engines and their sources. An observation says whether a kind of failure
 // is present. The observations are made from what engines report (their conditions), and from
@@ -68,12 +78,23 @@ export async function observeEngines(
       continue
     }
 
-    const isLocal = host === input.hostname
-    observations.push(...observeMachine(subject, reported, isLocal, input))
+    const { condition } = reported
+    const machine = { subject, nowMs: input.nowMs, thresholds: input.thresholds }
+    observations.push(...observeClockAndLicense(reported, machine))
+    // The disk of this machine is observed as that of the appliance.
+    if (host !== input.hostname) observations.push(observeDisk(condition.disk, machine))
+
     const isNew = !input.evaluated.has(reported)
-    for (const source of observeSources(engineId, reported.condition, storedSources, input)) {
-      observations.push(...source.observations)
-      if (source.reference && isNew) references.set(source.source_id, source.reference)
+    const engineSources = findStoredSources(engineId, condition, storedSources)
+    for (const { source, condition } of engineSources) {
+      const reference = input.references.get(source.source_id)
+      const observed = observeSource(condition, {
+        subject: toSubject(source),
+        reference,
+        thresholds: input.thresholds,
+      })
+      observations.push(...observed.observations)
+      if (observed.reference && isNew) references.set(source.source_id, observed.reference)
     }
   }
   return { observations, unknownEngines, references }
@@ -87,8 +108,14 @@ function findCurrentCondition(
   return reported && nowMs - reported.receivedMs <= MAX_AGE_MS ? reported : undefined
 }
 
+interface StoredSource {
+  source_id: string
+  source_name: string
+  engine_id: string
+}
+
 /** Reads the sources that engines know, by `toSourceKey`. */
-async function readSources(tx: Transaction) {
+async function readSources(tx: Transaction): Promise<Map<string, StoredSource>> {
   const rows = await tx
     .select({
       source_id: source.source_id,
@@ -109,62 +136,43 @@ function observeConnection(
   outage: EngineOutage | undefined,
   condition: EngineCondition | undefined,
 ): Observation {
-  if (!outage && !condition) return createObservation('engine_away', subject, undefined)
+  const failure = { kind: 'engine_away', subject } as const
+  if (!outage && !condition) return createObservation({ ...failure, presence: 'unknown' })
   const reason = outage?.reason ?? condition?.outage
-  return createObservation('engine_away', subject, reason !== undefined, reason)
+  return createObservation({ ...failure, presence: toPresence(reason !== undefined), reason })
 }
 
-/**
- * Observes the clock and the license of an engine, and its disk unless that is the
- * disk of this appliance.
- */
-function observeMachine(
-  subject: Subject,
+/** Observes the clock and the license of an engine. */
+function observeClockAndLicense(
   { condition, requestedMs, receivedMs }: ReportedCondition,
-  isLocal: boolean,
-  { thresholds, nowMs }: EngineObservationsInput,
+  machine: ObservedMachine,
 ): Observation[] {
-  const { time, disk, license_until: licenseUntil } = condition
-  // The engine has probably read its clock in the middle of the request.
-  const differenceMs = Date.parse(time) - (requestedMs + receivedMs) / 2
-  const machine = { subject, nowMs, thresholds }
+  const { time, license_until: licenseUntil } = condition
   const licenseEnd = licenseUntil === undefined ? undefined : new Date(licenseUntil)
   return [
-    observeClock(differenceMs, receivedMs - requestedMs, machine),
+    observeClock({ engineMs: Date.parse(time), requestedMs, receivedMs }, machine),
     observeEnd('license_ending', licenseEnd, machine),
-    ...(isLocal ? [] : [observeDisk(disk, machine)]),
   ]
 }
 
-interface ObservedSource extends SourceObservations {
-  source_id: string
-}
-
 /**
- * Observes the sources of an engine that are stored here. Another client may have created
- * others on the engine.
+ * Returns the sources of an engine that are stored here, with the conditions that the engine has
+ * reported. Another client may have created others on the engine.
  */
-function observeSources(
+function findStoredSources(
   engineId: string,
   { sources }: EngineCondition,
-  storedSources: Awaited<ReturnType<typeof readSources>>,
-  { references, thresholds }: EngineObservationsInput,
-): ObservedSource[] {
-  const observed: ObservedSource[] = []
-  for (const condition of sources) {
-    const stored = storedSources.get(toSourceKey(engineId, condition.id))
-    if (!stored) continue
-    const { source_id: sourceId, source_name: sourceName } = stored
-    const subject: Subject = {
-      key: sourceId,
-      name: sourceName,
-      engine_id: engineId,
-      source_id: sourceId,
-    }
-    observed.push({
-      source_id: sourceId,
-      ...observeSource(condition, subject, references.get(sourceId), thresholds),
-    })
-  }
-  return observed
+  storedSources: ReadonlyMap<string, StoredSource>,
+): { source: StoredSource; condition: SourceCondition }[] {
+  return sources.flatMap(condition => {
+    const source = storedSources.get(toSourceKey(engineId, condition.id))
+    return source ? [{ source, condition }] : []
+  })
 }
+
+const toSubject = ({ source_id, source_name, engine_id }: StoredSource): Subject => ({
+  key: source_id,
+  name: source_name,
+  engine_id,
+  source_id,
+})

@@ -218,7 +218,7 @@ async function measure(folder: string): Promise<DiskSpace | undefined> {
 const ignoreDisabled = (observation: Observation, { kinds }: SystemAlertSettings): Observation =>
   kinds[observation.kind].is_enabled
     ? observation
-    : { ...observation, isPresent: false, reason: '' }
+    : { ...observation, presence: 'absent', reason: '' }
 
 /**
  * Returns the sources whose present picture becomes the usual one, because their

@@ -46,14 +46,17 @@ export function advanceConditions(input: AdvanceInput): {
   const changes: ConditionChange[] = []
 
   for (const observation of [...input.observations, ...inferObservations(input)]) {
-    const { kind, subject, isPresent } = observation
+    const { kind, subject, presence } = observation
     const key = toConditionKey(kind, subject.key)
     const before = previous.get(key)?.condition
-    const { condition, change } = advance(before, isPresent, nowMs, getHoldOff(kind))
+    const holdOff = getHoldOff(kind)
+    const { condition, change } = advance(before, { presence, nowMs, holdOff })
     if (condition) conditions.set(key, { kind, subject, reason: observation.reason, condition })
     // A condition that closes is no longer tracked: the change reports how it was before.
-    const changed = condition ?? before
-    if (change && changed) changes.push({ change, observation, condition: changed })
+    const changedCondition = condition ?? before
+    if (change && changedCondition) {
+      changes.push({ change, observation, condition: changedCondition })
+    }
   }
   return { conditions, changes }
 }
@@ -73,6 +76,6 @@ function inferObservations({
   const unobserved = [...previous].filter(([key]) => !observed.has(key))
   return unobserved.map(([, { kind, subject }]) => {
     const isUnknown = subject.engine_id !== null && unknownEngines.has(subject.engine_id)
-    return createObservation(kind, subject, isUnknown ? undefined : false)
+    return createObservation({ kind, subject, presence: isUnknown ? 'unknown' : 'absent' })
   })
 }

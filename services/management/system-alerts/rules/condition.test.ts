@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { advance, type Condition } from './condition.ts'
+import type { Presence } from './observation.ts'
 
 const HOLD_OFF = { openAfterMs: 60_000, closeAfterMs: 60_000, flapCount: 5, flapWindowMs: 600_000 }
 const STEP_MS = 5_000
+
+const PRESENCES: Record<string, Presence> = { x: 'present', '.': 'absent', '?': 'unknown' }
 
 /**
  * Observes every five seconds. `x`: present, `.`: absent, `?`: unknown. Returns the changes with
@@ -12,10 +15,11 @@ function observe(pattern: string) {
   let condition: Condition | undefined
   const changes: [number, string][] = []
   for (const [index, mark] of [...pattern].entries()) {
-    const isPresent = mark === '?' ? undefined : mark === 'x'
-    const transition = advance(condition, isPresent, index * STEP_MS, HOLD_OFF)
+    const nowMs = index * STEP_MS
+    const presence = PRESENCES[mark]!
+    const transition = advance(condition, { presence, nowMs, holdOff: HOLD_OFF })
     condition = transition.condition
-    if (transition.change) changes.push([(index * STEP_MS) / 1000, transition.change])
+    if (transition.change) changes.push([nowMs / 1000, transition.change])
   }
   return { changes, condition }
 }

@@ -1,3 +1,5 @@
+import type { Presence } from './observation.ts'
+
 /** How long a failure must be present before an alert opens, and absent before the alert closes. */
 export interface HoldOff {
   openAfterMs: number
@@ -33,20 +35,29 @@ export interface Transition {
   change?: 'opened' | 'closed'
 }
 
+/** An observation of the failure at a time, and the times for which it must last. */
+export interface ConditionInput {
+  presence: Presence
+  nowMs: number
+  holdOff: HoldOff
+}
+
 /**
- * Returns the condition after an observation. Nothing changes if `isPresent` is undefined: it is
- * unknown whether the failure lasts, for example because its engine is offline.
+ * Returns the condition after an observation. Nothing changes while the presence of the failure is
+ * unknown, for example because its engine is offline.
  */
 export function advance(
   previous: Condition | undefined,
-  isPresent: boolean | undefined,
-  nowMs: number,
-  holdOff: HoldOff,
+  { presence, nowMs, holdOff }: ConditionInput,
 ): Transition {
-  if (isPresent === undefined) return { condition: previous }
-  return isPresent
-    ? observePresence(previous, nowMs, holdOff)
-    : observeAbsence(previous, nowMs, holdOff)
+  switch (presence) {
+    case 'present':
+      return observePresence(previous, nowMs, holdOff)
+    case 'absent':
+      return observeAbsence(previous, nowMs, holdOff)
+    case 'unknown':
+      return { condition: previous }
+  }
 }
 
 function observePresence(
@@ -57,13 +68,15 @@ function observePresence(
   const isOnset = previous?.presentSinceMs === undefined
   const onsets = isOnset ? [...(previous?.onsetsMs ?? []), nowMs] : previous.onsetsMs
   const presentSinceMs = previous?.presentSinceMs ?? nowMs
+  const isInterrupted = previous !== undefined && isOnset
+  const interruptions = (previous?.interruptions ?? 0) + (isInterrupted ? 1 : 0)
   const condition: Condition = {
     beganMs: previous?.beganMs ?? nowMs,
     lastSeenMs: nowMs,
     presentSinceMs,
     absentSinceMs: undefined,
     onsetsMs: onsets.slice(-holdOff.flapCount),
-    interruptions: (previous?.interruptions ?? 0) + (previous && isOnset ? 1 : 0),
+    interruptions,
     isOpen: previous?.isOpen ?? false,
   }
   if (condition.isOpen) return { condition }
@@ -85,8 +98,15 @@ function observeAbsence(
   const mayFlap = !previous.isOpen || isFlapping(condition, nowMs, holdOff)
   const endsAfterMs = mayFlap ? holdOff.flapWindowMs : holdOff.closeAfterMs
   if (nowMs - absentSinceMs < endsAfterMs) return { condition }
-  return { condition: undefined, ...(previous.isOpen && { change: 'closed' }) }
+  return previous.isOpen ? { condition: undefined, change: 'closed' } : { condition: undefined }
 }
 
-const isFlapping = ({ onsetsMs }: Condition, nowMs: number, { flapCount, flapWindowMs }: HoldOff) =>
-  onsetsMs.length >= flapCount && nowMs - onsetsMs[0]! <= flapWindowMs
+function isFlapping(
+  { onsetsMs }: Condition,
+  nowMs: number,
+  { flapCount, flapWindowMs }: HoldOff,
+): boolean {
+  const [oldestMs] = onsetsMs
+  if (oldestMs === undefined || onsetsMs.length < flapCount) return false
+  return nowMs - oldestMs <= flapWindowMs
+}

@@ -1,6 +1,6 @@
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
-import { createObservation, type Observation, type Subject } from './observation.ts'
+import { createObservation, type Observation, type Subject, toPresence } from './observation.ts'
 
 // Rules about the machines of engines and of the appliance: disk, clock, certificate,
 // license and backups.
@@ -24,28 +24,47 @@ export function observeDisk(
   space: DiskSpace | undefined,
   { subject, thresholds }: ObservedMachine,
 ): Observation {
+  const failure = { kind: 'disk_filling', subject } as const
   if (!space || space.total_bytes === 0) {
-    return createObservation('disk_filling', subject, undefined)
+    return createObservation({ ...failure, presence: 'unknown' })
   }
+
   const percent = (space.free_bytes / space.total_bytes) * 100
-  const reason = `only ${formatBytes(space.free_bytes)} are free, ${percent.toFixed(1)} % of the disk`
-  return createObservation('disk_filling', subject, percent < thresholds.disk_free_percent, reason)
+  return createObservation({
+    ...failure,
+    presence: toPresence(percent < thresholds.disk_free_percent),
+    reason: `only ${formatBytes(space.free_bytes)} are free, ${percent.toFixed(1)} % of the disk`,
+  })
 }
 
-/**
- * Reports an engine whose clock differs from the clock of management by `differenceMs`. The engine
- * has read its clock during a request that took `requestMs`. The exact moment is unknown, so half
- * of this time is tolerated in addition.
- */
+/** The time that an engine has reported in the response to a request. Times are in epoch ms. */
+export interface ClockReading {
+  engineMs: number
+  /** When the request was sent, by the clock of management. */
+  requestedMs: number
+  /** When the response was received, by the clock of management. */
+  receivedMs: number
+}
+
+/** Reports an engine whose clock differs from the clock of management. */
 export function observeClock(
-  differenceMs: number,
-  requestMs: number,
+  { engineMs, requestedMs, receivedMs }: ClockReading,
   { subject, thresholds }: ObservedMachine,
 ): Observation {
-  const certainMs = Math.max(0, Math.abs(differenceMs) - requestMs / 2)
+  // The engine has probably read its clock in the middle of the request. It has certainly read it
+  // during the request, so the difference may be smaller by half the duration.
+  const differenceMs = engineMs - (requestedMs + receivedMs) / 2
+  const uncertaintyMs = (receivedMs - requestedMs) / 2
+  const minDifferenceMs = Math.max(0, Math.abs(differenceMs) - uncertaintyMs)
+
+  const seconds = Math.round(Math.abs(differenceMs) / 1000)
   const direction = differenceMs > 0 ? 'ahead of' : 'behind'
-  const reason = `its clock is ${Math.round(Math.abs(differenceMs) / 1000)} seconds ${direction} the clock of management`
-  return createObservation('clock_wrong', subject, certainMs > thresholds.clock_s * 1000, reason)
+  return createObservation({
+    kind: 'clock_wrong',
+    subject,
+    presence: toPresence(minDifferenceMs > thresholds.clock_s * 1000),
+    reason: `its clock is ${seconds} seconds ${direction} the clock of management`,
+  })
 }
 
 /**
@@ -57,13 +76,20 @@ export function observeEnd(
   endsAt: Date | undefined,
   { subject, nowMs, thresholds }: ObservedMachine,
 ): Observation {
-  if (!endsAt) return createObservation(kind, subject, false)
+  if (!endsAt) return createObservation({ kind, subject, presence: 'absent' })
+
   const leftMs = endsAt.getTime() - nowMs
   const name = kind === 'certificate_ending' ? 'the TLS certificate' : 'the license'
   const date = endsAt.toISOString().slice(0, 10)
-  const reason =
-    leftMs <= 0 ? `${name} ended on ${date}` : `${name} ends on ${date}, in ${formatDays(leftMs)}`
-  return createObservation(kind, subject, leftMs < thresholds.ending_days * DAY_MS, reason)
+  return createObservation({
+    kind,
+    subject,
+    presence: toPresence(leftMs < thresholds.ending_days * DAY_MS),
+    reason:
+      leftMs <= 0
+        ? `${name} ended on ${date}`
+        : `${name} ends on ${date}, in ${formatDays(leftMs)}`,
+  })
 }
 
 /** What is known about the backups of the appliance. */
@@ -84,22 +110,27 @@ export function observeBackup(
   { subject, nowMs, thresholds }: ObservedMachine,
 ): Observation {
   const { backup_days: backupDays } = thresholds
-  const observe = (isPresent: boolean | undefined, reason?: string) =>
-    createObservation('backup_overdue', subject, isPresent, reason)
+  const failure = { kind: 'backup_overdue', subject } as const
 
-  if (backupDays === 0) return observe(false)
+  if (backupDays === 0) return createObservation({ ...failure, presence: 'absent' })
   if (finishedAt) {
     const ageMs = nowMs - finishedAt.getTime()
-    return observe(ageMs > backupDays * DAY_MS, `the newest backup is ${formatDays(ageMs)} old`)
+    return createObservation({
+      ...failure,
+      presence: toPresence(ageMs > backupDays * DAY_MS),
+      reason: `the newest backup is ${formatDays(ageMs)} old`,
+    })
   }
+
   // The backup that is running may be the first one to succeed.
-  if (isRunning) return observe(undefined)
-  if (!missedAt) return observe(false)
+  if (isRunning) return createObservation({ ...failure, presence: 'unknown' })
+  if (!missedAt) return createObservation({ ...failure, presence: 'absent' })
   const date = missedAt.toISOString().slice(0, 10)
-  return observe(
-    true,
-    `there is no backup, although backups are scheduled and the first one was due on ${date}`,
-  )
+  return createObservation({
+    ...failure,
+    presence: 'present',
+    reason: `there is no backup, although backups are scheduled and the first one was due on ${date}`,
+  })
 }
 
 const formatDays = (ms: number) => {

@@ -17,20 +17,32 @@ export const APPLIANCE: Subject = {
   source_id: null,
 }
 
+/** Whether a failure is present; `unknown` while that cannot be observed. */
+export type Presence = 'present' | 'absent' | 'unknown'
+
+export const toPresence = (isPresent: boolean): Presence => (isPresent ? 'present' : 'absent')
+
 /** What was observed about one possible failure. */
 export interface Observation {
   kind: SystemAlertKind
   subject: Subject
-  /** Whether the failure is present; undefined if that is unknown. */
-  isPresent: boolean | undefined
+  presence: Presence
   /** Describes the failure, without a full stop. Empty if it is not present. */
   reason: string
 }
 
+/** What a rule finds. Its reason describes the failure in case that it is present. */
+type Finding = Omit<Observation, 'reason'> & { reason?: string | undefined }
+
 /** Creates an observation. The reason is omitted unless the failure is present. */
-export const createObservation = (
-  kind: SystemAlertKind,
-  subject: Subject,
-  isPresent: boolean | undefined,
+export const createObservation = ({
+  kind,
+  subject,
+  presence,
   reason = '',
-): Observation => ({ kind, subject, isPresent, reason: isPresent ? reason : '' })
+}: Finding): Observation => ({
+  kind,
+  subject,
+  presence,
+  reason: presence === 'present' ? reason : '',
+})

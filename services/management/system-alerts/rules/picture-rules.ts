@@ -1,4 +1,5 @@
 import type { PictureStatistics } from '@eyrie/contract/picture-statistics'
+import { type Presence, toPresence } from './observation.ts'
 
 /** How the pictures of a camera usually look. */
 export interface PictureReference {
@@ -16,14 +17,13 @@ export interface PictureThresholds {
   similarity_percent: number
 }
 
-/**
- * What is wrong with a picture. A property is undefined if that cannot be judged from the picture.
- */
+/** Which failures of a camera its picture shows. */
 export interface PictureVerdict {
-  isBlack: boolean | undefined
-  isFrozen: boolean | undefined
-  isDefocused: boolean | undefined
-  hasMoved: boolean | undefined
+  black: Presence
+  frozen: Presence
+  defocused: Presence
+  /** Whether the camera shows another scene than usual. */
+  moved: Presence
   /** The reference after this picture; undefined before the first usable picture. */
   reference: PictureReference | undefined
 }
@@ -63,7 +63,13 @@ export function judgePicture(
   const isBlack = brightness < thresholds.black_brightness && contrast < MAX_BLACK_CONTRAST
   const isFrozen = stillS >= thresholds.frozen_s
   const edges = decodeEdges(statistics.edges)
-  const unjudged = { isBlack, isFrozen, isDefocused: undefined, hasMoved: undefined, reference }
+  const unjudged: PictureVerdict = {
+    black: toPresence(isBlack),
+    frozen: toPresence(isFrozen),
+    defocused: 'unknown',
+    moved: 'unknown',
+    reference,
+  }
   // A frozen picture repeats what has been judged already.
   if (contrast < MIN_JUDGED_CONTRAST || isBlack || isFrozen || !edges) return unjudged
 
@@ -74,16 +80,14 @@ export function judgePicture(
   const isDefocused = sharpness < (reference.sharpness * thresholds.sharpness_percent) / 100
   const hasEdges = measureLength(reference.edges) >= MIN_EDGE_LENGTH
   // Without focus, edges vanish: the scene is judged again when the picture is sharp.
-  const hasMoved =
-    hasEdges && !isDefocused
-      ? compareEdges(edges, reference.edges) < thresholds.similarity_percent / 100
-      : undefined
+  const isSceneJudged = hasEdges && !isDefocused
+  const similarity = compareEdges(edges, reference.edges)
+  const hasMoved = isSceneJudged && similarity < thresholds.similarity_percent / 100
   const isUsual = !isDefocused && !hasMoved
   return {
-    isBlack,
-    isFrozen,
-    isDefocused,
-    hasMoved,
+    ...unjudged,
+    defocused: toPresence(isDefocused),
+    moved: isSceneJudged ? toPresence(hasMoved) : 'unknown',
     reference: isUsual ? learn(reference, sharpness, edges) : reference,
   }
 }

@@ -42,8 +42,8 @@ const findFailures = (
   condition: Partial<SourceCondition>,
   reference: PictureReference | undefined = learned,
 ) =>
-  observeSource({ ...running, ...condition }, subject, reference, thresholds)
-    .observations.filter(({ isPresent }) => isPresent)
+  observeSource({ ...running, ...condition }, { subject, reference, thresholds })
+    .observations.filter(({ presence }) => presence === 'present')
     .map(({ kind }) => kind)
 
 describe('rules about a camera', () => {
@@ -112,27 +112,27 @@ describe('rules about a camera', () => {
   it('do not learn from a picture that they report', () => {
     const { reference } = observeSource(
       { ...running, picture: { ...picture, sharpness: 0.1 } },
-      subject,
-      learned,
-      thresholds,
+      { subject, reference: learned, thresholds },
     )
     expect(reference).toBe(learned)
   })
 
   it('end all alerts about the pictures of a camera that is no longer analysed', () => {
     const { picture: _, ...unanalysed } = running
-    const { observations, reference } = observeSource(unanalysed, subject, learned, thresholds)
-    expect(observations.map(({ isPresent }) => isPresent)).toEqual(Array(7).fill(false))
+    const { observations, reference } = observeSource(unanalysed, {
+      subject,
+      reference: learned,
+      thresholds,
+    })
+    expect(observations.map(({ presence }) => presence)).toEqual(Array(7).fill('absent'))
     expect(reference).toBe(learned)
   })
 
   it('leave open whether the picture of an unreachable camera is black', () => {
     const { observations } = observeSource(
       { ...running, state: 'reconnecting' },
-      subject,
-      learned,
-      thresholds,
+      { subject, reference: learned, thresholds },
     )
-    expect(observations.find(({ kind }) => kind === 'picture_black')?.isPresent).toBeUndefined()
+    expect(observations.find(({ kind }) => kind === 'picture_black')?.presence).toBe('unknown')
   })
 })

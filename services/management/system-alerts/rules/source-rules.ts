@@ -1,6 +1,6 @@
 import type { SourceCondition } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
-import { createObservation, type Observation, type Subject } from './observation.ts'
+import { createObservation, type Observation, type Subject, toPresence } from './observation.ts'
 import { judgePicture, type PictureReference, type PictureVerdict } from './picture-rules.ts'
 
 /** What was observed about a source. */
@@ -10,21 +10,25 @@ export interface SourceObservations {
   reference: PictureReference | undefined
 }
 
-type Thresholds = SystemAlertSettings['thresholds']
+/** A source, and by what its condition is judged. */
+export interface ObservedSource {
+  subject: Subject
+  /** How its pictures usually look; undefined if nothing was learned yet. */
+  reference: PictureReference | undefined
+  thresholds: SystemAlertSettings['thresholds']
+}
 
 /** Applies all rules about cameras to the condition of a source. */
 export function observeSource(
   condition: SourceCondition,
-  subject: Subject,
-  reference: PictureReference | undefined,
-  thresholds: Thresholds,
+  source: ObservedSource,
 ): SourceObservations {
-  const picture = observePicture(condition, subject, reference, thresholds)
+  const picture = observePicture(condition, source)
   return {
     observations: [
-      observeConnection(condition, subject),
-      observeFrameRate(condition, subject, thresholds),
-      observeRecording(condition, subject),
+      observeConnection(condition, source),
+      observeFrameRate(condition, source),
+      observeRecording(condition, source),
       ...picture.observations,
     ],
     reference: picture.reference,
@@ -34,10 +38,15 @@ export function observeSource(
 /** Only a camera is expected to send pictures all the time. */
 const isCamera = ({ type }: SourceCondition) => type === 'video' || type === 'hosted_video'
 
-function observeConnection(condition: SourceCondition, subject: Subject): Observation {
+function observeConnection(condition: SourceCondition, { subject }: ObservedSource): Observation {
   const { state, reason = 'it does not send pictures' } = condition
-  const isPresent = isCamera(condition) && state !== 'running' && state !== 'ended'
-  return createObservation('camera_unreachable', subject, isPresent, reason)
+  const isLost = isCamera(condition) && state !== 'running' && state !== 'ended'
+  return createObservation({
+    kind: 'camera_unreachable',
+    subject,
+    presence: toPresence(isLost),
+    reason,
+  })
 }
 
 /**
@@ -47,67 +56,84 @@ function observeConnection(condition: SourceCondition, subject: Subject): Observ
  */
 function observeFrameRate(
   condition: SourceCondition,
-  subject: Subject,
-  { frame_rate_percent: frameRatePercent }: Thresholds,
+  { subject, thresholds }: ObservedSource,
 ): Observation {
-  const observe = (isPresent: boolean | undefined, reason?: string) =>
-    createObservation('low_frame_rate', subject, isPresent, reason)
-
+  const failure = { kind: 'low_frame_rate', subject } as const
   const { state, rate, fps, received_fps: receivedFps, analysed_fps: analysedFps } = condition
-  if (state !== 'running' || !isCamera(condition)) return observe(undefined)
+  if (state !== 'running' || !isCamera(condition)) {
+    return createObservation({ ...failure, presence: 'unknown' })
+  }
   // A camera that is no longer analysed has no frame rate to complain about.
-  if (analysedFps === undefined) return observe(false)
-  const expectedFps = rate === undefined ? receivedFps : Math.min(rate, fps ?? rate)
-  if (!expectedFps) return observe(undefined)
+  if (analysedFps === undefined) return createObservation({ ...failure, presence: 'absent' })
 
-  const isLow = analysedFps < (expectedFps * frameRatePercent) / 100
+  const expectedFps = rate === undefined ? receivedFps : Math.min(rate, fps ?? rate)
+  if (!expectedFps) return createObservation({ ...failure, presence: 'unknown' })
+
+  const minFps = (expectedFps * thresholds.frame_rate_percent) / 100
+  const analysed = `${formatRate(analysedFps)} frames per second are analysed`
+  const expected = ` instead of ${formatRate(expectedFps)}`
   const received =
     receivedFps === undefined ? '' : `, and the camera sends ${formatRate(receivedFps)}`
-  const rates = `${formatRate(analysedFps)} frames per second are analysed instead of ${formatRate(expectedFps)}`
-  return observe(isLow, rates + received)
+  return createObservation({
+    ...failure,
+    presence: toPresence(analysedFps < minFps),
+    reason: analysed + expected + received,
+  })
 }
 
 const formatRate = (fps: number) => String(Number(fps.toFixed(1)))
 
-function observeRecording({ state, recording }: SourceCondition, subject: Subject): Observation {
+function observeRecording(
+  { state, recording }: SourceCondition,
+  { subject }: ObservedSource,
+): Observation {
+  const failure = { kind: 'recording_stopped', subject } as const
   const hasFailed = recording?.state === 'failed'
   // While a camera is lost, the alert about the camera is enough.
   if (state !== 'running' && !hasFailed) {
-    return createObservation('recording_stopped', subject, recording ? undefined : false)
+    return createObservation({ ...failure, presence: recording ? 'unknown' : 'absent' })
   }
+
   const isIdle = recording?.mode === 'continuous' && recording.state === 'waiting'
-  const reason = recording?.reason ?? 'the camera sends pictures, but none are recorded'
-  return createObservation('recording_stopped', subject, hasFailed || isIdle, reason)
+  return createObservation({
+    ...failure,
+    presence: toPresence(hasFailed || isIdle),
+    reason: recording?.reason ?? 'the camera sends pictures, but none are recorded',
+  })
 }
 
-function observePicture(
-  condition: SourceCondition,
-  subject: Subject,
-  reference: PictureReference | undefined,
-  thresholds: Thresholds,
-): SourceObservations {
-  const verdict = judgePictureOf(condition, reference, thresholds)
-  const { isBlack, isFrozen, isDefocused, hasMoved } = verdict
+function observePicture(condition: SourceCondition, source: ObservedSource): SourceObservations {
+  const { subject } = source
+  const { black, frozen, defocused, moved, reference } = judgePictureOf(condition, source)
   const stillSeconds = Math.round(condition.picture?.still_s ?? 0)
-  const frozenReason = `the picture has not changed for ${stillSeconds} seconds, not even by noise`
   return {
     observations: [
-      createObservation('picture_black', subject, isBlack, 'the picture is black'),
-      createObservation('picture_frozen', subject, isFrozen, frozenReason),
-      createObservation(
-        'picture_defocused',
+      createObservation({
+        kind: 'picture_black',
         subject,
-        isDefocused,
-        'the picture is less sharp than usual',
-      ),
-      createObservation(
-        'picture_moved',
+        presence: black,
+        reason: 'the picture is black',
+      }),
+      createObservation({
+        kind: 'picture_frozen',
         subject,
-        hasMoved,
-        'the camera shows another scene than usual',
-      ),
+        presence: frozen,
+        reason: `the picture has not changed for ${stillSeconds} seconds, not even by noise`,
+      }),
+      createObservation({
+        kind: 'picture_defocused',
+        subject,
+        presence: defocused,
+        reason: 'the picture is less sharp than usual',
+      }),
+      createObservation({
+        kind: 'picture_moved',
+        subject,
+        presence: moved,
+        reason: 'the camera shows another scene than usual',
+      }),
     ],
-    reference: verdict.reference,
+    reference,
   }
 }
 
@@ -117,17 +143,10 @@ function observePicture(
  */
 function judgePictureOf(
   { state, picture }: SourceCondition,
-  reference: PictureReference | undefined,
-  thresholds: Thresholds,
+  { reference, thresholds }: ObservedSource,
 ): PictureVerdict {
   if (state === 'running' && picture) return judgePicture(picture, reference, thresholds)
   // Nothing is known about the pictures of a lost camera.
-  const isPresent = state === 'running' ? false : undefined
-  return {
-    isBlack: isPresent,
-    isFrozen: isPresent,
-    isDefocused: isPresent,
-    hasMoved: isPresent,
-    reference,
-  }
+  const presence = state === 'running' ? 'absent' : 'unknown'
+  return { black: presence, frozen: presence, defocused: presence, moved: presence, reference }
 }

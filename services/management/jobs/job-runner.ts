@@ -48,6 +48,17 @@ export interface RunOptions {
   waitMs: number
 }
 
+/** Identifies a run of a job, and says where its state is stored. */
+interface Run {
+  database: Database
+  name: JobName
+  run_id: string
+}
+
+interface NewRun extends Run {
+  limitMs: number
+}
+
 /** A run that is in progress in this process. */
 interface ActiveRun {
   /**
@@ -67,111 +78,38 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
    * run that is in progress. Returns undefined if another process runs the job or has finished this
    * run, or if this process may not run the job.
    */
-  async function startRun(
-    database: Database,
-    name: JobName,
-    runId: string,
-    limitMs: number,
-  ): Promise<ActiveRun | undefined> {
+  async function startRun(run: NewRun): Promise<ActiveRun | undefined> {
+    const { database, name } = run
     const activeRun = activeRuns.get(name)
     if (activeRun) return activeRun
     const work = works[name]
     if (!work || stopping.signal.aborted) return undefined
 
-    const end = Promise.withResolvers<void>()
-    const run: ActiveRun = { ended: end.promise }
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
     const endRun = () => {
       activeRuns.delete(name)
-      end.resolve()
+      resolve()
     }
+    const startedRun: ActiveRun = { ended }
     // Added before the first `await`, so that concurrent calls cannot both start a run.
-    activeRuns.set(name, run)
+    activeRuns.set(name, startedRun)
+
     let isClaimed = false
     try {
-      isClaimed = await database.system('jobs', tx => claimRun(tx, name, runId))
+      isClaimed = await database.system('jobs', tx => claimRun(tx, name, run.run_id))
     } finally {
       if (!isClaimed) endRun()
     }
     if (!isClaimed) return undefined
-    void execute(database, name, work, { run_id: runId, limitMs }).finally(endRun)
-    return run
-  }
-
-  /** Does the work of a claimed run and stores its result. */
-  async function execute(
-    database: Database,
-    name: JobName,
-    work: JobWork,
-    { run_id: runId, limitMs }: Pick<RunOptions, 'run_id' | 'limitMs'>,
-  ): Promise<void> {
-    const startedAtMs = performance.now()
-    const timeout = AbortSignal.timeout(limitMs)
-    const signal = AbortSignal.any([timeout, stopping.signal])
-    const renewal = setInterval(() => {
-      // A failed renewal needs no handling: while the database is unreachable, the work fails too.
-      database.system('jobs', tx => renewLease(tx, name, runId)).catch(() => {})
-    }, RENEW_MS)
-
-    log.info({ job: name, run_id: runId }, 'started job')
-    const working = work({ database, signal, log })
-    try {
-      const result = await unlessAborted(working, signal).then<JobResult, JobResult>(
-        message => ({ state: 'succeeded', message }),
-        error => toFailure(error, timeout, limitMs),
-      )
-      if (!stopping.signal.aborted) {
-        await storeResult(database, name, runId, result)
-        logResult(name, runId, result, performance.now() - startedAtMs)
-      }
-      // Work that exceeds its time limit keeps the lease until it has ended, so that no other
-      // run starts meanwhile.
-      await working.catch(() => {})
-    } catch (error) {
-      log.error({ job: name, run_id: runId, err: error }, 'failed to store result of job')
-    } finally {
-      clearInterval(renewal)
-      // A lease that cannot be released expires.
-      await database.system('jobs', tx => releaseRun(tx, name, runId)).catch(() => {})
-    }
-  }
-
-  /**
-   * Stores a result, and waits for the database if necessary: a run without a result would be
-   * repeated.
-   */
-  async function storeResult(database: Database, name: JobName, runId: string, result: JobResult) {
-    while (!stopping.signal.aborted) {
-      try {
-        await database.system('jobs', tx => finishRun(tx, name, runId, result))
-        return
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailableError)) throw error
-        await sleep(POLL_MS, stopping.signal)
-      }
-    }
-  }
-
-  function logResult(
-    name: JobName,
-    runId: string,
-    { state, message }: JobResult,
-    durationMs: number,
-  ) {
-    const fields = {
-      job: name,
-      run_id: runId,
-      duration_ms: Math.round(durationMs),
-      result: message,
-    }
-    if (state === 'failed') log.error(fields, 'failed to run job')
-    else log.info(fields, state === 'skipped' ? 'skipped job' : 'finished job')
+    void executeRun(run, { work, stopSignal: stopping.signal, log }).finally(endRun)
+    return startedRun
   }
 
   return {
     async run(database, name, { run_id: runId, limitMs, waitMs }) {
       const deadlineMs = performance.now() + waitMs
       for (;;) {
-        const activeRun = await startRun(database, name, runId, limitMs)
+        const activeRun = await startRun({ database, name, run_id: runId, limitMs })
         const remainingMs = Math.max(0, deadlineMs - performance.now())
         // If the time is over, the state of the run is returned.
         if (activeRun) await withTimeout(remainingMs, activeRun.ended).catch(() => {})
@@ -185,16 +123,16 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     },
 
     async runRequested(database) {
-      const requested = await database.system('jobs', tx => listRequestedRuns(tx), {
+      const requestedRuns = await database.system('jobs', tx => listRequestedRuns(tx), {
         accessMode: 'read only',
       })
-      for (const { name, run_id: runId } of requested) {
-        await startRun(database, name, runId, DEFAULT_LIMIT_MS)
+      for (const { name, run_id } of requestedRuns) {
+        await startRun({ database, name, run_id, limitMs: DEFAULT_LIMIT_MS })
       }
     },
 
     async runNow(database, name) {
-      const run = await startRun(database, name, v7(), DEFAULT_LIMIT_MS)
+      const run = await startRun({ database, name, run_id: v7(), limitMs: DEFAULT_LIMIT_MS })
       await run?.ended
     },
 
@@ -205,10 +143,82 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
   }
 }
 
+interface Execution {
+  work: JobWork
+  /** Aborts when the service stops. The run then has no result and may be claimed again. */
+  stopSignal: AbortSignal
+  log: Log
+}
+
+/** Does the work of a claimed run and stores its result. Never rejects. */
+async function executeRun(run: NewRun, { work, stopSignal, log }: Execution): Promise<void> {
+  const { database, name, run_id: runId, limitMs } = run
+  const startedAtMs = performance.now()
+  const timeout = AbortSignal.timeout(limitMs)
+  const signal = AbortSignal.any([timeout, stopSignal])
+  const renewal = setInterval(() => {
+    // A failed renewal needs no handling: while the database is unreachable, the work fails too.
+    database.system('jobs', tx => renewLease(tx, name, runId)).catch(() => {})
+  }, RENEW_MS)
+
+  log.info({ job: name, run_id: runId }, 'started job')
+  const working = work({ database, signal, log })
+  try {
+    const result = await unlessAborted(working, signal).then<JobResult, JobResult>(
+      message => ({ state: 'succeeded', message }),
+      error => toFailure(error, timeout, limitMs),
+    )
+    if (!stopSignal.aborted) {
+      await storeResult(run, result, stopSignal)
+      const durationMs = Math.round(performance.now() - startedAtMs)
+      logResult({ job: name, run_id: runId, duration_ms: durationMs }, result, log)
+    }
+    // Work that exceeds its time limit keeps the lease until it has ended, so that no other
+    // run starts meanwhile.
+    await working.catch(() => {})
+  } catch (error) {
+    log.error({ job: name, run_id: runId, err: error }, 'failed to store result of job')
+  } finally {
+    clearInterval(renewal)
+    // A lease that cannot be released expires.
+    await database.system('jobs', tx => releaseRun(tx, name, runId)).catch(() => {})
+  }
+}
+
 function toFailure(error: unknown, timeout: AbortSignal, limitMs: number): JobResult {
   if (error instanceof JobSkippedError) return { state: 'skipped', message: error.message }
   const message = timeout.aborted
     ? `did not finish within ${Math.round(limitMs / 1000)} s: raise limit_s of this job in eyrie.json`
     : (error as Error).message
   return { state: 'failed', message }
+}
+
+/**
+ * Stores a result, and waits for the database if necessary: a run without a result would be
+ * repeated.
+ */
+async function storeResult(
+  { database, name, run_id: runId }: Run,
+  result: JobResult,
+  stopSignal: AbortSignal,
+): Promise<void> {
+  while (!stopSignal.aborted) {
+    try {
+      await database.system('jobs', tx => finishRun(tx, { name, run_id: runId }, result))
+      return
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError)) throw error
+      await sleep(POLL_MS, stopSignal)
+    }
+  }
+}
+
+function logResult(
+  runFields: { job: JobName; run_id: string; duration_ms: number },
+  { state, message }: JobResult,
+  log: Log,
+): void {
+  const fields = { ...runFields, result: message }
+  if (state === 'failed') log.error(fields, 'failed to run job')
+  else log.info(fields, state === 'skipped' ? 'skipped job' : 'finished job')
 }

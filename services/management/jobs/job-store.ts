@@ -142,8 +142,7 @@ export const releaseRun = (tx: Transaction, name: JobName, runId: string): Promi
 /** Stores the result of a run. */
 export const finishRun = (
   tx: Transaction,
-  name: JobName,
-  runId: string,
+  { name, run_id: runId }: { name: JobName; run_id: string },
   { state, message }: JobResult,
 ): Promise<unknown> =>
   tx

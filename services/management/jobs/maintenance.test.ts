@@ -180,7 +180,7 @@ describe('the guard of the jobs', () => {
     await testDatabase.database.system('test', async tx => {
       for (const name of ['retention', 'deliveries'] as const) {
         await claimRun(tx, name, runId)
-        await finishRun(tx, name, runId, { state: 'succeeded', message: '' })
+        await finishRun(tx, { name, run_id: runId }, { state: 'succeeded', message: '' })
       }
     })
     expect((await createGuard(false, 25 * HOUR_MS)).started).toEqual([])
@@ -193,7 +193,11 @@ describe('the guard of the jobs', () => {
     const runId = crypto.randomUUID()
     await testDatabase.database.system('test', async tx => {
       await claimRun(tx, 'backup', runId)
-      await finishRun(tx, 'backup', runId, { state: 'failed', message: 'create the bucket' })
+      await finishRun(
+        tx,
+        { name: 'backup', run_id: runId },
+        { state: 'failed', message: 'create the bucket' },
+      )
       await storePlan(tx, [{ job_name: 'expiry', next_run_at: new Date().toISOString() }])
     })
     expect((await createGuard(false, 0)).alarms).toEqual([

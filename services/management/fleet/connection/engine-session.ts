@@ -52,34 +52,33 @@ export interface EngineSessionOptions {
   log: Log
 }
 
-/** A reconciliation starts over when another client changes the engine while it runs. */
+/**
+ * Maximum number of attempts of a reconciliation. It starts over when another client changes the
+ * engine while it runs.
+ */
 const MAX_RECONCILE_ATTEMPTS = 5
 
 export function createEngineSession(options: EngineSessionOptions): EngineSession {
   const { engine_id: engineId, engine, database, ingest, states, recovery, log } = options
+  /** Rejects when an operation fails whose result no caller awaits. That ends the session. */
   const failure = Promise.withResolvers<never>()
+  /** Resolves to the id of the engine's output log when the engine has sent it. */
   const outputLogId = Promise.withResolvers<string>()
   // Only one reconciliation or batch of messages is handled at a time. A reconciliation stores the
   // ids of new channels, by which their messages are recognized.
   const mutex = new Mutex()
+  /** A reconciliation that waits for the mutex. Later calls of `reconcile` share it. */
   let queuedReconcile: Promise<void> | undefined
 
-  async function reconcileWithRetry(
+  async function reconcileNow(
     overrides: Partial<ReconciliationOptions>,
   ): Promise<ReconciliationResult> {
     const logId = await outputLogId.promise
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await reconcileEngine({ ...options, log_id: logId, repair: false, ...overrides })
-      } catch (error) {
-        const isConflict = error instanceof EyrieError && error.code === 'precondition'
-        if (!isConflict || attempt === MAX_RECONCILE_ATTEMPTS) throw error
-      }
-    }
+    return reconcileWithRetry({ ...options, log_id: logId, repair: false, ...overrides })
   }
 
   async function reconcileAndReport({ repair }: { repair: boolean }): Promise<void> {
-    const { drift, hash } = await reconcileWithRetry({ repair })
+    const { drift, hash } = await reconcileNow({ repair })
     await states.recordConfigurationHash(hash)
     await states.recordDrift(drift)
   }
@@ -115,7 +114,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
     log.info({ channels }, 'restarting failed channels')
     await mutex.runExclusive(async () => {
       // The first reconciliation stops the channels, and the second one starts them again.
-      await reconcileWithRetry({ excludedChannels: new Set(channels) })
+      await reconcileNow({ excludedChannels: new Set(channels) })
       await reconcileAndReport({ repair: false })
     })
   }
@@ -143,5 +142,16 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
       })
       return Promise.race([following, failure.promise])
     },
+  }
+}
+
+async function reconcileWithRetry(options: ReconciliationOptions): Promise<ReconciliationResult> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await reconcileEngine(options)
+    } catch (error) {
+      const isConflict = error instanceof EyrieError && error.code === 'precondition'
+      if (!isConflict || attempt === MAX_RECONCILE_ATTEMPTS) throw error
+    }
   }
 }

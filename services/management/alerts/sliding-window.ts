@@ -8,21 +8,27 @@ export interface TimedAmount {
   count: number
 }
 
+/** The sum and number of all values in a window. */
 export type WindowAmount = Omit<TimedAmount, 'timeMs'>
 
-/** The sum and number of the amounts within a time window of fixed length, which moves forward. */
+/**
+ * Maintains the sum and number of the values within a time window of fixed length, which moves
+ * forward. Each value is added once, and subtracted once when it leaves the window.
+ */
 export class SlidingWindow {
   readonly #lengthMs: number
-  /** Ordered by time. The amounts before `#nextLeaving` have already left the window. */
+  /** The amounts that will leave the window or have left it, ordered by time. */
   readonly #amounts: TimedAmount[]
-  #nextLeaving = 0
+  /** Index in `#amounts` of the oldest amount within the window. */
+  #oldestIndex = 0
+  /** Sum and count of all values within the window. */
   #sum: number
   #count: number
 
   /**
-   * @param initial sum and count of all amounts in the initial window.
-   * @param leaving the amounts of the initial window that will leave it when the window
-   *   moves, ordered by time.
+   * @param initial sum and count of all values in the initial window.
+   * @param leaving those values of the initial window that will leave it when the window moves,
+   *   ordered by time.
    */
   constructor(lengthMs: number, initial: WindowAmount, leaving: readonly TimedAmount[]) {
     this.#lengthMs = lengthMs
@@ -35,8 +41,10 @@ export class SlidingWindow {
   add(amount: TimedAmount): void {
     this.#sum += amount.sum
     this.#count += amount.count
-    const insertAt = this.#amounts.findLastIndex(({ timeMs }) => timeMs <= amount.timeMs) + 1
-    this.#amounts.splice(Math.max(insertAt, this.#nextLeaving), 0, amount)
+    const lastEarlierIndex = this.#amounts.findLastIndex(({ timeMs }) => timeMs <= amount.timeMs)
+    // Never before the amounts that have left the window, so that it also leaves the window.
+    const index = Math.max(lastEarlierIndex + 1, this.#oldestIndex)
+    this.#amounts.splice(index, 0, amount)
   }
 
   /**
@@ -45,14 +53,14 @@ export class SlidingWindow {
    */
   advanceTo(endMs: number): WindowAmount {
     const startMs = endMs - this.#lengthMs
-    while (true) {
-      const oldest = this.#amounts[this.#nextLeaving]
+    for (;;) {
+      const oldest = this.#amounts[this.#oldestIndex]
       if (!oldest || oldest.timeMs > startMs) break
       this.#sum -= oldest.sum
       this.#count -= oldest.count
-      this.#nextLeaving += 1
+      this.#oldestIndex += 1
     }
-    // An empty window discards the rounding errors of the floating-point sum.
+    // Floating-point sums have rounding errors. They end when the window is empty.
     if (this.#count === 0) this.#sum = 0
     return { sum: this.#sum, count: this.#count }
   }

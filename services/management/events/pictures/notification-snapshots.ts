@@ -25,6 +25,7 @@ export interface SnapshotOptions {
 
 /** Number of channels whose snapshots are requested at the same time. */
 const CONCURRENT_CHANNELS = 8
+/** Maximum number of snapshots that are read from the database at a time. */
 const MAX_BATCH = 100
 const RETRY_MS = 1_000
 /** Engines retain pictures for a minute at most (setting `snapshot_s`). */
@@ -40,13 +41,13 @@ export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
   while (!options.signal.aborted) {
     const due = await findDueSnapshots(options.database)
     if (due.length === 0) return
-    const channels = Map.groupBy(due, ({ channel_id }) => channel_id).values()
-    const fetchNextChannels = async () => {
-      for (const rows of channels) await fetchForChannel(rows, options)
+    const dueByChannel = Map.groupBy(due, ({ channel_id }) => channel_id)
+    // An iterator that all workers share: each channel is handled by one of them.
+    const remainingChannels = dueByChannel.values()
+    const fetchRemainingChannels = async () => {
+      for (const rows of remainingChannels) await fetchForChannel(rows, options)
     }
-    // All of them take the next channel from the same iterator, so that each channel is handled
-    // once.
-    await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, fetchNextChannels))
+    await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, fetchRemainingChannels))
   }
 }
 
@@ -80,25 +81,24 @@ async function fetchForChannel(
   options: SnapshotOptions,
 ): Promise<void> {
   const { database, signal } = options
-  const takenTimes: number[] = []
+  const takenTimesMs: number[] = []
   let hasFailed = false
   for (const row of rows) {
-    // `attachToNotifications` has attached an earlier snapshot to this notification.
     const isNear = (takenMs: number) =>
       Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS
-    if (takenTimes.some(isNear)) continue
+    // `attachToNotifications` has attached an earlier snapshot to this notification.
+    if (takenTimesMs.some(isNear)) continue
 
     const result = hasFailed ? 'failed' : await tryToFetch(row, options)
-    if (result === 'failed') {
-      // An aborted request remains due.
-      if (signal.aborted) return
-      hasFailed = true
-      if (row.isTooOld) await finish(database, row)
-      else await scheduleRetry(database, row)
-    } else {
-      if (result !== 'missing') takenTimes.push(result)
-      await finish(database, row)
-    }
+    // An aborted request remains due.
+    if (result === 'failed' && signal.aborted) return
+
+    if (result === 'failed') hasFailed = true
+    else if (result !== 'missing') takenTimesMs.push(result)
+
+    const isRetried = result === 'failed' && !row.isTooOld
+    if (isRetried) await scheduleRetry(database, row)
+    else await finish(database, row)
   }
 }
 

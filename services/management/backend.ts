@@ -60,10 +60,10 @@ export interface Backend extends StartedServices {
   /** The connections to engines. */
   fleet: RunningFleet
   /** Work that is repeated every few seconds, such as the evaluation of alerts. */
-  jobs: BackgroundJobs
+  backgroundJobs: BackgroundJobs
   /**
-   * Returns a message for each problem of the jobs, and for each license or
-   * certificate that ends soon.
+   * Returns a message for each problem of the maintenance jobs and of the failover, and for each
+   * license or certificate that ends soon.
    */
   alarms(): string[]
   /** Alerts about failures of cameras, engines and the appliance. */
@@ -76,25 +76,23 @@ export interface Backend extends StartedServices {
   liveFeed: LiveFeed
 }
 
-/** Creates the parts and connects them. */
+/** Creates the parts and connects them. A part may use the parts that were created before it. */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
-  const {
-    database,
-    data,
-    egress,
-    identityEgress,
-    log,
-    now = () => new Date(),
-    timing,
-    localEngine,
-  } = options
+  const { database, data, egress, identityEgress, log, now = () => new Date() } = options
   const nowMs = () => now().getTime()
-
   const settings = readSettings(data)
+
+  // What most of the other parts use.
   const secrets = loadSecrets(data)
   const users = await createUsers({ data, secrets, identityEgress, now })
-  const images = createImageStore(resolve(data, 'management/images'))
+  const leases = createLeases({
+    instance_id: options.instance_id ?? randomUUID(),
+    host_name: hostname(),
+    log,
+  })
+  const liveFeed = createLiveFeed()
 
+  // Engines, and what they send.
   const events = createEvents({
     data,
     async findAddress(engineId) {
@@ -107,27 +105,17 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     now: nowMs,
     log,
   })
-  const { pictures, createIngest } = events
-  const deliveryChanges = createDeliveryChanges()
-  const scheduleChanges = createScheduleChanges()
-  const liveFeed = createLiveFeed()
-  const failover = createFailover(log)
-  const jobs = createJobs({ ...options, events, secrets, now })
-  const leases = createLeases({
-    instance_id: options.instance_id ?? randomUUID(),
-    host_name: hostname(),
-    log,
-  })
+  const { pictures } = events
   const fleet = createFleet({
     secrets,
     egress,
-    createIngest,
+    createIngest: events.createIngest,
     leases,
     // `systemAlerts` is created below, because it needs the outages of the fleet.
     onCondition: (engineId, reported) => systemAlerts.recordCondition(engineId, reported),
-    local: localEngine,
+    local: options.localEngine,
     log,
-    timing,
+    timing: options.timing,
   })
   const systemAlerts = createSystemAlerts({
     secrets,
@@ -137,54 +125,61 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     now: nowMs,
   })
 
+  // Work that is repeated.
+  const failover = createFailover(log)
+  const maintenanceJobs = createJobs({ ...options, events, secrets, now })
+  const { runner, guard } = maintenanceJobs
+  const backgroundJobs = createBackgroundJobs({
+    events,
+    runner,
+    guard,
+    systemAlerts,
+    failover,
+    leases,
+    now: nowMs,
+    log,
+  })
+
+  // What the scheduler uses or is notified of.
+  const deliveryChanges = createDeliveryChanges()
+  const scheduleChanges = createScheduleChanges()
+  const scheduler = { deliveryChanges, scheduleChanges, liveFeed, pictures, secrets, runner }
+
+  const api = createManagementApi({
+    database,
+    users,
+    secrets,
+    egress,
+    fleet,
+    images: createImageStore(resolve(data, 'management/images')),
+    pictures,
+    liveFeed,
+    isRegistrationOpen: settings.management.registration,
+    joinToken: options.joinToken,
+    messageSettings: {
+      publicUrl: settings.scheduler.public_url,
+      maxSmsSegments: settings.scheduler.sms_max_segments,
+    },
+    log,
+  })
+
   /**
-   * Returns alarms of the jobs. If another management service runs the jobs now, those of this one
-   * are outdated and are omitted.
+   * Returns the alarms of repeated work. If another management service does this work now, the
+   * alarms of this one are outdated and are omitted.
    */
   const unlessOutdated = (alarms: () => string[]) => (leases.runsBackground() ? alarms() : [])
 
   return {
-    api: createManagementApi({
-      database,
-      users,
-      secrets,
-      egress,
-      fleet,
-      images,
-      pictures,
-      liveFeed,
-      isRegistrationOpen: settings.management.registration,
-      joinToken: options.joinToken,
-      messageSettings: {
-        publicUrl: settings.scheduler.public_url,
-        maxSmsSegments: settings.scheduler.sms_max_segments,
-      },
-      log,
-    }),
+    api,
     users,
     findView: channelId => openLiveView(database(), { secrets, egress }, channelId),
-    scheduler: {
-      deliveryChanges,
-      scheduleChanges,
-      liveFeed,
-      pictures,
-      secrets,
-      runner: jobs.runner,
-    },
+    scheduler,
     deliveryChanges,
     scheduleChanges,
     liveFeed,
     fleet,
     systemAlerts: { ...systemAlerts, alarms: () => unlessOutdated(systemAlerts.alarms) },
-    jobs: createBackgroundJobs({
-      events,
-      systemAlerts,
-      failover,
-      leases,
-      ...jobs,
-      now: nowMs,
-      log,
-    }),
-    alarms: () => unlessOutdated(() => [...jobs.alarms(), ...failover.alarms()]),
+    backgroundJobs,
+    alarms: () => unlessOutdated(() => [...maintenanceJobs.alarms(), ...failover.alarms()]),
   }
 }

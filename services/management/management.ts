@@ -90,11 +90,11 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   /** Starts the work of the backend that needs the database. */
   function startBackend(
-    { fleet, jobs, users, deliveryChanges, scheduleChanges, liveFeed }: Backend,
+    { fleet, backgroundJobs, users, deliveryChanges, scheduleChanges, liveFeed }: Backend,
     database: Database,
   ): void {
     fleet.start(database)
-    jobs.start(database)
+    backgroundJobs.start(database)
     deliveryChanges.start(database)
     scheduleChanges.start(database)
     liveFeed.start(database)
@@ -140,7 +140,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
       packages?.stop()
       await Promise.all([
         backend?.fleet.stop(),
-        backend?.jobs.stop(),
+        backend?.backgroundJobs.stop(),
         backend?.deliveryChanges.stop(),
         backend?.scheduleChanges.stop(),
         backend?.liveFeed.stop(),

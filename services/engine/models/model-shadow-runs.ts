@@ -26,13 +26,14 @@ export interface ModelShadowRuns {
   start(use: Pick<ModelUse, 'name' | 'active'>, input: ModelShadowInput): ModelShadowReport
   /** Throws `EyrieError` (`id`) if no model has run in shadow. */
   report(name: string): ModelShadowReport
+  /** Ends the run, and returns its report. Throws as `report` does. */
   end(name: string): ModelShadowReport
   endIfRunning(name: string): void
   endAll(): void
 }
 
 export interface ModelShadowRunsDependencies {
-  /** Returns a model that may run. */
+  /** Returns a model that may run. Throws `EyrieError` if there is none of this name. */
   getRunnable(name: string): StoredModel
   active: Pick<ActiveModels, 'get'>
   monitor: Pick<DetectorMonitor, 'listen'>

@@ -1,9 +1,9 @@
 import { EyrieError, type ShadowInput, type ShadowReport } from '@eyrie/contract'
 import type { ShadowComparison } from '@eyrie/contract/plugin-upgrade'
 import type { Configuration } from '../configuration/configuration.ts'
-import type { RunningShadow, StartShadow } from '../plugin-host/running-shadow.ts'
+import type { StartShadow } from '../plugin-host/running-shadow.ts'
 import { judgeShadow } from '../plugin-host/shadow/shadow-verdict.ts'
-import { type ShadowRun, ShadowRuns } from '../upgrade/shadow-runs.ts'
+import { ShadowRuns } from '../upgrade/shadow-runs.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
 import type { PipelineChecks } from './pipeline-checks.ts'
 import { assertCanRunInShadow } from './plugin-checks.ts'
@@ -19,6 +19,7 @@ export interface VersionShadows {
   start(name: string, input: ShadowInput, client: string): Promise<ShadowReport>
   /** Throws `EyrieError` (`id`) if no version has run in shadow. */
   report(name: string): ShadowReport
+  /** Ends the run, and returns its report. Throws as `report` does. */
   end(name: string): ShadowReport
   endAll(): void
 }
@@ -51,6 +52,7 @@ export function createVersionShadows({
     runs.assertNotRunning(name)
     const { plugin, previous } = selection.plan(name, input)
     const { version } = plugin
+    const active = previous.version
     assertCanRunInShadow(plugin, previous)
 
     const { pipelines, sources } = configuration.get().value
@@ -61,12 +63,21 @@ export function createVersionShadows({
     )
     if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
 
-    const running = startShadow(plugin, migrated)
-    const { seconds } = input
-    return runs.start(
-      name,
-      toShadowRun({ plugin: name, active: previous.version, version, seconds, running }),
-    )
+    const { compare, end } = startShadow(plugin, migrated)
+    return runs.start(name, {
+      label: `version ${version} of ${name}`,
+      seconds: input.seconds,
+      compare,
+      end,
+      toReport: (progress, channels) => ({
+        plugin: name,
+        active,
+        version,
+        ...progress,
+        channels,
+        ...judgeShadow({ active, version }, channels),
+      }),
+    })
   }
 
   return {
@@ -76,32 +87,6 @@ export function createVersionShadows({
     endAll: () => runs.endAll(),
   }
 }
-
-/** A version of a plugin that runs in shadow of the active one, at most for `seconds`. */
-interface VersionShadow {
-  plugin: string
-  active: string
-  version: string
-  seconds: number
-  running: RunningShadow
-}
-
-const toShadowRun = ({
-  plugin,
-  active,
-  version,
-  seconds,
-  running,
-}: VersionShadow): ShadowRun<ShadowComparison, ShadowReport> => ({
-  label: `version ${version} of ${plugin}`,
-  seconds,
-  compare: running.compare,
-  end: running.end,
-  toReport: (progress, channels) => ({
-    ...{ plugin, active, version, ...progress, channels },
-    ...judgeShadow({ active, version }, channels),
-  }),
-})
 
 /** Throws `EyrieError` (`conflict`) unless the version did at least as well as the active one. */
 export function assertNotWorse(

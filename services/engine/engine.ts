@@ -32,7 +32,7 @@ import { createFramePictureLoader, type MediaAccess } from './media/frame-pictur
 import { DetectorMonitor } from './models/detector-monitor.ts'
 import { openModelSwitchHistory } from './models/model-switch-history.ts'
 import { createModels } from './models/models.ts'
-import { openPluginParts } from './open-plugin-parts.ts'
+import { openPluginComponents } from './open-plugin-components.ts'
 import { createOutput } from './output/output.ts'
 import manifest from './package.json' with { type: 'json' }
 import { createChannelSnapshots } from './pictures/channel-snapshots.ts'
@@ -152,11 +152,11 @@ async function startComponents(
   onStop(stopCostStore)
 
   const pluginFolder = join(environment.data, 'plugins')
-  // These functions are called for requests of the API, which is served when everything has
-  // started.
-  const { pluginStore, pluginTrust, quarantine, grants, sandboxes } = await openPluginParts({
+  const { pluginStore, pluginTrust, quarantine, grants, sandboxes } = await openPluginComponents({
     ...context,
     pluginFolder,
+    // These two functions are called for requests of the API, which is served when everything has
+    // started.
     listPipelines: () => configuration.get().value.pipelines,
     retryChannels: () => {
       for (const { id } of configuration.channels()) runtime.retryChannel(id)

@@ -17,7 +17,7 @@ import { readClaim } from './plugins/trust/package-claim.ts'
 import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
 import { identifyPublisher } from './plugins/trust/signature-policy.ts'
 
-export interface PluginPartsOptions {
+export interface PluginComponentsOptions {
   environment: Environment
   settings: Settings['engine']
   /** Data folder of the engine. */
@@ -25,15 +25,19 @@ export interface PluginPartsOptions {
   /** Folder of uploaded plugins and of what is stored about them. */
   pluginFolder: string
   listPipelines(): readonly Pipeline[]
-  /** Opens the failed elements of all channels at once. */
+  /** Opens the failed elements of all channels, without waiting for their next attempt. */
   retryChannels(): void
-  /** Registers how a part is stopped. */
+  /** Registers how a component is stopped. */
   onStop(stop: () => unknown): void
   log: Log
 }
 
-/** Opens the installed plugins, what decides whether their code may run, and where it runs. */
-export async function openPluginParts(options: PluginPartsOptions) {
+/**
+ * Opens the components that host plugins: the installed packages, the trust, grants and quarantine,
+ * which decide whether their code may run, and the sandboxes in which it runs. Calls neither
+ * `listPipelines` nor `retryChannels` itself: both may need components that are created later.
+ */
+export async function openPluginComponents(options: PluginComponentsOptions) {
   const { environment, settings, folder, pluginFolder, listPipelines, retryChannels, log } = options
   const pluginStore = createPluginStore({
     folder: pluginFolder,
@@ -84,7 +88,7 @@ export async function openPluginParts(options: PluginPartsOptions) {
 }
 
 /** Lets debuggers connect to a plugin under development, if the environment says so. */
-async function startInspector({ environment: { inspect }, log, onStop }: PluginPartsOptions) {
+async function startInspector({ environment: { inspect }, log, onStop }: PluginComponentsOptions) {
   if (!inspect) return undefined
   const { plugin, port } = inspect
   const server = await serveInspector(plugin, port)

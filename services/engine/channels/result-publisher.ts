@@ -8,7 +8,7 @@ import type { Sink } from '../sinks/sink.ts'
 import type { Analysis } from './element-chain.ts'
 
 /** The results of a channel for one frame. */
-export interface FrameResults {
+export interface ChannelResults {
   stamp: FrameStamp
   /** Changes when the stream time `pts` starts anew; null if it is unknown. */
   epoch: number | null
@@ -43,7 +43,7 @@ export class ResultPublisher {
    * client knows them when it receives the frame. Throws if attributes that an element added cannot
    * be encoded as JSON.
    */
-  publish({ stamp, epoch, analysis, latencyMs }: FrameResults): void {
+  publish({ stamp, epoch, analysis, latencyMs }: ChannelResults): void {
     const { plan, publisher, sinks, findRing } = this.#options
     const { n, pts, discontinuity, width, height } = stamp
     const time = formatMicroseconds(stamp.time)

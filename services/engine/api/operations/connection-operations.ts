@@ -27,15 +27,10 @@ export function createConnectionOperations<Representation>(
     etag,
   })
   return [
-    operation(routes.connectSources, async ({ params, query, body, ifMatch }) =>
-      toReply(
-        await connect(
-          params.id,
-          { kind: 'sources', ids: body },
-          { ifMatch, override: query.override },
-        ),
-      ),
-    ),
+    operation(routes.connectSources, async ({ params, query, body, ifMatch }) => {
+      const options = { ifMatch, override: query.override }
+      return toReply(await connect(params.id, { kind: 'sources', ids: body }, options))
+    }),
     operation(routes.disconnectSources, async ({ params, body, ifMatch }) =>
       toReply(await disconnect(params.id, { kind: 'sources', ids: body }, { ifMatch })),
     ),

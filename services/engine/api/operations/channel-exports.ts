@@ -14,16 +14,17 @@ import type { ChannelPlan } from '../../plan/plan.ts'
 import type { ApiContext } from './api-context.ts'
 
 /**
+ * The operations on exports. Exports are what other systems read from the engine: the live streams
+ * of sources, and the channels with their properties. A channel is a pipeline that analyses one
+ * source.
+ */
+
+/**
  * Maximum time to wait until all elements of a channel are open. Loading a large model takes
  * seconds.
  */
 const MAX_OPENING_MS = 5000
 
-/**
- * The operations on exports. Exports are what other systems read from the engine: the live streams
- * of sources, and the channels with their properties. A channel is a pipeline that analyses one
- * source.
- */
 type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>
 
 /**

@@ -4,14 +4,13 @@
  * until its results are published.
  */
 export class FrameProgress {
-  /** Number of the last handled frame; undefined before the first frame of a feed. */
   #lastHandled: number | undefined
   #newest = 0
   #newestArrivedAt = 0
   /** Numbers of the frames in flight. */
   #inFlight = new Set<number>()
 
-  /** Number of the last frame that was admitted or skipped; undefined if there is none. */
+  /** Number of the last frame that was admitted or skipped; undefined before the first one. */
   get lastHandled(): number | undefined {
     return this.#lastHandled
   }
@@ -25,12 +24,12 @@ export class FrameProgress {
     return this.#inFlight.size
   }
 
-  /** Number of the last frame up to which no frame is needed any more. */
+  /** The frames up to this number have all been published or skipped. */
   get lastReleased(): number {
     return Math.min((this.#lastHandled ?? 0) + 1, ...this.#inFlight) - 1
   }
 
-  /** Whether frames up to `newest` have not been handled yet. */
+  /** Whether frames up to `newest` wait to be handled; false before the first handled frame. */
   isBehind(newest: number): boolean {
     return this.#lastHandled !== undefined && newest > this.#lastHandled
   }

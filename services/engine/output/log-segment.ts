@@ -7,7 +7,7 @@ import { decodeRecords, type LogRecord, readRecordSize } from './log-record.ts'
 const READ_BYTES = 256 << 10
 /** Number of zeros in one write. */
 const ZERO_CHUNK_BYTES = 1 << 20
-/** The name of a segment is its first sequence number, with leading zeros so that names sort by it. */
+/** Digits of the first sequence number in a name. Leading zeros let names sort by it. */
 const NAME_DIGITS = 16
 const SUFFIX = '.log'
 const SEGMENT_NAME = /^\d{16}\.log$/
@@ -108,7 +108,10 @@ export interface ReadRange {
   endOffset?: number | undefined
 }
 
-/** Reads the next records, at least one. Reads none at the end of the range or a damaged record. */
+/**
+ * Reads the first records of the range, at least one. Returns none if the range is empty or its
+ * first record is damaged.
+ */
 export async function readSegment(
   { path }: Segment,
   { offset, endOffset = Number.POSITIVE_INFINITY }: ReadRange,

@@ -16,7 +16,7 @@ import { findIncompatiblePipelines, findUsingPipelines } from './plugin-usage.ts
  * plugins after the change. Pipelines consist of elements, which plugins provide.
  */
 export interface PipelineChecks {
-  /** Throws `EyrieError` (`reference`) if pipelines become invalid by a change. */
+  /** Throws `EyrieError` (`reference`) if a change makes pipelines invalid. */
   assertRemainValid(configured: ConfiguredPipelines, change: PluginChange): void
   /**
    * Checks a new version before it is installed. A pipeline may pin the beginning of a version,

@@ -32,8 +32,8 @@ export interface CatalogChange {
 }
 
 /**
- * Returns the pipelines that would become invalid by a change of the catalog. A pipeline that is
- * invalid already, for the same reason, is omitted.
+ * Returns the pipelines that a change of the catalog would make invalid. A pipeline that is invalid
+ * already, for the same reason, is omitted.
  */
 export function findIncompatiblePipelines(
   { pipelines, sources }: ConfiguredPipelines,

@@ -10,7 +10,7 @@ import type { ApiContext } from './api-context.ts'
  */
 export function readHealth(context: ApiContext): EngineHealth {
   const { activation, isolation, runtime, output, sandboxes } = context
-  // The alarms of the output are among all alarms.
+  // `listAlarms` lists the alarms of the output with all others.
   const { alarms: _, ...outputStatus } = output.status()
   return {
     ok: true,

@@ -30,7 +30,7 @@ export interface EncodedTensor {
 
 /**
  * Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a
- * counterpart in JavaScript. In the message, `it` is the model.
+ * counterpart in JavaScript. The message calls the model `it`: the caller adds its name.
  */
 export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): EncodedTensor[] {
   const entries = Object.entries(tensors)

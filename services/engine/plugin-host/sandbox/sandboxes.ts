@@ -156,7 +156,7 @@ export async function createSandboxes({
     return whileAccepted(isShadow ? thenDelete(element, folder) : element, assertAccepted)
   }
 
-  /** Returns the server through which debuggers connect to this element; undefined if they do not. */
+  /** Returns the server that offers the element to debuggers; undefined if none may connect. */
   function findInspector({
     plugin,
     source,

@@ -46,13 +46,13 @@ export interface ResourceDefinition<Stored extends { id: number }, Input> {
 export interface EditOptions {
   /** If it does not match the entity tag, the edit throws `EyrieError` (`precondition`). */
   ifMatch?: string | undefined
+  /** With `capacity`, the edit is accepted even if the machine lacks the capacity for it. */
   override?: Override | undefined
 }
 
-export interface RemoveOptions {
+export interface RemoveOptions extends Pick<EditOptions, 'ifMatch'> {
   /** Whether to remove the resource even if it is connected to others. */
   force: boolean
-  ifMatch?: string | undefined
 }
 
 /**
@@ -72,16 +72,20 @@ export interface Resources<Stored extends { id: number }, Input> {
   ): Promise<WithEtag<Stored>>
   /** Applies a JSON merge patch. */
   modify(id: number, patch: object, options?: EditOptions): Promise<WithEtag<Stored>>
-  /** Replaces the stored form of the resource. Only its conflicts with others are checked. */
+  /**
+   * Replaces the stored form of the resource by what `toStored` returns. Only its conflicts with
+   * others are checked.
+   */
   updateStored(
     id: number,
-    toStored: UpdateStored<Stored>,
+    toStored: ToStored<Stored>,
     options?: EditOptions,
   ): Promise<WithEtag<Stored>>
   remove(id: number, options: RemoveOptions): Promise<void>
 }
 
-type UpdateStored<Stored> = (
+/** Returns the new stored form of a resource. */
+type ToStored<Stored> = (
   stored: Stored,
   state: ConfigurationState,
 ) => Omit<Stored, 'id'> | Promise<Omit<Stored, 'id'>>

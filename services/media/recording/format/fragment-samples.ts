@@ -1,5 +1,5 @@
 import { TFHD_BASE_IS_MOOF } from '@eyrie/kit/mp4-boxes'
-import { findBox, getType, readIntactChildren } from './box-reader.ts'
+import { getType, readIntactChildren } from './box-reader.ts'
 
 // Reads and rewrites the `moof` box of a fragment: the index of its pictures and sound.
 // stream/fmp4.ts writes it, with this structure:
@@ -55,7 +55,7 @@ const ENTRY_FLAGS = 8
 const ENTRY_COMPOSITION_OFFSET = 12
 const ENTRY_BYTES = 16
 
-/** Returns the samples that a `moof` describes, which is at `moofOffset` in the file. */
+/** Returns the samples of a `moof`. `moofOffset` is the byte offset of the `moof` in the file. */
 export function readSamples(moof: Buffer, moofOffset: number): FragmentSamples {
   const pictures: Sample[] = []
   const sounds: Sample[] = []
@@ -104,7 +104,8 @@ export interface Relocation {
 export function relocateFragment(bytes: Buffer, { sequence, shift, extension }: Relocation): void {
   const moofLength = bytes.readUInt32BE(0)
   const moof = bytes.subarray(0, moofLength)
-  findBox(moof, ['mfhd']).writeUInt32BE(sequence, MFHD_SEQUENCE)
+  const mfhd = readIntactChildren(moof).find(child => getType(child) === 'mfhd')
+  mfhd?.writeUInt32BE(sequence, MFHD_SEQUENCE)
 
   for (const { trackId, tfdt, trun } of findRuns(moof)) {
     const time = Number(tfdt.readBigUInt64BE(TFDT_TIME)) + shift
@@ -128,7 +129,7 @@ interface TrackRun {
 
 /**
  * Returns the runs of all tracks. Ends before a track with other flags than those of
- * stream/fmp4.ts, because its fields may be at other offsets.
+ * stream/fmp4.ts, because its fields may be at other offsets, and before a damaged box.
  */
 function findRuns(moof: Buffer): TrackRun[] {
   const runs: TrackRun[] = []

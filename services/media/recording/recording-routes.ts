@@ -10,14 +10,13 @@ import {
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import { toIsoTime } from './archive/archive-queries.ts'
+import { type RecordedSegment, toIsoTime } from './archive/archive-queries.ts'
 import type { RemoteArchive } from './archive/remote-archive.ts'
 import { createClipCache } from './playback/clip-cache.ts'
 import { readSlices } from './playback/file-slices.ts'
 import { respondWithRange } from './playback/range-response.ts'
 import {
   playRecording,
-  type RecordedSegment,
   readMetadata,
   type TimeRange,
   takeSameFormat,

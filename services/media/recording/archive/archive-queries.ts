@@ -7,8 +7,10 @@ import { readSegment, type SegmentContent } from '../format/segment-format.ts'
 import type { RecordingIndex, SegmentRow } from './recording-index.ts'
 import { type MetadataQuery, readSegmentMetadata } from './segment-metadata.ts'
 
-/** A segment with the absolute path of its file. */
-export type LocatedSegment = SegmentRow & { path: string }
+/** A recorded segment with the absolute path of its file. */
+export interface RecordedSegment extends SegmentRow {
+  path: string
+}
 
 export interface ArchiveQueriesOptions {
   /** The folder of the recordings. */
@@ -21,7 +23,7 @@ export interface ArchiveQueriesOptions {
 /** Selects the analysis results of one segment. */
 export interface SegmentMetadataRequest
   extends Pick<MetadataQuery, 'fromUs' | 'toUs' | 'position' | 'channels'> {
-  segment: LocatedSegment
+  segment: RecordedSegment
 }
 
 /**
@@ -43,7 +45,7 @@ const MAX_EVENTS = 10_000
 /** The methods of the archive that only read. Their times are in µs since 1970. */
 export function createArchiveQueries({ folder, index, withGrowth }: ArchiveQueriesOptions) {
   /** Returns the segments that overlap this time, oldest first. */
-  function findSegments(source: number, fromUs: number, toUs: number): LocatedSegment[] {
+  function findSegments(source: number, fromUs: number, toUs: number): RecordedSegment[] {
     const overlapping = index
       .findSegments(source, fromUs, toUs)
       .map(row => ({ ...withGrowth(row), path: join(folder, row.file) }))

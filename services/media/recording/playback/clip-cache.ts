@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { RecordedSegment } from '../archive/archive-queries.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import type { Clip } from '../format/clip.ts'
-import type { RecordedSegment, TimeRange } from './recording-playback.ts'
+import type { TimeRange } from './recording-playback.ts'
 
 /** A clip (an MP4 file made from a time range of the recordings) with its entity tag. */
 export interface TaggedClip extends Clip {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { SegmentRow } from '../archive/recording-index.ts'
+import type { RecordedSegment } from '../archive/archive-queries.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import { relocateFragment } from '../format/fragment-samples.ts'
 import {
@@ -9,14 +9,6 @@ import {
   TIMELINE_START,
 } from '../format/playback-timeline.ts'
 import { createReferenceTimeBox, type Fragment } from '../format/segment-format.ts'
-
-/**
- * A recorded segment (one MP4 file with a few minutes of a source), with the
- * absolute path of its file.
- */
-export interface RecordedSegment extends SegmentRow {
-  path: string
-}
 
 /** In µs since 1970; `toUs` is exclusive. */
 export interface TimeRange {

@@ -16,3 +16,6 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 }
+
+/** Converts µs since 1970 to an ISO 8601 time in UTC. */
+export const toIsoTime = (us: number) => new Date(us / 1000).toISOString()

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RecordedEventList, RecordedRange } from '@eyrie/contract'
+import { toIsoTime } from '../../runtime/clock.ts'
 import { createClip } from '../format/clip.ts'
 import { toMetadataPath } from '../format/metadata-lines.ts'
 import { readSegment, type SegmentContent } from '../format/segment-format.ts'
@@ -142,6 +143,3 @@ function toRanges(rows: readonly SegmentRow[]): RecordedRange[] {
   }
   return ranges.map(({ endUs: _, ...range }) => range)
 }
-
-/** Converts µs since 1970 to an ISO 8601 time in UTC. */
-export const toIsoTime = (us: number) => new Date(us / 1000).toISOString()

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { toIsoTime } from '../../runtime/clock.ts'
 import { type IndexedEvent, toMetadataPath } from '../format/metadata-lines.ts'
 import type { SegmentInfo } from '../format/segment-format.ts'
 import { createArchiveQueries } from './archive-queries.ts'
@@ -126,7 +127,7 @@ export function createArchive({
  * the clock was set back.
  */
 function createFileName(folder: string, source: number, beginUs: number): string {
-  const time = new Date(beginUs / 1000).toISOString().replaceAll(':', '-')
+  const time = toIsoTime(beginUs).replaceAll(':', '-')
   for (let attempt = 1; ; attempt++) {
     const suffix = attempt > 1 ? `-${attempt}` : ''
     const file = `${source}/${time}${suffix}.mp4`

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type RecordedFrame, TICKS_PER_SECOND } from '@eyrie/contract'
+import { toIsoTime } from '../../runtime/clock.ts'
 import { ticksToUs } from '../../runtime/stream-time.ts'
 import { parseJsonLines } from '../format/metadata-lines.ts'
 import {
@@ -121,8 +122,8 @@ function toRecordedFrames(
     const timeUs = fragment.timeUs + Math.round(ticksToUs(pts - fragment.pictures[0]!.pts))
     if (timeUs >= toUs) continue
 
-    const time = new Date(timeUs / 1000).toISOString()
-    frames.push({ ...result, epoch: info.epoch, time, at: (shift + pts) / TICKS_PER_SECOND })
+    const at = (shift + pts) / TICKS_PER_SECOND
+    frames.push({ ...result, epoch: info.epoch, time: toIsoTime(timeUs), at })
   }
   return frames
 }

@@ -82,7 +82,7 @@ function createSoundViewer(
   track: SoundTrack,
   appendCodec: (videoCodec: string) => string,
 ): SoundViewer {
-  const sequence = createFragmentSequence()
+  const nextSequence = createFragmentNumbering()
   /** Whether the client has received the init segment. */
   let hasBegun = false
   /** End of the sound sent so far; undefined before the first unit. */
@@ -97,7 +97,7 @@ function createSoundViewer(
     soundEnd = unit.pts + unit.duration
     if (client.backlog() > BACKLOG_LIMIT_BYTES) return
 
-    const streamUnit = { ...unit, dts: unit.pts, keyframe: true, sequence: sequence.next('sound') }
+    const streamUnit = { ...unit, dts: unit.pts, keyframe: true, sequence: nextSequence('sound') }
     client.fragment(createSoundFragment(streamUnit.sequence, unit), streamUnit)
   }
 
@@ -125,7 +125,7 @@ function createSoundViewer(
     },
     fragment(_bytes, unit) {
       fillWithSilence(unit.pts)
-      client.fragment(createVideoFragment(sequence.next('video'), unit), unit)
+      client.fragment(createVideoFragment(nextSequence('video'), unit), unit)
     },
     beginSound(next) {
       if (Buffer.compare(next.configuration, track.configuration) !== 0) {
@@ -147,18 +147,16 @@ function createSoundViewer(
 }
 
 /**
- * Numbers the fragments of both tracks. Skips a number at the start of each track: VLC reads the
- * start time of a track only after a gap in the sequence numbers.
+ * Returns a function that numbers the fragments of both tracks. It skips a number at the start of
+ * each track: VLC reads the start time of a track only after a gap in the sequence numbers.
  */
-function createFragmentSequence() {
+function createFragmentNumbering() {
   const startedTracks = new Set<'video' | 'sound'>()
   let last = 0
-  return {
-    next(track: 'video' | 'sound'): number {
-      if (!startedTracks.has(track)) last++
-      startedTracks.add(track)
-      last++
-      return last
-    },
+  return (track: 'video' | 'sound'): number => {
+    if (!startedTracks.has(track)) last++
+    startedTracks.add(track)
+    last++
+    return last
   }
 }

@@ -30,7 +30,7 @@ export interface CrashSuspects {
 
 /** An attempt to open a source. It succeeds when the source has played for some seconds. */
 export interface OpeningAttempt {
-  /** Must be called for each packet of the source, from which the success is recognised. */
+  /** Must be called for each packet of the source. */
   onPacket(): void
   /** Must be called when the source has been closed. Has no effect after the attempt succeeded. */
   end(): void
@@ -111,7 +111,7 @@ export function createCrashSuspects(folder: string, clock: Clock, log: Log): Cra
   }
 }
 
-/** `onEnd` is called once. */
+/** `onEnd` is called once: when the attempt has succeeded, or when the source has been closed. */
 function createAttempt(clock: Clock, onEnd: () => void): OpeningAttempt {
   /** Monotonic time of the first packet, in ms. */
   let playingSince: number | undefined

@@ -51,7 +51,10 @@ export interface SessionFallback {
    * whether another session must begin, which accepts this codec.
    */
   recognise(codec: string): boolean
-  /** Returns the best decoder for a codec that has not failed; undefined if there is none. */
+  /**
+   * Returns the best decoder for a codec, among those that have not failed; undefined if none
+   * supports the codec.
+   */
   chooseDecoder(codec: string): string | undefined
   decide(session: EndedSession): NextStep
 }

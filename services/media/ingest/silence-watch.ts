@@ -6,8 +6,8 @@ export interface SilenceWatch {
   /** Must be called for each packet of the coded video. */
   onPacket(): void
   /**
-   * Resolves with the fault once no packet has arrived for the time limit. Rejects if the signal
-   * fires first.
+   * Resolves to the fault once no packet has arrived for the time limit. Rejects if the signal is
+   * aborted first.
    */
   wait(signal: AbortSignal): Promise<SourceFault>
 }
@@ -18,8 +18,8 @@ export interface SilenceWatchOptions {
   limitMs: number
   clock: Clock
   /**
-   * Returns the number of network packets received so far, which do not necessarily result in a
-   * packet of coded video; 0 if unknown.
+   * Returns the number of network packets received so far; 0 if unknown. If some are lost, the
+   * others may not result in a packet of coded video.
    */
   countReceived(): number
 }
@@ -28,8 +28,8 @@ export interface SilenceWatchOptions {
 const CHECK_INTERVAL_MS = 1000
 
 /**
- * What a silent source still sends: nothing so far, nothing any more, or packets
- * without a complete picture.
+ * What a silent source does: it has sent nothing so far, it has stopped sending, or it sends
+ * packets without a complete picture.
  */
 type Activity = 'none' | 'stopped' | 'packets'
 
@@ -60,7 +60,7 @@ export function createSilenceWatch(options: SilenceWatchOptions): SilenceWatch {
         leftMs = lastPacketAt + limitMs - clock.now()
       }
 
-      const activity = describeActivity(receivedBefore, countReceived())
+      const activity = classifyActivity(receivedBefore, countReceived())
       const reason = REASONS[activity](`${limitMs / 1000} s`)
       return new SourceFault(`${name} ${reason}`, { transient: true })
     },
@@ -68,7 +68,7 @@ export function createSilenceWatch(options: SilenceWatchOptions): SilenceWatch {
 }
 
 /** Compares the number of network packets at the last check and now. */
-function describeActivity(receivedBefore: number, received: number): Activity {
+function classifyActivity(receivedBefore: number, received: number): Activity {
   if (received === 0) return 'none'
   return received > receivedBefore ? 'packets' : 'stopped'
 }

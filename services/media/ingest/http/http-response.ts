@@ -50,7 +50,7 @@ export function parseResponse(
   }
 }
 
-/** Returns the wall clock at pts 0 from the `pts` of the newest picture, which is just arriving. */
+/** Returns the wall clock at pts 0. The picture with `newestPts` is arriving at this moment. */
 function calculateAnchorUs(newestPts: string | undefined, clock: Clock): number | undefined {
   if (newestPts === undefined) return undefined
   const anchorUs = Math.round(clock.wall() * 1000 - ticksToUs(Number(newestPts)))

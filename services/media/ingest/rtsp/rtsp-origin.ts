@@ -17,8 +17,9 @@ const UDP_TRIAL_MS = 2_000
 const ORIGIN = 'origin'
 const RTSPSRC = `rtspsrc name=${ORIGIN}`
 /**
- * `rtspsrc` with its lip sync limited to shifts of 1 ns, because it would shift the timestamps of
- * the video back and forth. Sound is aligned with the video by camera-lip-sync.ts instead.
+ * `rtspsrc` without its lip sync, which shifts the timestamps of the video back and forth:
+ * `max-ts-offset` limits the shifts to 1 ns. Sound is aligned with the video by camera-lip-sync.ts
+ * instead.
  */
 const RTSPSRC_UNSYNCED = `${RTSPSRC} max-ts-offset=1`
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const

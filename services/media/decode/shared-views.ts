@@ -24,7 +24,7 @@ export interface SharedViewsOptions {
   listener: ViewListener
 }
 
-/** What readers have requested that results in one view. */
+/** A view that readers have requested, and what is needed to create it. */
 export interface RequestedView {
   /** A text that is equal for views with equal output. */
   identity: string

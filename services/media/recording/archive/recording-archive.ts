@@ -19,7 +19,7 @@ export interface ArchiveOptions {
 /** How far a segment has been written. The end is in µs since 1970. */
 type Growth = Pick<SegmentRow, 'endUs' | 'bytes'>
 
-/** A segment that is complete. */
+/** A segment to which nothing more is written. */
 export interface ClosedSegment extends Growth {
   id: number
   /** Absolute path of the file. */

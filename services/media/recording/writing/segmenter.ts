@@ -174,7 +174,7 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     const isComplete = lengthTicks >= seconds * TICKS_PER_SECOND
     const clockErrorUs = getTimeUs(unit) - segment.beginUs - ticksToUs(lengthTicks)
     const isClockStep = Math.abs(clockErrorUs) > CLOCK_STEP_US
-    // The sound can be set until the writer is created, which writes the header of the file.
+    // Until the writer exists, no header is written, so the sound of the segment can still change.
     const hasOtherSound = segment.writer !== undefined && segment.sound !== sound
     return isComplete || isClockStep || hasOtherSound
   }

@@ -1,4 +1,4 @@
-import type { EngineCondition, EngineOutage, SourceCondition } from '@eyrie/contract'
+import type { EngineCondition, EngineOutage } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import { eq, isNotNull } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
@@ -85,16 +85,17 @@ export async function observeEngines(
     if (host !== input.hostname) observations.push(observeDisk(condition.disk, machine))
 
     const isNew = !input.evaluated.has(reported)
-    const engineSources = findStoredSources(engineId, condition, storedSources)
-    for (const { source, condition } of engineSources) {
-      const reference = input.references.get(source.source_id)
-      const observed = observeSource(condition, {
-        subject: toSubject(source),
-        reference,
+    for (const sourceCondition of condition.sources) {
+      const stored = storedSources.get(toSourceKey(engineId, sourceCondition.id))
+      // Another client may have created sources on the engine that are not stored here.
+      if (!stored) continue
+      const observed = observeSource(sourceCondition, {
+        subject: toSubject(stored),
+        reference: input.references.get(stored.source_id),
         thresholds: input.thresholds,
       })
       observations.push(...observed.observations)
-      if (observed.reference && isNew) references.set(source.source_id, observed.reference)
+      if (observed.reference && isNew) references.set(stored.source_id, observed.reference)
     }
   }
   return { observations, unknownEngines, references }
@@ -153,21 +154,6 @@ function observeClockAndLicense(
     observeClock({ engineMs: Date.parse(time), requestedMs, receivedMs }, machine),
     observeEnd('license_ending', licenseEnd, machine),
   ]
-}
-
-/**
- * Returns the sources of an engine that are stored here, with the conditions that the engine has
- * reported. Another client may have created others on the engine.
- */
-function findStoredSources(
-  engineId: string,
-  { sources }: EngineCondition,
-  storedSources: ReadonlyMap<string, StoredSource>,
-): { source: StoredSource; condition: SourceCondition }[] {
-  return sources.flatMap(condition => {
-    const source = storedSources.get(toSourceKey(engineId, condition.id))
-    return source ? [{ source, condition }] : []
-  })
 }
 
 const toSubject = ({ source_id, source_name, engine_id }: StoredSource): Subject => ({

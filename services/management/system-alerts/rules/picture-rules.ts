@@ -81,8 +81,8 @@ export function judgePicture(
   const hasEdges = measureLength(reference.edges) >= MIN_EDGE_LENGTH
   // Without focus, edges vanish: the scene is judged again when the picture is sharp.
   const isSceneJudged = hasEdges && !isDefocused
-  const similarity = compareEdges(edges, reference.edges)
-  const hasMoved = isSceneJudged && similarity < thresholds.similarity_percent / 100
+  const minSimilarity = thresholds.similarity_percent / 100
+  const hasMoved = isSceneJudged && compareEdges(edges, reference.edges) < minSimilarity
   const isUsual = !isDefocused && !hasMoved
   return {
     ...unjudged,

@@ -31,7 +31,7 @@ export interface Observation {
   reason: string
 }
 
-/** What a rule finds. Its reason describes the failure in case that it is present. */
+/** What a rule finds. It may describe the failure even if the failure is not present. */
 type Finding = Omit<Observation, 'reason'> & { reason?: string | undefined }
 
 /** Creates an observation. The reason is omitted unless the failure is present. */

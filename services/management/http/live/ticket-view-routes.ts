@@ -66,13 +66,12 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
     return media.connect(`/streams/${stream}/ws`)
   }
   // The view is opened after the handshake, because browsers show errors only in a close frame.
-  const checkNothing = (c: Context) => c
   const relayView = (c: Context): WSEvents => ({
     onOpen(_event, client) {
       void relayWebSocket(connectToView(c), client.raw as WebSocket)
     },
   })
-  app.get('/:channel/ws', serveWebSocket(checkNothing, relayView))
+  app.get('/:channel/ws', serveWebSocket(c => c, relayView))
 
   /** Forwards a WHEP request to routes that are created for the media service of its channel. */
   const forwardWhep = async (c: Context) => {

@@ -32,8 +32,7 @@ export async function endIncidents(tx: Transaction, now: number): Promise<void> 
 
 /** Deletes the snoozes that are over at `now` (epoch ms). The audit log retains them. */
 export async function deleteOverSnoozes(tx: Transaction, now: number): Promise<void> {
-  // `activeCondition` refers to the snooze as `s`.
-  await tx.execute(sql`delete from snooze s where not ${activeCondition(toTimestamp(now))}`)
+  await tx.execute(sql`delete from snooze where not ${activeCondition(toTimestamp(now))}`)
 }
 
 const toTimestamp = (timeMs: number) => sql`${new Date(timeMs).toISOString()}::timestamptz`

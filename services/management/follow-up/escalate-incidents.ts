@@ -22,16 +22,15 @@ const MINUTE_MS = 60_000
  */
 export async function escalateIncidents(tx: Transaction, now: number): Promise<void> {
   const time = sql`${new Date(now).toISOString()}::timestamptz`
-  // `snoozedCondition` refers to the incident as `i`, and to its channel as `c`.
   const due = await tx.execute<{ incident_id: string }>(sql`
-    select i.incident_id
-    from incident i
-    join channel c on c.channel_id = i.channel_id
-    where i.escalates_at <= ${time}
+    select incident.incident_id
+    from incident
+    join channel on channel.channel_id = incident.channel_id
+    where incident.escalates_at <= ${time}
       and not ${snoozedCondition(time)}
-    order by i.escalates_at
+    order by incident.escalates_at
     limit ${MAX_BATCH}
-    for update of i skip locked`)
+    for update of incident skip locked`)
   for (const { incident_id } of due) {
     const rows = await tx.select().from(incident).where(eq(incident.incident_id, incident_id))
     await escalate(tx, firstRow(rows), now)

@@ -3,8 +3,8 @@ import type { Transaction } from '../db/database.ts'
 import { formatTextArray } from '../db/text-array.ts'
 
 // SQL conditions and queries about snoozes. A snooze is a time in which nothing is sent about an
-// alert, the alerts of a channel, or all alerts of a site. The conditions are parts of queries with
-// these aliases: `s` is a snooze, `i` an incident, and `c` the channel of the alert or incident.
+// alert, the alerts of a channel, or all alerts of a site. The conditions are parts of queries that
+// name the tables `snooze`, `incident` and `channel` without an alias.
 
 /** The snooze that is active for an alert. */
 export interface ActiveSnooze {
@@ -18,26 +18,39 @@ export interface ActiveSnooze {
  * whole.
  */
 const coversCondition = (alertId: SQL, channelId: SQL, siteId: SQL): SQL => sql`(
-  s.alert_id = ${alertId}
-  or (s.alert_id is null and s.channel_id = ${channelId})
-  or (s.channel_id is null and s.site_id = ${siteId}))`
+  snooze.alert_id = ${alertId}
+  or (snooze.alert_id is null and snooze.channel_id = ${channelId})
+  or (snooze.channel_id is null and snooze.site_id = ${siteId})
+)`
 
 /**
  * Selects the snoozes that have not ended at `now`. A snooze without an end time is active as long
  * as one of the incidents that it covered when it was created is neither resolved nor ended.
  */
 export const activeCondition = (now: SQL): SQL => sql`(
-  case when s.until is not null then s.until > ${now}
-  else exists (
-    select from incident i join channel ic on ic.channel_id = i.channel_id
-    where i.ended_at is null and i.resolved_at is null and i.created_at <= s.created_at
-      and ${coversCondition(sql`i.alert_id`, sql`i.channel_id`, sql`ic.site_id`)})
-  end)`
+  case
+    when snooze.until is not null then snooze.until > ${now}
+    else exists (
+      select from incident covered
+      join channel covered_channel on covered_channel.channel_id = covered.channel_id
+      where covered.ended_at is null
+        and covered.resolved_at is null
+        and covered.created_at <= snooze.created_at
+        and ${coversCondition(
+          sql`covered.alert_id`,
+          sql`covered.channel_id`,
+          sql`covered_channel.site_id`,
+        )}
+    )
+  end
+)`
 
-/** Selects the incidents `i` that a snooze covers at `now`. */
+/** Selects the incidents that a snooze covers at `now`, in a query that joins their channels. */
 export const snoozedCondition = (now: SQL): SQL => sql`exists (
-  select from snooze s
-  where ${coversCondition(sql`i.alert_id`, sql`i.channel_id`, sql`c.site_id`)} and ${activeCondition(now)})`
+  select from snooze
+  where ${coversCondition(sql`incident.alert_id`, sql`incident.channel_id`, sql`channel.site_id`)}
+    and ${activeCondition(now)}
+)`
 
 /**
  * Returns the active snooze of each snoozed alert, by alert id: the one that ends last
@@ -48,11 +61,18 @@ export async function findActiveSnoozes(
   alertIds: readonly string[],
 ): Promise<Map<string, ActiveSnooze>> {
   const rows = await tx.execute<{ alert_id: string; until: Date | null; created_by: string }>(sql`
-    select distinct on (a.alert_id) a.alert_id, s.until, s.created_by
-    from alert a join channel c on c.channel_id = a.channel_id
-    join snooze s on ${coversCondition(sql`a.alert_id`, sql`a.channel_id`, sql`c.site_id`)}
-    where a.alert_id = any (${formatTextArray(alertIds)}::uuid[]) and ${activeCondition(sql`now()`)}
-    order by a.alert_id, s.until desc nulls first`)
+    select distinct on (alert.alert_id)
+      alert.alert_id,
+      snooze.until,
+      snooze.created_by
+    from alert
+    join channel on channel.channel_id = alert.channel_id
+    join snooze
+      on ${coversCondition(sql`alert.alert_id`, sql`alert.channel_id`, sql`channel.site_id`)}
+    where alert.alert_id = any (${formatTextArray(alertIds)}::uuid[])
+      and ${activeCondition(sql`now()`)}
+    -- A snooze without an end time ends last.
+    order by alert.alert_id, snooze.until desc nulls first`)
   return new Map(
     rows.map(({ alert_id: alertId, until, created_by: createdBy }) => [
       alertId,

@@ -1,7 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { type SnoozeDuration, snoozeRoutes } from '@eyrie/contract/management/snooze'
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../../db/database.ts'
 import { firstRow } from '../../../db/rows.ts'
 import { alert, channel, incident, snooze } from '../../../db/schema/index.ts'
@@ -14,9 +13,6 @@ const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
   day: 86_400_000,
 }
 
-/** The table under the name that `activeCondition` uses in its SQL. */
-const s = alias(snooze, 's')
-
 /**
  * API operations on snoozes. While a snooze of an alert, of its channel or of its site is active,
  * no one is informed of the alert.
@@ -25,10 +21,9 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
   defineOperation(snoozeRoutes.create, async ({ input, caller }, tx) => {
     const { duration, reason } = input
     const scope = await findScope(tx, input)
-    let until: Date | null = null
     if (duration === 'resolved') await assertOpenIncident(tx, scope)
-    else until = new Date(now().getTime() + DURATIONS_MS[duration])
-
+    const until =
+      duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
     const created = firstRow(
       await tx
         .insert(snooze)
@@ -50,12 +45,12 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
 
   defineOperation(snoozeRoutes.list, async ({ input: { site_id } }, tx) => {
     const isActive = activeCondition(sql`${now().toISOString()}::timestamptz`)
-    const isOnSite = site_id === undefined ? undefined : eq(s.site_id, site_id)
+    const isOnSite = site_id === undefined ? undefined : eq(snooze.site_id, site_id)
     const value = await tx
       .select()
-      .from(s)
+      .from(snooze)
       .where(and(isActive, isOnSite))
-      .orderBy(desc(s.created_at), desc(s.snooze_id))
+      .orderBy(desc(snooze.created_at), desc(snooze.snooze_id))
     return { value }
   }),
 ]

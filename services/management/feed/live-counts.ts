@@ -36,20 +36,40 @@ export async function addToLiveCounts(
     insert into live_count as stored (channel_id, key, day, sum, count, last, last_at)
     select distinct on (channel_id, key) channel_id, key, day, sum, count, last, last_at
     from (
-      select c.channel_id, a.key, (a.minute at time zone s.site_timezone)::date as day,
-        sum(a.sum) as sum, sum(a.count) as count,
-        (array_agg(a.last order by a.last_at desc))[1] as last, max(a.last_at) as last_at
-      from json_to_recordset(${JSON.stringify(added)}::text::json)
-        a (channel_id uuid, key text, minute timestamptz, sum float8, count bigint, last float8, last_at timestamptz)
-      join channel c using (channel_id) join site s using (site_id)
+      select
+        channel.channel_id,
+        added.key,
+        (added.minute at time zone site.site_timezone)::date as day,
+        sum(added.sum) as sum,
+        sum(added.count) as count,
+        (array_agg(added.last order by added.last_at desc))[1] as last,
+        max(added.last_at) as last_at
+      from json_to_recordset(${JSON.stringify(added)}::text::json) as added (
+        channel_id uuid,
+        key text,
+        minute timestamptz,
+        sum float8,
+        count bigint,
+        last float8,
+        last_at timestamptz
+      )
+      join channel using (channel_id)
+      join site using (site_id)
       group by 1, 2, 3
     ) by_day
+    -- Of the days of a channel and key, only the latest counts.
     order by channel_id, key, day desc
     on conflict (channel_id, key) do update set
-      sum = case when excluded.day > stored.day then excluded.sum
-        when excluded.day = stored.day then stored.sum + excluded.sum else stored.sum end,
-      count = case when excluded.day > stored.day then excluded.count
-        when excluded.day = stored.day then stored.count + excluded.count else stored.count end,
+      sum = case
+        when excluded.day > stored.day then excluded.sum
+        when excluded.day = stored.day then stored.sum + excluded.sum
+        else stored.sum
+      end,
+      count = case
+        when excluded.day > stored.day then excluded.count
+        when excluded.day = stored.day then stored.count + excluded.count
+        else stored.count
+      end,
       day = greatest(stored.day, excluded.day),
       last = case when excluded.last_at >= stored.last_at then excluded.last else stored.last end,
       last_at = greatest(stored.last_at, excluded.last_at),
@@ -69,7 +89,11 @@ export interface LiveCountRow {
 }
 
 const liveCountColumns = sql`
-  channel_id, key, sum, count::float8 as count, last,
+  channel_id,
+  key,
+  sum,
+  count::float8 as count,
+  last,
   to_char(last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as time`
 
 /**
@@ -101,26 +125,44 @@ async function claimDueCounts(tx: Transaction, nowMs: number): Promise<LiveCount
   // them could deadlock.
   return tx.execute<LiveCountRow & Record<string, unknown>>(sql`
     with due as (
-      select l.channel_id, l.key, u.usecase_aggregations, (${now} at time zone s.site_timezone)::date as today
-      from live_count l join channel c using (channel_id) join site s using (site_id)
-      join usecase u using (usecase_id)
-      where l.is_changed or l.day < (${now} at time zone s.site_timezone)::date
-      for update of l skip locked
-    ), published as (
-      update live_count l set is_changed = false, day = greatest(l.day, due.today),
-        sum = case when l.day < due.today then 0 else l.sum end,
-        count = case when l.day < due.today then 0 else l.count end
-      from due where l.channel_id = due.channel_id and l.key = due.key
-      returning l.*, due.usecase_aggregations
+      select
+        live_count.channel_id,
+        live_count.key,
+        usecase.usecase_aggregations,
+        (${now} at time zone site.site_timezone)::date as today
+      from live_count
+      join channel using (channel_id)
+      join site using (site_id)
+      join usecase using (usecase_id)
+      where live_count.is_changed
+        or live_count.day < (${now} at time zone site.site_timezone)::date
+      for update of live_count skip locked
+    ),
+    published as (
+      update live_count
+      set
+        is_changed = false,
+        day = greatest(live_count.day, due.today),
+        sum = case when live_count.day < due.today then 0 else live_count.sum end,
+        count = case when live_count.day < due.today then 0 else live_count.count end
+      from due
+      where live_count.channel_id = due.channel_id
+        and live_count.key = due.key
+      returning live_count.*, due.usecase_aggregations
     )
-    select ${liveCountColumns}, usecase_aggregations from published order by channel_id, key`)
+    select ${liveCountColumns}, usecase_aggregations
+    from published
+    order by channel_id, key`)
 }
 
 /** Returns the current values of the statistics of all channels. */
 export async function readLiveCounts(tx: Transaction): Promise<Map<string, FeedCounts>> {
   const rows = await tx.execute<LiveCountRow & Record<string, unknown>>(sql`
     select ${liveCountColumns}, usecase_aggregations
-    from live_count join channel using (channel_id) join usecase using (usecase_id) order by channel_id, key`)
+    from live_count
+    join channel using (channel_id)
+    join usecase using (usecase_id)
+    order by channel_id, key`)
   return toCountsByChannel(rows)
 }
 

@@ -25,10 +25,15 @@ export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
     // receivers prevents deadlocks.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie_receiver_budgets'))`)
     const rows = await tx.execute<{ ms: number }>(sql`
-      select extract(epoch from created_at)::float8 * 1000 as ms from delivery
-      where target = ${target} and recipient = ${recipient} and state <> 'suppressed' and kind <> 'test'
+      select extract(epoch from created_at)::float8 * 1000 as ms
+      from delivery
+      where target = ${target}
+        and recipient = ${recipient}
+        and state <> 'suppressed'
+        and kind <> 'test'
         and created_at > now() - interval '1 hour'
-      order by created_at desc limit ${MAX_BUDGET}`)
+      order by created_at desc
+      limit ${MAX_BUDGET}`)
     return rows.map(({ ms }) => ms)
   }
 

@@ -154,8 +154,11 @@ async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[])
         schedule_ids: sql`excluded.schedule_ids`,
         // If a state is renewed before it has ended, it remains valid from its beginning.
         valid_from: sql`case
-          when ${alertArming.is_armed} = excluded.is_armed and ${alertArming.valid_until} >= excluded.valid_from
-          then least(${alertArming.valid_from}, excluded.valid_from) else excluded.valid_from end`,
+          when ${alertArming.is_armed} = excluded.is_armed
+            and ${alertArming.valid_until} >= excluded.valid_from
+          then least(${alertArming.valid_from}, excluded.valid_from)
+          else excluded.valid_from
+        end`,
         valid_until: sql`excluded.valid_until`,
         next_change_at: sql`excluded.next_change_at`,
       },

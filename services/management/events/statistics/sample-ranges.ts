@@ -61,7 +61,7 @@ export function selectRangeTotals(ranges: readonly SampleRange[]): SQL {
       ${selectMinuteSamples(minuteParts)}
       union all
       ${selectEventSamples(eventParts)}
-    ) samples
+    ) sample
     group by range`
 }
 

@@ -61,7 +61,7 @@ export function addPreviousPeriod({ from, to }: Period, timeZone: string): Repor
   return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
 }
 
-export interface BucketOptions {
+export interface BucketListOptions {
   interval: ReportInterval
   timeZone: string
   /** Epoch ms. */
@@ -74,7 +74,7 @@ export interface BucketOptions {
  */
 export function listBuckets(
   { from, to }: Period,
-  { interval, timeZone, now }: BucketOptions,
+  { interval, timeZone, now }: BucketListOptions,
 ): ReportBucket[] {
   const start = toLocal(from, timeZone)
   const end = toLocal(Math.min(to, now), timeZone)

@@ -7,7 +7,7 @@ import { reportSchedule, report as reportTable } from '../../db/schema/index.ts'
 import { storeDeliveries } from '../../deliveries/outbox.ts'
 import { createFileName } from '../report.ts'
 import { findLastPeriod } from '../report-period.ts'
-import { type CreatedFile, createFile, type PlannedReport } from './report-file.ts'
+import { type CreatedFile, createReportFile, type PlannedReport } from './create-report-file.ts'
 import { createReportRequest } from './report-message.ts'
 import { findDuePeriods, findLastDay } from './report-times.ts'
 import { readSchedules, type ScheduledReport, toReportTimes } from './scheduled-report.ts'
@@ -62,7 +62,7 @@ export async function sendReportNow(
   )
   if (!schedule) throw new EyrieError('id', 'this scheduled report was deleted')
   const period = findLastPeriod({ count: 1, unit: schedule.report_every }, now, schedule.timeZone)
-  const file = await createFile(database, { schedule, period, now })
+  const file = await createReportFile(database, { schedule, period, now })
   const ids = await database.system('reports', tx => storeMessages(tx, schedule, file))
   // A schedule has at least one receiver.
   return ids[0]!
@@ -113,7 +113,7 @@ async function tryToCreateFile(
   planned: PlannedReport,
 ): Promise<{ file?: CreatedFile; problem?: string }> {
   try {
-    return { file: await createFile(database, planned) }
+    return { file: await createReportFile(database, planned) }
   } catch (error) {
     if (!(error instanceof EyrieError) || error.code === 'unavailable') throw error
     return { problem: error.message }

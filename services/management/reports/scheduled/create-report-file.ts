@@ -31,7 +31,10 @@ export interface CreatedFile {
  * `EyrieError` like `createReport`, and if this person has no access to the site, or if the file is
  * too large for an e-mail.
  */
-export async function createFile(database: Database, planned: PlannedReport): Promise<CreatedFile> {
+export async function createReportFile(
+  database: Database,
+  planned: PlannedReport,
+): Promise<CreatedFile> {
   const report = await createReportAsOwner(database, planned)
   const content = await buffer(await writeReport(report, planned.schedule.report_format))
   if (content.length > MAX_FILE_BYTES) {

@@ -48,14 +48,11 @@ export interface RunOptions {
   waitMs: number
 }
 
-/** Identifies a run of a job, and says where its state is stored. */
+/** A run of a job. Its state is stored in the database. */
 interface Run {
   database: Database
   name: JobName
   run_id: string
-}
-
-interface NewRun extends Run {
   limitMs: number
 }
 
@@ -78,7 +75,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
    * run that is in progress. Returns undefined if another process runs the job or has finished this
    * run, or if this process may not run the job.
    */
-  async function startRun(run: NewRun): Promise<ActiveRun | undefined> {
+  async function startRun(run: Run): Promise<ActiveRun | undefined> {
     const { database, name } = run
     const activeRun = activeRuns.get(name)
     if (activeRun) return activeRun
@@ -151,7 +148,7 @@ interface Execution {
 }
 
 /** Does the work of a claimed run and stores its result. Never rejects. */
-async function executeRun(run: NewRun, { work, stopSignal, log }: Execution): Promise<void> {
+async function executeRun(run: Run, { work, stopSignal, log }: Execution): Promise<void> {
   const { database, name, run_id: runId, limitMs } = run
   const startedAtMs = performance.now()
   const timeout = AbortSignal.timeout(limitMs)

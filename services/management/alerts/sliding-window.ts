@@ -42,7 +42,7 @@ export class SlidingWindow {
     this.#sum += amount.sum
     this.#count += amount.count
     const lastEarlierIndex = this.#amounts.findLastIndex(({ timeMs }) => timeMs <= amount.timeMs)
-    // Never before the amounts that have left the window, so that it also leaves the window.
+    // Not among the amounts that have left the window: it would never be subtracted.
     const index = Math.max(lastEarlierIndex + 1, this.#oldestIndex)
     this.#amounts.splice(index, 0, amount)
   }
@@ -60,7 +60,7 @@ export class SlidingWindow {
       this.#count -= oldest.count
       this.#oldestIndex += 1
     }
-    // Floating-point sums have rounding errors. They end when the window is empty.
+    // Discards the rounding errors of the floating-point sum, which would add up.
     if (this.#count === 0) this.#sum = 0
     return { sum: this.#sum, count: this.#count }
   }

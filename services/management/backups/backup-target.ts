@@ -49,7 +49,7 @@ export function selectExpired(
     .filter(backup => !isYoung(backup))
 }
 
-/** Compares backups by time, the oldest first. */
+/** Compares backups by name, and so by time: the oldest is first. */
 export const compareNames = (a: StoredBackup, b: StoredBackup): number => (a.name < b.name ? -1 : 1)
 
 /** Returns the name of a backup, such as `eyrie-20260131T020000Z.backup`. Names sort by time. */

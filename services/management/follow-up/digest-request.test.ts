@@ -10,7 +10,7 @@ const suppress = (alertName: string): DeliveryRequest =>
   createRequest(action, { ...firingDetails, alert_name: alertName })
 
 describe('a digest', () => {
-  it('names the alert of a single message in the singular', () => {
+  it('counts a single message in the singular', () => {
     const { subject } = createDigestRequest(action, [suppress('Queue')])
     expect(subject).toBe('1 more notification: Queue on channel')
   })

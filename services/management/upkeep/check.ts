@@ -99,12 +99,21 @@ async function findDamagedImages(
 
 /** Selects all texts that contain encrypted secrets, with a description of their record. */
 const SELECT_SECRETS = `
-  select 'engine ' || engine_name as what, engine_key as text from engine
-  union all select format('stream %s of device %s', s.id, d.device_name), s.password
-    from device_stream s join device d using (device_id)
-  union all select format('configuration of engine %s', engine_name), applied
-    from provision join engine using (engine_id)
-  union all select 'setting ' || name, value::text from setting`
+  select 'engine ' || engine_name as what, engine_key as text
+  from engine
+  union all
+  select
+    format('stream %s of device %s', device_stream.id, device.device_name),
+    device_stream.password
+  from device_stream
+  join device using (device_id)
+  union all
+  select format('configuration of engine %s', engine_name), applied
+  from provision
+  join engine using (engine_id)
+  union all
+  select 'setting ' || name, value::text
+  from setting`
 
 /** Tries to decrypt all secrets with the key file of the installation. */
 async function checkSecrets(sql: ISql, dataFolder: string): Promise<Finding[]> {

@@ -158,8 +158,11 @@ async function* readParts(staging: string, table: string, parts: number) {
 
 async function dropTables(sql: ISql): Promise<void> {
   const tables = await sql<{ name: string }[]>`
-    select relname as name from pg_class
-    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`
+    select relname as name
+    from pg_class
+    where relnamespace = 'public'::regnamespace
+      and relkind in ('r', 'p')
+      and not relispartition`
   for (const { name } of tables) await sql.unsafe(`drop table "${name}" cascade`)
 }
 

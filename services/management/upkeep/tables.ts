@@ -14,12 +14,21 @@ export interface Table {
  */
 export function listTables(sql: ISql): Promise<Table[]> {
   return sql<Table[]>`
-    select relname as name, array(
-      select attname from pg_attribute
-      where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum
-    ) as columns
-    from pg_class c
-    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+    select
+      relname as name,
+      array(
+        select attname
+        from pg_attribute
+        where attrelid = pg_class.oid
+          and attnum > 0
+          and not attisdropped
+          and attgenerated = ''
+        order by attnum
+      ) as columns
+    from pg_class
+    where relnamespace = 'public'::regnamespace
+      and relkind in ('r', 'p')
+      and not relispartition
       and relname not in ('migration', 'live_message')
     order by relname`
 }
@@ -57,6 +66,10 @@ export async function sortByReferences<T extends { name: string }>(
 function listReferences(sql: ISql): Promise<{ from: string; to: string }[]> {
   return sql<{ from: string; to: string }[]>`
     select source.relname as from, target.relname as to
-    from pg_constraint join pg_class source on source.oid = conrelid join pg_class target on target.oid = confrelid
-    where contype = 'f' and connamespace = 'public'::regnamespace and conrelid <> confrelid`
+    from pg_constraint
+    join pg_class source on source.oid = conrelid
+    join pg_class target on target.oid = confrelid
+    where contype = 'f'
+      and connamespace = 'public'::regnamespace
+      and conrelid <> confrelid`
 }

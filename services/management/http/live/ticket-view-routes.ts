@@ -71,7 +71,10 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
       void relayWebSocket(connectToView(c), client.raw as WebSocket)
     },
   })
-  app.get('/:channel/ws', serveWebSocket(c => c, relayView))
+  app.get(
+    '/:channel/ws',
+    serveWebSocket(c => c, relayView),
+  )
 
   /** Forwards a WHEP request to routes that are created for the media service of its channel. */
   const forwardWhep = async (c: Context) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import SlowFilesFirst from './test/fixtures/setup/sequencer.ts'
+import SlowFilesFirst from './test/fixtures/setup/slow-files-first.ts'
 
 // Some hundred processes load the same code: Node compiles it once, and keeps it where `npm ci`
 // and `make clean` remove it.
@@ -8,6 +8,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 
 export default defineConfig({
   test: {
+    // The examples have tests for the test runner of Node, which `test/examples` runs.
+    include: ['{appliance,console,models,plugins,scene,sdk,services,test}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/build/**'],
     // Processes, because native code may crash: the report then names the test file.
     pool: 'forks',

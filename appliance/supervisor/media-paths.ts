@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Environment, readSettings } from '@eyrie/kit'
 
-// The paths that media needs, for its policy.
+// The files and folders that media uses, for its policy.
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PACKAGES = join(ROOT, 'node_modules')
@@ -27,18 +27,15 @@ export const listWorkerFolders = (data: string): string[] =>
   [join(ROOT, '.toolchain'), data].map(folder => join(folder, 'mediasoup-worker'))
 
 /**
- * Returns the files and folders of Eyrie's code. If `node_modules` contains links, the folder to
- * which they lead is included.
+ * Eyrie's code. If `node_modules` contains links, the folder to which they lead is included. It is
+ * looked up only once, so that media can restart while `npm ci` replaces the packages.
  */
-export function listCodePaths(): string[] {
-  const installedPackages = dirname(realpathSync(join(PACKAGES, 'zod')))
-  return [
-    join(ROOT, 'services'),
-    join(ROOT, 'sdk'),
-    join(ROOT, 'package.json'),
-    ...new Set([PACKAGES, installedPackages]),
-  ]
-}
+export const CODE_PATHS = [
+  join(ROOT, 'services'),
+  join(ROOT, 'sdk'),
+  join(ROOT, 'package.json'),
+  ...new Set([PACKAGES, dirname(realpathSync(join(PACKAGES, 'zod')))]),
+]
 
 /** Files and folders for names, addresses and the certificates of authorities. */
 export const NETWORK_PATHS = [

@@ -3,8 +3,8 @@ import { join, resolve, sep } from 'node:path'
 import type { Environment } from '@eyrie/kit'
 import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 import {
+  CODE_PATHS,
   FOLDER_VARIABLES,
-  listCodePaths,
   listWorkerFolders,
   MACHINE_PATHS,
   NETWORK_PATHS,
@@ -39,7 +39,7 @@ export function createMediaPolicy(
   const workers = webrtcWorker ? [resolve(webrtcWorker)] : listWorkerFolders(data)
   return {
     read: [
-      ...listCodePaths(),
+      ...CODE_PATHS,
       ...NETWORK_PATHS,
       ...MACHINE_PATHS,
       ...FOLDER_VARIABLES.flatMap(name => parseFolderList(variables[name])),

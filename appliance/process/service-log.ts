@@ -77,7 +77,7 @@ function parseFields(line: string): object {
   return typeof parsed === 'object' && parsed !== null ? parsed : {}
 }
 
-/** Creates a sink that prints records as readable lines, for a terminal with colours. */
+/** Creates a sink that prints records as readable lines, with colours if the terminal has them. */
 export function createPrinter(
   writeLine: (line: string) => void,
   { hasColours = false } = {},

@@ -10,7 +10,10 @@ export interface PortSetting {
   variable: string
 }
 
-/** Returns the port if it is free. Throws an `Error` with the remedy if it cannot be used. */
+/**
+ * Returns the port if it is free, or a free port for 0. Throws an `Error` with the remedy if the
+ * port cannot be used.
+ */
 export async function findFreePort(setting: PortSetting): Promise<number> {
   const { host, port } = setting
   const server = createServer()

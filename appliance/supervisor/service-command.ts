@@ -50,7 +50,7 @@ export async function createServiceCommand(
     services,
     environment,
     variables,
-    ...(capabilities && { capabilities }),
+    capabilities,
   })
   return { ...program, ...surroundings }
 }
@@ -61,6 +61,7 @@ export interface SurroundingsOptions {
   environment: Environment
   /** The environment variables of the program. */
   variables: NodeJS.ProcessEnv
+  /** The capabilities that the program needs in addition to the rights of its user. */
   capabilities?: readonly Capability[]
 }
 

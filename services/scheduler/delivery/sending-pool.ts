@@ -19,7 +19,7 @@ export interface SendingPoolOptions extends AttemptOptions {
   onFree(): void
 }
 
-/** Sends the messages of claimed deliveries at the same time, and reports their results. */
+/** Sends the messages of claimed deliveries, many at a time, and reports their results. */
 export interface SendingPool {
   /** Begins to send a message. At most `countFree()` messages may be added. */
   add(delivery: ClaimedDelivery, settings: DeliverySettings): void

@@ -83,7 +83,8 @@ export function createTargets(now: () => number, random?: () => number): Targets
 
     getLimits() {
       removeIdle()
-      return Object.fromEntries(Array.from(targets, ([name, target]) => [name, countMore(target)]))
+      const limits = Array.from(targets, ([name, target]) => [name, calculateLimit(target)])
+      return Object.fromEntries(limits)
     },
 
     getNextProbeMs() {
@@ -98,7 +99,7 @@ export function createTargets(now: () => number, random?: () => number): Targets
 }
 
 /** Returns how many more messages may be sent to a target. */
-function countMore({ inFlight, breaker }: Target): number {
+function calculateLimit({ inFlight, breaker }: Target): number {
   switch (breaker.state()) {
     case 'closed':
       return TARGET_CONCURRENCY - inFlight

@@ -45,10 +45,12 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
       const address = parseMqttAddress(action)
       const picture = action.action_picture === 'inline' ? await readPicture() : undefined
       const body = createMessageBody(delivery, { publicUrl, picture })
-      const message = { address, body, egress }
-      return await publish(attempt, { ...message, protocolVersion: MQTT_5 }).catch(error => {
+      const publishWith = (protocolVersion: ProtocolVersion) =>
+        publish(attempt, { address, body, egress, protocolVersion })
+
+      return await publishWith(MQTT_5).catch(error => {
         if (!UNSUPPORTED_VERSION.includes(Number(error.code))) throw error
-        return publish(attempt, { ...message, protocolVersion: MQTT_3_1_1 })
+        return publishWith(MQTT_3_1_1)
       })
     } catch (error) {
       if (error instanceof InvalidActionError || error instanceof EgressDeniedError) {
@@ -63,11 +65,13 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
   }
 }
 
+type ProtocolVersion = typeof MQTT_5 | typeof MQTT_3_1_1
+
 interface PublishOptions {
   address: MqttAddress
   body: MessageBody
   egress: Egress
-  protocolVersion: typeof MQTT_5 | typeof MQTT_3_1_1
+  protocolVersion: ProtocolVersion
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type RecordState,
   toAlertState,
   toChannelState,
-  toCounts,
+  toCountsState,
   toEngineState,
 } from './record-states.ts'
 import { parseDiscoveryTopic, type Topics } from './topics.ts'
@@ -65,7 +65,7 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       // A count of a new statistic is published once the next inventory lists the statistic.
       case 'count':
         channel.counts = { ...channel.counts, ...feedCounts.parse(data.counts) }
-        return publishState(toCounts(channel, topics))
+        return publishState(toCountsState(channel, topics))
       case 'alert_state': {
         const alert = { alert_id: String(data.alert_id), is_firing: data.is_firing === true }
         return publishState(toAlertState(alert, topics))

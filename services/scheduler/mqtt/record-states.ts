@@ -1,4 +1,5 @@
 import type {
+  PublishedAlert,
   PublishedChannel,
   SchedulerInventory,
 } from '@eyrie/contract/management/scheduler-feed'
@@ -15,7 +16,10 @@ export interface RecordState {
 export function listRecordStates(inventory: SchedulerInventory, topics: Topics): RecordState[] {
   const { channels, alerts, engines } = inventory
   return [
-    ...channels.flatMap(channel => [toCounts(channel, topics), toChannelState(channel, topics)]),
+    ...channels.flatMap(channel => [
+      toCountsState(channel, topics),
+      toChannelState(channel, topics),
+    ]),
     ...listDiscoveryStates(inventory, topics),
     ...alerts.map(alert => toAlertState(alert, topics)),
     ...engines.map(({ engine_id, ...state }) => toEngineState(engine_id, state, topics)),
@@ -49,13 +53,11 @@ function listDiscoveryStates(
   return configs.map(({ topic, config }) => ({ topic, payload: JSON.stringify(config) }))
 }
 
-/** Returns the values of a channel's statistics by their keys. */
-export function toCounts(
-  { channel_id: channelId, statistics, counts }: PublishedChannel,
-  topics: Topics,
-): RecordState {
+/** The payload has the values of the channel's statistics by their keys. */
+export function toCountsState(channel: PublishedChannel, topics: Topics): RecordState {
+  const { channel_id, statistics, counts } = channel
   const values = Object.fromEntries(statistics.map(({ key }) => [key, counts[key]?.value ?? 0]))
-  return { topic: topics.counts(channelId), payload: JSON.stringify(values) }
+  return { topic: topics.counts(channel_id), payload: JSON.stringify(values) }
 }
 
 export function toChannelState(channel: PublishedChannel, topics: Topics): RecordState {
@@ -66,10 +68,10 @@ export function toChannelState(channel: PublishedChannel, topics: Topics): Recor
 }
 
 export function toAlertState(
-  { alert_id: alertId, is_firing: isFiring }: { alert_id: string; is_firing: boolean },
+  { alert_id, is_firing }: Pick<PublishedAlert, 'alert_id' | 'is_firing'>,
   topics: Topics,
 ): RecordState {
-  return { topic: topics.alertState(alertId), payload: isFiring ? 'ON' : 'OFF' }
+  return { topic: topics.alertState(alert_id), payload: is_firing ? 'ON' : 'OFF' }
 }
 
 export function toEngineState(engineId: string, state: object, topics: Topics): RecordState {

@@ -57,7 +57,7 @@ export function createJobTimers(options: JobTimersOptions): JobTimers {
       })),
       logger: { info() {}, warn: logUnexpected, error: logUnexpected },
       // The thread sends a message as soon as it exists.
-      workerMessageHandler: ({ name }) => void run(name as JobName),
+      workerMessageHandler: ({ name }) => void runAndEndThread(name as JobName),
       errorHandler: (error, { name }) => handleError(name as JobName, error as Error),
     })
 
@@ -70,8 +70,8 @@ export function createJobTimers(options: JobTimersOptions): JobTimers {
     return created
   }
 
-  /** Runs a job whose thread has started. Ends the thread after the run. */
-  async function run(name: JobName): Promise<void> {
+  /** Runs a job whose thread has started. */
+  async function runAndEndThread(name: JobName): Promise<void> {
     const threadEnded = runs.get(name)?.signal ?? stopping
     try {
       await options.run(name, AbortSignal.any([stopping, threadEnded]))
@@ -95,10 +95,10 @@ export function createJobTimers(options: JobTimersOptions): JobTimers {
       // The previous timer may have started the job meanwhile.
       if (stopping.aborted || runs.has(name)) return
       bree.removeSafeTimer('timeouts', name)
+      if (startAt === undefined) return
 
-      // bree has all jobs by their names.
       const job = bree.config.jobs.find(candidate => candidate.name === name)
-      if (!job || startAt === undefined) return
+      if (!job) throw new Error(`bree has no job ${name}`)
       job.date = new Date(Math.max(startAt, Date.now() + MIN_DELAY_MS))
       await bree.start(name)
     },

@@ -25,7 +25,7 @@ export async function mirrorRegistry(
       const existing = labels.get(toLabel(entry))
       if (existing && existing.sha256 !== entry.sha256) {
         throw new Error(
-          `${folder} has another content of ${toLabel(entry)} than ${source.name}: use another folder`,
+          `${folder} has ${toLabel(entry)} with different content than ${source.name}: use another folder`,
         )
       }
       if (await writePackage(folder, entry, () => readPackage(source, entry))) copied += 1

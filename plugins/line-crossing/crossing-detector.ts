@@ -7,6 +7,12 @@ import { countNetCrossings, measureDistance } from './polyline-geometry.ts'
  */
 export type Direction = 'up' | 'down'
 
+export interface LineCrossing {
+  /** Index of the line. */
+  line: number
+  direction: Direction
+}
+
 /**
  * An object at this distance from a line, in box sizes, is clear of it: jitter of its box cannot
  * move it to the other side.
@@ -37,12 +43,12 @@ export class CrossingDetector {
   }
 
   /**
-   * Moves the object to `position` and returns the crossings completed by this step, by line index.
-   * A crossing is completed when the object is clear of the line; crossings back and forth before
-   * that cancel each other out.
+   * Moves the object to `position` and returns the crossings that this step completes. A crossing
+   * is completed when the object is clear of the line; crossings back and forth before that cancel
+   * each other out.
    */
-  move(position: Point, bbox: BBox): { line: number; direction: Direction }[] {
-    const crossed: { line: number; direction: Direction }[] = []
+  move(position: Point, bbox: BBox): LineCrossing[] {
+    const crossed: LineCrossing[] = []
     for (const [line, coords] of this.#lines.entries()) {
       const net = this.#netCounts[line]! + countNetCrossings(this.#position, position, coords)
       const direction = net > 0 ? 'up' : 'down'

@@ -1,9 +1,8 @@
-import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { captureFrame, observeFrames } from '../../video/frame-capture.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import type { SeekTarget } from './frame-index.ts'
 import { openPlaybackLoader, type PlaybackLoader } from './playback-loader.ts'
+import { observeVideo, seekToFrame, skipGap, unloadVideo } from './playback-video.ts'
 import type { RecordedMetadata } from './recorded-metadata.ts'
 
 /** What playback is doing. It is `empty` before the first seek. */
@@ -62,13 +61,6 @@ export interface PlaybackOptions {
  * range before it responds.
  */
 const REQUEST_MS = 2 * 3_600_000
-/**
- * Seeks aim slightly after the start of a frame, so that rounding does not select the previous
- * frame.
- */
-const INSIDE_FRAME_S = 0.0005
-/** Browsers stop at gaps in sound or video. Gaps shorter than this are skipped. */
-const MAX_SKIPPED_GAP_S = 3
 
 /** Opens playback in a video element. Nothing is loaded before the first seek. */
 export function createPlayback(options: PlaybackOptions): Playback {
@@ -122,10 +114,10 @@ export function createPlayback(options: PlaybackOptions): Playback {
     moveTo(ticks)
   }
 
-  /** Moves the video element to a loaded frame. */
+  /** Moves to a loaded frame. */
   function moveTo(ticks: number) {
     phase.value = { kind: 'ready' }
-    video.currentTime = ticks / TICKS_PER_SECOND + INSIDE_FRAME_S
+    seekToFrame(video, ticks)
     if (isPlaying.value) startVideo()
   }
 
@@ -138,11 +130,11 @@ export function createPlayback(options: PlaybackOptions): Playback {
   }
 
   /** Draws a frame that the video element presents, unless a seek will replace it. */
-  function showFrame(image: CanvasImageSource, mediaTime: number) {
-    if (!loader || pendingTarget() || video.seeking) return
-    displayedTicks = Math.round(mediaTime * TICKS_PER_SECOND)
-    position.value = loader.frames.getRecordedMs(displayedTicks)
-    onFrame(image, { epoch, pts: displayedTicks })
+  function showFrame(image: CanvasImageSource, ticks: number) {
+    if (!loader || pendingTarget()) return
+    displayedTicks = ticks
+    position.value = loader.frames.getRecordedMs(ticks)
+    onFrame(image, { epoch, pts: ticks })
     loader.resume()
   }
 
@@ -192,22 +184,16 @@ export function createPlayback(options: PlaybackOptions): Playback {
     else if (position.value !== undefined && !isPending) seek(position.value, 'after')
   }
 
-  function onProgress() {
-    loader?.resume()
-    const isStalled = video.readyState <= HTMLMediaElement.HAVE_CURRENT_DATA
-    if (isStalled && !video.seeking && !pendingTarget()) skipGap(video)
-  }
-
-  const listeners = {
-    timeupdate: onProgress,
-    waiting: onProgress,
-    seeked: () => captureFrame(video, video.currentTime, showFrame),
-    ended: () => {
+  const stopObserving = observeVideo(video, {
+    onFrame: showFrame,
+    onProgress() {
+      loader?.resume()
+      if (!pendingTarget()) skipGap(video)
+    },
+    onEnded() {
       if (!pendingTarget() && isPlaying.value) continueAfterEnd()
     },
-  }
-  for (const [event, listener] of Object.entries(listeners)) video.addEventListener(event, listener)
-  const stopObserving = observeFrames(video, showFrame)
+  })
 
   return {
     phase,
@@ -232,24 +218,9 @@ export function createPlayback(options: PlaybackOptions): Playback {
     },
     close() {
       stopObserving()
-      for (const [event, listener] of Object.entries(listeners)) {
-        video.removeEventListener(event, listener)
-      }
       loader?.close()
       loader = undefined
-      video.removeAttribute('src')
-      video.load()
+      unloadVideo(video)
     },
-  }
-}
-
-/** Skips the gap at which the browser has stopped, if it is short. */
-function skipGap(video: HTMLVideoElement) {
-  const { buffered, currentTime } = video
-  for (let i = 0; i < buffered.length; i++) {
-    const gapS = buffered.start(i) - currentTime
-    if (gapS <= 0) continue
-    if (gapS < MAX_SKIPPED_GAP_S) video.currentTime = buffered.start(i) + INSIDE_FRAME_S
-    return
   }
 }

@@ -1,6 +1,7 @@
 import { backoffDelayMs } from '@eyrie/contract/backoff'
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
+import { createCandidateLoader } from './candidate-loader.ts'
 import type { CreateLivePlayer, LivePlayer, LivePlayerOptions } from './live-player.ts'
 import type { MetadataDelay } from './metadata-delay.ts'
 
@@ -21,19 +22,16 @@ export interface SwitchingPlayerOptions
   volume: ReadonlySignal<number>
 }
 
-/** A player of one transport. It is identified by its video element. */
-interface OpenPlayer {
+interface PlayerChoice {
   transportIndex: number
   withSound: boolean
+}
+
+/** A player of one transport. It is identified by its video element. */
+interface OpenPlayer extends PlayerChoice {
   video: HTMLVideoElement
   player: LivePlayer
 }
-
-/** The replacement of the displayed player by a better one, which is called the candidate. */
-type Upgrade =
-  | { kind: 'idle' }
-  | { kind: 'scheduled'; timer: ReturnType<typeof setTimeout> }
-  | { kind: 'loading'; candidate: OpenPlayer }
 
 const UPGRADE_BACKOFF = { initialMs: 2_000, maxMs: 60_000 }
 /**
@@ -56,22 +54,22 @@ export function createSwitchingPlayer(
   { createVideo, volume, ...options }: SwitchingPlayerOptions,
 ): SwitchingPlayer {
   const needsSound = computed(() => volume.value > 0)
-  const displayed = signal(openPlayer(0, needsSound.peek()))
+  const displayed = signal(openPlayer({ transportIndex: 0, withSound: needsSound.peek() }))
   /** Stream time of the frame on display. */
   let displayedTime: StreamTime | undefined
-  let upgrade: Upgrade = { kind: 'idle' }
+  /** Opens the player that is to replace the displayed one. */
+  const upgrade = createCandidateLoader({ open: openCandidate, close: closePlayer })
   let failedUpgrades = 0
   let isClosed = false
 
   const isDisplayed = (video: HTMLVideoElement) => displayed.peek().video === video
 
   function findCandidate(video: HTMLVideoElement): OpenPlayer | undefined {
-    return upgrade.kind === 'loading' && upgrade.candidate.video === video
-      ? upgrade.candidate
-      : undefined
+    const { candidate } = upgrade
+    return candidate?.video === video ? candidate : undefined
   }
 
-  function openPlayer(transportIndex: number, withSound: boolean): OpenPlayer {
+  function openPlayer({ transportIndex, withSound }: PlayerChoice): OpenPlayer {
     const video = createVideo()
     let firstFrameMs: number | undefined
 
@@ -98,7 +96,7 @@ export function createSwitchingPlayer(
         displayedTime = time
         options.onFrame(image, time)
       },
-      // A transport may report this before `displayed` or `candidate` has been set.
+      // A transport may report this before its player is displayed or is the candidate.
       onUnavailable: () => queueMicrotask(() => handleUnavailable(video)),
     })
     return { transportIndex, withSound, video, player }
@@ -106,7 +104,7 @@ export function createSwitchingPlayer(
 
   /** Displays a candidate in place of the displayed player. */
   function promote(candidate: OpenPlayer) {
-    upgrade = { kind: 'idle' }
+    upgrade.release()
     failedUpgrades = 0
     closePlayer(displayed.peek())
     display(candidate)
@@ -117,7 +115,7 @@ export function createSwitchingPlayer(
     if (isDisplayed(video)) return fallBack()
     if (!findCandidate(video)) return
 
-    cancelUpgrade()
+    upgrade.cancel()
     failedUpgrades += 1
     updateUpgrade()
   }
@@ -125,10 +123,11 @@ export function createSwitchingPlayer(
   /** Replaces the displayed player by one of the next transport, if there is one. */
   function fallBack() {
     const unavailable = displayed.peek()
-    const nextIndex = unavailable.transportIndex + 1
-    if (nextIndex === transports.length) return
+    const { withSound } = unavailable
+    const transportIndex = unavailable.transportIndex + 1
+    if (transportIndex === transports.length) return
     closePlayer(unavailable)
-    display(openPlayer(nextIndex, unavailable.withSound))
+    display(openPlayer({ transportIndex, withSound }))
   }
 
   function display(player: OpenPlayer) {
@@ -142,34 +141,29 @@ export function createSwitchingPlayer(
    * upgrade is already loading.
    */
   function updateUpgrade() {
-    if (upgrade.kind === 'loading' && upgrade.candidate.withSound === needsSound.peek()) return
-    cancelUpgrade()
+    if (upgrade.candidate?.withSound === needsSound.peek()) return
+    upgrade.cancel()
 
     const { transportIndex, withSound } = displayed.peek()
     const changesSound = withSound !== needsSound.peek()
     if (transportIndex === 0 && !changesSound) return
 
     // The user is waiting for a change of sound.
-    if (changesSound && failedUpgrades === 0) return loadCandidate()
-    const timer = setTimeout(loadCandidate, backoffDelayMs(failedUpgrades, UPGRADE_BACKOFF))
-    upgrade = { kind: 'scheduled', timer }
+    if (changesSound && failedUpgrades === 0) upgrade.load()
+    else upgrade.loadAfter(backoffDelayMs(failedUpgrades, UPGRADE_BACKOFF))
   }
 
   /**
-   * Loads the same transport if only sound changes, otherwise each of the better transports in
+   * Opens the same transport if only sound changes, otherwise each of the better transports in
    * turn.
    */
-  function loadCandidate() {
+  function openCandidate(): OpenPlayer {
     const { transportIndex, withSound } = displayed.peek()
     const changesSound = withSound !== needsSound.peek()
-    const candidateIndex = changesSound ? transportIndex : failedUpgrades % transportIndex
-    upgrade = { kind: 'loading', candidate: openPlayer(candidateIndex, needsSound.peek()) }
-  }
-
-  function cancelUpgrade() {
-    if (upgrade.kind === 'scheduled') clearTimeout(upgrade.timer)
-    if (upgrade.kind === 'loading') closePlayer(upgrade.candidate)
-    upgrade = { kind: 'idle' }
+    return openPlayer({
+      transportIndex: changesSound ? transportIndex : failedUpgrades % transportIndex,
+      withSound: needsSound.peek(),
+    })
   }
 
   function applyVolume() {
@@ -195,7 +189,7 @@ export function createSwitchingPlayer(
       isClosed = true
       disposeSoundEffect()
       disposeVolumeEffect()
-      cancelUpgrade()
+      upgrade.cancel()
       closePlayer(displayed.peek())
     },
   }

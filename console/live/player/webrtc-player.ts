@@ -69,8 +69,7 @@ export function createWebRtcPlayer({
       const whep = await connectWhep(path, { withSound, onTrack, signal })
       if (closing.signal.aborted) return whep.close()
 
-      const clock = createRtpClock(whep.startTime.pts)
-      const opened = { ...whep, clock, lastFrameMs: performance.now(), bufferedMs: 0 }
+      const opened = createConnection(whep)
       connection = opened
 
       // The media service closes the transport when it ends a connection. A crash of its worker is
@@ -153,16 +152,7 @@ export function createWebRtcPlayer({
       height: video.videoHeight,
       delayMs: receiveTime === undefined ? 0 : Math.max(0, nowMs - receiveTime),
     })
-    adjustJitterBuffer(connection)
-  }
-
-  /** Makes the jitter buffers delay frames and sound until the metadata has arrived. */
-  function adjustJitterBuffer(current: Connection) {
-    const targetMs = Math.min(MAX_DELAY_MS, metadataDelay.p95Ms() + METADATA_MARGIN_MS)
-    if (Math.abs(targetMs - current.bufferedMs) < METADATA_MARGIN_MS) return
-    current.bufferedMs = targetMs
-    current.videoReceiver.jitterBufferTarget = targetMs
-    if (current.soundReceiver) current.soundReceiver.jitterBufferTarget = targetMs
+    adjustJitterBuffers(connection, metadataDelay.p95Ms())
   }
 
   return {
@@ -175,6 +165,22 @@ export function createWebRtcPlayer({
       video.srcObject = null
     },
   }
+}
+
+const createConnection = (whep: WhepConnection): Connection => ({
+  ...whep,
+  clock: createRtpClock(whep.startTime.pts),
+  lastFrameMs: performance.now(),
+  bufferedMs: 0,
+})
+
+/** Makes the jitter buffers delay frames and sound until the metadata has arrived. */
+function adjustJitterBuffers(connection: Connection, metadataP95Ms: number) {
+  const targetMs = Math.min(MAX_DELAY_MS, metadataP95Ms + METADATA_MARGIN_MS)
+  if (Math.abs(targetMs - connection.bufferedMs) < METADATA_MARGIN_MS) return
+  connection.bufferedMs = targetMs
+  connection.videoReceiver.jitterBufferTarget = targetMs
+  if (connection.soundReceiver) connection.soundReceiver.jitterBufferTarget = targetMs
 }
 
 /** Whether the media service has refused a request, so that a retry would fail, too. */

@@ -52,7 +52,6 @@ const DECLARED_DURATION_S = 1
 
 /** Attaches a new media source to the video element. */
 export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOptions): Fmp4Buffer {
-  const source = new MediaSource()
   const watermark = createPtsWatermark()
   let clock: MediaClock | undefined
   let soundEndPts: number | undefined
@@ -75,7 +74,7 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
       return
     }
     watermark.add(fragment)
-    if (fragment.keyframe) keyframes.push(clock!.toMediaTime(fragment.pts))
+    if (fragment.isKeyframe && clock) keyframes.push(clock.toMediaTime(fragment.pts))
   }
 
   function end(error: Error | MediaError | null) {
@@ -112,16 +111,10 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     })
   }
 
-  const url = URL.createObjectURL(source)
-  const onOpen = () => {
-    URL.revokeObjectURL(url)
-    queue.attach(source.addSourceBuffer(type))
-  }
-  source.addEventListener('sourceopen', onOpen, { once: true })
-  for (const event of ['sourceended', 'sourceclose']) {
-    source.addEventListener(event, () => end(video.error))
-  }
-  video.src = url
+  attachMediaSource(video, {
+    onOpen: source => queue.attach(source.addSourceBuffer(type)),
+    onEnded: () => end(video.error),
+  })
 
   return {
     get clock() {
@@ -146,7 +139,7 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
       if (fragment.track === SOUND_TRACK) {
         // Not a keyframe, so that frames dropped up to the next keyframe are dropped
         // together with their sound.
-        queue.append(segment, { ...fragment, keyframe: false })
+        queue.append(segment, { ...fragment, isKeyframe: false })
         return undefined
       }
 
@@ -163,4 +156,25 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
       trimTo(keyframes.at(-1))
     },
   }
+}
+
+interface MediaSourceListeners {
+  onOpen(source: MediaSource): void
+  /** Called when the browser has closed the media source. */
+  onEnded(): void
+}
+
+/** Makes the video element play a new media source. */
+function attachMediaSource(video: HTMLVideoElement, listeners: MediaSourceListeners) {
+  const source = new MediaSource()
+  const url = URL.createObjectURL(source)
+  const onOpen = () => {
+    URL.revokeObjectURL(url)
+    listeners.onOpen(source)
+  }
+  source.addEventListener('sourceopen', onOpen, { once: true })
+  for (const event of ['sourceended', 'sourceclose']) {
+    source.addEventListener(event, listeners.onEnded)
+  }
+  video.src = url
 }

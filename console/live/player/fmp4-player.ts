@@ -42,12 +42,17 @@ export function createFmp4Player({
   let played: PlayedStream | undefined
   /** The last seek. The next one is expected to take as long. */
   const seek = { startedMs: 0, durationS: 0 }
-  let silentIntervals = 0
+
+  // A broken network does not close the socket.
+  const watchdog = createWatchdog(() => {
+    if (!played?.isConnected) return
+    socket.reconnect(`no video received for ${MAX_SILENCE_MS / 1000} seconds`)
+  })
 
   const socket = openReconnectingSocket({
     path: () => `/live/streams/${stream}/ws?codecs=${listPlayableCodecs(withSound)}`,
     onMessage(data) {
-      silentIntervals = 0
+      watchdog.reset()
       if (typeof data === 'string') receiveInfo(JSON.parse(data))
       else receiveSegment(data)
     },
@@ -109,9 +114,9 @@ export function createFmp4Player({
       position: video.currentTime,
       ranges: toRanges(video.buffered),
       liveEdge,
-      targetDelay: calculateTargetDelay(metadataDelay.p95Ms(), withSound),
+      targetDelay: calculateTargetDelay({ metadataP95Ms: metadataDelay.p95Ms(), withSound }),
       seekDuration: seek.durationS,
-      audible: withSound,
+      withSound,
     })
     if (!correction) return
     if ('seekTo' in correction) seekTo(correction.seekTo)
@@ -135,21 +140,13 @@ export function createFmp4Player({
     adjustPlayback()
   }
 
-  // A broken network does not close the socket. The watchdog counts intervals, not time: its timer
-  // stops while the page is suspended, which does not mean that the connection is lost.
-  const watchdog = setInterval(() => {
-    silentIntervals += 1
-    if (played?.isConnected && silentIntervals > MAX_SILENCE_MS / WATCHDOG_INTERVAL_MS) {
-      socket.reconnect(`no video received for ${MAX_SILENCE_MS / 1000} seconds`)
-    }
-  }, WATCHDOG_INTERVAL_MS)
   video.addEventListener('seeked', onSeeked)
   document.addEventListener('visibilitychange', adjustPlayback)
 
   return {
     state,
     close() {
-      clearInterval(watchdog)
+      watchdog.close()
       video.removeEventListener('seeked', onSeeked)
       document.removeEventListener('visibilitychange', adjustPlayback)
       stopObserving()
@@ -157,6 +154,25 @@ export function createFmp4Player({
       video.removeAttribute('src')
       video.load()
     },
+  }
+}
+
+/**
+ * Calls `onSilence` in each interval after `MAX_SILENCE_MS` without a reset. Counts intervals, not
+ * time: the timer stops while the page is suspended, which does not mean that the connection is
+ * lost.
+ */
+function createWatchdog(onSilence: () => void) {
+  let silentIntervals = 0
+  const timer = setInterval(() => {
+    silentIntervals += 1
+    if (silentIntervals > MAX_SILENCE_MS / WATCHDOG_INTERVAL_MS) onSilence()
+  }, WATCHDOG_INTERVAL_MS)
+  return {
+    reset() {
+      silentIntervals = 0
+    },
+    close: () => clearInterval(timer),
   }
 }
 

@@ -49,7 +49,7 @@ describe('playback at the live edge', () => {
         ranges: [[0, 11]],
         liveEdge: 10,
         targetDelay: 0.3,
-        audible: true,
+        withSound: true,
       })
     expect(correctAudible(9.2)).toEqual({ playbackRate: 1.03 })
     expect(correctAudible(9.95)).toEqual({ playbackRate: 0.97 })
@@ -96,14 +96,14 @@ describe('playback at the live edge', () => {
 
 describe('target delay', () => {
   it('covers the delay of the metadata', () => {
-    expect(calculateTargetDelay(150)).toBeCloseTo(0.17)
+    expect(calculateTargetDelay({ metadataP95Ms: 150 })).toBeCloseTo(0.17)
   })
 
   it('absorbs network jitter even if metadata is fast', () => {
-    expect(calculateTargetDelay(0)).toBeCloseTo(0.08)
+    expect(calculateTargetDelay({ metadataP95Ms: 0 })).toBeCloseTo(0.08)
   })
 
   it('is limited to two seconds when the analysis is stuck', () => {
-    expect(calculateTargetDelay(60_000)).toBe(2)
+    expect(calculateTargetDelay({ metadataP95Ms: 60_000 })).toBe(2)
   })
 })

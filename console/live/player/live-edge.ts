@@ -13,7 +13,7 @@ export interface PlaybackState {
   /** Expected duration of a seek, during which the browser decodes from the last keyframe. */
   seekDuration?: number
   /** Whether sound is playing, so that changes of the playback rate must be inaudible. */
-  audible?: boolean
+  withSound?: boolean
 }
 
 export type PlaybackCorrection = { seekTo: number } | { playbackRate: number }
@@ -54,7 +54,7 @@ const MAX_DELAY_MS = 2_000
  * nothing is buffered.
  */
 export function correctPlayback(state: PlaybackState): PlaybackCorrection | undefined {
-  const { position, ranges, liveEdge, targetDelay, seekDuration = 0, audible = false } = state
+  const { position, ranges, liveEdge, targetDelay, seekDuration = 0, withSound = false } = state
   const lastRange = ranges.at(-1)
   if (!lastRange) return undefined
   const [lastStart] = lastRange
@@ -68,12 +68,12 @@ export function correctPlayback(state: PlaybackState): PlaybackCorrection | unde
   }
 
   // With sound, the browser pauses by itself when it runs out of frames.
-  if (delay < 0) return { playbackRate: audible ? 1 : STARVED_RATE }
+  if (delay < 0) return { playbackRate: withSound ? 1 : STARVED_RATE }
   if (deviation > MAX_DEVIATION_S) return { playbackRate: CATCH_UP_RATE }
   if (deviation >= 0 && deviation <= TOLERANCE_S) return { playbackRate: 1 }
 
   // Aim at the middle of the tolerated range.
-  const maxChange = audible ? MAX_AUDIBLE_RATE_CHANGE : MAX_RATE_CHANGE
+  const maxChange = withSound ? MAX_AUDIBLE_RATE_CHANGE : MAX_RATE_CHANGE
   const change = clamp((deviation - TOLERANCE_S / 2) * GAIN, -maxChange, maxChange)
   return { playbackRate: 1 + Math.round(change * 100) / 100 }
 }
@@ -96,11 +96,18 @@ function isStalledBefore(
   return end - position < STALLED_S
 }
 
+export interface ExpectedDelay {
+  /** 95th percentile of the time after which the metadata of a frame arrives. */
+  metadataP95Ms: number
+  /** Whether sound is playing, so that playback must not run out of frames. */
+  withSound?: boolean
+}
+
 /**
  * Returns the live delay in seconds at which the metadata of a frame arrives before the frame is
  * shown.
  */
-export function calculateTargetDelay(metadataP95Ms: number, audible = false): number {
-  const minMs = audible ? MIN_AUDIBLE_DELAY_MS : MIN_DELAY_MS
+export function calculateTargetDelay({ metadataP95Ms, withSound = false }: ExpectedDelay): number {
+  const minMs = withSound ? MIN_AUDIBLE_DELAY_MS : MIN_DELAY_MS
   return clamp(metadataP95Ms + METADATA_MARGIN_MS, minMs, MAX_DELAY_MS) / 1000
 }

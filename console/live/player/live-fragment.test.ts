@@ -47,7 +47,7 @@ describe('live fragment', () => {
       dts: sample.dts,
       pts: sample.dts + 7_200,
       duration: 3_600,
-      keyframe: false,
+      isKeyframe: false,
     })
   })
 
@@ -58,7 +58,7 @@ describe('live fragment', () => {
   })
 
   it('marks keyframes', () => {
-    expect(parseFragment(fragment({ dts: 0, offset: 0, flags: KEYFRAME }))?.keyframe).toBe(true)
+    expect(parseFragment(fragment({ dts: 0, offset: 0, flags: KEYFRAME }))?.isKeyframe).toBe(true)
   })
 
   it('changes nothing but the duration when it is extended', () => {

@@ -18,7 +18,7 @@ export interface Fragment {
    */
   pts: number
   duration: number
-  keyframe: boolean
+  isKeyframe: boolean
 }
 
 const FIELD_BYTES = 4
@@ -64,7 +64,7 @@ export function parseFragment(segment: ArrayBuffer): Fragment | undefined {
     dts,
     pts: dts + compositionOffset,
     duration,
-    keyframe: (flags & IS_NON_SYNC_SAMPLE) === 0,
+    isKeyframe: (flags & IS_NON_SYNC_SAMPLE) === 0,
   }
 }
 

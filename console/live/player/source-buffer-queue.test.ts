@@ -3,7 +3,7 @@ import { createSourceBufferQueue } from './source-buffer-queue.ts'
 
 interface Numbered {
   n: number
-  keyframe: boolean
+  isKeyframe: boolean
 }
 
 /**
@@ -40,8 +40,8 @@ function setUp({ onFull = () => {} } = {}) {
       throw error
     },
   })
-  const append = (n: number, keyframe = false) =>
-    queue.append(new Uint8Array([n]).buffer, { n, keyframe: keyframe || n === 0 })
+  const append = (n: number, isKeyframe = false) =>
+    queue.append(new Uint8Array([n]).buffer, { n, isKeyframe: isKeyframe || n === 0 })
   return {
     buffer,
     queue,
@@ -110,8 +110,8 @@ describe('source buffer queue', () => {
 
   it('queues no more than a group of pictures while the browser accepts nothing', () => {
     const { buffer, queue, attach } = setUp()
-    const appendLarge = (n: number, keyframe: boolean) =>
-      queue.append(new Uint8Array(3 << 20).fill(n).buffer, { n, keyframe })
+    const appendLarge = (n: number, isKeyframe: boolean) =>
+      queue.append(new Uint8Array(3 << 20).fill(n).buffer, { n, isKeyframe })
     for (let n = 0; n < 12; n++) appendLarge(n, n % 6 === 0)
     appendLarge(12, true)
     attach()

@@ -10,6 +10,8 @@ interface Append<Fragment> {
   fragment: Fragment
 }
 
+type Entry<Fragment> = Operation | Append<Fragment>
+
 /**
  * A queue of operations on a `SourceBuffer`, the browser's buffer of a video element. A
  * source buffer is updated asynchronously, and accepts an operation only when the
@@ -51,10 +53,10 @@ const MAX_APPEND_BYTES = 4 << 20
 /** Limits the queue of a page that was opened in the background, where browsers delay appends. */
 const MAX_QUEUED_BYTES = 16 << 20
 
-export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
+export function createSourceBufferQueue<Fragment extends { isKeyframe: boolean }>(
   options: SourceBufferQueueOptions<Fragment>,
 ): SourceBufferQueue<Fragment> {
-  let queue: (Operation | Append<Fragment>)[] = []
+  let queue: Entry<Fragment>[] = []
   let buffer: SourceBuffer | undefined
   /**
    * Whether fragments were dropped, so that the following ones cannot be decoded up
@@ -80,22 +82,9 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
     }
   }
 
-  /** Returns the appends at the front of the queue, at least one, up to the size limit. */
-  function listNextAppends(): Append<Fragment>[] {
-    const appends: Append<Fragment>[] = []
-    let byteCount = 0
-    for (const entry of queue) {
-      if (!isAppend(entry)) break
-      byteCount += entry.segment.byteLength
-      if (appends.length > 0 && byteCount > MAX_APPEND_BYTES) break
-      appends.push(entry)
-    }
-    return appends
-  }
-
   /** Appends several fragments at once. They remain in the queue if the buffer is full. */
   function appendTogether(buffer: SourceBuffer) {
-    const appends = listNextAppends()
+    const appends = listNextAppends(queue)
     try {
       buffer.appendBuffer(concatenate(appends.map(({ segment }) => segment)))
     } catch (error) {
@@ -104,12 +93,6 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
     }
     queue.splice(0, appends.length)
     options.onAppended(appends.map(({ fragment }) => fragment))
-  }
-
-  function countQueuedBytes(): number {
-    let byteCount = 0
-    for (const entry of queue.filter(isAppend)) byteCount += entry.segment.byteLength
-    return byteCount
   }
 
   /** Drops all appends before this index of the queue. */
@@ -135,16 +118,16 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
       proceed()
     },
     append(segment, fragment) {
-      if (needsKeyframe && !fragment.keyframe) return
+      if (needsKeyframe && !fragment.isKeyframe) return
       needsKeyframe = false
-      if (fragment.keyframe && countQueuedBytes() > MAX_QUEUED_BYTES) dropAppends()
+      if (fragment.isKeyframe && countBytes(queue) > MAX_QUEUED_BYTES) dropAppends()
       queue.push({ segment, fragment })
       proceed()
     },
     skipToKeyframe() {
       const nextIndex = queue.findIndex(isAppend)
       const keyframeIndex = queue.findIndex(
-        (entry, index) => index > nextIndex && isAppend(entry) && entry.fragment.keyframe,
+        (entry, index) => index > nextIndex && isAppend(entry) && entry.fragment.isKeyframe,
       )
       needsKeyframe = keyframeIndex < 0
       dropAppends(needsKeyframe ? queue.length : keyframeIndex)
@@ -156,12 +139,32 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
   }
 }
 
-const isAppend = <Fragment>(entry: Operation | Append<Fragment>): entry is Append<Fragment> =>
+const isAppend = <Fragment>(entry: Entry<Fragment>): entry is Append<Fragment> =>
   typeof entry !== 'function'
 
+/** Returns the appends at the front of a queue, at least one, up to the size limit. */
+function listNextAppends<Fragment>(queue: readonly Entry<Fragment>[]): Append<Fragment>[] {
+  const appends: Append<Fragment>[] = []
+  let byteCount = 0
+  for (const entry of queue) {
+    if (!isAppend(entry)) break
+    byteCount += entry.segment.byteLength
+    if (appends.length > 0 && byteCount > MAX_APPEND_BYTES) break
+    appends.push(entry)
+  }
+  return appends
+}
+
+/** Returns the size of all segments in a queue. */
+function countBytes<Fragment>(queue: readonly Entry<Fragment>[]): number {
+  const segments = queue.filter(isAppend).map(({ segment }) => segment)
+  return segments.reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
 function concatenate(segments: ArrayBuffer[]): BufferSource {
-  if (segments.length === 1) return segments[0]!
-  const byteCount = segments.reduce((sum, segment) => sum + segment.byteLength, 0)
+  const [first] = segments
+  if (segments.length === 1 && first) return first
+  const byteCount = segments.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const joined = new Uint8Array(byteCount)
   let offset = 0
   for (const segment of segments) {

@@ -3,8 +3,8 @@ import type { MediaAccess } from '../../media/frame-picture.ts'
 import { splitSegments } from './mp4-segments.ts'
 
 /**
- * Receives a live stream of fragmented MP4: an init segment with the codec parameters, then
- * fragments with pictures.
+ * Is notified of the parts of a live stream, which is fragmented MP4: an init segment with the
+ * codec parameters, then fragments with pictures.
  */
 export interface StreamFollowerListener {
   /**
@@ -31,8 +31,11 @@ export class StreamFollower {
   readonly #stopping = new AbortController()
   /** Ends the current delay before the next connection early. */
   #delaySkip = new AbortController()
+  /** Connection attempts since the last one that has received a segment. */
+  #failedAttempts = 0
   readonly #ended: Promise<void>
 
+  /** Starts to follow the live stream of a source. */
   constructor({ url, token }: MediaAccess, source: number, listener: StreamFollowerListener) {
     this.#url = url
     this.#path = `/streams/${source}`
@@ -41,7 +44,10 @@ export class StreamFollower {
     this.#ended = this.#follow()
   }
 
-  /** Reconnects without further delay, because the stream is known to be available. */
+  /**
+   * Ends the delay before the next connection attempt, because the stream is known to be
+   * available. Has no effect during an attempt.
+   */
   retryNow(): void {
     this.#delaySkip.abort()
   }
@@ -53,26 +59,23 @@ export class StreamFollower {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stopping
-    /** Attempts since the last one that received anything. */
-    let failedAttempts = 0
     while (!signal.aborted) {
       try {
-        const hasReceived = await this.#receive(signal)
-        if (hasReceived) failedAttempts = 0
+        await this.#receive(signal)
       } catch (error) {
         if (!signal.aborted) this.#listener.onFailure((error as Error).message)
       }
 
       this.#delaySkip = new AbortController()
       const interruption = AbortSignal.any([signal, this.#delaySkip.signal])
-      const delayMs = backoffDelayMs(failedAttempts, RECONNECT_BACKOFF, Math.random)
+      const delayMs = backoffDelayMs(this.#failedAttempts, RECONNECT_BACKOFF)
       await sleep(delayMs, interruption)
-      failedAttempts += 1
+      this.#failedAttempts += 1
     }
   }
 
-  /** Reads the stream until it ends. Returns whether it contained any segment. */
-  async #receive(signal: AbortSignal): Promise<boolean> {
+  /** Reads the stream until it ends. Throws an `Error` if it is unavailable or breaks off. */
+  async #receive(signal: AbortSignal): Promise<void> {
     const response = await fetchService(this.#url, this.#path, {
       headers: this.#headers,
       signal,
@@ -82,13 +85,11 @@ export class StreamFollower {
     if (!response.ok || !response.body) throw new Error(await readFailureReason(response))
 
     const epoch = Number(response.headers.get('X-Epoch'))
-    let hasReceived = false
     for await (const { kind, bytes } of splitSegments(response.body)) {
-      hasReceived = true
+      this.#failedAttempts = 0
       if (kind === 'init') this.#listener.onInit(bytes, epoch)
       else this.#listener.onFragment(bytes)
     }
-    return hasReceived
   }
 }
 

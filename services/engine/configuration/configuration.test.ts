@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
@@ -97,6 +97,12 @@ describe('configuration', () => {
       await writeFile(file(), damaged)
       await expect(fresh.restart()).rejects.toThrow(file())
       expect(await readFile(file(), 'utf8')).toBe(damaged)
+    })
+
+    test('is not called damaged when it cannot be read', async () => {
+      await rm(file(), { force: true })
+      await mkdir(file())
+      await expect(fresh.restart()).rejects.toThrow(`the configuration file ${file()} cannot be read`)
     })
 
     test('is not modified by a rejected edit', async () => {

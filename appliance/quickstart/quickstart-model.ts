@@ -77,8 +77,10 @@ const chooseDefaultModel = (names: string[]) =>
  * keeps the one that works.
  */
 async function addModelFile(root: string, file: string, report: Report): Promise<string> {
-  const model = await readFile(file).catch(() => {
-    throw new Error(`MODEL: ${file} does not exist`)
+  const model = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    const isMissing = cause.code === 'ENOENT'
+    const problem = isMissing ? 'does not exist' : `cannot be read: ${cause.message}`
+    throw new Error(`MODEL: ${file} ${problem}`, { cause })
   })
   const name = basename(file, '.onnx')
     .toLowerCase()
@@ -92,6 +94,7 @@ async function addModelFile(root: string, file: string, report: Report): Promise
         name,
         model,
         head,
+        // Most published detectors are trained on COCO.
         ...(labels ? { labels } : COCO_DETECTOR),
         // YOLOX is trained on images that OpenCV has read, which are in BGR.
         color: head === 'yolox' ? 'bgr' : 'rgb',

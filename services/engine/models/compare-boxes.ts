@@ -1,23 +1,28 @@
 import type { DetectedObject } from '@eyrie/contract/object'
 import { iou } from '@eyrie/element/tracking/association'
 
-/** Boxes that overlap less show different objects; the threshold of the PASCAL VOC challenge. */
-const MIN_IOU = 0.5
+/**
+ * Boxes that overlap less show different objects; the threshold of the PASCAL VOC challenge. The
+ * overlap of two boxes is their intersection over union, 0..1.
+ */
+const MIN_OVERLAP = 0.5
 
 /** Limits the cost, which is quadratic: only the objects with the highest scores are compared. */
 const MAX_OBJECTS = 200
 
 /** How far two models agree on the objects in a frame. */
 export interface BoxComparison {
-  /** The intersection over union of each pair of the same class. */
+  /** The overlap of each pair of the same class. */
   overlaps: number[]
   /** Number of pairs of different classes. */
-  otherClass: number
+  otherClassCount: number
   /** Number of objects that only the active model has found. */
-  activeOnly: number
-  candidateOnly: number
+  activeOnlyCount: number
+  /** Number of objects that only the candidate has found. */
+  candidateOnlyCount: number
 }
 
+/** An object that the active model has found, and one of the candidate in the same place. */
 interface Pair {
   active: DetectedObject
   candidate: DetectedObject
@@ -32,27 +37,32 @@ export function compareBoxes(
   activeObjects: readonly DetectedObject[],
   candidateObjects: readonly DetectedObject[],
 ): BoxComparison {
-  const active = activeObjects.slice(0, MAX_OBJECTS)
-  const candidate = candidateObjects.slice(0, MAX_OBJECTS)
+  const comparedActive = activeObjects.slice(0, MAX_OBJECTS)
+  const comparedCandidate = candidateObjects.slice(0, MAX_OBJECTS)
+
   const paired = new Set<DetectedObject>()
   const overlaps: number[] = []
-  let otherClass = 0
-  for (const pair of listPairs(active, candidate)) {
+  let otherClassCount = 0
+  for (const pair of listPairs(comparedActive, comparedCandidate)) {
     if (paired.has(pair.active) || paired.has(pair.candidate)) continue
     paired.add(pair.active).add(pair.candidate)
     if (isSameClass(pair)) overlaps.push(pair.overlap)
-    else otherClass += 1
+    else otherClassCount += 1
   }
-  const pairCount = overlaps.length + otherClass
+
+  const pairCount = overlaps.length + otherClassCount
   return {
     overlaps,
-    otherClass,
-    activeOnly: active.length - pairCount,
-    candidateOnly: candidate.length - pairCount,
+    otherClassCount,
+    activeOnlyCount: comparedActive.length - pairCount,
+    candidateOnlyCount: comparedCandidate.length - pairCount,
   }
 }
 
-/** Lists all possible pairs, in the order in which they are preferred. */
+/**
+ * Lists all possible pairs in the order of preference: those of the same class before the others,
+ * and each of the two by descending overlap.
+ */
 function listPairs(
   activeObjects: readonly DetectedObject[],
   candidateObjects: readonly DetectedObject[],
@@ -61,12 +71,14 @@ function listPairs(
   for (const active of activeObjects) {
     for (const candidate of candidateObjects) {
       const overlap = iou(active.bbox, candidate.bbox)
-      if (overlap >= MIN_IOU) pairs.push({ active, candidate, overlap })
+      if (overlap >= MIN_OVERLAP) pairs.push({ active, candidate, overlap })
     }
   }
-  return pairs.sort(
-    (a, b) => Number(isSameClass(b)) - Number(isSameClass(a)) || b.overlap - a.overlap,
-  )
+
+  pairs.sort((a, b) => b.overlap - a.overlap)
+  const ofSameClass = pairs.filter(isSameClass)
+  const ofOtherClass = pairs.filter(pair => !isSameClass(pair))
+  return [...ofSameClass, ...ofOtherClass]
 }
 
 const isSameClass = ({ active, candidate }: Pair) => active.class === candidate.class

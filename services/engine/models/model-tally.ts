@@ -92,14 +92,14 @@ export class ModelTally {
     this.#frames += 1
     this.active.recordDetection(active)
     this.candidate.recordDetection(candidate)
-    const { overlaps, otherClass, activeOnly, candidateOnly } = compareBoxes(
+    const { overlaps, otherClassCount, activeOnlyCount, candidateOnlyCount } = compareBoxes(
       active.objects,
       candidate.objects,
     )
     this.#agreement.both += overlaps.length
-    this.#agreement.other_class += otherClass
-    this.#agreement.active_only += activeOnly
-    this.#agreement.candidate_only += candidateOnly
+    this.#agreement.other_class += otherClassCount
+    this.#agreement.active_only += activeOnlyCount
+    this.#agreement.candidate_only += candidateOnlyCount
     for (const overlap of overlaps) this.#overlapSum += overlap
   }
 

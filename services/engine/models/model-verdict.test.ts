@@ -47,18 +47,18 @@ describe('comparison of boxes', () => {
     )
     expect(result).toEqual({
       overlaps: [expect.closeTo(0.19 / 0.21)],
-      otherClass: 1,
-      activeOnly: 0,
-      candidateOnly: 1,
+      otherClassCount: 1,
+      activeOnlyCount: 0,
+      candidateOnlyCount: 1,
     })
   })
 
   it('pairs no boxes that overlap by less than half', () => {
     expect(compareBoxes([box('car', 0)], [box('car', 0.08)])).toEqual({
       overlaps: [],
-      otherClass: 0,
-      activeOnly: 1,
-      candidateOnly: 1,
+      otherClassCount: 0,
+      activeOnlyCount: 1,
+      candidateOnlyCount: 1,
     })
   })
 })

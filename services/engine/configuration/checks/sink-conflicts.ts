@@ -24,19 +24,22 @@ interface PipelineEndpoints {
  */
 export function assertNoFeedbackLoop(
   resources: ConnectedResources,
-  locateSinks: (pipeline: number) => string,
+  locateSinks: (pipelineId: number) => string,
 ): void {
-  const endpoints = listEndpoints(resources)
-  for (const [pipeline, { outputs }] of endpoints) {
-    if (!findDownstream(pipeline, endpoints).has(pipeline)) continue
+  const endpointsByPipeline = listEndpoints(resources)
+  for (const [pipelineId, { outputs }] of endpointsByPipeline) {
+    const readsOwnResults = findDownstream(outputs, endpointsByPipeline).has(pipelineId)
+    if (!readsOwnResults) continue
+
     const addresses = [...outputs].map(name => `inproc://${name}`).join(', ')
     throw syntaxError(
-      locateSinks(pipeline),
-      `pipeline ${pipeline} would read its own results from ${addresses}: use different names for source and sink`,
+      locateSinks(pipelineId),
+      `pipeline ${pipelineId} would read its own results from ${addresses}: use different names for source and sink`,
     )
   }
 }
 
+/** Returns the internal endpoints of each pipeline, by its id. */
 function listEndpoints({
   sources,
   sinks,
@@ -54,31 +57,32 @@ function listEndpoints({
     if (type === 'zmqinternal') endpointBySink.set(id, parseInternalSinkAddress(address).endpoint)
   }
 
-  const endpoints = new Map<number, PipelineEndpoints>()
+  const endpointsByPipeline = new Map<number, PipelineEndpoints>()
   for (const pipeline of pipelines) {
-    endpoints.set(pipeline.id, {
+    endpointsByPipeline.set(pipeline.id, {
       inputs: new Set(pipeline.sources.flatMap(id => endpointBySource.get(id) ?? [])),
       outputs: new Set(pipeline.sinks.flatMap(id => endpointBySink.get(id) ?? [])),
     })
   }
-  return endpoints
+  return endpointsByPipeline
 }
 
 /**
- * Returns the ids of all pipelines that receive results of this pipeline, directly or
- * through other pipelines.
+ * Returns the ids of all pipelines that read results from these endpoints, directly or through
+ * other pipelines.
  */
-function findDownstream(pipeline: number, endpoints: Map<number, PipelineEndpoints>): Set<number> {
+function findDownstream(
+  names: ReadonlySet<string>,
+  endpointsByPipeline: ReadonlyMap<number, PipelineEndpoints>,
+): Set<number> {
   const downstream = new Set<number>()
-  // The loop also visits the pipelines that it appends.
-  const pending = [pipeline]
-  for (const id of pending) {
-    const { outputs } = endpoints.get(id)!
-    for (const [reader, { inputs }] of endpoints) {
-      const readsResults = [...inputs].some(name => outputs.has(name))
-      if (!readsResults || downstream.has(reader)) continue
-      downstream.add(reader)
-      pending.push(reader)
+  // The loop also visits the endpoints that it adds, because a `Set` is iterated in that way.
+  const reached = new Set(names)
+  for (const name of reached) {
+    for (const [readerId, { inputs, outputs }] of endpointsByPipeline) {
+      if (!inputs.has(name)) continue
+      downstream.add(readerId)
+      for (const output of outputs) reached.add(output)
     }
   }
   return downstream
@@ -90,24 +94,28 @@ function findDownstream(pipeline: number, endpoints: Map<number, PipelineEndpoin
  */
 export function assertDistinctSinkTargets(
   sinks: readonly Sink[],
-  locateSink: (sink: number) => string,
+  locateSink: (sinkId: number) => string,
 ): void {
-  const sinkByTarget = new Map<string, number>()
+  const sinkIdByTarget = new Map<string, number>()
   for (const sink of [...sinks].sort((a, b) => a.id - b.id)) {
     const target = findExclusiveTarget(sink)
     if (target === undefined) continue
-    const other = sinkByTarget.get(target)
-    if (other !== undefined) {
+
+    const otherId = sinkIdByTarget.get(target)
+    if (otherId !== undefined) {
       throw syntaxError(
         locateSink(sink.id),
-        `sink ${other} already writes to ${target}: use another address or connect that sink`,
+        `sink ${otherId} already writes to ${target}: use another address or connect that sink`,
       )
     }
-    sinkByTarget.set(target, sink.id)
+    sinkIdByTarget.set(target, sink.id)
   }
 }
 
-/** Returns the file or stream that this sink writes to, if no other sink can share it. */
+/**
+ * Returns the path of the file, such as `/folder/name.mp4`, or the address of the stream, such as
+ * `stream://name`, if this sink must be the only one to write to it.
+ */
 function findExclusiveTarget({ type, address }: Sink): string | undefined {
   if (type === 'video') return parseVideoAddress(address).path
   return type === 'hosted_video' ? address : undefined

@@ -3,8 +3,12 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 
-/** The results of an analysed frame, which a channel writes to its sinks. */
+/**
+ * The results of an analysed frame, which a channel writes to its sinks. Some sinks pass it on as
+ * JSON, so its fields have the names of the messages.
+ */
 export interface SinkRecord {
+  /** Ids of the channel, its source and its pipeline. */
   channel: number
   source: number
   pipeline: number
@@ -32,9 +36,11 @@ export interface SinkFrame {
   width: number
   height: number
   /**
-   * The ring buffer in shared memory with the picture of the frame in the view of the sink;
-   * undefined until the media service has created the buffer. With pacing `all` the picture is
-   * valid until `write` returns, otherwise it may be overwritten at any time.
+   * The ring buffer in shared memory with the picture of the frame, in the sink's view. Undefined
+   * until the media service has created the buffer.
+   *
+   * If the source has pacing `all`, the picture is valid until `write` returns. Otherwise, it may
+   * be overwritten at any time.
    */
   ring: RingLocation | undefined
 }
@@ -48,7 +54,10 @@ export interface Sink {
    * Size and format of the pictures that the sink needs, if any. Constant while the sink is open.
    */
   readonly view?: ViewSpec
-  /** Called whenever the channels that write to the sink may have changed. */
+  /**
+   * Sets the channels that write to the sink, for sinks that prepare something for each channel.
+   * Called whenever they may have changed.
+   */
   setChannels?(channels: readonly ChannelPlan[]): void
   /** Never blocks. Records that cannot be written are lost, and `failure` reports the loss. */
   write(record: SinkRecord, frame: SinkFrame): void

@@ -8,13 +8,15 @@ import type { Sink, SinkRecord } from '../sink.ts'
 /** The parts of the engine that the sink uses. */
 export interface HostedVideoContext {
   streamHost: StreamHost
+  /** Returns the lines and zones of a channel, which are drawn with its results. */
   channelShapes(channel: number): Shape[]
 }
 
 /**
  * Serves its channels as annotated streams: the media service draws the results of each frame into
- * the picture. The stream of the first channel has the name of the sink. The names of the other
- * streams end with the channel id. Results are drawn only while a client watches the stream.
+ * the picture. The stream of the channel with the lowest id has the name of the sink, such as
+ * `entrance`. The names of the other streams end with the channel id, such as `entrance--7`.
+ * Results are drawn only while a client watches the stream.
  */
 export class HostedVideoSink implements Sink {
   readonly #name: string
@@ -38,10 +40,11 @@ export class HostedVideoSink implements Sink {
 
   setChannels(channels: readonly ChannelPlan[]): void {
     this.#streams.clear()
-    const oldestFirst = [...channels].sort((a, b) => a.id - b.id)
+    const sorted = [...channels].sort((a, b) => a.id - b.id)
     const hostedStreams: HostedStream[] = []
-    for (const [index, { id, source }] of oldestFirst.entries()) {
-      const name = index === 0 ? this.#name : `${this.#name}--${id}`
+    for (const [index, { id, source }] of sorted.entries()) {
+      const isFirst = index === 0
+      const name = isFirst ? this.#name : `${this.#name}--${id}`
       this.#streams.set(id, name)
       hostedStreams.push({ name, source })
     }
@@ -49,13 +52,14 @@ export class HostedVideoSink implements Sink {
   }
 
   write(record: SinkRecord): void {
-    const { channel, n, objects } = record
+    const { channel, n: frameNumber, objects } = record
     const { streamHost, channelShapes } = this.#context
     const stream = this.#streams.get(channel)
     if (!stream || !streamHost.isWatched(stream)) return
-    streamHost.draw(stream, n, toDrawing(objects, channelShapes(channel)))
+    streamHost.draw(stream, frameNumber, toDrawing(objects, channelShapes(channel)))
   }
 
+  /** Removes the streams. */
   async close(): Promise<void> {
     this.#context.streamHost.setHostedStreams(this, [])
   }

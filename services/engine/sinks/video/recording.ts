@@ -7,7 +7,10 @@ import type { WriteQueue } from './write-queue.ts'
 
 /** When a recording ends and the next file is started. */
 export interface RecordingLimits {
-  /** A recording ends at the last keyframe before the file would exceed this size. */
+  /**
+   * A recording ends at the last keyframe before the file would exceed this size, as estimated from
+   * its largest group of pictures.
+   */
   maxBytes: number
   /** A recording ends at the first keyframe after this duration. */
   maxSeconds: number
@@ -30,8 +33,8 @@ const MAX_GAP_TICKS = TICKS_PER_SECOND
 
 /**
  * A recording of a channel: an MP4 file with the original pictures, and a track with the results of
- * each analysed frame. Times of the live stream are shifted so that the file starts at 0. All times
- * are in 90 kHz ticks.
+ * each analysed frame. Times of the live stream are shifted so that the file starts at 0. They are
+ * in 90 kHz ticks.
  */
 export class Recording {
   readonly #init: Buffer
@@ -54,7 +57,7 @@ export class Recording {
   #maxGroupBytes = 0
 
   /** The last picture in decoding order. */
-  #last: AccessUnit
+  #lastPicture: AccessUnit
   /** The latest presentation time of all pictures. */
   #newest: number
 
@@ -71,7 +74,7 @@ export class Recording {
     this.#limits = limits
     this.#queue = queue
     // Starts just before the first picture, so that `contains` is false for the first picture.
-    this.#last = { ...unit, dts: unit.dts - 1, duration: 0 }
+    this.#lastPicture = { ...unit, dts: unit.dts - 1, duration: 0 }
     this.#newest = unit.pts
     this.#file = new VideoFile(path, limits.keep)
 
@@ -88,7 +91,7 @@ export class Recording {
 
   /** Whether this picture, or a later one in decoding order, has been written. */
   contains(unit: AccessUnit): boolean {
-    return unit.dts <= this.#last.dts
+    return unit.dts <= this.#lastPicture.dts
   }
 
   isSameStream(init: Buffer, epoch: number): boolean {
@@ -97,7 +100,7 @@ export class Recording {
 
   /** Whether the camera was disconnected before this picture. */
   hasGapBefore(unit: AccessUnit): boolean {
-    return unit.dts > this.#last.dts + this.#last.duration + MAX_GAP_TICKS
+    return unit.dts > this.#lastPicture.dts + this.#lastPicture.duration + MAX_GAP_TICKS
   }
 
   /**
@@ -105,7 +108,7 @@ export class Recording {
    * starts at `keyframe`.
    */
   isFullBefore(keyframe: AccessUnit): boolean {
-    const groupBytes = Math.max(this.#maxGroupBytes, this.#size - this.#groupOffset)
+    const groupBytes = this.#findLargestGroup()
     const isTooLong = keyframe.dts - this.#origin >= this.#limits.maxSeconds * TICKS_PER_SECOND
     return isTooLong || this.#size + groupBytes > this.#limits.maxBytes
   }
@@ -113,12 +116,13 @@ export class Recording {
   /** Appends a picture. The fragment is modified and must not be used afterwards. */
   write(unit: AccessUnit, fragment: Buffer): void {
     if (unit.isKeyframe) {
-      this.#maxGroupBytes = Math.max(this.#maxGroupBytes, this.#size - this.#groupOffset)
+      this.#maxGroupBytes = this.#findLargestGroup()
       this.#groupOffset = this.#size
     }
 
-    rewriteTiming(fragment, ++this.#sequence, unit.dts - this.#origin)
-    this.#last = unit
+    this.#sequence += 1
+    rewriteTiming(fragment, this.#sequence, unit.dts - this.#origin)
+    this.#lastPicture = unit
     this.#newest = Math.max(this.#newest, unit.pts)
     this.#append(fragment)
   }
@@ -131,7 +135,7 @@ export class Recording {
     const fragment = createMetadataFragment({
       sequence: this.#sequence,
       pts: fileTime,
-      duration: this.#last.duration,
+      duration: this.#lastPicture.duration,
       text,
     })
     this.#append(fragment)
@@ -139,6 +143,12 @@ export class Recording {
 
   close(): void {
     this.#queue.add({ bytes: 0, run: () => this.#file.close() })
+  }
+
+  /** Returns the size of the largest group of pictures, which may be the current one. */
+  #findLargestGroup(): number {
+    const currentBytes = this.#size - this.#groupOffset
+    return Math.max(this.#maxGroupBytes, currentBytes)
   }
 
   #append(bytes: Buffer): void {

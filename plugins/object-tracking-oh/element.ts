@@ -28,7 +28,8 @@ const args = z.strictObject({
   }),
   ratio: z.number().gt(0).max(1).default(DEFAULT_REGION_RATIO).meta({
     description:
-      "Share of the box's height (left, right: width; center: both) that the region covers",
+      'Share of the box that the region covers: of its height for top and bottom, ' +
+      'of its width for left and right, of both for center',
   }),
   moving_average: z
     .int()

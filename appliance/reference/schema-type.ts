@@ -1,6 +1,6 @@
 /**
- * The subset of JSON Schema that Eyrie's API documents use. The reference pages describe
- * such schemas in words.
+ * The subset of JSON Schema that Eyrie's API documents use, and the annotation `defaultFrom` of
+ * elements. The reference pages describe such schemas in words.
  */
 export interface Schema {
   $ref?: string
@@ -18,7 +18,6 @@ export interface Schema {
   minimum?: number
   maximum?: number
   exclusiveMinimum?: number
-  exclusiveMaximum?: number
   minLength?: number
   maxLength?: number
   minItems?: number
@@ -52,10 +51,8 @@ export function describeType(schema: Schema): string {
 
   if (Array.isArray(schema.type)) return describeTypes(schema, schema.type)
   if (schema.type === 'array') return describeList(schema)
-  if (schema.type === 'object') return describeMap(schema)
-  return [schema.type ?? 'anything', describeBounds(schema), describeFormat(schema)]
-    .filter(Boolean)
-    .join(' ')
+  if (schema.type === 'object') return describeObject(schema)
+  return joinWords([schema.type ?? 'anything', describeBounds(schema), describeFormat(schema)])
 }
 
 export const renderCode = (value: unknown) => `\`${JSON.stringify(value)}\``
@@ -63,6 +60,10 @@ export const renderCode = (value: unknown) => `\`${JSON.stringify(value)}\``
 const renderTypeLink = (name: string) => `[${name}](#${name.toLowerCase()})`
 
 const unique = (texts: string[]) => [...new Set(texts)]
+
+/** Joins the texts that are known. */
+const joinWords = (texts: (string | undefined)[], separator = ' ') =>
+  texts.filter(text => text !== undefined).join(separator)
 
 /**
  * Describes a value that may have one of several types. The other keywords of the schema do
@@ -75,12 +76,12 @@ function describeTypes(schema: Schema, types: string[]): string {
 
 function describeList({ items, prefixItems, minItems, maxItems }: Schema): string {
   if (prefixItems) return `[${prefixItems.map(describeType).join(', ')}]`
-  return ['list', describeRange(minItems, maxItems, 'items'), items && `of ${describeType(items)}`]
-    .filter(Boolean)
-    .join(' ')
+  const content = items && `of ${describeType(items)}`
+  return joinWords(['list', describeRange(minItems, maxItems, 'items'), content])
 }
 
-function describeMap({ properties, additionalProperties }: Schema): string {
+/** Describes an object with known fields, or a map whose values all have the same type. */
+function describeObject({ properties, additionalProperties }: Schema): string {
   if (properties || typeof additionalProperties !== 'object') return 'object'
   return `object of ${describeType(additionalProperties)}`
 }
@@ -89,26 +90,28 @@ function describeBounds(schema: Schema): string | undefined {
   if (schema.minLength !== undefined || schema.maxLength !== undefined) {
     return describeRange(schema.minLength, schema.maxLength, 'characters')
   }
+
   const min = schema.minimum === -DEFAULT_BOUND ? undefined : schema.minimum
   const max = schema.maximum === DEFAULT_BOUND ? undefined : schema.maximum
-  if (schema.exclusiveMinimum !== undefined) {
-    return [`above ${schema.exclusiveMinimum}`, max !== undefined && `up to ${max}`]
-      .filter(Boolean)
-      .join(', ')
-  }
-  return describeRange(min, max)
+  if (schema.exclusiveMinimum === undefined) return describeRange(min, max)
+
+  const upperBound = max === undefined ? undefined : `up to ${max}`
+  return joinWords([`above ${schema.exclusiveMinimum}`, upperBound], ', ')
 }
 
+/** Describes a range such as `(1 to 5 items)`. Returns undefined if it has no bounds. */
 function describeRange(
   min: number | undefined,
   max: number | undefined,
-  unit = '',
+  unit?: string,
 ): string | undefined {
-  if (min === undefined && max === undefined) return undefined
-  let bounds = `${min} to ${max}`
-  if (min === undefined) bounds = `up to ${max}`
-  if (max === undefined) bounds = `from ${min}`
-  return unit ? `(${bounds} ${unit})` : `(${bounds})`
+  const bounds = describeMinAndMax(min, max)
+  return bounds && `(${joinWords([bounds, unit])})`
+}
+
+function describeMinAndMax(min: number | undefined, max: number | undefined): string | undefined {
+  if (min === undefined) return max === undefined ? undefined : `up to ${max}`
+  return max === undefined ? `from ${min}` : `${min} to ${max}`
 }
 
 const describeFormat = ({ format }: Schema) => format && `(${format})`

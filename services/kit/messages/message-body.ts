@@ -1,5 +1,8 @@
 import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 
+/** A custom payload that starts like this is sent as JSON: with an object or an array. */
+const JSON_START = /^\s*[[{]/
+
 /** What a message contains in addition to the delivery. */
 export interface BodyContext {
   /** Address at which people reach the console. */
@@ -29,81 +32,83 @@ export function createMessageBody(delivery: ClaimedDelivery, context: BodyContex
       type: 'application/cloudevents+json',
     }
   }
-  const isJson = /^\s*[[{]/.test(actionPayload)
-  return { content: actionPayload, type: isJson ? 'application/json' : 'text/plain; charset=utf-8' }
+  const type = JSON_START.test(actionPayload) ? 'application/json' : 'text/plain; charset=utf-8'
+  return { content: actionPayload, type }
 }
 
-/** The standard payload (CloudEvents 1.0, structured mode). */
-function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: BodyContext) {
+/** The fields of the standard payload that depend on the kind of the message. */
+interface EventContent {
+  source: string
+  type: string
+  subject: string
+  data: object
+}
+
+/** Creates the standard payload (CloudEvents 1.0, structured mode). */
+function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: BodyContext): object {
   const base = publicUrl?.replace(/\/+$/, '') ?? ''
-  return delivery.request.system_alerts
-    ? createSystemAlertEvent(delivery, base)
-    : createNotificationEvent(delivery, base, picture)
-}
-
-function createSystemAlertEvent(
-  { delivery_id: deliveryId, request }: ClaimedDelivery,
-  base: string,
-) {
-  const { subject, message, details, system_alerts } = request
+  const { source, type, subject, data } = delivery.request.system_alerts
+    ? createSystemAlertContent(delivery, base)
+    : createNotificationContent(delivery, base, picture)
   return {
     specversion: '1.0',
-    id: deliveryId,
-    source: `${base}/system-alerts`,
-    type: 'eyrie.system-alert',
-    time: details.time,
+    id: delivery.delivery_id,
+    source,
+    type,
+    time: delivery.request.details.time,
     subject,
     datacontenttype: 'application/json',
+    data,
+  }
+}
+
+function createSystemAlertContent({ request }: ClaimedDelivery, base: string): EventContent {
+  const { subject, message, system_alerts } = request
+  return {
+    source: `${base}/system-alerts`,
+    type: 'eyrie.system-alert',
+    subject,
     data: { subject, message, system_alerts },
   }
 }
 
-function createNotificationEvent(
+function createNotificationContent(
   delivery: ClaimedDelivery,
   base: string,
   picture: Buffer | undefined,
-) {
-  const {
-    delivery_id: deliveryId,
-    channel_id: channelId,
-    notification_uuid: notificationUuid,
-    is_test: isTest,
-    request,
-  } = delivery
+): EventContent {
+  const { channel_id, notification_uuid, is_test, request } = delivery
   const { subject, message, details, action } = request
+  const link = action.action_external_link
   return {
-    specversion: '1.0',
-    id: deliveryId,
-    source: `${base}/channels/${channelId}`,
-    type: isTest ? 'eyrie.test' : 'eyrie.notification',
-    time: details.time,
+    source: `${base}/channels/${channel_id}`,
+    type: is_test ? 'eyrie.test' : 'eyrie.notification',
     subject: details.alert_name,
-    datacontenttype: 'application/json',
     data: {
       ...details,
-      channel_id: channelId,
-      notification_uuid: notificationUuid,
+      channel_id,
+      notification_uuid,
       subject,
       message,
-      ...(action.action_external_link && { link: action.action_external_link }),
+      ...(link && { link }),
       ...createPictureFields(delivery, base, picture),
     },
   }
 }
 
 /** Returns the picture itself, a link to it, or nothing, as the action requires. */
-function createPictureFields(delivery: ClaimedDelivery, base: string, picture: Buffer | undefined) {
-  const { channel_id: channelId, notification_uuid: notificationUuid, request } = delivery
-  const mode = request.action.action_picture ?? 'link'
+function createPictureFields(
+  delivery: ClaimedDelivery,
+  base: string,
+  picture: Buffer | undefined,
+): { image: string | null } | { image_url: string } | undefined {
+  const mode = delivery.request.action.action_picture ?? 'link'
+  if (mode === 'none') return undefined
   if (mode === 'inline') return { image: picture?.toString('base64') ?? null }
-  if (
-    mode === 'none' ||
-    delivery.picture === null ||
-    notificationUuid === null ||
-    channelId === null
-  ) {
-    return {}
-  }
-  const query = new URLSearchParams({ channel_id: channelId, notification_uuid: notificationUuid })
+
+  // Only the picture of a notification on a channel has an address in the API.
+  const { picture: digest, channel_id, notification_uuid } = delivery
+  if (digest === null || channel_id === null || notification_uuid === null) return undefined
+  const query = new URLSearchParams({ channel_id, notification_uuid })
   return { image_url: `${base}/api/v1/notification/image?${query}` }
 }

@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto'
 import type { types } from 'mediasoup'
 import type { Sound } from '../../sound/source-sound.ts'
 import { createOpusPacketizer, OPUS_CLOCK_RATE } from '../rtp/opus-packetizer.ts'
-import { createSenderReports, type RtpStream } from '../rtp/sender-reports.ts'
+import type { RtpStream } from '../rtp/sender-reports.ts'
 import { OPUS_CODEC } from '../worker/mediasoup-worker.ts'
+import { createReportSchedule } from './report-schedule.ts'
 
 /**
  * Sends a source's sound to the WebRTC worker while at least one viewer of the feed listens. Its
@@ -12,11 +13,15 @@ import { OPUS_CODEC } from '../worker/mediasoup-worker.ts'
 export interface SoundFeed {
   /** Starts sending sound if necessary. Resolves once viewers can consume it. */
   acquire(): Promise<SoundLease>
-  /**
-   * Must be called for each picture sent. `isCached` is true for a buffered picture, which has
-   * arrived some time ago.
-   */
-  onPictureSent(pts: number, isCached: boolean): void
+  /** Must be called for each picture sent. */
+  onPictureSent(picture: SentPicture): void
+}
+
+export interface SentPicture {
+  /** Stream time in 90 kHz ticks. */
+  pts: number
+  /** Whether the picture was buffered, so that it has arrived some time before it was sent. */
+  isBuffered: boolean
 }
 
 /** A viewer's share of the sound. The producer closes when its last lease is released. */
@@ -32,16 +37,6 @@ export interface SoundFeedOptions {
   video: RtpStream
 }
 
-/** Time between two sender reports. */
-const REPORT_INTERVAL_MS = 200
-/**
- * Number of reports that are sent at the shorter interval. mediasoup maps RTP timestamps to
- * wall-clock time by the median of this many sender reports, and until then by arrival times,
- * which are inaccurate.
- */
-const INITIAL_REPORTS = 7
-const INITIAL_REPORT_INTERVAL_MS = 20
-
 export function createSoundFeed({
   transport,
   sound,
@@ -51,14 +46,9 @@ export function createSoundFeed({
   /** The producer, mediasoup's end of the sound. It exists while there are leases. */
   let producing: Promise<types.Producer> | undefined
   let leaseCount = 0
-  let reports = createSenderReports()
-  let reportedAtMs = 0
-  /** Number of reports that remain to be sent at the shorter interval. */
-  let initialReportsLeft = 0
+  const reports = createReportSchedule(transport, [video])
   /** Whether a picture was sent since the producer was created. */
   let hasSentPicture = false
-  /** The RTP streams to report on. */
-  let streams: RtpStream[] = [video]
 
   async function produce(): Promise<types.Producer> {
     const ssrc = randomInt(1, 2 ** 32)
@@ -71,48 +61,30 @@ export function createSoundFeed({
     })
     const packetizer = createOpusPacketizer({ payloadType, ssrc })
 
-    reports = createSenderReports()
-    initialReportsLeft = INITIAL_REPORTS
+    reports.restart([video, { ssrc, clockRate: OPUS_CLOCK_RATE }])
     hasSentPicture = false
-    streams = [video, { ssrc, clockRate: OPUS_CLOCK_RATE }]
 
     const stopListening = sound.listenToOpus({
+      // Opus packets describe their own format.
       begin() {},
       unit(unit) {
         const packet = packetizer.packetize(unit)
         if (!packet || producer.closed) return
         producer.send(packet)
-        reports.observe(unit.pts, getNowMs())
-        sendReportIfDue()
+        reports.observe(unit.pts)
+        reports.sendIfDue()
       },
     })
     producer.observer.once('close', stopListening)
     return producer
   }
 
-  function sendReportIfDue() {
-    const nowMs = getNowMs()
-    const intervalMs = initialReportsLeft > 0 ? INITIAL_REPORT_INTERVAL_MS : REPORT_INTERVAL_MS
-    if (nowMs - reportedAtMs < intervalMs || transport.closed) return
-
-    const rtcpPacket = reports.build(streams, nowMs)
-    if (!rtcpPacket) return
-
-    reportedAtMs = nowMs
-    initialReportsLeft = Math.max(0, initialReportsLeft - 1)
-    transport.sendRtcp(rtcpPacket)
-  }
-
-  function release() {
+  /** Gives one lease back, and closes the producer after the last one. */
+  function endLease() {
     leaseCount--
     if (leaseCount > 0) return
-    void closeProducer(producing)
+    void closeWhenCreated(producing)
     producing = undefined
-  }
-
-  async function closeProducer(pending: Promise<types.Producer> | undefined) {
-    const producer = await pending?.catch(() => undefined)
-    producer?.close()
   }
 
   return {
@@ -125,25 +97,29 @@ export function createSoundFeed({
         return {
           producerId: id,
           release() {
-            if (!isReleased) release()
+            if (!isReleased) endLease()
             isReleased = true
           },
         }
       } catch (error) {
-        release()
+        endLease()
         throw error
       }
     },
-    onPictureSent(pts, isCached) {
+    onPictureSent({ pts, isBuffered }) {
       if (leaseCount === 0) return
-      if (!isCached) reports.observe(pts, getNowMs())
+      // The time at which a buffered picture is sent says nothing about its time of capture.
+      if (!isBuffered) reports.observe(pts)
       // mediasoup needs one more report after the first packet of the video.
-      if (!hasSentPicture) initialReportsLeft++
+      if (!hasSentPicture) reports.addInitialReport()
       hasSentPicture = true
-      sendReportIfDue()
+      reports.sendIfDue()
     },
   }
 }
 
-/** Returns the wall clock in ms since 1970. It does not jump while the process runs. */
-const getNowMs = () => performance.timeOrigin + performance.now()
+/** Closes a producer, which may still be created. A failure is reported to the viewers instead. */
+async function closeWhenCreated(producing: Promise<types.Producer> | undefined) {
+  const producer = await producing?.catch(() => undefined)
+  producer?.close()
+}

@@ -106,7 +106,7 @@ export async function openStreamFeed({
     }
 
     for (const packet of packetizer.packetize({ ...unit, pts })) producer.send(packet)
-    soundFeed?.onPictureSent(unit.pts, isSendingBuffered)
+    soundFeed?.onPictureSent({ pts: unit.pts, isBuffered: isSendingBuffered })
   }
 
   function canJoinSoon(): boolean {

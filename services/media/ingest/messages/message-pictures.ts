@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Decoding } from '../../decode/decoding.ts'
 import { isAuxiliary } from '../../gstreamer/auxiliary-elements.ts'
-import { Pipeline } from '../../node-gst/index.ts'
+import { type GstError, Pipeline } from '../../node-gst/index.ts'
 import { ticksToNs } from '../../runtime/stream-time.ts'
 import type { FrameMessage, MessagePicture } from './frame-message.ts'
 
@@ -34,8 +34,14 @@ interface PictureShape {
   sourceSize: { width: number; height: number }
 }
 
+/** Name of the GStreamer element that receives the pictures. */
+const ORIGIN = 'origin'
+/** Pictures that wait for the pipeline. The oldest one is dropped if there are more. */
+const MAX_QUEUED_PICTURES = 8
+
 /**
- * Replaces the picture of a frame without one. Only readers that need no picture get such frames.
+ * A message may have results without a picture. Its frame then has this placeholder, which nobody
+ * looks at: only readers that need no picture receive such frames.
  */
 const PLACEHOLDER: MessagePicture = {
   format: 'GRAY8',
@@ -58,14 +64,11 @@ export function createMessagePictures({
   let session: { pipeline: Pipeline; shape: PictureShape; beginPts: number } | undefined
 
   /** Replaces the pipeline by one for pictures of this shape. */
-  async function begin(shape: PictureShape, { pts, timeUs }: PictureTime) {
-    await end()
+  async function beginSession(shape: PictureShape, { pts, timeUs }: PictureTime) {
+    await endSession()
 
     const pipeline = new Pipeline(buildLaunch(shape), message => {
-      if (message.type !== 'error') return
-      if (isAuxiliary(message.error)) return decoding.onAuxiliaryFailure(message.error)
-      onError(message.error.message)
-      void end()
+      if (message.type === 'error') handleError(message.error)
     })
     session = { pipeline, shape, beginPts: pts }
 
@@ -81,12 +84,22 @@ export function createMessagePictures({
       await decoding.attach(pipeline, isJpeg ? 'jpegdec' : 'identity')
       await pipeline.setState('playing')
     } catch (error) {
-      await end()
+      await endSession()
       throw error
     }
   }
 
-  async function end() {
+  function handleError(error: GstError) {
+    // Failures of a branch for one reader do not affect the pipeline.
+    if (isAuxiliary(error)) {
+      decoding.onAuxiliaryFailure(error)
+    } else {
+      onError(error.message)
+      void endSession()
+    }
+  }
+
+  async function endSession() {
     const pipeline = session?.pipeline
     session = undefined
     if (!pipeline) return
@@ -103,19 +116,21 @@ export function createMessagePictures({
         ? { width, height }
         : { width: header.width, height: header.height }
       const shape: PictureShape = { format, width, height, sourceSize }
-      if (!isDeepStrictEqual(session?.shape, shape)) await begin(shape, time)
+      if (!isDeepStrictEqual(session?.shape, shape)) await beginSession(shape, time)
 
-      session?.pipeline.push('origin', data, { ptsNs: ticksToNs(time.pts - session.beginPts) })
+      // The pipeline may have failed since then.
+      session?.pipeline.push(ORIGIN, data, { ptsNs: ticksToNs(time.pts - session.beginPts) })
     },
-    stop: end,
+    stop: endSession,
   }
 }
 
+/** Builds the launch string. The branches that decode and scale are later added to the tee. */
 function buildLaunch({ format, width, height }: PictureShape): string {
   const size = `width=${width},height=${height},framerate=0/1`
   const caps =
     format === 'JPEG' ? `image/jpeg,parsed=true,${size}` : `video/x-raw,format=${format},${size}`
-  const source =
-    'appsrc name=origin format=time is-live=true max-buffers=8 max-bytes=0 leaky-type=downstream'
+  const limits = `max-buffers=${MAX_QUEUED_PICTURES} max-bytes=0 leaky-type=downstream`
+  const source = `appsrc name=${ORIGIN} format=time is-live=true ${limits}`
   return `${source} caps="${caps}" ! tee name=packets allow-not-linked=true`
 }

@@ -19,35 +19,54 @@ export interface Annotator {
    * no frame is accepted.
    */
   accepts(frame: Frame): boolean
-  /** Draws an SVG into a frame. Must not be called again before the promise is resolved. */
+  /**
+   * Draws an SVG into a frame. Must not be called again before the promise is resolved. After a
+   * failure, the frame is dropped.
+   */
   render(frame: Frame, svg: string): Promise<void>
   close(): Promise<void>
 }
 
 const KEYFRAME_INTERVAL_S = 2
 
+/** Names of elements in the pipeline. */
+const SOURCE = 'frames'
+const OVERLAY = 'overlay'
+const DRAWN_SINK = 'drawn'
+const ENCODED_SINK = 'units'
+/** Only one picture is drawn at a time. */
+const DRAWN_QUEUE_SIZE = 1
+/** Maximum number of pictures that wait for the encoder, and of encoded units after it. */
+const ENCODER_QUEUE_SIZE = 2
+const ENCODED_QUEUE_SIZE = 8
+
+/**
+ * Creates an annotator for frames of the size and rate of `firstFrame`. If the pipeline cannot be
+ * started, the listener is notified of the failure, as if the encoder had failed later.
+ */
 export async function createAnnotator(
-  first: Frame,
+  firstFrame: Frame,
   encoder: Encoder,
   listener: AnnotatorListener,
 ): Promise<Annotator> {
-  const { width, height, fps } = first
+  const { width, height, fps } = firstFrame
   const keyframeInterval = Math.max(1, Math.round(KEYFRAME_INTERVAL_S * fps))
+  const frameTicks = Math.round(TICKS_PER_SECOND / fps)
   /** Resolved when the current drawing is in its frame, or when the pipeline has failed. */
-  let drawn = Promise.withResolvers<void>()
+  let rendering = Promise.withResolvers<void>()
   let hasFailed = false
 
-  const pipeline = new Pipeline(createLaunch(first, encoder.launch(keyframeInterval)), message => {
+  const launch = createLaunch(firstFrame, encoder.launch(keyframeInterval))
+  const pipeline = new Pipeline(launch, message => {
     if (message.type === 'error') fail(message.error.message)
   })
-
-  pipeline.setTimeline({ ptsOffset: first.pts })
-  pipeline.samples('drawn', { queue: 1, full: 'block' }, sample => {
+  pipeline.setTimeline({ ptsOffset: firstFrame.pts })
+  pipeline.samples(DRAWN_SINK, { queue: DRAWN_QUEUE_SIZE, full: 'block' }, sample => {
     sample.release()
-    drawn.resolve()
+    rendering.resolve()
   })
-  pipeline.samples('units', { queue: 8, full: 'block' }, sample => {
-    if (!hasFailed) forwardEncoded(sample, Math.round(TICKS_PER_SECOND / fps), listener)
+  pipeline.samples(ENCODED_SINK, { queue: ENCODED_QUEUE_SIZE, full: 'block' }, sample => {
+    if (!hasFailed) forwardEncoded(sample, frameTicks, listener)
     sample.release()
   })
   await pipeline.setState('playing').catch(error => fail(error.message))
@@ -57,7 +76,7 @@ export async function createAnnotator(
     if (hasFailed) return
     hasFailed = true
     listener.onFailure(reason)
-    drawn.resolve()
+    rendering.resolve()
   }
 
   return {
@@ -65,29 +84,30 @@ export async function createAnnotator(
       !hasFailed && frame.width === width && frame.height === height && frame.fps === fps,
     async render(frame, svg) {
       if (hasFailed) return
-      drawn = Promise.withResolvers()
-      pipeline.set('overlay', 'data', svg)
-      pipeline.push('frames', frame.data, { ptsNs: ticksToNs(frame.pts - first.pts) })
-      await drawn.promise
+      rendering = Promise.withResolvers()
+      pipeline.set(OVERLAY, 'data', svg)
+      pipeline.push(SOURCE, frame.data, { ptsNs: ticksToNs(frame.pts - firstFrame.pts) })
+      await rendering.promise
     },
     close: () => pipeline.dispose(),
   }
 }
 
 /**
- * Creates the launch string. A tee before the encoder passes each picture to the sink `drawn`.
- * Once a picture arrives there, the next drawing may be set on the overlay, even if the
- * encoder is still busy.
+ * Creates the launch string. A tee between the overlay and the encoder passes each picture also to
+ * the sink `drawn`. Once a picture arrives there, the next drawing may be set on the overlay, even
+ * if the encoder is still busy.
  */
 function createLaunch({ width, height, fps }: Frame, encoder: string): string {
   const rate = `${Math.round(fps * 1000)}/1000`
-  const caps = `video/x-raw,format=YV12,width=${width},height=${height},framerate=${rate},pixel-aspect-ratio=1/1`
-  const source = `appsrc name=frames format=time max-bytes=0 caps="${caps}"`
-  const drawing = `${source} ! videoconvert ! rsvgoverlay name=overlay ! tee name=shown`
+  const size = `width=${width},height=${height},framerate=${rate},pixel-aspect-ratio=1/1`
+  const source = `appsrc name=${SOURCE} format=time max-bytes=0 caps="video/x-raw,format=YV12,${size}"`
+  const drawing = `${source} ! videoconvert ! rsvgoverlay name=${OVERLAY} ! tee name=shown`
 
-  const input = 'queue max-size-buffers=2 ! videoconvert ! video/x-raw,format=I420'
+  const queue = `queue max-size-buffers=${ENCODER_QUEUE_SIZE}`
+  const input = `${queue} ! videoconvert ! video/x-raw,format=I420`
   const encoding = `${input} ! ${encoder} ! h264parse ! video/x-h264,stream-format=avc,alignment=au`
 
   const sink = (name: string) => `appsink name=${name} sync=false async=false`
-  return `${drawing} shown. ! ${encoding} ! ${sink('units')} shown. ! ${sink('drawn')}`
+  return `${drawing} shown. ! ${encoding} ! ${sink(ENCODED_SINK)} shown. ! ${sink(DRAWN_SINK)}`
 }

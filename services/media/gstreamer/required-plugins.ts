@@ -33,8 +33,9 @@ const ELEMENTS_BY_PACKAGE: Record<string, readonly string[]> = {
 /** Whether an element is installed. */
 export function hasElement(element: string): boolean {
   try {
-    // The constructor throws if the element is unknown.
-    void new Pipeline(element, () => {}).dispose()
+    // The constructor throws if the element is unknown. The pipeline is not used.
+    const pipeline = new Pipeline(element, () => {})
+    void pipeline.dispose()
     return true
   } catch {
     return false
@@ -43,15 +44,18 @@ export function hasElement(element: string): boolean {
 
 /** Throws an `Error` that names the missing elements and the packages to install. */
 export function assertPluginsInstalled(): void {
-  const incomplete = Object.entries(ELEMENTS_BY_PACKAGE)
-    .map(([name, elements]) => ({
-      name,
-      missing: elements.filter(element => !hasElement(element)),
-    }))
-    .filter(({ missing }) => missing.length > 0)
-  if (incomplete.length === 0) return
+  const missingElements: string[] = []
+  const packagesToInstall: string[] = []
+  for (const [name, elements] of Object.entries(ELEMENTS_BY_PACKAGE)) {
+    const missing = elements.filter(element => !hasElement(element))
+    if (missing.length === 0) continue
+    missingElements.push(...missing)
+    packagesToInstall.push(name)
+  }
+  if (missingElements.length === 0) return
 
-  const elements = incomplete.flatMap(({ missing }) => missing).join(', ')
-  const packages = incomplete.map(({ name }) => name).join(' ')
-  throw new Error(`missing GStreamer elements ${elements}: run apt-get install ${packages}`)
+  throw new Error(
+    `missing GStreamer elements ${missingElements.join(', ')}: ` +
+      `run apt-get install ${packagesToInstall.join(' ')}`,
+  )
 }

@@ -2,10 +2,11 @@
  * A ring buffer of decoded frames in a file, ideally on tmpfs, through which the media service
  * passes pictures to other processes. Readers access it without locks: sequence numbers reveal
  * frames that were overwritten while they were read. `sdk/contract/ring.ts` defines the layout.
- * `Pipeline.toRing` writes into a ring; only one pipeline may do so at a time, and another
- * pipeline may continue.
  *
- * The constructor throws if an option is out of range or the file cannot be created. No file
+ * `Pipeline.toRing` writes into a ring. Only one pipeline may write at a time. When it has stopped,
+ * another one may continue after its last frame.
+ *
+ * `new Ring(options)` throws if an option is out of range or the file cannot be created. No file
  * remains in this case.
  */
 export interface Ring {
@@ -13,8 +14,8 @@ export interface Ring {
   /** Size of the file in bytes. */
   readonly bytes: number
   /**
-   * With pacing `all`, allows the writer to write the frames up to number `n`. A lower `n` than
-   * before has no effect.
+   * With pacing `all`, allows the writer to write the frames up to number `n`, counted from 1. A
+   * lower `n` than before has no effect.
    */
   grant(n: number): void
   setPacing(pacing: Pacing): void
@@ -58,11 +59,11 @@ export interface RingOptions {
   /** Size of the decoded picture from which the view is scaled. */
   sourceWidth: number
   sourceHeight: number
-  /** Maximum size of a JPEG in bytes. Larger pictures are dropped. */
+  /** Maximum size of a JPEG in bytes. Larger pictures are dropped. Required for JPEG only. */
   payloadLimit?: number
-  /** Maximum size of the ring in bytes. */
+  /** Maximum size of the ring in bytes. Unlimited by default. */
   bytesLimit?: number
-  /** Default `newest`. */
+  /** `newest` by default. */
   pacing?: Pacing
 }
 
@@ -73,10 +74,11 @@ export interface RingOptions {
 export type Pacing = 'newest' | 'all'
 
 export interface RingStats {
+  /** Number of frames that were written. */
   written: number
   /**
-   * Frames with a wrong size, format or number, and frames that waited for a grant when
-   * the ring was closed.
+   * Number of frames that were not written: those with a wrong size, format or number, and those
+   * that waited for a grant when the ring was closed.
    */
   dropped: number
   /** Total time that the writer has waited for grants, in ns. */

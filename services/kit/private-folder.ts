@@ -28,8 +28,8 @@ export async function createPrivateFolder(folder: string): Promise<void> {
 
 /**
  * Creates a folder for decoded frames that only root and a group can enter, or accepts one that
- * belongs to root, such as a mount point. The caller must be root. Throws an `Error` as
- * `createPrivateFolder` does.
+ * belongs to root, such as a mount point. The caller must be root. Throws an `Error` with the
+ * reason if another user owns the folder, or could replace it.
  */
 export async function createSharedFolder(folder: string, gid: number): Promise<void> {
   await createFolder(folder)
@@ -70,7 +70,8 @@ async function assertNotReplaceable(folder: string): Promise<void> {
   const isSticky = (mode & STICKY) !== 0
   if (isWritableByAll && !isSticky) {
     throw new Error(
-      `decoded frames cannot be stored below ${folder}, where every user can replace folders: run chmod +t ${folder}, or set EYRIE_RING to another folder`,
+      `decoded frames cannot be stored below ${folder}, where every user can replace folders: ` +
+        `run chmod +t ${folder}, or set EYRIE_RING to another folder`,
     )
   }
 
@@ -106,7 +107,7 @@ function describeAccess(status: Stats): string | undefined {
 
 const getPermissions = ({ mode }: Stats) => mode & PERMISSION_BITS
 
-/** Describes why a path is not a folder of this user; undefined if it is one. */
+/** Describes why a path is not a folder of the user `uid`; undefined if it is one. */
 function describeForeignFolder(status: Stats, uid: number | undefined): string | undefined {
   if (!status.isDirectory()) return 'it is not a folder'
   return status.uid === uid ? undefined : `it belongs to user ${status.uid}`
@@ -114,6 +115,7 @@ function describeForeignFolder(status: Stats, uid: number | undefined): string |
 
 function createRejection(folder: string, problem: string): Error {
   return new Error(
-    `decoded frames cannot be stored in ${folder}, because ${problem}: delete it, or set EYRIE_RING to another folder`,
+    `decoded frames cannot be stored in ${folder}, because ${problem}: ` +
+      'delete it, or set EYRIE_RING to another folder',
   )
 }

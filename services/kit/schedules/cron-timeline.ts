@@ -4,8 +4,8 @@ import type { Timeline } from './timeline.ts'
 import type { Occurrence } from './window-timeline.ts'
 
 /**
- * Days to search for an event. The rarest day, 29 February, is eight years apart across
- * a year such as 2100.
+ * Days to search for an event. The rarest day is 29 February. Around a year such as 2100, which is
+ * no leap year, it recurs only after eight years.
  */
 const MAX_SEARCHED_DAYS = 8 * 366
 /** After this many events without a change, the state is considered constant. */
@@ -14,6 +14,7 @@ const MAX_CACHED_DAYS = 64
 
 /** A cron expression that arms or disarms. Days are numbered from 1 January 1970. */
 interface CronRule {
+  /** Whether its events arm, rather than disarm. */
   arms: boolean
   matchesDay(day: number): boolean
   /** The times of matching days, in ms since midnight. */
@@ -27,8 +28,8 @@ interface CronEvent {
   /** In epoch ms. */
   instant: number
   /**
-   * The time in the expression, as in `TimeZone`. If the clock skips this time, it shows a
-   * later one at `instant`.
+   * The time in the expression, as a wall time of `TimeZone`. If the clock is put forward over this
+   * time, `instant` is the moment of the change, when the clock shows a later time.
    */
   wall: number
   arms: boolean
@@ -36,7 +37,9 @@ interface CronEvent {
 
 /**
  * Creates the timeline of a schedule of type `cron`, which holds while the latest event of its
- * occurrences is one that arms. As with cron(8), a fixed time that the clock skips counts at the
+ * occurrences is one that arms. Without an event in the searched days, it does not hold.
+ *
+ * As with cron(8), a fixed time that the clock skips counts at the
  * moment of the change, and one that the clock repeats counts only once. Expressions with a
  * wildcard or a step follow the clock.
  */

@@ -31,14 +31,14 @@ interface DailyWindow {
  * the last one at which it shows a time before the end.
  */
 export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Timeline {
-  const { occurrence_constraint: days, occurrence_is_allday: isAllDay } = occurrence
-  const isOnWeekday = parseWeekdays(days)
+  const { occurrence_constraint: weekdays, occurrence_is_allday: isAllDay } = occurrence
+  const isOnWeekday = parseWeekdays(weekdays)
   const startMs = parseTimeOfDay(occurrence.occurrence_start_time)
-  const endMs = parseTimeOfDay(occurrence.occurrence_end_time)
-  if (!isAllDay && startMs !== undefined && endMs !== undefined) {
-    const isOvernight = endMs <= startMs
-    const lastMs = isOvernight ? endMs + DAY_MS : endMs
-    return createDailyTimeline({ isOnWeekday, startMs, endMs: lastMs, limits: NO_LIMITS }, zone)
+  const endTimeMs = parseTimeOfDay(occurrence.occurrence_end_time)
+  if (!isAllDay && startMs !== undefined && endTimeMs !== undefined) {
+    const endsNextDay = endTimeMs <= startMs
+    const endMs = endsNextDay ? endTimeMs + DAY_MS : endTimeMs
+    return createDailyTimeline({ isOnWeekday, startMs, endMs, limits: NO_LIMITS }, zone)
   }
 
   // The start and the end may also be dates with times. The window then lasts all day, on
@@ -48,7 +48,7 @@ export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Ti
   if (isAllDay) {
     return createDailyTimeline({ ...wholeDays, limits: roundToDays(limits, zone) }, zone)
   }
-  if (days === '') return createPeriodTimeline([limits])
+  if (weekdays === '') return createPeriodTimeline([limits])
   return createDailyTimeline({ ...wholeDays, limits }, zone)
 }
 

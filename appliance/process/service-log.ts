@@ -9,7 +9,7 @@ import {
 } from '@eyrie/contract/log-record'
 import { tryParseJson } from '@eyrie/contract/parse'
 
-/** Fields of a log entry. `err` is the cause of a failure. */
+/** Fields of a log entry. Of `err`, the cause of a failure, type, message and stack are logged. */
 export interface LogFields {
   err?: Error
   [name: string]: unknown
@@ -74,7 +74,8 @@ export function createServiceLog(sinks: LogSink[], now = () => new Date()): Serv
 /** Parses a JSON object. Returns an empty object for any other text. */
 function parseFields(line: string): object {
   const parsed = tryParseJson(line)
-  return typeof parsed === 'object' && parsed !== null ? parsed : {}
+  const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+  return isObject ? parsed : {}
 }
 
 /** Creates a sink that prints records as readable lines, with colours if the terminal has them. */

@@ -26,10 +26,10 @@ export interface MediaPolicyOptions {
 }
 
 /**
- * Creates the policy of media, in which GStreamer parses what cameras and strangers send. Media has
- * the network and the devices for video. It can read only its own code, files about the machine,
- * and the videos that it serves. It can start only the worker for WebRTC, GStreamer's scanner of
- * plugins, and Node.
+ * Creates the policy of media, in which GStreamer parses data from cameras and from unauthenticated
+ * clients. Media has the network and the devices for video. It can read only its own code, files
+ * about the machine, and the videos that it serves. It can start only the worker for WebRTC,
+ * GStreamer's scanner of plugins, and Node.
  */
 export function createMediaPolicy(
   { data, ring, mediaRoots, webrtcWorker }: Environment,
@@ -52,6 +52,7 @@ export function createMediaPolicy(
     sockets: true,
     processes: true,
     threadNames: deviceNames.includes(NVIDIA_DRIVER),
+    // How much CPU time and memory media needs depends on its cameras.
     limits: {},
   }
 }

@@ -40,8 +40,8 @@ const ORIGIN = 'origin'
 const MAX_QUEUED_PICTURES = 8
 
 /**
- * A message may have results without a picture. Its frame then has this placeholder, which nobody
- * looks at: only readers that need no picture receive such frames.
+ * A message may have results without a picture. Its frame then has this placeholder. Only readers
+ * that need no picture receive such frames.
  */
 const PLACEHOLDER: MessagePicture = {
   format: 'GRAY8',

@@ -1,7 +1,7 @@
 import type { types } from 'mediasoup'
 import { createSenderReports, type RtpStream } from '../rtp/sender-reports.ts'
 
-/** Sends sender reports on RTP streams at regular intervals, beside the packets of the streams. */
+/** Sends sender reports on RTP streams at regular intervals, while their packets are sent. */
 export interface ReportSchedule {
   /** Starts anew, as for a new receiver, with reports on these streams. */
   restart(streams: readonly RtpStream[]): void

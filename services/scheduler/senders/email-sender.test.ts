@@ -148,6 +148,17 @@ describe('several e-mails', () => {
     expect(server.countConnections()).toBe(2)
   })
 
+  it('share at most four connections, even if they are the first ones', async () => {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    const settings = { ...noSettings, smtp: createSmtpSettings(server.port) }
+    const sendFirst = createEmailSender(mailEgress, undefined)
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, () => sendFirst(createAttempt(delivery, { settings }))),
+    )
+    expect(outcomes.map(({ state }) => state)).toEqual(Array(6).fill('sent'))
+    expect(server.countConnections()).toBeLessThanOrEqual(4)
+  })
+
   it('of one thread refer to the same message, and others to another one', async () => {
     const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
     const smtp = createSmtpSettings(server.port)

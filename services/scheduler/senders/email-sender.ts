@@ -21,11 +21,14 @@ const TOO_SLOW = 'the mail server did not answer in time'
  * of the console for links.
  */
 export function createEmailSender(egress: Egress, publicUrl: string | undefined): Sender {
-  let transports: MailTransports | undefined
+  let transports: Promise<MailTransports> | undefined
+  /** Loads the mail library with the first e-mail, because it takes memory that many never need. */
+  const loadTransports = (): Promise<MailTransports> =>
+    import('./mail-transports.ts').then(library => library.createMailTransports(egress))
+
   return async attempt => {
     const { smtp } = attempt.settings
     const { request, is_unsubscribed: isUnsubscribed } = attempt.delivery
-
     if (!smtp || smtp.smtp_host === '') return createNotConfigured(NO_SERVER)
     const from = smtp.smtp_from || smtp.smtp_username
     if (from === '') return createNotConfigured(NO_SENDER)
@@ -33,10 +36,11 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
     if (to === '') return { state: 'dead', reason: NO_RECEIVER }
     if (isUnsubscribed) return { state: 'dead', reason: UNSUBSCRIBED }
 
-    // The library is loaded with the first e-mail.
-    transports ??= (await import('./mail-transports.ts')).createMailTransports(egress)
+    // Concurrent e-mails share the connections, also while the library is loaded.
+    transports ??= loadTransports()
     try {
-      return await send(attempt, transports.get(smtp), { from, to, smtp, publicUrl })
+      const transport = (await transports).get(smtp)
+      return await send(attempt, transport, { from, to, smtp, publicUrl })
     } catch (error) {
       if (error instanceof EgressDeniedError) return { state: 'dead', reason: error.message }
       if (attempt.signal.aborted) return { state: 'failed', reason: TOO_SLOW, isTargetDown: true }
@@ -83,8 +87,8 @@ interface SmtpError extends Error {
 }
 
 /**
- * Converts an error to an outcome. It is final if the server permanently refuses the
- * receivers or the content.
+ * Converts an error to an outcome: `dead` if the server permanently refuses the receivers or the
+ * content, otherwise `failed`, which is tried again.
  */
 function explainFailure({ code, message, response, responseCode = 0 }: SmtpError): Outcome {
   const reason = quote(response ?? message)

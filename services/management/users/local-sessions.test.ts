@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createLog } from '@eyrie/kit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createLocalSessions, LOCAL_SESSION_MS } from './local-sessions.ts'
 
@@ -67,6 +67,20 @@ describe('local sessions', () => {
       expect(sessions.isActive(await sessions.start(sessions.createKey()))).toBe(true)
     },
   )
+
+  it('are missing without a warning before the first one, and with one if the file is damaged', () => {
+    const { file } = createStore()
+    const warn = vi.fn()
+    createLocalSessions({ file, log: { warn } })
+    expect(warn).not.toHaveBeenCalled()
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, '{')
+    createLocalSessions({ file, log: { warn } })
+    expect(warn).toHaveBeenCalledWith(
+      { err: expect.any(SyntaxError), file },
+      'failed to read the sessions of local browsers',
+    )
+  })
 
   it('cannot be started with a key when many newer ones exist', async () => {
     const { sessions } = createStore()

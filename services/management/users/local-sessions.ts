@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isKnownToken, type Log, writeDurably } from '@eyrie/kit'
 import { z } from 'zod'
@@ -14,7 +14,9 @@ const DAY_MS = 86_400_000
  * views, no one can open another link.
  */
 export const LOCAL_SESSION_MS = 365 * DAY_MS
+/** Maximum number of unused keys. The oldest is dropped: its link was probably never opened. */
 const MAX_KEYS = 16
+/** Maximum number of sessions. The oldest is dropped: such a browser needs another link. */
 const MAX_SESSIONS = 100
 
 const storedSessions = z.array(
@@ -47,11 +49,11 @@ export function createLocalSessions({
   now = () => new Date(),
 }: LocalSessionsOptions): LocalSessions {
   let keys: string[] = []
-  let sessions = readSessions(file)
+  let sessions = readSessions(file, log)
 
   /** Replaces the sessions. They apply even if they cannot be stored, such as on a full disk. */
-  async function store(changed: StoredSession[]): Promise<void> {
-    sessions = changed
+  async function replaceSessions(replacement: StoredSession[]): Promise<void> {
+    sessions = replacement
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
       await writeDurably(file, JSON.stringify(sessions))
@@ -78,7 +80,7 @@ export function createLocalSessions({
         ...sessions.filter(isUnexpired),
         { token_hash: hashSecret(token), expires_at: expiresAt },
       ]
-      await store(started.slice(-MAX_SESSIONS))
+      await replaceSessions(started.slice(-MAX_SESSIONS))
       return token
     },
 
@@ -91,19 +93,21 @@ export function createLocalSessions({
     async end(token) {
       const tokenHash = hashSecret(token)
       const remaining = sessions.filter(session => session.token_hash !== tokenHash)
-      if (remaining.length < sessions.length) await store(remaining)
+      if (remaining.length < sessions.length) await replaceSessions(remaining)
     },
   }
 }
 
 /**
- * Returns the stored sessions, or none if there is no valid file: then the browsers need another
- * link.
+ * Returns the stored sessions. Returns none before the first session, and if the file is unreadable
+ * or damaged: then the browsers need another link.
  */
-function readSessions(file: string): StoredSession[] {
+function readSessions(file: string, log: LocalSessionsOptions['log']): StoredSession[] {
+  if (!existsSync(file)) return []
   try {
     return storedSessions.parse(JSON.parse(readFileSync(file, 'utf8')))
-  } catch {
+  } catch (err) {
+    log.warn({ err, file }, 'failed to read the sessions of local browsers')
     return []
   }
 }

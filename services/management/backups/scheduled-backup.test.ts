@@ -64,7 +64,7 @@ describe('a scheduled backup', () => {
       backup_s3_secret_key: S3_KEY.secretAccessKey,
     } as const
     expect(await run(settings)).toMatch(
-      /^stored eyrie-\d{8}T\d{6}Z\.backup with .* MB; 1 backups are stored/,
+      /^stored eyrie-\d{8}T\d{6}Z\.backup with .* MB; 1 backup is stored, 0 old ones were deleted$/,
     )
     const [key = ''] = server.listKeys()
     expect(key).toMatch(/^roof\/eyrie-/)

@@ -49,7 +49,7 @@ export async function runScheduledBackup(
 ): Promise<string> {
   const settings = await database.system('backup', tx => readBackupSettings(tx, secrets))
   const target = createTarget(settings, egress)
-  // This fails before the backup is written if the target cannot be used.
+  // If the target cannot be used, listing its backups fails before a new one is written.
   const earlier = await target.list(signal)
   const expectedBytes = await estimateSize(database, data, earlier)
   await target.assertSpace(expectedBytes)
@@ -65,14 +65,17 @@ export async function runScheduledBackup(
     const retention = { keep: settings.backup_keep, keepDays: settings.backup_keep_days }
     const expired = selectExpired(stored, retention, now().getTime())
     for (const backup of expired) await target.remove(backup.name, signal)
-    const retained = stored.length - expired.length
-    return (
-      `stored ${name} with ${formatBytes(size)}; ` +
-      `${retained} backups are stored, ${expired.length} old ones were deleted`
-    )
+    const counts = describeCounts(stored.length - expired.length, expired.length)
+    return `stored ${name} with ${formatBytes(size)}; ${counts}`
   } finally {
     await archive.discard()
   }
+}
+
+function describeCounts(retained: number, deleted: number): string {
+  const retainedText = retained === 1 ? '1 backup is stored' : `${retained} backups are stored`
+  const deletedText = deleted === 1 ? '1 old one was deleted' : `${deleted} old ones were deleted`
+  return `${retainedText}, ${deletedText}`
 }
 
 function createTarget(settings: BackupSettings, egress: Egress): BackupTarget {
@@ -100,6 +103,7 @@ function createTarget(settings: BackupSettings, egress: Egress): BackupTarget {
 async function estimateSize(
   database: Database,
   data: string,
+  /** Sorted, the oldest first. */
   earlier: StoredBackup[],
 ): Promise<number> {
   const previous = earlier.at(-1)
@@ -117,6 +121,8 @@ async function estimateSize(
  * they are few and small.
  */
 async function measureFiles(data: string): Promise<number> {
+  // The list fails if a folder is readable only for another service. Then the database is the
+  // whole estimate.
   const files = await listFiles(data).catch(() => [])
   let bytes = 0
   for (const file of files) {

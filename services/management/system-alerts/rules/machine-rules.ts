@@ -5,14 +5,14 @@ import { createObservation, type Observation, type Subject, toPresence } from '.
 // Rules about the machines of engines and of the appliance: disk, clock, certificate,
 // license and backups.
 
-/** The machine that is observed, and by what rules. */
+const DAY_MS = 86_400_000
+
+/** The machine that is observed, and the thresholds of the rules. */
 export interface ObservedMachine {
   subject: Subject
   nowMs: number
   thresholds: SystemAlertSettings['thresholds']
 }
-
-const DAY_MS = 86_400_000
 
 export interface DiskSpace {
   free_bytes: number
@@ -51,8 +51,8 @@ export function observeClock(
   { engineMs, requestedMs, receivedMs }: ClockReading,
   { subject, thresholds }: ObservedMachine,
 ): Observation {
-  // The engine has probably read its clock in the middle of the request. It has certainly read it
-  // during the request, so the difference may be smaller by half the duration.
+  // The estimate assumes that the engine read its clock in the middle of the request. It may have
+  // done so at the start or at the end, so the difference may be smaller by half the duration.
   const differenceMs = engineMs - (requestedMs + receivedMs) / 2
   const uncertaintyMs = (receivedMs - requestedMs) / 2
   const minDifferenceMs = Math.max(0, Math.abs(differenceMs) - uncertaintyMs)
@@ -133,7 +133,9 @@ export function observeBackup(
   })
 }
 
+/** Returns a number of whole days, such as `3 days`. */
 const formatDays = (ms: number) => {
   const days = Math.floor(ms / DAY_MS)
+  if (days === 0) return 'less than a day'
   return days === 1 ? '1 day' : `${days} days`
 }

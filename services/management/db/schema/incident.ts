@@ -16,8 +16,8 @@ import { createdAt, instant, key, optionalText } from './columns.ts'
 import { site } from './hierarchy.ts'
 
 /**
- * How an alert groups its notifications and informs people. An alert without a row has the
- * defaults.
+ * How an alert groups its notifications and informs people. An alert without a row has the defaults
+ * of the API contract (`alert-policy.ts`).
  */
 export const alertPolicy = pgTable(
   'alert_policy',

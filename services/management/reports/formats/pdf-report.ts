@@ -38,7 +38,7 @@ const ROW_HEADINGS: Record<ReportInterval, string> = { day: 'Day', week: 'Week',
 /** Wider charts have lines, because bars would be thinner than a pixel. */
 const MAX_BARS = 62
 
-/** Writes a report as a PDF file on A4 pages. The same report has the same bytes. */
+/** Returns a report as a PDF file with A4 pages. Equal reports result in equal files. */
 export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer> {
   // Loaded when needed, because it takes much memory.
   const { default: PDFDocument } = await import('pdfkit')
@@ -63,7 +63,7 @@ export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer
   writeHeader(canvas, report)
   for (const section of report.sections) writeSection(canvas, section, report.interval)
   if (report.sections.length === 0) {
-    text.write('No channel has these statistics.', MARGIN, cursor.y, {
+    text.write('No channel has the requested statistics.', MARGIN, cursor.y, {
       size: EMPTY_REPORT_SIZE,
     })
   }
@@ -217,7 +217,7 @@ function formatChange(value: number | undefined, previous: number | undefined): 
 function writeReplacementNote({ doc, text }: PdfCanvas): void {
   doc.switchToPage(0)
   text.write(
-    `${REPLACEMENT} stands for characters that the fonts of this machine lack: CSV and XLSX files contain them.`,
+    `${REPLACEMENT} stands for characters that the fonts of this machine lack: CSV and XLSX files contain the characters.`,
     MARGIN,
     NOTE.y,
     { size: NOTE.size, color: MUTED_COLOR },

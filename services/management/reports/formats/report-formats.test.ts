@@ -180,7 +180,9 @@ describe('a report as PDF', needs(installedProgram('pdftotext')), () => {
 
   it('has lines instead of bars for many days, and a sentence instead of a table without channels', async () => {
     expect(await readPdf(createReportExample({ dayCount: 200 }))).toContain('2026-09-16')
-    expect(await readPdf({ ...report, sections: [] })).toContain('No channel has these statistics.')
+    expect(await readPdf({ ...report, sections: [] })).toContain(
+      'No channel has the requested statistics.',
+    )
   })
 
   it('cuts long names, and shows control characters as spaces', async () => {

@@ -56,7 +56,7 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
       metadataDelay,
       onFrame: overlay.show,
     })
-    const unsubscribe = output.onMetadata(overlay.metadataArrived)
+    const unsubscribe = output.onMetadata(overlay.refreshBoxes)
     setPlayer(opened)
 
     return () => {

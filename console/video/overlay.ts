@@ -10,7 +10,7 @@ export interface Overlay {
    * Must be called when metadata has arrived. Redraws the boxes if the metadata belongs to
    * the frame on display.
    */
-  metadataArrived(): void
+  refreshBoxes(): void
   close(): void
 }
 
@@ -77,7 +77,7 @@ export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptio
       pictureContext.drawImage(image, 0, 0, picture.width, picture.height)
       drawBoxes(findMetadata())
     },
-    metadataArrived() {
+    refreshBoxes() {
       const match = findMetadata()
       if (match?.metadata !== displayed.metadata) drawBoxes(match)
     },

@@ -10,6 +10,7 @@ import type { PlaybackFragment } from './playback-fragment.ts'
  * recording time of tick 0.
  */
 export interface FrameIndex {
+  /** Adds a fragment, which must follow those in the index. */
   add(fragment: IndexedFragment): void
   /** Returns the recording time for a presentation time; undefined if the index is empty. */
   getRecordedMs(ticks: number): number | undefined
@@ -25,6 +26,7 @@ export interface FrameIndex {
   findNeighbor(ticks: number, steps: number): number | undefined
   /** Returns the recording times of the first and the last frame. */
   getSpan(): { firstMs: number; lastMs: number } | undefined
+  /** Removes the fragments whose frames are all before a presentation time. */
   removeBefore(ticks: number): void
 }
 
@@ -60,15 +62,16 @@ export function createFrameIndex(): FrameIndex {
     },
 
     find({ timeMs, match }, isComplete) {
-      const frames = fragments.flatMap(listFrames)
-      const first = frames[0]
-      const last = frames.at(-1)
+      const timedFrames = fragments.flatMap(listTimedFrames)
+      const first = timedFrames[0]
+      const last = timedFrames.at(-1)
       if (!first || !last) return undefined
+      // Without the tolerance, a time that was rounded down would find the frame it belongs to.
       const soughtMs = match === 'after' ? timeMs + TOLERANCE_MS : timeMs
       if (!isComplete && last.recordedMs <= soughtMs) return undefined
 
-      const before = frames.findLast(({ recordedMs }) => recordedMs <= soughtMs) ?? first
-      const after = frames.find(({ recordedMs }) => recordedMs > soughtMs) ?? last
+      const before = timedFrames.findLast(({ recordedMs }) => recordedMs <= soughtMs) ?? first
+      const after = timedFrames.find(({ recordedMs }) => recordedMs > soughtMs) ?? last
       const isAfterNearer = after.recordedMs - timeMs < timeMs - before.recordedMs
       return match === 'after' || (match === 'nearest' && isAfterNearer)
         ? after.ticks
@@ -76,9 +79,9 @@ export function createFrameIndex(): FrameIndex {
     },
 
     findNeighbor(ticks, steps) {
-      const frames = fragments.flatMap(fragment => fragment.frames)
-      const currentIndex = frames.findLastIndex(frame => frame <= ticks + TOLERANCE_TICKS)
-      return currentIndex < 0 ? undefined : frames[currentIndex + steps]
+      const allTicks = fragments.flatMap(({ frames }) => frames)
+      const currentIndex = allTicks.findLastIndex(frame => frame <= ticks + TOLERANCE_TICKS)
+      return currentIndex < 0 ? undefined : allTicks[currentIndex + steps]
     },
 
     getSpan() {
@@ -101,5 +104,5 @@ const toRecordedMs = ({ originMs }: IndexedFragment, ticks: number) =>
   originMs + ticks / TICKS_PER_MS
 
 /** Returns both times of all frames in a fragment. */
-const listFrames = (fragment: IndexedFragment) =>
+const listTimedFrames = (fragment: IndexedFragment) =>
   fragment.frames.map(ticks => ({ ticks, recordedMs: toRecordedMs(fragment, ticks) }))

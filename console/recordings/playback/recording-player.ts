@@ -12,11 +12,12 @@ import { findContinuation, findNearestRecorded, type RecordedSpan } from './reco
 export interface RecordingPlayer {
   readonly playback: Playback
   readonly channels: RecordedMetadata['channels']
-  /** Counters and shapes at the time of the displayed frame. */
+  /** Counters at the time of the displayed frame. */
   readonly counters: ReadonlySignal<Counters>
+  /** Shapes, such as counting lines, at the time of the displayed frame. */
   readonly shapes: ReadonlySignal<readonly Shape[]>
   togglePlay(): void
-  /** Seeks to a time, or to the nearest recorded time. */
+  /** Seeks to a time. Seeks to the nearest recorded time if there is no recording of it. */
   seek(timeMs: number): void
   /** Skips forward, or back if `seconds` is negative. Skips gaps, too. */
   skip(seconds: number): void
@@ -60,6 +61,11 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
     if (JSON.stringify(newCounters) !== JSON.stringify(counters.value)) counters.value = newCounters
   }
 
+  function showNewMetadata() {
+    updateSignals()
+    overlay.refreshBoxes()
+  }
+
   const playback = createPlayback({
     video,
     stream,
@@ -69,14 +75,12 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
       updateSignals()
       overlay.show(image, time)
     },
-    onMetadata() {
-      updateSignals()
-      overlay.metadataArrived()
-    },
+    onMetadata: showNewMetadata,
     findContinuation: endMs => findContinuation(getSpans(), endMs),
   })
 
-  function seek(timeMs: number, preferred?: 'later' | 'earlier') {
+  /** Seeks as `seek` does, but may prefer a later or an earlier recording to the nearest one. */
+  function seekToRecorded(timeMs: number, preferred?: 'later' | 'earlier') {
     const recordedMs = findNearestRecorded(getSpans(), timeMs, preferred)
     if (recordedMs !== undefined) playback.seek(recordedMs)
   }
@@ -92,10 +96,11 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
       if (playback.isPlaying.value) playback.pause()
       else playback.play()
     },
-    seek: timeMs => seek(timeMs),
+    seek: timeMs => seekToRecorded(timeMs),
     skip(seconds) {
       const position = playback.position.value
-      if (position !== undefined) seek(position + seconds * 1000, seconds < 0 ? 'earlier' : 'later')
+      if (position === undefined) return
+      seekToRecorded(position + seconds * 1000, seconds < 0 ? 'earlier' : 'later')
     },
     goToEvent(direction) {
       const position = playback.position.value ?? 0
@@ -108,8 +113,7 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
     showEvent,
     selectChannel(channel) {
       metadata.selectChannel(channel)
-      updateSignals()
-      overlay.metadataArrived()
+      showNewMetadata()
     },
     close() {
       playback.close()

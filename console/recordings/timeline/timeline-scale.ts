@@ -11,12 +11,15 @@ const HOUR_MS = 60 * MINUTE_MS
 const OFFSET_STEP_MS = 15 * MINUTE_MS
 /** The timeline cannot be zoomed in further. */
 const MIN_SPAN_MS = 10 * SECOND_MS
-/** Possible distances between ticks. */
+/** Possible distances between ticks, except the greatest, in ascending order. */
 const TICK_STEPS_MS = [
   ...[1, 2, 5, 10, 15, 30].map(seconds => seconds * SECOND_MS),
   ...[1, 2, 5, 10, 15, 30].map(minutes => minutes * MINUTE_MS),
-  ...[1, 2, 3, 6, 12].map(hours => hours * HOUR_MS),
+  ...[1, 2, 3, 6].map(hours => hours * HOUR_MS),
 ]
+/** The greatest distance between ticks. The timeline shows at most one day. */
+const MAX_TICK_STEP_MS = 12 * HOUR_MS
+/** Events that are closer together than this are shown as one mark. */
 const MIN_MARK_DISTANCE_PX = 4
 
 /**
@@ -43,8 +46,7 @@ export function zoomCentered(
   centerMs: number,
   limits: TimeSpan,
 ): TimeSpan {
-  const lengthMs = scaleLength(span, factor, limits)
-  return clampSpan({ from: centerMs - lengthMs / 2, to: centerMs + lengthMs / 2 }, limits)
+  return clampSpan(createSpanAround(centerMs, scaleLength(span, factor, limits)), limits)
 }
 
 const scaleLength = ({ from, to }: TimeSpan, factor: number, limits: TimeSpan) =>
@@ -59,9 +61,13 @@ export const pan = ({ from, to }: TimeSpan, byMs: number, limits: TimeSpan): Tim
  */
 export function panInto(span: TimeSpan, timeMs: number, limits: TimeSpan): TimeSpan {
   if (timeMs >= span.from && timeMs < span.to) return span
-  const lengthMs = span.to - span.from
-  return clampSpan({ from: timeMs - lengthMs / 2, to: timeMs + lengthMs / 2 }, limits)
+  return clampSpan(createSpanAround(timeMs, span.to - span.from), limits)
 }
+
+const createSpanAround = (centerMs: number, lengthMs: number): TimeSpan => ({
+  from: centerMs - lengthMs / 2,
+  to: centerMs + lengthMs / 2,
+})
 
 /** Moves the span inside the limits, and shortens it if it is longer than them. */
 function clampSpan({ from, to }: TimeSpan, limits: TimeSpan): TimeSpan {
@@ -83,7 +89,7 @@ export interface Tick {
  */
 export function createTicks(span: TimeSpan, max: number): Tick[] {
   const lengthMs = span.to - span.from
-  const stepMs = TICK_STEPS_MS.find(step => lengthMs / step <= max) ?? TICK_STEPS_MS.at(-1)!
+  const stepMs = TICK_STEPS_MS.find(step => lengthMs / step <= max) ?? MAX_TICK_STEP_MS
 
   // A clock change may shift the round local times to any multiple of the offset step.
   const strideMs = Math.min(stepMs, OFFSET_STEP_MS)
@@ -106,7 +112,9 @@ function getTimeOfDayMs(timeMs: number): number {
 /** Formats the local time of day: `14:05`, or `14:05:09` with seconds. */
 export function formatClock(timeMs: number, precision: 'minutes' | 'seconds'): string {
   const [time = ''] = new Date(timeMs).toTimeString().split(' ')
-  return precision === 'seconds' ? time : time.slice(0, 'hh:mm'.length)
+  if (precision === 'seconds') return time
+  const [hours, minutes] = time.split(':')
+  return `${hours}:${minutes}`
 }
 
 /** A mark on the timeline for one event, or for several that are too close to distinguish. */
@@ -118,7 +126,10 @@ export interface EventMark {
   kind: string
 }
 
-/** Groups the events of a span into marks that are far enough apart on the screen. */
+/**
+ * Groups the events of a span, which must be sorted by time, into marks that are far enough apart
+ * on the screen.
+ */
 export function createEventMarks(
   events: readonly RecordedEvent[],
   { from, to }: TimeSpan,

@@ -15,7 +15,7 @@ export function EngineCards({ overview, plan }: EngineCardsProps) {
   if (engines.length === 0) {
     return <p class="hint">No engine is registered. Create a join token below.</p>
   }
-  const planned = new Map(plan.engines.map(engine => [engine.engine_id, engine]))
+  const plannedEngines = new Map(plan.engines.map(engine => [engine.engine_id, engine]))
   return (
     <ul class="engine-cards" aria-label="Engines">
       {engines.map(engine => (
@@ -23,7 +23,7 @@ export function EngineCards({ overview, plan }: EngineCardsProps) {
           key={engine.engine_id}
           engine={engine}
           cameraCount={sources.filter(({ engine_id }) => engine_id === engine.engine_id).length}
-          plannedLoad={planned.get(engine.engine_id)?.used_after}
+          plannedLoad={plannedEngines.get(engine.engine_id)?.used_after}
         />
       ))}
     </ul>
@@ -37,23 +37,26 @@ interface EngineCardProps {
   plannedLoad: number | undefined
 }
 
-const STATUSES: Record<number, [label: string, statusClass: string]> = {
-  [ENGINE_STATUS.unknown]: ['not contacted yet', ''],
-  [ENGINE_STATUS.online]: ['online', 'running'],
-  [ENGINE_STATUS.offline]: ['offline', 'lost'],
-  [ENGINE_STATUS.error]: ['error', 'failed'],
+interface DisplayedStatus {
+  label: string
+  /** A class of `status.css`, which determines the colour. Default: neutral. */
+  statusClass?: string
+}
+
+const NOT_CONTACTED: DisplayedStatus = { label: 'not contacted yet' }
+
+/** How each `engine_status` is displayed. */
+const STATUSES: Record<number, DisplayedStatus> = {
+  [ENGINE_STATUS.unknown]: NOT_CONTACTED,
+  [ENGINE_STATUS.online]: { label: 'online', statusClass: 'running' },
+  [ENGINE_STATUS.offline]: { label: 'offline', statusClass: 'lost' },
+  [ENGINE_STATUS.error]: { label: 'error', statusClass: 'failed' },
 }
 
 function EngineCard({ engine, cameraCount, plannedLoad }: EngineCardProps) {
-  const {
-    engine_name: engineName,
-    engine_status: engineStatus,
-    engine_reason: engineReason,
-    cores,
-    used,
-  } = engine
-  const [label, statusClass] = STATUSES[engineStatus]!
-  const isPlanned = plannedLoad !== undefined && plannedLoad !== used
+  const { engine_name: engineName, engine_reason: reason, cores, used: load } = engine
+  const { label, statusClass = '' } = STATUSES[engine.engine_status] ?? NOT_CONTACTED
+  const hasPlannedChange = plannedLoad !== undefined && plannedLoad !== load
   return (
     <li>
       <h2>{engineName}</h2>
@@ -63,20 +66,22 @@ function EngineCard({ engine, cameraCount, plannedLoad }: EngineCardProps) {
       ) : (
         <>
           <div class="load" aria-hidden="true">
-            <div class={used > cores ? 'over' : ''} style={{ width: toWidth(used, cores) }} />
-            {isPlanned && <i style={{ left: toWidth(plannedLoad, cores) }} />}
+            <div class={load > cores ? 'over' : ''} style={{ width: toPercent(load, cores) }} />
+            {/* A mark at the planned load. */}
+            {hasPlannedChange && <i style={{ left: toPercent(plannedLoad, cores) }} />}
           </div>
           <p>
-            {formatCores(used)} of {formatCores(cores)} cores,{' '}
-            {formatCores(Math.max(0, cores - used))} free
+            {formatCores(load)} of {formatCores(cores)} cores,{' '}
+            {formatCores(Math.max(0, cores - load))} free
           </p>
         </>
       )}
-      {isPlanned && <p class="hint">{formatCores(plannedLoad)} cores after the plan</p>}
+      {hasPlannedChange && <p class="hint">{formatCores(plannedLoad)} cores after the plan</p>}
       <p class="hint">{countCameras(cameraCount)}</p>
-      {engineReason && <p class="error">{capitalize(engineReason)}</p>}
+      {reason && <p class="error">{capitalize(reason)}</p>}
     </li>
   )
 }
 
-const toWidth = (load: number, cores: number) => `${Math.min(100, (100 * load) / (cores || 1))}%`
+/** Returns the share of a load in the capacity of an engine, at most 100 %. */
+const toPercent = (load: number, cores: number) => `${Math.min(100, (100 * load) / (cores || 1))}%`

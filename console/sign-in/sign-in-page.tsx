@@ -12,23 +12,28 @@ const PROVIDER_SIGN_IN = '/session/provider'
  * has an authenticator app.
  */
 export function SignInPage() {
+  // After a failed sign-in at the identity provider, the session contains the reason.
   const error = useSignal(capitalize(session.value?.failure ?? ''))
   const isSubmitting = useSignal(false)
   /** Defined after a correct password, if a code is required too. */
   const challenge = useSignal<string | undefined>(undefined)
+  const needsCode = challenge.value !== undefined
   usePageTitle('Sign in')
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
-    const read = (name: string) => String(form.get(name))
+    const readField = (name: string) => String(form.get(name) ?? '')
     isSubmitting.value = true
     error.value = ''
     try {
-      if (challenge.value !== undefined) await submitCode(challenge.value, read('code'))
-      else challenge.value = await signIn(read('email'), read('password'))
-      const isSignedIn = session.value?.user
-      if (isSignedIn && location.pathname === '/sign-in') navigate('/')
+      if (challenge.value !== undefined) {
+        await submitCode(challenge.value, readField('code'))
+      } else {
+        challenge.value = await signIn(readField('email'), readField('password'))
+      }
+      const signedInUser = session.value?.user
+      if (signedInUser && location.pathname === '/sign-in') navigate('/')
     } catch (failure) {
       error.value = capitalize((failure as Error).message)
     } finally {
@@ -44,19 +49,19 @@ export function SignInPage() {
   return (
     <form class="sign-in controls" onSubmit={submit}>
       <h1>Sign in</h1>
-      {challenge.value === undefined ? <PasswordFields /> : <CodeField />}
+      {needsCode ? <CodeField /> : <PasswordFields />}
       <p class="error" role="alert">
         {error.value}
       </p>
       <button type="submit" class="main" disabled={isSubmitting.value}>
         Sign in
       </button>
-      {challenge.value === undefined ? (
-        <OtherWays />
-      ) : (
+      {needsCode ? (
         <button type="button" class="back" onClick={startAgain}>
           Start again
         </button>
+      ) : (
+        <AlternativesToPassword />
       )}
     </form>
   )
@@ -86,8 +91,8 @@ function CodeField() {
   )
 }
 
-/** The button of the identity provider, if there is one, and what to do without a password. */
-function OtherWays() {
+/** The link to the identity provider, if there is one, and what to do without a password. */
+function AlternativesToPassword() {
   const provider = session.value?.provider
   return (
     <>

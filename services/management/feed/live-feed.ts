@@ -4,7 +4,7 @@ import { FEED_CHANNEL } from '../db/schema/index.ts'
 import { readBounds, readMessages, type StoredFeedMessage } from './feed-log.ts'
 import { RecentMessages } from './recent-messages.ts'
 
-/** Maximum number of messages that one query returns. */
+/** Maximum number of messages that one query, or one call of `read`, returns. */
 const BATCH_SIZE = 500
 /**
  * Number of messages that are retained in memory, so that a message is not read from the database
@@ -21,8 +21,8 @@ export interface LiveFeed {
   /** Ends all waits. */
   stop(): Promise<void>
   /**
-   * Returns up to 500 messages after a position, or `expired` if some of these messages
-   * were deleted already.
+   * Returns the first messages after a position, at most a batch. Returns `expired` if some
+   * messages after the position may have been deleted already.
    */
   read(database: Database, after: number): Promise<readonly StoredFeedMessage[] | 'expired'>
   /**
@@ -30,14 +30,14 @@ export interface LiveFeed {
    * `signal` is aborted.
    */
   waitForMessages(after: number, timeoutMs: number, signal: AbortSignal): Promise<void>
-  /** Is aborted by `stop`. */
+  /** Aborted when `stop` is called. */
   readonly stopped: AbortSignal
 }
 
 export function createLiveFeed(): LiveFeed {
   const stopping = new AbortController()
   const { signal: stopped } = stopping
-  /** Undefined until the feed was read for the first time. */
+  /** The newest messages. Undefined until the feed was read for the first time. */
   let recent: RecentMessages | undefined
   /**
    * Resolves when the database announces new messages. It is replaced before they are read, so that
@@ -57,7 +57,8 @@ export function createLiveFeed(): LiveFeed {
         await readNewMessages(database)
         await sleep(READ_INTERVAL_MS, stopped)
       } catch {
-        // The supervisor of the database reports why it is unreachable.
+        // The supervisor of the database reports why it is unreachable. The feed is read again
+        // without another announcement.
         announced.resolve()
         await sleep(RETRY_MS, stopped)
       }
@@ -70,7 +71,7 @@ export function createLiveFeed(): LiveFeed {
       recent = new RecentMessages(last, CACHE_SIZE)
       wakeReaders()
     }
-    while (true) {
+    while (!stopped.aborted) {
       const messages = await readMessages(database, recent.end, BATCH_SIZE)
       if (messages.length === 0) return
       recent.add(messages)
@@ -102,7 +103,8 @@ export function createLiveFeed(): LiveFeed {
       const cached = recent?.readAfter(after, BATCH_SIZE)
       if (cached) return cached
       const messages = await readMessages(database, after, BATCH_SIZE)
-      // The bounds are read afterwards, because messages may expire in between.
+      // The bounds are read afterwards, because messages may expire in between. If the position
+      // itself is no longer stored, the messages that followed it may be missing too.
       const { first } = await readBounds(database)
       return first > after ? 'expired' : messages
     },

@@ -5,8 +5,9 @@ import { type Period, timestampArray, toTimestamp, uuidArray } from './samples.t
 // Queries for the newest events. For each channel or bucket, a lateral subquery with a limit reads
 // only the newest rows from the index, however many events the period has.
 
-/** Maximum number of events per channel that are searched for tracks. */
+/** Maximum number of events of a channel in which objects are searched. */
 const MAX_SEARCHED_EVENTS = 5000
+/** Maximum number of objects that are returned for a channel. */
 const MAX_TRACKS = 1000
 /** Maximum number of events in the details of a bucket. */
 const MAX_BUCKET_EVENTS = 20
@@ -51,7 +52,7 @@ export async function readNewestTracks(
   )
 }
 
-/** Returns a list of the newest events of each period, newest first. */
+/** Returns a list for each period, or bucket: its newest events, newest first. */
 export async function readNewestEvents(
   tx: Transaction,
   channelId: string,

@@ -8,7 +8,8 @@ const DAY_MS = 86_400_000
 const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?/
 
 /**
- * Formats by time zone. They are retained, because creating one takes much longer than using it.
+ * A format for each time zone. They are retained, because creating one takes much longer than using
+ * it.
  */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
@@ -17,13 +18,21 @@ const formats = new Map<string, Intl.DateTimeFormat>()
  * Greenwich it is positive.
  */
 export function getOffsetMs(timeMs: number, timeZone: string): number {
-  const format =
-    formats.get(timeZone) ?? new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
-  formats.set(timeZone, format)
-  const name = format.formatToParts(timeMs).find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(name) ?? []
+  const parts = getFormat(timeZone).formatToParts(timeMs)
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  // The numbers are undefined in `GMT`, and the seconds are undefined in almost all offsets.
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] = OFFSET.exec(name) ?? []
   const offsetMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * SECOND_MS
   return sign === '-' ? -offsetMs : offsetMs
+}
+
+function getFormat(timeZone: string): Intl.DateTimeFormat {
+  const existing = formats.get(timeZone)
+  if (existing) return existing
+
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+  formats.set(timeZone, format)
+  return format
 }
 
 /**
@@ -31,21 +40,21 @@ export function getOffsetMs(timeMs: number, timeZone: string): number {
  * returns the moment of the skip: where daylight saving starts at midnight, the day begins then.
  */
 export function toMoment(localMs: number, timeZone: string): number {
-  // The offset changes at most once in these two days.
+  // This assumes that the offset changes at most once in these two days.
   const offsetBefore = getOffsetMs(localMs - DAY_MS, timeZone)
   const offsetAfter = getOffsetMs(localMs + DAY_MS, timeZone)
   const candidates = [localMs - offsetBefore, localMs - offsetAfter]
   const shown = candidates.filter(timeMs => timeMs + getOffsetMs(timeMs, timeZone) === localMs)
   if (shown.length > 0) return Math.min(...shown)
 
-  // No candidate is shown: the clocks skip the local time between the candidates, at a whole
-  // second. Bisect to find it.
-  let before = Math.floor(Math.min(...candidates) / SECOND_MS) - 1
-  let after = Math.ceil(Math.max(...candidates) / SECOND_MS)
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    if (getOffsetMs(middle * SECOND_MS, timeZone) === offsetAfter) after = middle
-    else before = middle
+  // No candidate is shown: the clocks skip the local time at a moment between the candidates, which
+  // is a whole second. Bisect to find the first second that has the new offset.
+  let beforeS = Math.floor(Math.min(...candidates) / SECOND_MS) - 1
+  let afterS = Math.ceil(Math.max(...candidates) / SECOND_MS)
+  while (afterS - beforeS > 1) {
+    const middleS = Math.floor((beforeS + afterS) / 2)
+    if (getOffsetMs(middleS * SECOND_MS, timeZone) === offsetAfter) afterS = middleS
+    else beforeS = middleS
   }
-  return after * SECOND_MS
+  return afterS * SECOND_MS
 }

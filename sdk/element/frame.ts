@@ -18,9 +18,11 @@ export interface Frame {
    */
   readonly discontinuity: boolean
   /**
-   * Size of the source picture in pixels. It determines the aspect ratio of normalised coordinates.
+   * Width of the source picture in pixels. With `height`, it determines the aspect ratio of
+   * normalised coordinates.
    */
   readonly width: number
+  /** Height of the source picture in pixels. */
   readonly height: number
   /**
    * Objects added by the preceding elements. Boxes are normalised to 0..1 of the source picture.
@@ -28,15 +30,14 @@ export interface Frame {
   readonly objects: readonly DetectedObject[]
   /**
    * Detections whose score is too low for `objects`. A tracker may continue a track with them, but
-   * must not start one. They are no results: no element counts or reports them, and they are
-   * neither stored nor shown.
+   * must not start one. Only trackers use them. They are neither stored nor shown.
    */
   readonly lowScoreObjects: readonly DetectedObject[]
   readonly counters: Readonly<Counters>
 }
 
 /** The changes that an element makes to a frame. Omitted properties leave the frame unchanged. */
-export interface FrameResult<Event extends EventData = EventData> {
+export interface FrameResult<OutputEvent extends EventData = EventData> {
   /** Replaces the frame's objects. */
   objects?: DetectedObject[]
   /** Replaces the frame's low-score objects. Trackers return an empty array. */
@@ -44,7 +45,7 @@ export interface FrameResult<Event extends EventData = EventData> {
   /** Merged into the counters of the preceding elements. */
   counters?: Counters
   /** Appended to the events of the preceding elements. */
-  events?: Event[]
+  events?: OutputEvent[]
 }
 
 /**

@@ -4,7 +4,8 @@ import { route } from './management-route.ts'
 import { recordId, timestamp } from './record-fields.ts'
 
 /**
- * Jobs in the management API: work that maintains the appliance at the times of its settings file.
+ * Jobs in the management API: maintenance of the appliance, such as backups. The settings file says
+ * when each job runs.
  */
 
 export const jobState = z.enum(['running', 'succeeded', 'failed', 'skipped']).meta({

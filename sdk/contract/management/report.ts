@@ -24,10 +24,11 @@ export const REPORT_MEDIA_TYPES: Readonly<Record<ReportFormat, string>> = {
 export const reportInterval = z.enum(['day', 'week', 'month'])
 export type ReportInterval = z.infer<typeof reportInterval>
 
+/** Matches a period such as `7d`, `1w` or `3mo`. */
 const REPORT_PERIOD = /^([1-9]\d{0,2})(d|w|mo)$/
 const INTERVALS_BY_UNIT: Record<string, ReportInterval> = { d: 'day', w: 'week', mo: 'month' }
 
-/** A number of days, weeks or months of a calendar. */
+/** A length of time in the calendar: a number of days, weeks or months. */
 export interface CalendarPeriod {
   count: number
   unit: ReportInterval
@@ -35,9 +36,11 @@ export interface CalendarPeriod {
 
 /** Parses a period such as `7d`, `1w` or `3mo`. Returns undefined if it is invalid. */
 export function parseReportPeriodLength(text: string): CalendarPeriod | undefined {
-  const [, count, unit = ''] = REPORT_PERIOD.exec(text) ?? []
-  const interval = INTERVALS_BY_UNIT[unit]
-  return interval && { count: Number(count), unit: interval }
+  const match = REPORT_PERIOD.exec(text)
+  if (!match) return undefined
+  const [, count, unitSymbol = ''] = match
+  const unit = INTERVALS_BY_UNIT[unitSymbol]
+  return unit && { count: Number(count), unit }
 }
 
 /** The last complete days, weeks (from Monday) or months. */
@@ -60,12 +63,12 @@ interface PeriodFields {
 
 /** Adds issues if the period is missing, incomplete or specified twice. */
 function checkPeriod(
-  { report_period: reportPeriod, start_date: startDate, end_date: endDate }: PeriodFields,
+  { report_period: period, start_date: startDate, end_date: endDate }: PeriodFields,
   issues: z.core.$RefinementCtx,
 ): void {
   const reject = (field: keyof PeriodFields, message: string) =>
     issues.addIssue({ code: 'custom', path: [field], message })
-  if (reportPeriod === undefined) {
+  if (period === undefined) {
     if (startDate === undefined) reject('start_date', 'is required without report_period')
     if (endDate === undefined) reject('end_date', 'is required without report_period')
   } else if (startDate !== undefined || endDate !== undefined) {

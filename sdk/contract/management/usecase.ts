@@ -27,15 +27,21 @@ export const usecase = z
 export type Usecase = z.infer<typeof usecase>
 
 /**
- * Keyword in the `output_schema` of an element. Its value, a `pluginUsecase`, defines a usecase.
+ * Keyword in the `output_schema` of a plugin's element. Its value, a `pluginUsecase`, defines a
+ * usecase in addition to the built-in ones.
  */
 export const USECASE_KEYWORD = 'x-usecase'
 
 /**
- * A statistic of a usecase that a plugin defines. A custom statistic is computed from the counter,
- * event field or event type of the same name. Its aggregation over time is the newest value of the
- * counter (`last`), the increase of the counter (`sum`), or the mean of the event field (`mean`).
- * If there is no such counter, events of the type are counted.
+ * A statistic of a usecase that a plugin defines. Unless its key is that of a built-in statistic,
+ * it is computed from the counter, event field or event type of that name. `aggregation` says how
+ * the values of a period become one:
+ *
+ * - `last`: the newest value of the counter.
+ * - `sum`: the increase of the counter.
+ * - `mean`: the mean of the event field.
+ *
+ * If there is no such counter, `last` and `sum` count the events of the type.
  */
 const usecaseStatistic = z
   .union([

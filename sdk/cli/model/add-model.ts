@@ -34,11 +34,11 @@ export const addModelCommand: Command = {
     const options = { file: { type: 'string' }, ...MODEL_OPTIONS } as const
     const { values, positionals } = parseArguments(args, options, ['name'])
     const [name] = positionals
-    const { file, ...properties } = values
+    const { file, ...modelOptions } = values
     const model =
       file === undefined
-        ? await downloadPublished(name, properties, terminal)
-        : await readModelFile(name, file, properties)
+        ? await downloadPublished(name, modelOptions, terminal)
+        : await readModelFile(name, file, modelOptions)
 
     const { card, folder } = await addModel(join(terminal.data, 'models'), model).catch(cause => {
       throw new Error(`${file ?? name} cannot be added: ${cause.message}`, { cause })
@@ -56,7 +56,7 @@ export const addModelCommand: Command = {
   },
 }
 
-/** Downloads a published model. Its properties are known, so that no other option is allowed. */
+/** Downloads a published model. Throws if there are options, because its properties are known. */
 async function downloadPublished(
   name: string,
   options: ModelOptions,
@@ -84,8 +84,8 @@ async function downloadPublished(
 }
 
 /**
- * Reads a local ONNX file. If the name is that of a published model, its properties are the
- * defaults of the options.
+ * Reads a local ONNX file. If the name is that of a published model, options that are missing have
+ * the values of that model.
  */
 async function readModelFile(name: string, file: string, options: ModelOptions): Promise<NewModel> {
   const defaults = PUBLISHED_MODELS[name]?.options

@@ -10,13 +10,13 @@ import { type PluginFiles, readPluginFiles } from '../plugin/plugin-files.ts'
 import { changeRegistry, writePackage } from './registry-folder.ts'
 import { findLatest, type RegistryIndex, toLabel } from './registry-index.ts'
 
+const MAX_DESCRIPTION_LENGTH = 300
+
 /** A signed package, ready to be published. */
 interface SignedPackage {
   manifest: PluginFiles['manifest']
   archive: Uint8Array
 }
-
-const MAX_DESCRIPTION_LENGTH = 300
 
 /** The entry of a published package, and whether the registry had it already. */
 interface Publication {
@@ -96,6 +96,7 @@ function createEntry(
   { entries }: RegistryIndex,
 ): RegistryEntry {
   const { name, version, sdk, license, elements } = manifest
+  const latestTime = findLatest(entries)[signingKey.key]
   const descriptions = [...new Set(elements.map(({ description }) => description.trim()))]
   return signRegistryEntry(
     {
@@ -104,7 +105,7 @@ function createEntry(
       sdk,
       license,
       description: descriptions.join('; ').replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION_LENGTH),
-      published: chooseTime(findLatest(entries)[signingKey.key]),
+      published: chooseTime(latestTime),
       bytes: archive.length,
       sha256: hashContent(archive),
     },
@@ -113,10 +114,10 @@ function createEntry(
 }
 
 /**
- * Returns the present time or, if the clock was ahead before, a later one: the times of a
- * publisher's entries must increase.
+ * Returns the time of a new entry, which must be later than the latest entry of the publisher.
+ * This is the present time, unless the clock was ahead when the latest entry was created.
  */
 function chooseTime(latest: string | undefined): string {
-  const earliest = latest === undefined ? 0 : Date.parse(latest) + 1
-  return new Date(Math.max(Date.now(), earliest)).toISOString()
+  const minMs = latest === undefined ? 0 : Date.parse(latest) + 1
+  return new Date(Math.max(Date.now(), minMs)).toISOString()
 }

@@ -2,17 +2,17 @@ import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract
 import { type Output, writeTable } from '../command/terminal.ts'
 import { printVerdict } from '../engine/shadow-run.ts'
 
-/**
- * Prints how the active version of a plugin and a version that runs in shadow,
- * without any effect, differ.
- */
+// Prints how the active version of a plugin and a version that runs in shadow, without any effect,
+// differ.
 
+/** The cells of `createRows`. Those from FAILURES on are the cells of `formatSide`. */
 const HEADER = [
   'CHANNEL',
   'ELEMENT',
   'VERSION',
   'FRAMES',
   'FAILURES',
+  // The mean per frame, and the 95th percentile in brackets.
   'CPU MS (P95)',
   'BUDGET',
   'OBJECTS',
@@ -28,32 +28,32 @@ export function printShadowReport(report: ShadowReport, out: Output): void {
 
 /** Creates the rows of a channel: the active version, and the version in shadow below. */
 function createRows(
-  { channel, element, frames, ...sides }: ShadowComparison,
-  { active, version }: ShadowReport,
+  { channel, element, frames, active, shadow }: ShadowComparison,
+  report: ShadowReport,
 ): string[][] {
   const frameCount = String(frames)
   return [
-    [String(channel), element, active, frameCount, ...formatSide(sides.active)],
-    ['', '', version, frameCount, ...formatSide(sides.shadow)],
+    [String(channel), element, report.active, frameCount, ...formatSide(active)],
+    ['', '', report.version, frameCount, ...formatSide(shadow)],
   ]
 }
 
-/** Formats the cells from FAILURES to EVENTS. */
+/** Returns the cells from FAILURES to EVENTS. */
 function formatSide({
   failures,
   cpu_ms: cpuMs,
   budget_ms: budgetMs,
-  over_budget: overBudget,
+  over_budget: overBudgetCount,
   objects,
   events,
 }: ShadowSide): string[] {
-  const budget = budgetMs === undefined ? '' : `${budgetMs} ms, exceeded ${overBudget}×`
-  const counted = Object.entries(events).map(([type, count]) => `${type} ${count}`)
+  const budget = budgetMs === undefined ? '' : `${budgetMs} ms, exceeded ${overBudgetCount}×`
+  const eventCounts = Object.entries(events).map(([type, count]) => `${type} ${count}`)
   return [
     String(failures),
     cpuMs ? `${cpuMs.mean} (${cpuMs.p95})` : '',
     budget,
     String(objects),
-    counted.join(', '),
+    eventCounts.join(', '),
   ]
 }

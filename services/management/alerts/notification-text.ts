@@ -17,6 +17,7 @@ const CONDITION_SYMBOLS: Record<AlertCondition, string> = {
   eq: '=',
   ne: '≠',
 }
+/** Fields from which `{{subject}}` and `{{message}}` are created. */
 const TEXT_FIELDS = ['action_subject', 'action_message'] as const
 /** Fields in which `{{subject}}` and `{{message}}` are placeholders too. */
 const REQUEST_FIELDS = ['action_url', 'action_query', 'action_header', 'action_payload'] as const
@@ -36,11 +37,13 @@ export function createRequest(action: AlertAction, details: FiringDetails): Deli
     action.action_message || createDefaultMessage(details),
     values,
   )
+
   const allValues = { ...values, subject, message }
   const fill = (template: string | undefined, escapeValue: Escape) =>
     template === undefined ? undefined : replacePlaceholders(template, allValues, escapeValue)
   const isJson = isJsonTemplate(action.action_payload)
   const escapePayload = createPayloadEscape(isJson, action.action_markup)
+
   return {
     subject,
     message,
@@ -61,15 +64,20 @@ export function createRequest(action: AlertAction, details: FiringDetails): Deli
  */
 const isJsonTemplate = (template = '') => /^\s*(\[|\{(?!\{))/.test(template)
 
-/**
- * Returns the texts that the console shows for a notification: the texts of the first request,
- * or the default texts.
- */
+/** The texts that the console shows for a notification. */
+interface NotificationData {
+  from: string
+  to: string
+  subject: string
+  message: string
+}
+
+/** Returns the texts of the first request or, if there is none, the default texts. */
 export function createNotificationData(
   [firstRequest]: readonly DeliveryRequest[],
   details: FiringDetails,
   from: string,
-) {
+): NotificationData {
   const values = listValues(details)
   return {
     from,
@@ -90,11 +98,11 @@ export function findUnknownPlaceholders(
   action: AlertAction,
   details: FiringDetails,
 ): UnknownPlaceholder[] {
-  const textNames = Object.keys(listValues(details))
-  const requestNames = [...textNames, 'subject', 'message']
+  const names = Object.keys(listValues(details))
+  const namesInRequest = [...names, 'subject', 'message']
   return [
-    ...TEXT_FIELDS.flatMap(field => findUnknownIn(field, action[field], textNames)),
-    ...REQUEST_FIELDS.flatMap(field => findUnknownIn(field, action[field], requestNames)),
+    ...TEXT_FIELDS.flatMap(field => findUnknownIn(field, action[field], names)),
+    ...REQUEST_FIELDS.flatMap(field => findUnknownIn(field, action[field], namesInRequest)),
   ]
 }
 

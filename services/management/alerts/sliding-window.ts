@@ -1,8 +1,6 @@
-/**
- * The value of a statistic at one moment, such as the number of people that a message has counted.
- */
+/** The sum and number of the values that a statistic has at one moment. */
 export interface TimedAmount {
-  /** Epoch ms. */
+  /** The moment, in epoch ms. */
   timeMs: number
   sum: number
   count: number
@@ -17,7 +15,10 @@ export type WindowAmount = Omit<TimedAmount, 'timeMs'>
  */
 export class SlidingWindow {
   readonly #lengthMs: number
-  /** The amounts that will leave the window or have left it, ordered by time. */
+  /**
+   * The amounts that will leave the window or have left it, ordered by time. None is removed: a
+   * window lasts only for the evaluation of a batch of messages.
+   */
   readonly #amounts: TimedAmount[]
   /** Index in `#amounts` of the oldest amount within the window. */
   #oldestIndex = 0

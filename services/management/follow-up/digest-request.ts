@@ -10,7 +10,8 @@ const MAX_LINES = 30
  * sent. There must be at least one suppressed message, and they must be sorted by time.
  *
  * The placeholders in the payload of `action` are replaced with the data of the latest suppressed
- * message. Only the names of the alert and the channel differ: they say what the digest is about.
+ * message, except the names: `{{alert_name}}` becomes the subject of the digest, and
+ * `{{channel_name}}` becomes the number of channels if there are several.
  */
 export function createDigestRequest(
   action: AlertAction,
@@ -32,6 +33,7 @@ export function createDigestRequest(
     channel_name: channels.size > 1 ? `${channels.size} channels` : latest.channel_name,
   }
   return {
+    // The digest is due already, so the delay of the action does not apply.
     ...createRequest({ ...action, action_process_delay: 0 }, details),
     subject,
     digest: true,

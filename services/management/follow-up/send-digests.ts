@@ -5,7 +5,7 @@ import { alert, delivery } from '../db/schema/index.ts'
 import { findReceiver, type Receiver, storeDeliveries } from '../deliveries/outbox.ts'
 import { createDigestRequest } from './digest-request.ts'
 
-/** Maximum number of digests in one run. The others follow in the next run, seconds later. */
+/** Maximum number of receivers in one run. The others follow in the next run, seconds later. */
 const MAX_RECEIVERS = 50
 
 type DeliveryRow = typeof delivery.$inferSelect
@@ -29,7 +29,7 @@ export async function sendDigests(tx: Transaction, now: number): Promise<void> {
   for (const receiver of due) await sendDigest(tx, receiver)
 }
 
-/** Stores the digest of all messages that wait for one to this receiver. */
+/** Stores the delivery of one digest of all messages to a receiver that wait for a digest. */
 async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Promise<void> {
   // Messages that are in a digest no longer wait for one.
   const rows = await tx
@@ -43,7 +43,7 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
       ),
     )
     .returning()
-  // Ids are in the order in which the messages were stored.
+  // Ids are UUIDs of version 7, so they sort by the time at which the messages were stored.
   const suppressed = rows.toSorted((a, b) => a.delivery_id.localeCompare(b.delivery_id))
   const latest = suppressed.at(-1)
   // A concurrent run may have sent the digest.

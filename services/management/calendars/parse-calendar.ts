@@ -7,10 +7,11 @@ import { Mutex } from 'async-mutex'
 import type { CalendarOccurrence } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 
-const PROGRAM = resolve(import.meta.dirname, 'calendar-program.ts')
-/** The folders with the code of the program. Packages may be linked to another folder. */
-const ROOT = resolve(import.meta.dirname, '../../..')
-const PACKAGES = dirname(dirname(createRequire(import.meta.url).resolve('node-ical')))
+const PROGRAM_FILE = resolve(import.meta.dirname, 'calendar-program.ts')
+/** The folder of this repository, with the code of the program. */
+const ROOT_FOLDER = resolve(import.meta.dirname, '../../..')
+/** The folder with the installed packages. The repository may link to a folder outside it. */
+const PACKAGES_FOLDER = dirname(dirname(createRequire(import.meta.url).resolve('node-ical')))
 const MAX_HEAP_MB = 128
 /** Long enough for a busy machine: a file of usual size needs a fraction of a second. */
 const TIMEOUT_MS = 60_000
@@ -31,7 +32,8 @@ export interface ParsedCalendar {
 
 /** One file is parsed at a time. */
 const mutex = new Mutex()
-let pending = 0
+/** Number of files that are being parsed or are waiting to be parsed. */
+let pendingCount = 0
 
 /**
  * Parses an iCalendar file, which may be hostile, in a process with limited time and memory and no
@@ -39,22 +41,22 @@ let pending = 0
  * if too many files are waiting.
  */
 export async function parseCalendar(ics: string, now: Date): Promise<ParsedCalendar> {
-  if (pending >= MAX_PENDING) {
+  if (pendingCount >= MAX_PENDING) {
     throw new EyrieError('unavailable', 'other calendars are being read: try again in a minute')
   }
   const from = new Date(now.getTime() - PAST_MS)
   const eventsUntil = new Date(now.getTime() + FUTURE_MS)
-  pending += 1
+  pendingCount += 1
   try {
     const result = await mutex.runExclusive(() => runProgram(ics, from, eventsUntil))
     if ('problem' in result) throw fieldError('calendar_ics', result.problem)
     return { calendar_events: result.events, events_until: eventsUntil }
   } finally {
-    pending -= 1
+    pendingCount -= 1
   }
 }
 
-/** Either the events, or why the file is not supported. */
+/** What the program writes: either the events, or why the file is not supported. */
 type ProgramResult = { events: CalendarOccurrence[] } | { problem: string }
 
 /** Runs `calendar-program.ts`, which reads the file from stdin and writes its result to stdout. */
@@ -64,13 +66,13 @@ async function runProgram(ics: string, from: Date, until: Date): Promise<Program
     [
       `--max-old-space-size=${MAX_HEAP_MB}`,
       '--permission',
-      `--allow-fs-read=${ROOT}/*`,
-      `--allow-fs-read=${PACKAGES}/*`,
-      PROGRAM,
+      `--allow-fs-read=${ROOT_FOLDER}/*`,
+      `--allow-fs-read=${PACKAGES_FOLDER}/*`,
+      PROGRAM_FILE,
       from.toISOString(),
       until.toISOString(),
     ],
-    // The library converts local times with the time zone of the process.
+    // `node-ical` converts local times with the time zone of the process.
     { env: { TZ: 'UTC' }, stdio: 'pipe', timeout: TIMEOUT_MS, killSignal: 'SIGKILL' },
   )
   const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
@@ -80,12 +82,14 @@ async function runProgram(ics: string, from: Date, until: Date): Promise<Program
   // Writing fails if the program ends before it has read its input. Its exit is handled below.
   program.stdin.on('error', () => {})
   program.stdin.end(ics)
+
   const [output, errors, signal] = await Promise.all([
     text(program.stdout),
     text(program.stderr),
     ended,
   ])
-  // A signal ends the program when its time or its memory is used up.
+
+  // A signal ends the program when its time or its memory is used up: SIGKILL or SIGABRT.
   if (signal) {
     return {
       problem: 'the recurrence rules of this file need too much time or memory: simplify them',

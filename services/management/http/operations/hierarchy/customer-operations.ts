@@ -62,7 +62,7 @@ export const customerOperations = [
   defineOperation(customerRoutes.unassignSites, async ({ input }, tx) => {
     const isListed = inArray(site.site_id, input.site_ids)
     const releasedIds = await releaseSites(tx, input.customer_id, isListed)
-    const isForeign = (siteId: string) => !releasedIds.includes(siteId.toLowerCase())
+    const isForeign = (siteId: string) => !releasedIds.includes(siteId)
     if (input.site_ids.some(isForeign)) {
       throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
     }

@@ -25,7 +25,8 @@ import { createSystemAlerts, type SystemAlerts } from './system-alerts/system-al
 import { createUsers } from './users/users.ts'
 
 /**
- * What the backend gets from the process around it: the database, settings, and ways to connect.
+ * What the process provides: the database, the data folder, settings, and ways to connect to other
+ * services.
  */
 export interface BackendOptions extends JobsEnvironment {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */

@@ -157,8 +157,8 @@ export async function findNextDueMs(tx: Transaction): Promise<number | null> {
 }
 
 /**
- * Stores the results of attempts. Ignores a result that was stored already. Also ignores the result
- * of an attempt that took longer than its lease, if another attempt has begun since.
+ * Stores the results of attempts, and deletes push subscriptions that no longer exist. Ignores a
+ * result that was stored already, and one that arrives after the next attempt has begun.
  */
 export async function storeResults(
   tx: Transaction,
@@ -208,7 +208,7 @@ export async function storeResults(
   }
 }
 
-/** Marks deliveries as dead that were not sent within their lifetime. Returns their number. */
+/** Marks deliveries as dead that were not sent within a day. Returns their number. */
 export const expireDeliveries = (database: Database): Promise<number> =>
   database.system('deliveries', async tx => {
     const expired = await tx

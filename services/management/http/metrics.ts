@@ -6,8 +6,8 @@ import { Counter, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 
 /**
- * Metrics of the management service for Prometheus. They contain no names, so reading
- * them requires no token.
+ * Metrics of the management service for Prometheus. They contain no names of sites, cameras or
+ * people, so reading them requires no token.
  */
 export interface Metrics {
   /** Middleware that counts and times requests. */
@@ -83,7 +83,7 @@ async function countEngines(database: () => Database): Promise<Sample[]> {
   const rows = await database().system('metrics', tx =>
     tx.execute<{ status: number; count: number }>(sql`
       select
-        coalesce(engine_status, 0)::int as status,
+        coalesce(engine_status, ${ENGINE_STATUS.unknown})::int as status,
         count(*)::int as count
       from engine
       left join engine_state using (engine_id)

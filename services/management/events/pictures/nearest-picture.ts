@@ -36,7 +36,8 @@ const maxOffset = sql.raw(`interval '${MAX_PICTURE_OFFSET_MS} ms'`)
 
 /**
  * Returns the picture nearest to each moment, in the order of `moments`. The pictures are those of
- * stored events of the channel. Undefined for a moment without a picture within a second.
+ * stored events of the channel. The result is undefined for a moment that has no picture within a
+ * second.
  */
 export async function findNearestPictures(
   tx: Transaction,

@@ -27,6 +27,7 @@ export interface SnapshotOptions {
 const CONCURRENT_CHANNELS = 8
 /** Maximum number of snapshots that are read from the database at a time. */
 const MAX_BATCH = 100
+/** Time after which a failed request is sent again. */
 const RETRY_MS = 1_000
 /** Engines retain pictures for a minute at most (setting `snapshot_s`). */
 const MAX_AGE_MS = 60_000
@@ -86,7 +87,7 @@ async function fetchForChannel(
   for (const row of rows) {
     const isNear = (takenMs: number) =>
       Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS
-    // `attachToNotifications` has attached an earlier snapshot to this notification.
+    // An earlier snapshot was attached to this notification too, when it was stored.
     if (takenTimesMs.some(isNear)) continue
 
     const result = hasFailed ? 'failed' : await tryToFetch(row, options)

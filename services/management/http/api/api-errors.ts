@@ -7,7 +7,7 @@ import { findPostgresError } from '../../db/database-errors.ts'
 
 const NOT_PERMITTED =
   'your role and your assignments do not include this change: ask an administrator'
-/** Tables that callers know under the name of another record. */
+/** The tables whose rows callers know under another name than that of the table. */
 const RECORD_NAMES = new Map([['engine_site', 'engine']])
 
 /** Creates the error handler of the management API, which answers in the response envelope. */
@@ -57,22 +57,21 @@ const DATABASE_ERRORS: Record<string, (cause: postgres.PostgresError) => EyrieEr
  * refers to one that does not exist.
  */
 function toReferenceError(cause: postgres.PostgresError): EyrieError {
+  // Only the English text of Postgres distinguishes the two.
   const isInUse = cause.message.startsWith('update or delete')
   if (!isInUse) return toFieldError('id', cause, 'there is no such record here')
   const referringRecord = withArticle(toRecordName(cause))
   return new EyrieError(
     'reference',
     `${referringRecord} still refers to it: delete or change that first`,
-    {
-      cause,
-    },
+    { cause },
   )
 }
 
 const toRecordName = ({ table_name = 'record' }: postgres.PostgresError) =>
   (RECORD_NAMES.get(table_name) ?? table_name).replaceAll('_', ' ')
 
-/** Table names that start with u, such as `user`, take the article `a`. */
+/** Adds the article. Names that start with u take `a`, such as `a user`. */
 const withArticle = (name: string) => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
 
 /**

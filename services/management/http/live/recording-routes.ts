@@ -31,9 +31,9 @@ export interface RecordingDependencies {
 }
 
 /**
- * Forwards requests for recordings to the media service: `/`, `/{stream}`, and for each
- * stream `/clip.mp4`, `/metadata`, `/events` and `/segments`. `/sources` lists the names of
- * the existing sources.
+ * Forwards requests for recordings to the media service: `/`, `/{id}`, and for the id of each
+ * stream `/clip.mp4`, `/metadata`, `/events`, `/segments` and `/segments/{name}`. `/sources`
+ * lists the names of the existing sources.
  */
 export function createRecordingRoutes({ engine, media }: RecordingDependencies): Hono {
   const app = new Hono()
@@ -53,7 +53,7 @@ export function createRecordingRoutes({ engine, media }: RecordingDependencies):
   app.get('/:id', c => forwardStream(c))
   app.get('/:id/clip.mp4', c => forwardStream(c, '/clip.mp4'))
   app.get('/:id/segments', c => forwardStream(c, '/segments'))
-  // These contain data of channels, of which the caller may see only some.
+  // Metadata and events are data of channels, of which the caller may see only some.
   app.get('/:id/metadata', c => forwardStream(c, '/metadata', getVisibleChannels(c)))
   app.get('/:id/events', c => forwardStream(c, '/events', getVisibleChannels(c)))
 

@@ -43,7 +43,10 @@ export interface UpstreamOptions {
   name: string
   url: string
   token: string | undefined
-  /** Opens the connections. Required for a service whose address is not from the environment. */
+  /**
+   * Opens the connections. The default permits every address. It is for addresses from the
+   * environment only.
+   */
   egress?: Egress
   /**
    * Whether the client receives `auth` errors of the service. Set if requests contain the

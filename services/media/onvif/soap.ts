@@ -24,7 +24,10 @@ interface HttpResponse {
   challenges: string[]
 }
 
-/** The device has responded with an error, or not with SOAP at all. */
+/**
+ * The device has responded with an error, or not with SOAP at all. The message continues a sentence
+ * that begins with the address of the device, such as "rejects an ONVIF request".
+ */
 export class SoapFault extends Error {
   override readonly name = 'SoapFault'
   readonly kind: 'refused' | 'unsupported' | 'not-onvif'
@@ -134,10 +137,12 @@ function parseBody({ status, text }: HttpResponse): Xml {
   const fault = findFirst(body, 'Fault')
   if (!fault) return body
 
+  // The codes are nested to a depth that depends on the device, so they are searched as text.
   const codes = JSON.stringify(findAll(fault, 'Code'))
   if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes)) {
     throw createLoginFault()
   }
+  // Some devices respond with a fault of SOAP 1.1, whose reason is in `faultstring`.
   const reason =
     findText(fault, 'Reason', 'Text') ?? findText(fault, 'faultstring') ?? 'no reason given'
   throw new SoapFault('unsupported', `rejects an ONVIF request: ${reason}`)

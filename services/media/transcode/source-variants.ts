@@ -44,11 +44,12 @@ export interface SourceVariants extends Variants {
 
 export function createSourceVariants(options: TranscodedStreamOptions): SourceVariants {
   const original = createStream<Track>(options.epoch)
-  const encoded = createTranscodedStream(options)
+  /** Transcodes while one of the variants that are switched to it has viewers. */
+  const transcoding = createTranscodedStream(options)
   const h264 = createSwitchedStream()
   const playable = createSwitchedStream<PlayableTrack>()
   const transcoded = createSwitchedStream()
-  transcoded.switchTo(encoded)
+  transcoded.switchTo(transcoding)
   const watchable = [h264, playable, transcoded]
 
   return {
@@ -56,19 +57,20 @@ export function createSourceVariants(options: TranscodedStreamOptions): SourceVa
     h264,
     playable,
     transcoded,
-    isTranscoding: encoded.isRunning,
+    isTranscoding: transcoding.isRunning,
+    // Packets that are written to the original also reach the variants that are switched to it.
     writer: original,
     viewerCount: () => watchable.reduce((sum, stream) => sum + stream.viewerCount(), 0),
     setCodec(codec) {
       const isH264 = codec === 'h264'
       const isPlayable = isH264 || codec === 'h265'
-      h264.switchTo(isH264 ? narrow<VideoTrack>(original) : encoded)
-      playable.switchTo(isPlayable ? narrow<PlayableTrack>(original) : encoded)
+      h264.switchTo(isH264 ? narrow<VideoTrack>(original) : transcoding)
+      playable.switchTo(isPlayable ? narrow<PlayableTrack>(original) : transcoding)
     },
     end(reason) {
       for (const stream of watchable) stream.end(reason)
     },
-    close: () => encoded.close('the source was removed'),
+    close: () => transcoding.close('the source was removed'),
   }
 }
 

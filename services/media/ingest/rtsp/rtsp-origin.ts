@@ -22,6 +22,7 @@ const RTSPSRC = `rtspsrc name=${ORIGIN}`
  * instead.
  */
 const RTSPSRC_UNSYNCED = `${RTSPSRC} max-ts-offset=1`
+/** Values of the property `protocols` of `rtspsrc`, by the transport of the address. */
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /**

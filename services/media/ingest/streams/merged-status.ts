@@ -17,8 +17,10 @@ export function selectAnalysed({ main, sub }: Statuses, current: StreamName): St
 }
 
 /**
- * Returns the status of the source. Size, frame rate and codec are those of the main stream. The
- * state is that of the analysed stream. If a stream is lost, the reason explains the consequences.
+ * Returns the status of the source. The analysed stream determines the state, the connection
+ * attempts, the decoder, the clock and the packet loss. All other fields, such as size, frame rate
+ * and codec, are those of the main stream. If a stream is lost, the reason explains what follows
+ * from it.
  */
 export function mergeStatus(statuses: Statuses, analysed: StreamName): SourceStatus {
   const { main, sub } = statuses
@@ -44,11 +46,15 @@ export function mergeStatus(statuses: Statuses, analysed: StreamName): SourceSta
   }
 }
 
+/** Returns the reason for the status, which every lost stream has; undefined if there is none. */
 function explainStatus({ main, sub }: Statuses, analysed: StreamName): string | undefined {
   if (isLost(main) && isLost(sub)) return `${main.reason}; sub stream: ${sub.reason}`
   if (isLost(sub)) return `the sub stream is lost, so the main stream is analysed: ${sub.reason}`
   if (isLost(main)) {
     return `the main stream is lost, so full live views and recordings are interrupted: ${main.reason}`
   }
-  return analysed === 'sub' ? (sub.reason ?? main.reason) : main.reason
+
+  // No stream is lost, but one may run with a problem.
+  if (analysed === 'main') return main.reason
+  return sub.reason ?? main.reason
 }

@@ -2,8 +2,8 @@ import type { ModelCard } from '@eyrie/contract/model'
 import type { Candidate } from './model-heads.ts'
 
 /**
- * Limits the cost of the suppression, which is quadratic. With a score threshold of 0, there are
- * thousands of candidates.
+ * Limits the cost of the suppression, which is quadratic: candidates with lower scores are dropped.
+ * With a score threshold of 0, there are thousands of candidates.
  */
 const MAX_CANDIDATES = 1000
 
@@ -15,25 +15,30 @@ const MAX_CANDIDATES = 1000
 export function assignSuppressionGroups(
   card: Pick<ModelCard, 'labels' | 'suppress_together'>,
 ): number[] {
+  const sharedGroups = card.suppress_together
   return card.labels.map((label, index) => {
-    const group = card.suppress_together.findIndex(labels => labels.includes(label))
-    return group === -1 ? card.suppress_together.length + index : group
+    const group = sharedGroups.findIndex(labels => labels.includes(label))
+    // The groups of single labels are numbered after the shared ones.
+    return group === -1 ? sharedGroups.length + index : group
   })
 }
 
 export interface SuppressionOptions {
-  /** The suppression group of each label. */
+  /** The suppression group of each label, by the index of the label. */
   groups: readonly number[]
   /** Boxes that overlap more are suppressed: intersection over union, 0..1. */
   iouThreshold: number
-  /** Boxes that suppress candidates, and are not suppressed. */
+  /**
+   * Boxes that were selected in an earlier run. They suppress candidates, but are neither
+   * suppressed nor returned.
+   */
   selectedBefore?: readonly Candidate[]
 }
 
 /**
  * Greedy non-maximum suppression. If boxes of a group overlap by more than the threshold, only the
  * box with the highest score remains, and none if they overlap a box that was selected before.
- * Returns the remaining boxes by descending score.
+ * Returns the remaining boxes by descending score. Only the best `MAX_CANDIDATES` are considered.
  */
 export function suppressOverlaps(
   candidates: readonly Candidate[],

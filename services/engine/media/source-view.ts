@@ -9,6 +9,7 @@ import { type FrameStamp, type RingLocation, RingReader } from '../frames/ring-r
 
 /** A frame of which the media service has notified the engine. */
 export interface ViewFrame {
+  /** Number of the frame. */
   n: number
   /** Whether frames may be missing between this frame and the one before. */
   discontinuity: boolean
@@ -81,8 +82,8 @@ export class SourceView {
    * is still in transit.
    */
   catchUp(): void {
-    const n = this.#ringReader?.newest()
-    if (n !== undefined) this.notifyFrame({ n, discontinuity: false })
+    const newest = this.#ringReader?.newest()
+    if (newest !== undefined) this.notifyFrame({ n: newest, discontinuity: false })
   }
 
   /** Notifies the readers of a frame. */
@@ -92,6 +93,10 @@ export class SourceView {
     for (const reader of this.readers) reader.onFrame(this, frame)
   }
 
+  /**
+   * Reads the properties of frame `n`, such as its time, from the ring. Without an open ring, every
+   * frame counts as overwritten.
+   */
   readStamp(n: number): FrameStamp | 'overwritten' {
     return this.#ringReader?.readStamp(n) ?? 'overwritten'
   }

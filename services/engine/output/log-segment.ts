@@ -11,6 +11,8 @@ const ZERO_CHUNK_BYTES = 1 << 20
 const NAME_DIGITS = 16
 const SUFFIX = '.log'
 const SEGMENT_NAME = /^\d{16}\.log$/
+/** Added to the name of a segment until it is complete. */
+const UNFINISHED_SUFFIX = '.new'
 
 /**
  * A file of the output log, which holds the durable messages of the engine. Each message is a
@@ -34,7 +36,7 @@ export function parseSegmentName(folder: string, name: string): Segment | undefi
 
 /** Whether a file was left behind by a crash during `createSegment`. */
 export function isUnfinishedSegment(name: string): boolean {
-  return name.endsWith(`${SUFFIX}.new`)
+  return name.endsWith(SUFFIX + UNFINISHED_SUFFIX)
 }
 
 export interface SegmentOptions {
@@ -47,7 +49,7 @@ export interface SegmentOptions {
 /** Creates a segment filled with zeros. Either the complete file exists afterwards, or none. */
 export async function createSegment({ folder, firstSeq, size }: SegmentOptions): Promise<Segment> {
   const path = join(folder, String(firstSeq).padStart(NAME_DIGITS, '0') + SUFFIX)
-  const unfinishedPath = `${path}.new`
+  const unfinishedPath = path + UNFINISHED_SUFFIX
   const file = await open(unfinishedPath, 'w', 0o600)
   try {
     await fillWithZeros(file, 0, size)
@@ -124,11 +126,13 @@ export async function readSegment(
     }
 
     let buffer = await readBytes(READ_BYTES)
+    // A size that exceeds the file is that of a damaged record.
     const firstSize = readRecordSize(buffer, 0)
     const { size: fileSize } = await file.stat()
     const isLargerThanBuffer = firstSize > buffer.length && offset + firstSize <= fileSize
     if (isLargerThanBuffer) buffer = await readBytes(firstSize)
 
+    // A record that the buffer contains only in part is left to the next read.
     const { records, end } = decodeRecords(buffer)
     return { records, endOffset: offset + end, isDamaged: records.length === 0 && firstSize > 0 }
   } finally {

@@ -102,8 +102,8 @@ export function createInstaller({
       await grants.grant(plugin, client)
     }
 
-    // The first version becomes active, which starts the channels that wait for its elements.
-    // Others may be pinned.
+    // The first version becomes active, which starts the channels that wait for its elements. A
+    // further version is used only by pipelines that pin it, as in `name@1.2`.
     await configuration.runExclusive(async configured => {
       if (!isFirst) checks.assertFollowersAccept(configured, plugin)
       await store.add(plugin)

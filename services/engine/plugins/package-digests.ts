@@ -9,8 +9,11 @@ import { hashPackage, type PackageFiles } from '@eyrie/plugin-signature/package-
 import { z } from 'zod'
 
 /** The content of the file: a SHA-256 in hexadecimal digits, by plugin and version. */
-const digestFile = z.record(pluginName, z.record(pluginVersion, z.string().regex(/^[0-9a-f]{64}$/)))
-type Digests = z.infer<typeof digestFile>
+const digestsByPlugin = z.record(
+  pluginName,
+  z.record(pluginVersion, z.string().regex(/^[0-9a-f]{64}$/)),
+)
+type Digests = z.infer<typeof digestsByPlugin>
 
 /**
  * The digests of the files of uploaded plugins. The digest of a plugin is recorded when it is
@@ -19,6 +22,7 @@ type Digests = z.infer<typeof digestFile>
 export interface PackageDigests {
   /** Records the digest of the present files of a plugin. */
   record(name: string, version: string): Promise<void>
+  /** Deletes the digest of a plugin that is removed. */
   delete(name: string, version: string): Promise<void>
   /**
    * Returns the files of a plugin. Rejects with an `Error` if they have changed since they were
@@ -36,6 +40,7 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
   let digests = readDigests(file, log)
 
   async function save(next: Digests): Promise<void> {
+    // Set first, because another change may be derived from it during the write.
     digests = next
     await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
   }
@@ -74,7 +79,7 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
 /** Reads the digests. Without a readable file there are none, and plugins are recorded anew. */
 function readDigests(file: string, log: Log): Digests {
   try {
-    return parseAs(digestFile, JSON.parse(readFileSync(file, 'utf8')))
+    return parseAs(digestsByPlugin, JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     if (!isMissing) {
@@ -84,7 +89,10 @@ function readDigests(file: string, log: Log): Digests {
   }
 }
 
-/** Returns the SHA-256 of the names and contents of all files, in hexadecimal digits. */
+/**
+ * Returns the SHA-256 of the names and contents of all files, in hexadecimal digits. The contents
+ * are represented by their own SHA-256, which `files` has by path.
+ */
 export function computeDigest(files: PackageFiles): string {
   const hash = createHash('sha256')
   for (const path of [...files.keys()].sort()) hash.update(`${files.get(path)} ${path}\n`)

@@ -58,9 +58,9 @@ export function issueTicket(
   if (!server) {
     throw new EyrieError('unavailable', 'the media service is not connected: try again later')
   }
-  const expires = Date.now() + TICKET_LIFETIME_S * 1000
+  const expiresAtMs = Date.now() + TICKET_LIFETIME_S * 1000
   return {
-    ticket: signTicket(internalToken, { stream: String(source), expires }),
+    ticket: signTicket(internalToken, { stream: String(source), expires: expiresAtMs }),
     expires_in: TICKET_LIFETIME_S,
     // The stream of a source has the same id.
     stream: { id: source, hostname: server.hostname, port: server.port },
@@ -144,11 +144,12 @@ async function awaitMetadata(
   channel: number,
   format: StaticFormat,
 ): Promise<unknown> {
-  // After the timeout, the metadata of the elements that are open by then is returned.
+  // Only the timeout rejects. The metadata of the elements that are open by then is returned.
   await withTimeout(MAX_OPENING_MS, runtime.waitForChannel(channel)).catch(() => {})
   return formatMetadata(runtime.channelMetadata(channel), format)
 }
 
+/** Returns the stream of the channel's source; null while the media service is disconnected. */
 function findStream({ runtime }: ExportContext, { source }: ChannelPlan): Channel['stream'] {
   const server = runtime.streamServer()
   return server ? { id: source, hostname: server.hostname, port: server.port } : null

@@ -6,7 +6,8 @@ import type { ApiContext } from './api-context.ts'
 
 /**
  * Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields
- * help to find a fault.
+ * help to find a fault. `isolation` describes the boundaries around the processes that run models,
+ * and `plugin_isolation` those around plugins.
  */
 export function readHealth(context: ApiContext): EngineHealth {
   const { activation, isolation, runtime, output, sandboxes } = context

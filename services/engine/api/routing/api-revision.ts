@@ -8,10 +8,9 @@ import type { Operation } from './operation.ts'
 import { readInput } from './read-request.ts'
 import { sendReply } from './send-reply.ts'
 
-/**
- * An endpoint of the engine's HTTP API. Its OpenAPI description also defines its method and path.
- */
+/** An endpoint of the engine's HTTP API. */
 export interface DescribedEndpoint {
+  /** The OpenAPI description of the endpoint, which contains its method and path. */
   description: RouteConfig
   handle: Handler | MiddlewareHandler
 }
@@ -20,6 +19,7 @@ export interface DescribedEndpoint {
 export interface ApiRevision {
   base: string
   app: Hono
+  /** Returns the OpenAPI document. */
   document(): ApiDocument
 }
 
@@ -41,7 +41,7 @@ export function createRevision({
 }: RevisionOptions): ApiRevision {
   const base = `/api/${name}`
   const descriptions = endpoints.map(({ description }) => description)
-  const document = () =>
+  const createDocument = () =>
     createApiDocument({
       title: `Eyrie engine API ${name}`,
       version,
@@ -50,7 +50,9 @@ export function createRevision({
     })
 
   const app = new Hono()
-  mountRoutes(app, [{ method: 'get', path: '/openapi.json', handlers: [c => c.json(document())] }])
+  mountRoutes(app, [
+    { method: 'get', path: '/openapi.json', handlers: [c => c.json(createDocument())] },
+  ])
   // Hono applies middleware only to the routes that are mounted after it.
   app.use(...middleware)
   const routes = endpoints.map(({ description, handle }) => {
@@ -59,7 +61,7 @@ export function createRevision({
   })
   mountRoutes(app, routes)
 
-  return { base, app, document }
+  return { base, app, document: createDocument }
 }
 
 /**

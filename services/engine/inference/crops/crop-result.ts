@@ -4,12 +4,12 @@ import type { Tensor } from 'onnxruntime-node'
 
 /**
  * Maximum size of the values of all outputs together. Embeddings and class scores have hundreds of
- * values, and a mask has 16,384.
+ * values. A mask of 128 by 128 values in float32 just fits.
  */
 const MAX_RESULT_BYTES = 64 * 2 ** 10
 const MAX_OUTPUTS = 16
 
-/** What a model has computed for a region, encoded for messages. */
+/** What a model has computed for a crop, a region of a picture, encoded for messages. */
 export interface CropResult {
   outputs: EncodedTensor[]
   objects: DetectedObject[]
@@ -74,6 +74,7 @@ function toTypedArray(name: string, { type, data }: Tensor): NodeJS.TypedArray {
     case 'bool':
       return data as NodeJS.TypedArray
     case 'int64':
+      // JSON has no 64-bit integers.
       return Float64Array.from(data as BigInt64Array, Number)
     default:
       throw new Error(`its output ${name} is ${type}: cast it to float32 in the graph`)

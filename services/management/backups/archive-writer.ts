@@ -12,12 +12,13 @@ import {
 import type { z } from 'zod'
 
 const NO_SUPERVISOR =
-  'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine'
+  'in a container, management may not read the files of the other services: ' +
+  'let a timer of the host run docker compose run --rm -T cli backup store'
 
 /** A backup on the disk of this machine. */
 export interface WrittenArchive {
   path: string
-  /** Deletes the file. */
+  /** Deletes the backup. */
   discard(): Promise<void>
 }
 
@@ -28,19 +29,24 @@ export interface ArchiveWriterOptions {
   /** Folder of the appliance's data. */
   data: string
   databaseUrl: string | undefined
-  /** Whether a supervisor runs this service. */
+  /**
+   * Whether the services run as separate users: under a supervisor, or each in its own container.
+   */
   isSupervised: boolean
 }
 
 /**
- * Returns a writer. With a supervisor, the supervisor writes the backup, because this process
- * may not read all files.
+ * Returns a writer. If a supervisor runs this service, the supervisor writes the backup, because
+ * this process may not read all files.
  */
 export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
-  options.isSupervised ? writeBySupervisor : createOwnWriter(options)
+  options.isSupervised ? writeWithSupervisor : createOwnWriter(options)
 
 /** Asks the supervisor to write a backup. Request and answer have the same id. */
-async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promise<WrittenArchive> {
+async function writeWithSupervisor(
+  passphrase: string,
+  signal: AbortSignal,
+): Promise<WrittenArchive> {
   signal.throwIfAborted()
   // In a container, this process has no supervisor that could write the backup.
   if (!process.send) throw new Error(NO_SUPERVISOR)
@@ -80,7 +86,9 @@ function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArch
     const path = join(folder, `${randomUUID()}.backup`)
     const discard = () => rm(folder, { recursive: true, force: true })
     try {
-      await runBackupProgram({ data, path, passphrase, environment: {}, databaseUrl, signal })
+      // The program needs no other variables than those that `runBackupProgram` adds.
+      const environment = {}
+      await runBackupProgram({ data, path, passphrase, environment, databaseUrl, signal })
       return { path, discard }
     } catch (error) {
       await discard()

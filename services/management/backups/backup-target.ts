@@ -26,7 +26,7 @@ export interface BackupTarget {
 
 /** Which backups are retained. */
 export interface Retention {
-  /** Number of the newest backups, which are retained at any age. */
+  /** The number of newest backups that are retained at any age. */
   keep: number
   /** Older ones are retained too as long as they are younger than this number of days. */
   keepDays: number
@@ -42,11 +42,9 @@ export function selectExpired(
     const time = parseBackupTime(name)
     return time !== undefined && now - time < keepDays * DAY_MS
   }
-  return backups
-    .toSorted(compareNames)
-    .toReversed()
-    .slice(Math.max(1, keep))
-    .filter(backup => !isYoung(backup))
+  const newestFirst = backups.toSorted(compareNames).toReversed()
+  const olderBackups = newestFirst.slice(Math.max(1, keep))
+  return olderBackups.filter(backup => !isYoung(backup))
 }
 
 /** Compares backups by name, and so by time: the oldest is first. */

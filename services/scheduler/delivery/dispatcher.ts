@@ -5,8 +5,8 @@ import { createSendingPool, type SendingPoolOptions } from './sending-pool.ts'
 import { createTargets, TARGET_CONCURRENCY } from './targets.ts'
 
 /**
- * Time after the limit of an attempt in which its result can still be reported. The lease of the
- * delivery ends afterwards.
+ * The lease of a delivery is longer than the timeout of an attempt by this time, in which the result
+ * of the attempt can be reported.
  */
 const REPORT_MARGIN_MS = 5_000
 /** Maximum time between two claims. */
@@ -39,6 +39,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let loops: Promise<unknown> | undefined
 
   async function claimAndSleep(): Promise<void> {
+    // Listens before it claims, so that no notification during the claim is missed.
     const wokenUp = wakeUp.listen()
     const idleMs = pool.countFree() > 0 ? await claimDue() : MAX_IDLE_MS
     if (idleMs > 0) await sleep(idleMs, wokenUp)

@@ -26,7 +26,7 @@ export function listRecordStates(inventory: SchedulerInventory, topics: Topics):
   ]
 }
 
-/** Returns the topics of the states that are not in an inventory, only in messages of the feed. */
+/** Returns the topics of the states that only messages of the feed contain, not an inventory. */
 export function listFeedTopics(
   { channels, settings }: SchedulerInventory,
   topics: Topics,
@@ -60,13 +60,16 @@ export function toCountsState(channel: PublishedChannel, topics: Topics): Record
   return { topic: topics.counts(channel_id), payload: JSON.stringify(values) }
 }
 
+/** The state is a JSON object with the name and the status of the channel. */
 export function toChannelState(channel: PublishedChannel, topics: Topics): RecordState {
   const { channel_id, channel_name, status, reason, is_active, is_current } = channel
+  // A channel that is off, or whose engine does not respond, has no connection to its source.
   const isConnected = is_current && is_active && status !== 'lost'
   const state = { channel_name, status, reason, is_active, is_connected: isConnected }
   return { topic: topics.channelState(channel_id), payload: JSON.stringify(state) }
 }
 
+/** The state is `ON` while the alert is firing, otherwise `OFF`. */
 export function toAlertState(
   { alert_id, is_firing }: Pick<PublishedAlert, 'alert_id' | 'is_firing'>,
   topics: Topics,
@@ -74,6 +77,7 @@ export function toAlertState(
   return { topic: topics.alertState(alert_id), payload: is_firing ? 'ON' : 'OFF' }
 }
 
+/** The state is a JSON object with the fields of `state`. */
 export function toEngineState(engineId: string, state: object, topics: Topics): RecordState {
   return { topic: topics.engineState(engineId), payload: JSON.stringify(state) }
 }

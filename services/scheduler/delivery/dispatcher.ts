@@ -5,8 +5,8 @@ import { createSendingPool, type SendingPoolOptions } from './sending-pool.ts'
 import { createTargets, TARGET_CONCURRENCY } from './targets.ts'
 
 /**
- * The lease of a delivery is longer than the timeout of an attempt by this time, in which the result
- * of the attempt can be reported.
+ * The lease of a delivery is longer than the timeout of an attempt by this time. The result of the
+ * attempt can be reported in it.
  */
 const REPORT_MARGIN_MS = 5_000
 /** Maximum time between two claims. */

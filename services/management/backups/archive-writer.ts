@@ -86,7 +86,7 @@ function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArch
     const path = join(folder, `${randomUUID()}.backup`)
     const discard = () => rm(folder, { recursive: true, force: true })
     try {
-      // The program needs no other variables than those that `runBackupProgram` adds.
+      // `runBackupProgram` adds the variables that the program needs.
       const environment = {}
       await runBackupProgram({ data, path, passphrase, environment, databaseUrl, signal })
       return { path, discard }

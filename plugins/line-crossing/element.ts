@@ -29,10 +29,16 @@ const args = z.strictObject({
   region: region.default('bottom').meta({
     description: 'Part of the box that represents the object; its center crosses the line',
   }),
-  ratio: z.number().gt(0).max(1).default(DEFAULT_REGION_RATIO).meta({
-    description:
-      "Share of the box's height (left, right: width; center: both) that the region covers",
-  }),
+  ratio: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(DEFAULT_REGION_RATIO)
+    .meta({
+      description:
+        'Share of the box that the region covers: of its height for top and bottom, ' +
+        'of its width for left and right, of both for center',
+    }),
 })
 
 const lineConfig = z

@@ -26,11 +26,16 @@ const args = z.strictObject({
   region: region.default('bottom').meta({
     description: 'Part of the box that represents the object; the trail follows its center',
   }),
-  ratio: z.number().gt(0).max(1).default(DEFAULT_REGION_RATIO).meta({
-    description:
-      'Share of the box that the region covers: of its height for top and bottom, ' +
-      'of its width for left and right, of both for center',
-  }),
+  ratio: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(DEFAULT_REGION_RATIO)
+    .meta({
+      description:
+        'Share of the box that the region covers: of its height for top and bottom, ' +
+        'of its width for left and right, of both for center',
+    }),
   moving_average: z
     .int()
     .min(1)

@@ -102,7 +102,9 @@ describe('configuration', () => {
     test('is not called damaged when it cannot be read', async () => {
       await rm(file(), { force: true })
       await mkdir(file())
-      await expect(fresh.restart()).rejects.toThrow(`the configuration file ${file()} cannot be read`)
+      await expect(fresh.restart()).rejects.toThrow(
+        `the configuration file ${file()} cannot be read`,
+      )
     })
 
     test('is not modified by a rejected edit', async () => {

@@ -52,8 +52,8 @@ export interface SessionFallback {
    */
   recognise(codec: string): boolean
   /**
-   * Returns the best decoder for a codec, among those that have not failed; undefined if none
-   * supports the codec.
+   * Returns the best decoder for a codec that has not failed yet. Returns undefined if none is
+   * left.
    */
   chooseDecoder(codec: string): string | undefined
   decide(session: EndedSession): NextStep

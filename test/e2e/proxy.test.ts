@@ -120,17 +120,20 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
     return JSON.parse(body).response.access_token
   }
 
-  /** Signs in to the console behind the proxy. */
+  /** Opens the console behind the proxy, which asks for the sign-in. */
   async function openPage({ script = '' } = {}): Promise<Page> {
     const context = await browser.newContext({ ignoreHTTPSErrors: true })
     onTestFinished(() => context.close())
     const page = await context.newPage()
     await page.addInitScript(script)
     await page.goto(origin)
+    return page
+  }
+
+  async function signIn(page: Page): Promise<void> {
     await page.getByLabel('E-mail').fill(administrator.email)
     await page.getByLabel('Password').fill(administrator.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    return page
   }
 
   const countFrames = (page: Page) => async () =>
@@ -138,10 +141,13 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
 
   it('the console plays live video over a WebSocket, after signing in with a secure cookie', async () => {
     const page = await openPage({ script: 'delete globalThis.RTCPeerConnection' })
-    const socket = await page.waitForEvent('websocket', {
+    // Waits from before the sign-in, because the page opens the socket at once.
+    const opening = page.waitForEvent('websocket', {
       predicate: each => /^wss:.*\/streams\//.test(each.url()),
       ...WAIT,
     })
+    await signIn(page)
+    const socket = await opening
     expect(new URL(socket.url()).host).toBe(new URL(origin).host)
     await expect.poll(countFrames(page), WAIT).toBeGreaterThan(10)
     const [cookie] = await page.context().cookies()
@@ -155,7 +161,9 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
     const page = await openPage()
     const isAnswer = (each: Response) =>
       each.request().method() === 'POST' && /\/whep\b/.test(each.url())
-    const answer = await page.waitForResponse(isAnswer, WAIT)
+    const answering = page.waitForResponse(isAnswer, WAIT)
+    await signIn(page)
+    const answer = await answering
     expect([answer.status(), answer.headers().location]).toEqual([
       201,
       expect.stringMatching(/^\/live\/streams\/\d+\/whep\/[\da-f-]+$/),

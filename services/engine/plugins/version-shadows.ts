@@ -30,7 +30,7 @@ export interface VersionShadowsDependencies {
   grants: Pick<PluginGrants, 'findMissing' | 'grant'>
   checks: Pick<PipelineChecks, 'assertRemainValid'>
   startShadow: StartShadow
-  /** Aborts the migration of arguments. */
+  /** Aborted when the engine stops. */
   signal: AbortSignal
 }
 
@@ -63,6 +63,8 @@ export function createVersionShadows({
     )
     if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
 
+    // If the engine has stopped meanwhile, nothing would end the run.
+    signal.throwIfAborted()
     const { compare, end } = startShadow(plugin, migrated)
     return runs.start(name, {
       label: `version ${version} of ${name}`,

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -135,11 +135,17 @@ describe('launched program', () => {
     })
   })
 
-  it.each(['i386', 'x32'])(
+  it.for(['i386', 'x32'])(
     'is killed when it uses the system calls of the interface %s, whose numbers differ',
     needs(x64),
-    async name =>
-      expect(await run([attempts, name], {})).toMatchObject({ signal: 'SIGSYS', stdout: '' }),
+    async (name, { skip, task }) => {
+      // Some virtual machines lack the interface: there, the program crashes without a policy, too.
+      if (spawnSync(attempts, [name]).signal === 'SIGSEGV') {
+        task.meta.skipReason = `this machine has no system calls of the interface ${name}`
+        skip()
+      }
+      expect(await run([attempts, name], {})).toMatchObject({ signal: 'SIGSYS', stdout: '' })
+    },
   )
 
   it('has no capabilities, cannot gain privileges, and has the limits of the policy', async () => {

@@ -82,8 +82,8 @@ describe('picture inspector', () => {
     }
     const judge = async ({ inspector }: typeof darker) =>
       judgePicture(await vi.waitUntil(inspector.statistics), reference, thresholds)
-    expect(await judge(darker)).toMatchObject({ hasMoved: false })
-    expect(await judge(turned)).toMatchObject({ hasMoved: true })
+    expect(await judge(darker)).toMatchObject({ moved: 'absent' })
+    expect(await judge(turned)).toMatchObject({ moved: 'present' })
   })
 
   it('ends with its branch, while the pipeline continues', async () => {

@@ -1,5 +1,5 @@
 import { CronPattern } from 'croner'
-import { DAY_MS, MINUTE_MS, type TimeZone } from './time-zone.ts'
+import { DAY_MS, MINUTE_MS, type TimeZone, toDay } from './time-zone.ts'
 import type { Timeline } from './timeline.ts'
 import type { Occurrence } from './window-timeline.ts'
 
@@ -39,16 +39,14 @@ interface CronEvent {
  * Creates the timeline of a schedule of type `cron`, which holds while the latest event of its
  * occurrences is one that arms. Without an event in the searched days, it does not hold.
  *
- * As with cron(8), a fixed time that the clock skips counts at the
- * moment of the change, and one that the clock repeats counts only once. Expressions with a
- * wildcard or a step follow the clock.
+ * As with cron(8), a fixed time that the clock skips counts at the moment of the change, and one
+ * that the clock repeats counts only once. Expressions with a wildcard or a step follow the clock.
  */
 export function createCronTimeline(occurrences: readonly Occurrence[], zone: TimeZone): Timeline {
   const rules = occurrences.flatMap(({ occurrence_activate_cron, occurrence_deactivate_cron }) => [
     ...parseRules(occurrence_activate_cron, { arms: true }),
     ...parseRules(occurrence_deactivate_cron, { arms: false }),
   ])
-  const dayOf = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS)
   const cache = new Map<number, CronEvent[]>()
 
   function listEvents(day: number): CronEvent[] {
@@ -64,7 +62,7 @@ export function createCronTimeline(occurrences: readonly Occurrence[], zone: Tim
     listEvents(day).findLast(event => event.instant <= instant)
 
   function holdsAt(instant: number): boolean {
-    const today = dayOf(instant)
+    const today = toDay(instant, zone)
     for (let day = today + 1; day > today - MAX_SEARCHED_DAYS; day -= 1) {
       const latest = findLatest(day, instant)
       if (!latest) continue
@@ -80,7 +78,7 @@ export function createCronTimeline(occurrences: readonly Occurrence[], zone: Tim
     nextChange(instant) {
       const isArmed = holdsAt(instant)
       if (rules.every(({ arms }) => arms === isArmed)) return undefined
-      const today = dayOf(instant)
+      const today = toDay(instant, zone)
       /** All events up to this instant have been examined. */
       let examinedUntil = instant
       let examinedCount = 0

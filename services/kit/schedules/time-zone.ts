@@ -49,6 +49,9 @@ export function getTimeZone(name: string): TimeZone {
   return zone
 }
 
+/** Returns the day that the clock shows at an instant. Days are numbered from 1 January 1970. */
+export const toDay = (instant: number, zone: TimeZone) => Math.floor(zone.toWall(instant) / DAY_MS)
+
 function createTimeZone(name: string): TimeZone {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
   /**

@@ -1,5 +1,5 @@
 import type { Schedule } from '@eyrie/contract/management/schedule'
-import { DAY_MS, MINUTE_MS, type TimeZone } from './time-zone.ts'
+import { DAY_MS, MINUTE_MS, type TimeZone, toDay } from './time-zone.ts'
 import { createPeriodTimeline, type Period, type Timeline } from './timeline.ts'
 
 export type Occurrence = Schedule['schedule_occurrence'][number]
@@ -83,8 +83,8 @@ function readLimits({
 /** Extends a period to the beginning of its first and the end of its last day. */
 function roundToDays({ start, end }: Period, zone: TimeZone): Period {
   return {
-    start: Number.isFinite(start) ? startOfDay(dayOf(start, zone), zone) : start,
-    end: Number.isFinite(end) ? startOfDay(dayOf(end - 1, zone) + 1, zone) : end,
+    start: Number.isFinite(start) ? startOfDay(toDay(start, zone), zone) : start,
+    end: Number.isFinite(end) ? startOfDay(toDay(end - 1, zone) + 1, zone) : end,
   }
 }
 
@@ -94,7 +94,7 @@ function createDailyTimeline(daily: DailyWindow, zone: TimeZone): Timeline {
 
   return {
     holdsAt(instant) {
-      const today = dayOf(instant, zone)
+      const today = toDay(instant, zone)
       const lastDay = today + MAX_DAYS_AHEAD
       for (let day = today - MAX_DAYS_BACK; day <= lastDay; day += 1) {
         const window = findWindow(daily, day, zone)
@@ -105,7 +105,7 @@ function createDailyTimeline(daily: DailyWindow, zone: TimeZone): Timeline {
 
     nextChange(instant) {
       if (instant >= limits.end) return undefined
-      const firstDay = dayOf(Math.max(instant, limits.start), zone) - MAX_DAYS_BACK
+      const firstDay = toDay(Math.max(instant, limits.start), zone) - MAX_DAYS_BACK
       const lastDay = firstDay + HORIZON_DAYS
 
       /**
@@ -127,7 +127,7 @@ function createDailyTimeline(daily: DailyWindow, zone: TimeZone): Timeline {
         }
       }
 
-      const hasEnd = endOfCurrent !== undefined && dayOf(endOfCurrent, zone) < lastDay
+      const hasEnd = endOfCurrent !== undefined && toDay(endOfCurrent, zone) < lastDay
       return hasEnd ? endOfCurrent : undefined
     },
   }
@@ -146,8 +146,5 @@ function findWindow(
   const end = Math.min(zone.endInstant(midnight + endMs), limits.end)
   return start < end ? { start, end } : undefined
 }
-
-/** Returns the day that the clock shows at an instant. Days are numbered from 1 January 1970. */
-const dayOf = (instant: number, zone: TimeZone) => Math.floor(zone.toWall(instant) / DAY_MS)
 
 const startOfDay = (day: number, zone: TimeZone) => zone.firstInstant(day * DAY_MS)

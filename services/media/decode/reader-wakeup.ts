@@ -30,23 +30,25 @@ export function wakeOnDemand(slots: number, notify: NotifyFrame): ReaderWakeup {
   let lastNotified = 0
   /** Last frame that a reader has processed; undefined until a reader reports progress. */
   let lastRead: number | undefined
-  /** Newest frame, until the readers are notified of it. */
-  let pending: { frame: RingFrame; isFirst: boolean } | undefined
+  /** Newest frame, if its notification was postponed. */
+  let pending: RingFrame | undefined
 
-  function notifyIfNeeded() {
-    if (!pending) return
-    const { frame, isFirst } = pending
-    const areReadersBusy = lastRead !== undefined && lastNotified - lastRead >= slots / 2
-    if (areReadersBusy && !isFirst) return
-
+  function notifyReaders(frame: RingFrame, isFirst: boolean) {
     pending = undefined
     lastNotified = frame.n
     notify(frame, isFirst)
   }
 
+  function notifyIfNeeded() {
+    if (!pending) return
+    const areReadersBusy = lastRead !== undefined && lastNotified - lastRead >= slots / 2
+    if (!areReadersBusy) notifyReaders(pending, false)
+  }
+
   return {
     onFrame(frame, isFirst) {
-      pending = { frame, isFirst }
+      if (isFirst) return notifyReaders(frame, true)
+      pending = frame
       notifyIfNeeded()
     },
     readUpTo(n) {

@@ -41,7 +41,7 @@ export function createGopBuffer(maxBytes: number): GopBuffer {
   /** Returns whether the GOPs after the oldest one cover the time to retain. */
   function canDropOldest(newestPts: number): boolean {
     const next = ended[1] ?? current
-    const [nextKeyframe] = next?.units ?? []
+    const nextKeyframe = next?.units[0]
     return nextKeyframe !== undefined && nextKeyframe.pts <= newestPts - retainedTicks
   }
 

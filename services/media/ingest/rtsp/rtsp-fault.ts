@@ -44,8 +44,14 @@ async function explain(
       return 'redirects to another host: use the final address instead'
     case NOT_FOUND:
       return "has no stream at this path: compare the path with the camera's manual"
-    case OPEN_READ_WRITE:
-      return explainOpenError({ url, tlsInsecure: address.tls_insecure ?? false }, context)
+    case OPEN_READ_WRITE: {
+      const server = { url, tlsInsecure: address.tls_insecure ?? false }
+      const reason = await explainUnreachable(server, context)
+      return (
+        reason ??
+        'cannot be reached: check that the camera is on and that host and port are correct'
+      )
+    }
     case READ:
       return 'disconnected or does not respond: check that the camera is on, and restart it if it hangs'
   }
@@ -54,14 +60,4 @@ async function explain(
     return `does not offer the transport ${address.transport ?? 'auto'}: set transport to auto or another value`
   }
   return `stopped: ${error.message}`
-}
-
-async function explainOpenError(
-  server: { url: URL; tlsInsecure: boolean },
-  context: RtspCamera['context'],
-): Promise<string> {
-  const reason = await explainUnreachable(server, context)
-  return (
-    reason ?? 'cannot be reached: check that the camera is on and that host and port are correct'
-  )
 }

@@ -81,7 +81,7 @@ export function createConnectionStatus(options: ConnectionStatusOptions): Connec
   return {
     lifecycle: () => lifecycle,
     reported: () => reported,
-    dispatch: event => dispatch(event),
+    dispatch,
     update,
 
     updateClock(cameraClock) {

@@ -52,8 +52,8 @@ export interface SessionFallback {
    */
   recognise(codec: string): boolean
   /**
-   * Returns the best decoder for a codec that has not failed yet. Returns undefined if none is
-   * left.
+   * Returns the best decoder for a codec, preferably one that has not failed; undefined if no
+   * decoder supports the codec.
    */
   chooseDecoder(codec: string): string | undefined
   decide(session: EndedSession): NextStep

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import { SourceFault } from './origin/source-fault.ts'
 
-/** Notices that a source sends no pictures any more. */
+/** Detects that a source no longer sends pictures. */
 export interface SilenceWatch {
   /** Must be called for each packet of the coded video. */
   onPacket(): void

@@ -43,7 +43,7 @@ const GAP_US = 2_000_000
 /** Maximum number of events in a response. */
 const MAX_EVENTS = 10_000
 
-/** The methods of the archive that only read. Their times are in µs since 1970. */
+/** Creates the read-only methods of the archive. Their times are in µs since 1970. */
 export function createArchiveQueries({ folder, index, withGrowth }: ArchiveQueriesOptions) {
   /** Returns the segments that overlap this time, oldest first. */
   function findSegments(source: number, fromUs: number, toUs: number): RecordedSegment[] {

@@ -79,7 +79,7 @@ export function createSoundFeed({
     return producer
   }
 
-  /** Gives one lease back, and closes the producer after the last one. */
+  /** Ends one lease, and closes the producer after the last one. */
   function endLease() {
     leaseCount--
     if (leaseCount > 0) return
@@ -118,7 +118,9 @@ export function createSoundFeed({
   }
 }
 
-/** Closes a producer, which may still be created. A failure is reported to the viewers instead. */
+/**
+ * Closes a producer once its creation has finished. If the creation fails, `acquire` reports it.
+ */
 async function closeWhenCreated(producing: Promise<types.Producer> | undefined) {
   const producer = await producing?.catch(() => undefined)
   producer?.close()

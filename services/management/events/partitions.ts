@@ -1,7 +1,8 @@
 import { lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { event, statisticHour, statisticMinute } from '../db/schema/index.ts'
-import { HOUR_MS, toTimestamp } from './statistics/samples.ts'
+import { toTimestamp } from '../db/sql-values.ts'
+import { HOUR_MS } from './statistics/samples.ts'
 
 const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS

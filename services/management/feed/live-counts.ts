@@ -6,6 +6,7 @@ import {
 } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
+import { toTimestamp } from '../db/sql-values.ts'
 import { publishMessages } from './publish-message.ts'
 
 /** Values that were added to a statistic of a channel within a minute. */
@@ -120,7 +121,7 @@ export async function publishLiveCounts(database: Database, nowMs: number): Prom
  * reset to zero first.
  */
 async function claimDueCounts(tx: Transaction, nowMs: number): Promise<LiveCountRow[]> {
-  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const now = toTimestamp(nowMs)
   // Rows that another transaction is changing are published the next time: waiting for
   // them could deadlock.
   return tx.execute<LiveCountRow & Record<string, unknown>>(sql`

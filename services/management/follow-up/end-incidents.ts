@@ -1,6 +1,7 @@
 import { DEFAULT_QUIET_S } from '@eyrie/contract/management/alert-policy'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { toTimestamp } from '../db/sql-values.ts'
 import { activeCondition } from '../incidents/active-snoozes.ts'
 
 /**
@@ -34,5 +35,3 @@ export async function endIncidents(tx: Transaction, now: number): Promise<void> 
 export async function deleteOverSnoozes(tx: Transaction, now: number): Promise<void> {
   await tx.execute(sql`delete from snooze where not ${activeCondition(toTimestamp(now))}`)
 }
-
-const toTimestamp = (timeMs: number) => sql`${new Date(timeMs).toISOString()}::timestamptz`

@@ -5,6 +5,7 @@ import { createRequest } from '../alerts/notification-text.ts'
 import type { Transaction } from '../db/database.ts'
 import { firstRow } from '../db/rows.ts'
 import { alertPolicy, incident, notification } from '../db/schema/index.ts'
+import { toTimestamp } from '../db/sql-values.ts'
 import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
 import { snoozedCondition } from '../incidents/active-snoozes.ts'
 import type { IncidentRow } from '../incidents/running-incidents.ts'
@@ -21,7 +22,7 @@ const MINUTE_MS = 60_000
  * step is repeated.
  */
 export async function escalateIncidents(tx: Transaction, now: number): Promise<void> {
-  const time = sql`${new Date(now).toISOString()}::timestamptz`
+  const time = toTimestamp(now)
   const due = await tx.execute<{ incident_id: string }>(sql`
     select incident.incident_id
     from incident

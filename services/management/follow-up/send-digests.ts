@@ -2,6 +2,7 @@ import type { AlertAction } from '@eyrie/contract/management/alert'
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert, delivery } from '../db/schema/index.ts'
+import { toTimestamp } from '../db/sql-values.ts'
 import { findReceiver, type Receiver, storeDeliveries } from '../deliveries/outbox.ts'
 import { createDigestRequest } from './digest-request.ts'
 
@@ -23,7 +24,7 @@ export async function sendDigests(tx: Transaction, now: number): Promise<void> {
     from delivery
     where digest_at is not null
     group by target, recipient
-    having min(digest_at) <= ${new Date(now).toISOString()}::timestamptz
+    having min(digest_at) <= ${toTimestamp(now)}
     order by min(digest_at)
     limit ${MAX_RECEIVERS}`)
   for (const receiver of due) await sendDigest(tx, receiver)

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { formatTextArray } from '../db/text-array.ts'
+import { uuidArray } from '../db/sql-values.ts'
 
 // SQL conditions and queries about snoozes. A snooze is a time in which nothing is sent about an
 // alert, the alerts of a channel, or all alerts of a site. The conditions are parts of queries that
@@ -69,7 +69,7 @@ export async function findActiveSnoozes(
     join channel on channel.channel_id = alert.channel_id
     join snooze
       on ${coversCondition(sql`alert.alert_id`, sql`alert.channel_id`, sql`channel.site_id`)}
-    where alert.alert_id = any (${formatTextArray(alertIds)}::uuid[])
+    where alert.alert_id = any (${uuidArray(alertIds)})
       and ${activeCondition(sql`now()`)}
     -- A snooze without an end time ends last.
     order by alert.alert_id, snooze.until desc nulls first`)

@@ -2,6 +2,7 @@ import type { SystemAlertReport } from '@eyrie/contract/management/system-alert-
 import { eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { pictureReference, systemAlert } from '../db/schema/index.ts'
+import { toTimestamp } from '../db/sql-values.ts'
 import { describeAlert } from './alert-texts.ts'
 import type { Condition } from './rules/condition.ts'
 import type { Observation } from './rules/observation.ts'
@@ -119,8 +120,7 @@ export async function acknowledgeAlert(
   const [row] = await tx
     .update(systemAlert)
     .set({
-      acknowledged_at: sql`
-        coalesce(${systemAlert.acknowledged_at}, ${now.toISOString()}::timestamptz)`,
+      acknowledged_at: sql`coalesce(${systemAlert.acknowledged_at}, ${toTimestamp(now)})`,
       acknowledged_by: sql`
         case
           when ${systemAlert.acknowledged_at} is null then ${userId}::uuid

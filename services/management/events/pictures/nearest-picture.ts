@@ -1,7 +1,7 @@
 import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
-import { formatTextArray } from '../../db/text-array.ts'
+import { textArray, timestampArray, uuidArray } from '../../db/sql-values.ts'
 import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import { type ShownPicture, schedulePictureFetches } from './picture-fetch.ts'
 
@@ -82,10 +82,10 @@ export async function findNearestPictures(
  * index of the first moment is 1.
  */
 export function unnestMoments(moments: readonly Moment[]): SQL {
-  const channelIds = formatTextArray(moments.map(({ channel_id }) => channel_id))
-  const times = formatTextArray(moments.map(({ timeMs }) => new Date(timeMs).toISOString()))
+  const channelIds = uuidArray(moments.map(({ channel_id }) => channel_id))
+  const times = timestampArray(moments.map(({ timeMs }) => timeMs))
   return sql`
-    unnest(${channelIds}::uuid[], ${times}::timestamptz[])
+    unnest(${channelIds}, ${times})
       with ordinality moment (channel_id, time, index)`
 }
 
@@ -101,9 +101,9 @@ export async function attachToNotifications(
   pictures: readonly TakenPicture[],
 ): Promise<void> {
   if (pictures.length === 0) return
-  const channelIds = formatTextArray(pictures.map(({ channel_id }) => channel_id))
-  const hashes = formatTextArray(pictures.map(({ sha256 }) => sha256))
-  const times = formatTextArray(pictures.map(({ takenMs }) => new Date(takenMs).toISOString()))
+  const channelIds = uuidArray(pictures.map(({ channel_id }) => channel_id))
+  const hashes = textArray(pictures.map(({ sha256 }) => sha256))
+  const times = timestampArray(pictures.map(({ takenMs }) => takenMs))
 
   const attached = await tx.execute<AttachedPicture>(sql`
     with pair as (
@@ -115,7 +115,7 @@ export async function attachToNotifications(
         taken.sha256,
         (extract(epoch from taken.time - notification.notification_time) * 1000)::int as offset_ms,
         channel.is_storage
-      from unnest(${channelIds}::uuid[], ${hashes}::text[], ${times}::timestamptz[])
+      from unnest(${channelIds}, ${hashes}, ${times})
         taken (channel_id, sha256, time)
       join notification on notification.channel_id = taken.channel_id
         and notification.notification_time >= taken.time - ${maxOffset}

@@ -1,8 +1,9 @@
 import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
+import { textArray } from '../../db/sql-values.ts'
 import { readLatestValues } from './latest-values.ts'
-import { type Period, selectSamples, textArray } from './samples.ts'
+import { type Period, selectSamples } from './samples.ts'
 import { type Aggregate, type Aggregates, filterLastValueKeys } from './totals.ts'
 
 /**

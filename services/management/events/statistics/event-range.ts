@@ -1,18 +1,12 @@
 import type { EventRecord } from '@eyrie/contract/management/statistic-response'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
+import { textArray, toTimestamp } from '../../db/sql-values.ts'
 import { type AggregateRow, selectAggregateColumns, toAggregate } from './aggregates.ts'
 import type { Buckets } from './buckets.ts'
 import { readLatestValues } from './latest-values.ts'
 import { readNewestEvents } from './newest-events.ts'
-import {
-  isNotificationKey,
-  type Period,
-  type Precision,
-  selectSamples,
-  textArray,
-  toTimestamp,
-} from './samples.ts'
+import { isNotificationKey, type Period, type Precision, selectSamples } from './samples.ts'
 import {
   type Aggregate,
   computeTotals,

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
-import { MINUTE_MS, selectSamples, textArray, toTimestamp, uuidArray } from './samples.ts'
+import { textArray, toTimestamp, uuidArray } from '../../db/sql-values.ts'
+import { MINUTE_MS, selectSamples } from './samples.ts'
 
 /** The latest value of a key on a channel. */
 export interface LatestValue {

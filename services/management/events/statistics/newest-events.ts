@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
-import { type Period, timestampArray, toTimestamp, uuidArray } from './samples.ts'
+import { timestampArray, toTimestamp, uuidArray } from '../../db/sql-values.ts'
+import type { Period } from './samples.ts'
 
 // Queries for the newest events. For each channel or bucket, a lateral subquery with a limit reads
 // only the newest rows from the index, however many events the period has.

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { formatTextArray } from '../../db/text-array.ts'
+import { textArray, toTimestamp, uuidArray } from '../../db/sql-values.ts'
 
 // Queries for samples, from which all statistics are computed. A sample is a value that an event
 // has added to a statistic of its channel, or the sum of such values of a whole minute or hour.
@@ -22,19 +22,6 @@ const ROLL_UPS: Record<RollUpUnit, RollUp> = {
   hour: { table: sql`statistic_hour`, lengthMs: HOUR_MS, finer: 'minute' },
   minute: { table: sql`statistic_minute`, lengthMs: MINUTE_MS, finer: 'exact' },
 }
-
-// A Postgres array is passed as one text parameter. Drizzle would expand a JavaScript array to
-// a list of parameters.
-
-export const textArray = (values: readonly string[]) => sql`${formatTextArray(values)}::text[]`
-export const uuidArray = (ids: readonly string[]) => sql`${formatTextArray(ids)}::uuid[]`
-
-/** Converts times in epoch ms to a Postgres array of timestamps. */
-export const timestampArray = (timesMs: readonly number[]) =>
-  sql`${formatTextArray(timesMs.map(ms => new Date(ms).toISOString()))}::timestamptz[]`
-
-/** Converts epoch ms to a Postgres timestamp. */
-export const toTimestamp = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
 
 export const isNotificationKey = (key: string) => key === NOTIFICATION_KEY
 

@@ -3,6 +3,7 @@ import { parseTime } from '@eyrie/contract/management/time-expression'
 import { and, eq, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, incident } from '../../../db/schema/index.ts'
+import { toTimestamp } from '../../../db/sql-values.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
@@ -53,7 +54,7 @@ const createNotEndedCondition = (time: Date): SQL | undefined =>
  */
 const createAcknowledgement = (actor: string, time: Date) => ({
   acknowledged_by: sql`case when acknowledged_at is null then ${actor} else acknowledged_by end`,
-  acknowledged_at: sql`coalesce(acknowledged_at, ${time.toISOString()}::timestamptz)`,
+  acknowledged_at: sql`coalesce(acknowledged_at, ${toTimestamp(time)})`,
   escalates_at: null,
 })
 
@@ -64,7 +65,7 @@ const createAcknowledgement = (actor: string, time: Date) => ({
 const createResolution = (actor: string, time: Date) => ({
   ...createAcknowledgement(actor, time),
   resolved_by: sql`case when resolved_at is null then ${actor} else resolved_by end`,
-  resolved_at: sql`coalesce(resolved_at, ${time.toISOString()}::timestamptz)`,
+  resolved_at: sql`coalesce(resolved_at, ${toTimestamp(time)})`,
 })
 
 async function updateIncident(

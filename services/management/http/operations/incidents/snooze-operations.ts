@@ -1,9 +1,10 @@
 import { EyrieError } from '@eyrie/contract'
 import { type SnoozeDuration, snoozeRoutes } from '@eyrie/contract/management/snooze'
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { firstRow } from '../../../db/rows.ts'
 import { alert, channel, incident, snooze } from '../../../db/schema/index.ts'
+import { toTimestamp } from '../../../db/sql-values.ts'
 import { activeCondition } from '../../../incidents/active-snoozes.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
@@ -44,7 +45,7 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
   }),
 
   defineOperation(snoozeRoutes.list, async ({ input: { site_id } }, tx) => {
-    const isActive = activeCondition(sql`${now().toISOString()}::timestamptz`)
+    const isActive = activeCondition(toTimestamp(now()))
     const isOnSite = site_id === undefined ? undefined : eq(snooze.site_id, site_id)
     const value = await tx
       .select()

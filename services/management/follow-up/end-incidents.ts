@@ -9,8 +9,8 @@ import { activeCondition } from '../incidents/active-snoozes.ts'
  * and those whose alert was disabled or deleted. `ended_at` is when the condition stopped holding.
  */
 export async function endIncidents(tx: Transaction, now: number): Promise<void> {
-  // Postgres cannot join other tables to the one that it updates. The incidents are therefore
-  // joined a second time, as `running`.
+  // The updated table cannot be on the left of an outer join. The incidents are therefore read a
+  // second time, as `running`.
   await tx.execute(sql`
     update incident
     set ended_at = greatest(state.released_at, incident.last_at)

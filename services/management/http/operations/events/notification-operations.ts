@@ -8,6 +8,7 @@ import { parsePeriod } from '../../../events/statistics/period.ts'
 import type { Period } from '../../../events/statistics/samples.ts'
 import { findChannelOfUsecase, findUsecaseKey } from '../../../inventory/usecases.ts'
 import { defineOperation } from '../../api/operation.ts'
+import { toImageUrl } from '../../api/response-urls.ts'
 
 type NotificationRow = typeof notification.$inferSelect
 
@@ -140,13 +141,6 @@ const toNotification = (row: NotificationRow) => ({
   },
   image_url: toImageUrl(row),
 })
-
-/** Returns the path of the picture, or an empty text for a notification without one. */
-function toImageUrl({ picture, channel_id, notification_uuid }: NotificationRow): string {
-  if (picture === null) return ''
-  const query = new URLSearchParams({ channel_id, notification_uuid })
-  return `/api/v1${notificationRoutes.image.path}?${query}`
-}
 
 /**
  * Returns the stored pictures of notifications, up to the size limit. The first picture is returned

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, incident, notification, source } from '../../../db/schema/index.ts'
 import { isAnyOf } from '../../../db/text-array.ts'
-import { toClipUrl, toImageUrl } from './incident-urls.ts'
+import { toClipUrl, toImageUrl } from '../../api/response-urls.ts'
 
 /** An incident as an operation returns it. The API writes its `Date` objects as text. */
 type IncidentResponse = z.input<typeof incidentSchema>

@@ -1,5 +1,7 @@
 import { notificationRoutes } from '@eyrie/contract/management/notification'
 
+// Paths of pictures and recordings in the responses of the API.
+
 /** Time before the first and after the last notification that the clip of an incident shows. */
 const CLIP_BEFORE_MS = 5_000
 const CLIP_AFTER_MS = 10_000
@@ -9,6 +11,7 @@ const MAX_CLIP_MS = 4 * 3_600_000
 /** A notification, and its picture if it has one. */
 interface Illustration {
   channel_id: string
+  /** Null for an incident whose best notification was deleted. */
   notification_uuid: string | null
   picture: string | null
 }

@@ -1,6 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
 import type { Principal } from '../rights/principal.ts'
+import { selectAssigned } from './user-queries.ts'
 
 /**
  * The facts about a user that access decisions depend on: the role, and the ids of assigned
@@ -27,10 +29,10 @@ export async function loadPrincipal(
         "user".email,
         "user".organization_id,
         role.role_key,
-        ${selectAssigned(sql`user_customer`, sql`customer_id`)} as customers,
-        ${selectAssigned(sql`user_site`, sql`site_id`)} as sites,
-        ${selectAssigned(sql`user_channel`, sql`channel_id`)} as channels,
-        ${selectAssigned(sql`user_usecase`, sql`usecase_id`)} as usecases,
+        ${selectAssigned(userCustomer.customer_id, userCustomer.user_id)} as customers,
+        ${selectAssigned(userSite.site_id, userSite.user_id)} as sites,
+        ${selectAssigned(userChannel.channel_id, userChannel.user_id)} as channels,
+        ${selectAssigned(userUsecase.usecase_id, userUsecase.user_id)} as usecases,
         array(
           select organization_id::text
           from customer
@@ -68,10 +70,3 @@ export async function loadPrincipal(
     from stored`)
   return rights
 }
-
-/** Selects the ids in an assignment table that are assigned to the user of the outer query. */
-const selectAssigned = (table: SQL, id: SQL) => sql`array(
-  select ${id}::text
-  from ${table} assigned
-  where assigned.user_id = "user".user_id
-)`

@@ -8,7 +8,7 @@ import { missingRecords } from '../errors/field-errors.ts'
 const { password_hash: _, ...publicColumns } = getTableColumns(user)
 
 /** Selects the ids in an assignment table that are assigned to the user of the outer query. */
-const selectAssigned = (key: PgColumn, owner: PgColumn) =>
+export const selectAssigned = (key: PgColumn, owner: PgColumn) =>
   sql<string[]>`array(
     select ${key}::text
     from ${key.table}

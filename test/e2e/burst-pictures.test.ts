@@ -147,8 +147,8 @@ describe('every notification of a burst', () => {
     'has a picture of its moment with the box of what fired it, whether the camera is recorded or not',
     async () => {
       const { media, fleet, engine, channel_id: channelId } = await startScene()
-      fleet.jobs.start(fleet.database)
-      onTestFinished(fleet.jobs.stop)
+      fleet.backgroundJobs.start(fleet.database)
+      onTestFinished(fleet.backgroundJobs.stop)
       // The first event shows that the channel runs: before, the clock fires without a camera.
       await vi.waitUntil(
         () =>

@@ -63,8 +63,8 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
   const [first, second] = [await startEngine(plugins), await startEngine(plugins)]
   const fleet = await startFleet()
   const { database } = fleet
-  onTestFinished(() => fleet.jobs.stop())
-  fleet.jobs.start(database)
+  onTestFinished(() => fleet.backgroundJobs.stop())
+  fleet.backgroundJobs.start(database)
   const fields = { engine_timeout: '2s' }
   const from = await fleet.registerEngine({
     ...fields,

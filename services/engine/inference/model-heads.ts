@@ -61,7 +61,7 @@ const decodeBoxHead: DecodeHead = (output, scoreThreshold) => {
       width: values[row + 2]!,
       height: values[row + 3]!,
     }
-    candidates.push({ ...toCorners(box), ...best })
+    candidates.push(createCandidate(box, best))
   }
   return candidates
 }
@@ -89,7 +89,7 @@ const decodeYoloxHead: DecodeHead = (output, scoreThreshold) => {
         width: Math.exp(values[row + 2]!) * stride,
         height: Math.exp(values[row + 3]!) * stride,
       }
-      candidates.push({ ...toCorners(box), ...best })
+      candidates.push(createCandidate(box, best))
     }
   }
   return candidates
@@ -130,7 +130,7 @@ function findBestClass(
   { values, classes }: HeadOutput,
   row: number,
   scoreThreshold: number,
-): Pick<Candidate, 'label' | 'score'> | undefined {
+): Pick<Candidate, 'score' | 'label'> | undefined {
   const objectness = values[row + OBJECTNESS]!
   // A negated comparison also rejects NaN.
   if (!(objectness >= scoreThreshold)) return undefined
@@ -152,13 +152,18 @@ interface CentredBox {
   height: number
 }
 
-function toCorners({
-  x,
-  y,
-  width,
-  height,
-}: CentredBox): Pick<Candidate, 'x0' | 'y0' | 'x1' | 'y1'> {
-  return { x0: x - width / 2, y0: y - height / 2, x1: x + width / 2, y1: y + height / 2 }
+function createCandidate(
+  { x, y, width, height }: CentredBox,
+  { score, label }: Pick<Candidate, 'score' | 'label'>,
+): Candidate {
+  return {
+    x0: x - width / 2,
+    y0: y - height / 2,
+    x1: x + width / 2,
+    y1: y + height / 2,
+    score,
+    label,
+  }
 }
 
 /** The decoder of every head that a model card can name. */

@@ -9,6 +9,7 @@ import type {
   PictureSize,
 } from '@eyrie/element'
 import { type Backoff, type Span, sleep } from '@eyrie/kit'
+import { createWakeUp } from '@eyrie/kit/wake-up'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
 import type { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
@@ -57,7 +58,7 @@ export class ElementChain {
   readonly #options: ElementChainOptions
   readonly #stopping = new AbortController()
   /** Ends the delay before a failed element is opened again. */
-  #retrying = new AbortController()
+  readonly #wakeUp = createWakeUp(this.#stopping.signal)
   #isOpening = false
   /** Number of frames in the chain. */
   #frameCount = 0
@@ -139,7 +140,7 @@ export class ElementChain {
 
   /** Opens failed elements at once, without waiting for the next attempt. */
   retry(): void {
-    this.#retrying.abort()
+    this.#wakeUp.notify()
   }
 
   /**
@@ -202,9 +203,7 @@ export class ElementChain {
       if (stage.failure) {
         onChange()
         onFirstAttempt?.()
-        this.#retrying = new AbortController()
-        const interrupted = AbortSignal.any([signal, this.#retrying.signal])
-        await sleep(stage.retryDelayMs(backoff, random), interrupted)
+        await sleep(stage.retryDelayMs(backoff, random), this.#wakeUp.listen())
       }
       if (!signal.aborted) await stage.open({ size: this.#sizeBefore(stage), findRing })
     }

@@ -1,4 +1,5 @@
 import { backoffDelayMs, fetchService, sleep } from '@eyrie/kit'
+import { createWakeUp } from '@eyrie/kit/wake-up'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { splitSegments } from './mp4-segments.ts'
 
@@ -29,8 +30,8 @@ export class StreamFollower {
   readonly #headers: Record<string, string>
   readonly #listener: StreamFollowerListener
   readonly #stopping = new AbortController()
-  /** Ends the current delay before the next connection early. */
-  #delaySkip = new AbortController()
+  /** Ends the current delay before the next connection attempt early. */
+  readonly #wakeUp = createWakeUp(this.#stopping.signal)
   /** Connection attempts since the last one that has received a segment. */
   #failedAttempts = 0
   readonly #ended: Promise<void>
@@ -49,7 +50,7 @@ export class StreamFollower {
    * available. Has no effect during an attempt.
    */
   retryNow(): void {
-    this.#delaySkip.abort()
+    this.#wakeUp.notify()
   }
 
   async stop(): Promise<void> {
@@ -66,10 +67,8 @@ export class StreamFollower {
         if (!signal.aborted) this.#listener.onFailure((error as Error).message)
       }
 
-      this.#delaySkip = new AbortController()
-      const interruption = AbortSignal.any([signal, this.#delaySkip.signal])
       const delayMs = backoffDelayMs(this.#failedAttempts, RECONNECT_BACKOFF)
-      await sleep(delayMs, interruption)
+      await sleep(delayMs, this.#wakeUp.listen())
       this.#failedAttempts += 1
     }
   }

@@ -8,7 +8,7 @@ import { openPluginQuarantine } from './plugin-host/sandbox/plugin-quarantine.ts
 import { createSandboxes } from './plugin-host/sandbox/sandboxes.ts'
 import { alignGrants } from './plugins/active-grants.ts'
 import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
-import { listVersions } from './plugins/installed-plugins.ts'
+import { findVersion } from './plugins/installed-plugins.ts'
 import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
 import { findUsingPipelines } from './plugins/plugin-usage.ts'
 import { listRefusedVersions } from './plugins/refused-versions.ts'
@@ -71,9 +71,7 @@ export async function openPluginComponents(options: PluginComponentsOptions) {
     egress: createEgress('plugin', environment),
     inspector: await startInspector(options),
     verifyPackage: async (name, version) => {
-      const plugin = listVersions(pluginStore.installed(), name).find(
-        each => each.version === version,
-      )
+      const plugin = findVersion(pluginStore.installed(), name, version)
       if (plugin) grants.assertGranted(plugin)
       await pluginStore.verifyPackage(name, version)
     },

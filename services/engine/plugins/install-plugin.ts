@@ -8,6 +8,7 @@ import type { PluginGrants } from './grants/plugin-grants.ts'
 import { inspectElements } from './inspect-elements.ts'
 import {
   findActiveVersion,
+  findVersion,
   hasUploadedVersion,
   isActiveVersion,
   listVersions,
@@ -66,7 +67,7 @@ export function createInstaller({
   const install: InstallPlugin = async (plugin, claim, { client, acceptsNewPublisher = false }) => {
     const installed = store.installed()
     const { name, version } = plugin
-    const existing = listVersions(installed, name).find(candidate => candidate.version === version)
+    const existing = findVersion(installed, name, version)
     if (existing && (await isIdentical(existing, plugin))) return 'unchanged'
     if (existing && !isDevelopmentVersion(version)) {
       throw new EyrieError(

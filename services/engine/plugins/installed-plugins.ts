@@ -31,6 +31,14 @@ export function listVersions({ plugins }: InstalledPlugins, name: string): Known
     .sort((a, b) => getRank(a) - getRank(b) || compareVersions(b.version, a.version))
 }
 
+/** Returns a version of a plugin; undefined if it is not installed. */
+export const findVersion = (
+  installed: InstalledPlugins,
+  name: string,
+  version: string,
+): KnownPlugin | undefined =>
+  listVersions(installed, name).find(plugin => plugin.version === version)
+
 /**
  * Returns the selected version if it is installed, otherwise the version with the highest
  * precedence.
@@ -136,7 +144,7 @@ export function describePackage(
       ...(capabilities && { capabilities }),
     })),
     ...(active && { active: active.version }),
-    installed: listVersions(installed, name).some(other => other.version === version),
+    installed: findVersion(installed, name, version) !== undefined,
   }
 }
 

@@ -2,7 +2,12 @@ import { EyrieError, type QuarantinedPlugin } from '@eyrie/contract'
 import { hashPackage } from '@eyrie/plugin-signature/package-files'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
-import { findElementCollision, type InstalledPlugins, listVersions } from './installed-plugins.ts'
+import {
+  findElementCollision,
+  findVersion,
+  type InstalledPlugins,
+  listVersions,
+} from './installed-plugins.ts'
 import { computeDigest } from './package-digests.ts'
 
 /** Checks that precede changes of the installed plugins. */
@@ -16,10 +21,10 @@ export function getVersion(
   name: string,
   version: string,
 ): KnownPlugin {
-  const versions = listVersions(installed, name)
-  const plugin = versions.find(candidate => candidate.version === version)
+  const plugin = findVersion(installed, name, version)
   if (plugin) return plugin
 
+  const versions = listVersions(installed, name)
   const available = versions.map(candidate => candidate.version).join(', ')
   throw new EyrieError('id', `plugin ${name} has no version ${version}; available: ${available}`)
 }

@@ -40,7 +40,7 @@ export function listStreams({ configuration, runtime }: ExportContext): Stream[]
 export function listChannels(context: ExportContext): Channel[] {
   return context.configuration
     .channels()
-    .map(channel => ({ ...channel, stream: findStream(context, channel) }))
+    .map(channel => ({ ...channel, stream: findStream(context, channel.source) }))
 }
 
 /**
@@ -49,21 +49,21 @@ export function listChannels(context: ExportContext): Channel[] {
  * service is disconnected.
  */
 export function issueTicket(
-  { configuration, runtime, internalToken = '' }: ExportContext & Pick<ApiContext, 'internalToken'>,
+  context: ExportContext & Pick<ApiContext, 'internalToken'>,
   source: number,
 ): StreamTicket {
+  const { configuration, internalToken = '' } = context
   // Throws if the source is unknown.
   configuration.sources.get(source)
-  const server = runtime.streamServer()
-  if (!server) {
+  const stream = findStream(context, source)
+  if (!stream) {
     throw new EyrieError('unavailable', 'the media service is not connected: try again later')
   }
   const expiresAtMs = Date.now() + TICKET_LIFETIME_S * 1000
   return {
     ticket: signTicket(internalToken, { stream: String(source), expires: expiresAtMs }),
     expires_in: TICKET_LIFETIME_S,
-    // The stream of a source has the same id.
-    stream: { id: source, hostname: server.hostname, port: server.port },
+    stream,
   }
 }
 
@@ -104,8 +104,8 @@ export async function readChannelProperties(
 }
 
 /**
- * A function that reads each property of a channel. Only the functions of requested properties are
- * called: to read `static`, for example, may take seconds.
+ * A function for each property of a channel, which reads it. Only those of the requested properties
+ * are called, because reading `static`, for example, may take seconds.
  */
 type PropertyReaders = {
   [Property in ChannelProperty]: () =>
@@ -122,7 +122,7 @@ function createPropertyReaders(
   return {
     source: () => channel.source,
     pipeline: () => channel.pipeline,
-    stream: () => findStream(context, channel),
+    stream: () => findStream(context, channel.source),
     usecase: () => configuration.pipelines.get(channel.pipeline).value.usecase ?? '',
     static: () => awaitMetadata(context, channel.id, format),
     fps: () => runtime.channelStatistics(channel.id).fps,
@@ -144,13 +144,16 @@ async function awaitMetadata(
   channel: number,
   format: StaticFormat,
 ): Promise<unknown> {
-  // Only the timeout rejects. The metadata of the elements that are open by then is returned.
+  // Rejects only at the timeout. Then the metadata of the elements that are open is returned.
   await withTimeout(MAX_OPENING_MS, runtime.waitForChannel(channel)).catch(() => {})
   return formatMetadata(runtime.channelMetadata(channel), format)
 }
 
-/** Returns the stream of the channel's source; null while the media service is disconnected. */
-function findStream({ runtime }: ExportContext, { source }: ChannelPlan): Channel['stream'] {
+/**
+ * Returns the stream of a source, which has the same id. Null while the media service is
+ * disconnected.
+ */
+function findStream({ runtime }: ExportContext, source: number): Channel['stream'] {
   const server = runtime.streamServer()
   return server ? { id: source, hostname: server.hostname, port: server.port } : null
 }

@@ -1,5 +1,5 @@
 /**
- * How far a channel has come in the numbered frames of its feed. The channel handles each frame
+ * The progress of a channel through the numbered frames of its feed. The channel handles each frame
  * once, in order: it admits the frame to the analysis or skips it. An admitted frame is in flight
  * until its results are published.
  */
@@ -69,7 +69,7 @@ export class FrameProgress {
   }
 
   /**
-   * Starts anew at the next frame. Frame numbers may restart at 1, so the numbers of earlier
+   * Starts over at the next frame. Frame numbers may restart at 1, so the numbers of earlier
    * frames are meaningless.
    */
   restart(): void {

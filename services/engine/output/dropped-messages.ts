@@ -18,8 +18,8 @@ export class DroppedMessages {
   }
 
   /**
-   * Describes how many messages were dropped, and the channel that has lost most of them. Starts to
-   * count anew. Must not be called if there are none.
+   * Describes how many messages were dropped, and the channel that has lost most of them. Resets
+   * the counts. Must not be called if there are none.
    */
   report(): string {
     const counts = [...this.#countByChannel]

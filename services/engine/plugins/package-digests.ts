@@ -40,7 +40,7 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
   let digests = readDigests(file, log)
 
   async function save(next: Digests): Promise<void> {
-    // Set first, because another change may be derived from it during the write.
+    // Assigned before the write, so that a change during the write is based on it.
     digests = next
     await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
   }
@@ -76,7 +76,10 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
   }
 }
 
-/** Reads the digests. Without a readable file there are none, and plugins are recorded anew. */
+/**
+ * Reads the digests. Returns none if the file is missing or unreadable: the digests are then
+ * recorded again.
+ */
 function readDigests(file: string, log: Log): Digests {
   try {
     return parseAs(digestsByPlugin, JSON.parse(readFileSync(file, 'utf8')))
@@ -90,8 +93,8 @@ function readDigests(file: string, log: Log): Digests {
 }
 
 /**
- * Returns the SHA-256 of the names and contents of all files, in hexadecimal digits. The contents
- * are represented by their own SHA-256, which `files` has by path.
+ * Returns the SHA-256 of the names and contents of all files, in hexadecimal digits. `files`
+ * maps the path of each file to the SHA-256 of its content, which represents the content.
  */
 export function computeDigest(files: PackageFiles): string {
   const hash = createHash('sha256')

@@ -76,7 +76,7 @@ function findDownstream(
   endpointsByPipeline: ReadonlyMap<number, PipelineEndpoints>,
 ): Set<number> {
   const downstream = new Set<number>()
-  // The loop also visits the endpoints that it adds, because a `Set` is iterated in that way.
+  // Iterating a `Set` also visits the names that are added during the loop.
   const reached = new Set(names)
   for (const name of reached) {
     for (const [readerId, { inputs, outputs }] of endpointsByPipeline) {

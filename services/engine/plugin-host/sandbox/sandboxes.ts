@@ -167,7 +167,7 @@ export async function createSandboxes({
     return isRequested && canBeInspected ? inspector.server : undefined
   }
 
-  /** Returns what the process of an element needs and may do. Its files are stored in `folder`. */
+  /** Returns the options of the process of an element, which stores its files in `folder`. */
   function toElementOptions(
     {
       plugin,

@@ -1,3 +1,4 @@
+import { attachMediaSource } from '../../video/media-source.ts'
 import { extendDuration, type Fragment, parseFragment, SOUND_TRACK } from './live-fragment.ts'
 import { createPtsWatermark } from './pts-watermark.ts'
 import { createSourceBufferQueue } from './source-buffer-queue.ts'
@@ -111,10 +112,12 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     })
   }
 
-  attachMediaSource(video, {
-    onOpen: source => queue.attach(source.addSourceBuffer(type)),
-    onEnded: () => end(video.error),
-  })
+  const source = attachMediaSource(video)
+  const onOpen = () => queue.attach(source.addSourceBuffer(type))
+  source.addEventListener('sourceopen', onOpen, { once: true })
+  for (const event of ['sourceended', 'sourceclose']) {
+    source.addEventListener(event, () => end(video.error))
+  }
 
   return {
     get clock() {
@@ -156,25 +159,4 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
       trimTo(keyframes.at(-1))
     },
   }
-}
-
-interface MediaSourceListeners {
-  onOpen(source: MediaSource): void
-  /** Called when the browser has closed the media source. */
-  onEnded(): void
-}
-
-/** Makes the video element play a new media source. */
-function attachMediaSource(video: HTMLVideoElement, listeners: MediaSourceListeners) {
-  const source = new MediaSource()
-  const url = URL.createObjectURL(source)
-  const onOpen = () => {
-    URL.revokeObjectURL(url)
-    listeners.onOpen(source)
-  }
-  source.addEventListener('sourceopen', onOpen, { once: true })
-  for (const event of ['sourceended', 'sourceclose']) {
-    source.addEventListener(event, listeners.onEnded)
-  }
-  video.src = url
 }

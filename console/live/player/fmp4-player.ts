@@ -2,6 +2,7 @@ import type { StreamInfo } from '@eyrie/contract/live-stream'
 import { signal } from '@preact/signals'
 import { openReconnectingSocket } from '../../api/reconnecting-socket.ts'
 import { observeFrames } from '../../video/frame-capture.ts'
+import { detachMediaSource } from '../../video/media-source.ts'
 import { createFmp4Buffer, type Fmp4Buffer } from './fmp4-buffer.ts'
 import { calculateTargetDelay, correctPlayback } from './live-edge.ts'
 import {
@@ -151,8 +152,7 @@ export function createFmp4Player({
       document.removeEventListener('visibilitychange', adjustPlayback)
       stopObserving()
       socket.close()
-      video.removeAttribute('src')
-      video.load()
+      detachMediaSource(video)
     },
   }
 }

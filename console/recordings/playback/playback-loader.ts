@@ -1,6 +1,7 @@
 import type { RecordedFrame } from '@eyrie/contract/recording'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { request } from '../../api/api-request.ts'
+import { attachMediaSource } from '../../video/media-source.ts'
 import { createFrameIndex, type FrameIndex } from './frame-index.ts'
 import { createFragmentReader } from './playback-fragment.ts'
 
@@ -54,10 +55,8 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
     to: new Date(options.toMs).toISOString(),
   })
 
-  const source = new MediaSource()
+  const source = attachMediaSource(video)
   const sourceOpen = once(source, 'sourceopen')
-  const url = URL.createObjectURL(source)
-  video.src = url
 
   /** Reads the video from the media service, and waits whenever enough is loaded. */
   async function loadVideo() {
@@ -70,7 +69,6 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
     }
 
     await sourceOpen
-    URL.revokeObjectURL(url)
     const buffer = source.addSourceBuffer(type)
     progress.hasSound = type.includes('mp4a')
 

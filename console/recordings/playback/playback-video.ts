@@ -66,9 +66,3 @@ export function skipGap(video: HTMLVideoElement): void {
     return
   }
 }
-
-/** Removes the video from the element. */
-export function unloadVideo(video: HTMLVideoElement): void {
-  video.removeAttribute('src')
-  video.load()
-}

@@ -1,8 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
+import { detachMediaSource } from '../../video/media-source.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import type { SeekTarget } from './frame-index.ts'
 import { openPlaybackLoader, type PlaybackLoader } from './playback-loader.ts'
-import { observeVideo, seekToFrame, skipGap, unloadVideo } from './playback-video.ts'
+import { observeVideo, seekToFrame, skipGap } from './playback-video.ts'
 import type { RecordedMetadata } from './recorded-metadata.ts'
 
 /** What playback is doing. It is `empty` before the first seek. */
@@ -220,7 +221,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
       stopObserving()
       loader?.close()
       loader = undefined
-      unloadVideo(video)
+      detachMediaSource(video)
     },
   }
 }

@@ -21,11 +21,7 @@ const TOO_SLOW = 'the mail server did not answer in time'
  * of the console for links.
  */
 export function createEmailSender(egress: Egress, publicUrl: string | undefined): Sender {
-  let transports: Promise<MailTransports> | undefined
-  /** Loads the mail library with the first e-mail, because it takes memory that many never need. */
-  const loadTransports = (): Promise<MailTransports> =>
-    import('./mail-transports.ts').then(library => library.createMailTransports(egress))
-
+  let transports: MailTransports | undefined
   return async attempt => {
     const { smtp } = attempt.settings
     const { request, is_unsubscribed: isUnsubscribed } = attempt.delivery
@@ -36,11 +32,13 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
     if (to === '') return { state: 'dead', reason: NO_RECEIVER }
     if (isUnsubscribed) return { state: 'dead', reason: UNSUBSCRIBED }
 
-    // Concurrent e-mails share the connections, also while the library is loaded.
-    transports ??= loadTransports()
+    // Loads the mail library with the first e-mail, because it takes memory that many never need.
+    const { createMailTransports } = await import('./mail-transports.ts')
+    // Nothing is awaited between the check and the assignment, so that concurrent e-mails share
+    // the connections.
+    transports ??= createMailTransports(egress)
     try {
-      const transport = (await transports).get(smtp)
-      return await send(attempt, transport, { from, to, smtp, publicUrl })
+      return await send(attempt, transports.get(smtp), { from, to, smtp, publicUrl })
     } catch (error) {
       if (error instanceof EgressDeniedError) return { state: 'dead', reason: error.message }
       if (attempt.signal.aborted) return { state: 'failed', reason: TOO_SLOW, isTargetDown: true }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { readLocalFile } from '@eyrie/cli/command/local-files'
 import type { ModelCard } from '@eyrie/contract'
 import {
   addModel,
@@ -77,10 +78,8 @@ const chooseDefaultModel = (names: string[]) =>
  * keeps the one that works.
  */
 async function addModelFile(root: string, file: string, report: Report): Promise<string> {
-  const model = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    const isMissing = cause.code === 'ENOENT'
-    const problem = isMissing ? 'does not exist' : `cannot be read: ${cause.message}`
-    throw new Error(`MODEL: ${file} ${problem}`, { cause })
+  const model = await readLocalFile(file).catch((cause: Error) => {
+    throw new Error(`MODEL: ${cause.message}`, { cause })
   })
   const name = basename(file, '.onnx')
     .toLowerCase()

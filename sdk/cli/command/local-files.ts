@@ -6,9 +6,14 @@ import { readFile, writeFile } from 'node:fs/promises'
  */
 export function readLocalFile(path: string): Promise<Buffer> {
   return readFile(path).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') throw new Error(`${path} does not exist`, { cause })
-    throw new Error(`${path} cannot be read: ${cause.message}`, { cause })
+    throw createReadError(path, cause)
   })
+}
+
+/** Returns an `Error` that names the file and the reason why it cannot be read. */
+export function createReadError(path: string, cause: NodeJS.ErrnoException): Error {
+  const problem = cause.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${cause.message}`
+  return new Error(`${path} ${problem}`, { cause })
 }
 
 /**

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { hashContent } from '@eyrie/plugin-signature/package-files'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { UsageError } from '../command/command.ts'
+import { createReadError } from '../command/local-files.ts'
 import type { Terminal } from '../command/terminal.ts'
 import {
   INDEX_FILE,
@@ -88,13 +89,7 @@ class RegistryFolder implements Registry {
   async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const file = join(this.name, path)
     const { size } = await stat(file).catch((cause: NodeJS.ErrnoException) => {
-      const isMissing = cause.code === 'ENOENT'
-      throw new Error(
-        isMissing ? `${file} does not exist` : `${file} cannot be read: ${cause.message}`,
-        {
-          cause,
-        },
-      )
+      throw createReadError(file, cause)
     })
     if (size > maxBytes) throw new Error(describeExcess(file, maxBytes))
     return new Uint8Array(await readFile(file))

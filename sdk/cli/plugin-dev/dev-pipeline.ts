@@ -33,9 +33,12 @@ export async function preparePipeline(
   if (existing) return { channel: existing, remove: async () => {} }
 
   const { source, isNew } = await prepareSource(engine, request.source)
-  const removeSource = async () => {
+  let pipelineId: number | undefined
+  async function remove(): Promise<void> {
+    if (pipelineId !== undefined) await engine.pipeline.remove(pipelineId, { force: true })
     if (isNew) await engine.source.remove(source)
   }
+
   try {
     const elements = await createElements(engine, request)
     const { id } = await engine.pipeline.create({
@@ -44,17 +47,12 @@ export async function preparePipeline(
       sinks: [],
       priority: 0,
     })
+    pipelineId = id
     const { channels = [] } = await engine.getExports()
-    return {
-      // The new pipeline has one source, and therefore one channel.
-      channel: channels.find(({ pipeline }) => pipeline === id)!,
-      async remove() {
-        await engine.pipeline.remove(id, { force: true })
-        await removeSource()
-      },
-    }
+    // The new pipeline has one source, and therefore one channel.
+    return { channel: channels.find(({ pipeline }) => pipeline === id)!, remove }
   } catch (error) {
-    await removeSource()
+    await remove()
     throw error
   }
 }

@@ -45,7 +45,7 @@ const args = z.strictObject({
 
 /**
  * A pipeline element that follows detected objects from frame to frame, and gives each a
- * track number. OH stands for occlusion handling: it recognises objects again that were
+ * track number. OH stands for occlusion handling: it recognizes objects again that were
  * hidden behind others.
  */
 const objectTrackingOH = defineElement({

@@ -5,7 +5,7 @@ import { computeHomography, type Homography } from './homography.ts'
 const PERSON_HEIGHT_METRES = 1.7
 
 export interface Calibration {
-  /** Four points of the floor in normalised picture coordinates (0..1). */
+  /** Four points of the floor in normalized picture coordinates (0..1). */
   image: Point[]
   /** The same points on the floor in metres. */
   world: Point[]

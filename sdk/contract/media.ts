@@ -98,7 +98,7 @@ export type EventToRecord = z.infer<typeof eventToRecord>
 export const snapshotRequest = z.strictObject({
   pts: z.int().min(0).optional(),
   width: z.int().min(16).max(8192).optional(),
-  /** Regions that are made unrecognisable. */
+  /** Regions that are made unrecognizable. */
   hidden: z.array(bbox).max(1000).optional(),
   drawing: drawing.optional(),
 })

@@ -41,12 +41,12 @@ export const modelCard = z
       layout: z.enum(['nchw', 'nhwc']),
       color: z.enum(['rgb', 'bgr']),
       /**
-       * `uint8`: the graph converts and normalises pixels; `float32`: the graph
-       * expects normalised values.
+       * `uint8`: the graph converts and normalizes pixels; `float32`: the graph
+       * expects normalized values.
        */
       dtype: z.enum(['uint8', 'float32']),
       /**
-       * Pixels are normalised to (value · scale − mean) / std. The defaults leave them unchanged.
+       * Pixels are normalized to (value · scale − mean) / std. The defaults leave them unchanged.
        */
       scale: z.number().optional(),
       mean: perColour.optional(),

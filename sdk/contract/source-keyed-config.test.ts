@@ -9,7 +9,7 @@ function builtIn(plugin: string): ManifestElement {
   return manifest.parse(JSON.parse(readFileSync(path, 'utf8'))).elements[0]!
 }
 
-it('recognises a config keyed by source by its schema', () => {
+it('recognizes a config keyed by source by its schema', () => {
   expect(isKeyedBySource(builtIn('line-crossing'))).toBe(true)
   expect(isKeyedBySource(builtIn('detect-zone-intersection'))).toBe(false)
   expect(isKeyedBySource(builtIn('infer'))).toBe(false)

@@ -2,7 +2,7 @@ import type { Counters, DetectedObject, EventData } from '@eyrie/contract/object
 import type { ViewSpec } from '@eyrie/contract/view'
 
 /**
- * The metadata of one decoded video frame. It can be serialised as JSON; the pixels are in
+ * The metadata of one decoded video frame. It can be serialized as JSON; the pixels are in
  * `Picture`.
  */
 export interface Frame {
@@ -19,13 +19,13 @@ export interface Frame {
   readonly discontinuity: boolean
   /**
    * Width of the source picture in pixels. With `height`, it determines the aspect ratio of
-   * normalised coordinates.
+   * normalized coordinates.
    */
   readonly width: number
   /** Height of the source picture in pixels. */
   readonly height: number
   /**
-   * Objects added by the preceding elements. Boxes are normalised to 0..1 of the source picture.
+   * Objects added by the preceding elements. Boxes are normalized to 0..1 of the source picture.
    */
   readonly objects: readonly DetectedObject[]
   /**

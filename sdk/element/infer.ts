@@ -19,7 +19,7 @@ export type ElementInfer = (model: string, options?: InferOptions) => Promise<Mo
 export interface InferOptions {
   /**
    * The part of the picture that the model sees, such as the `bbox` of an object:
-   * normalised to 0..1 of the source picture. What is outside of the picture is cut off. By
+   * normalized to 0..1 of the source picture. What is outside of the picture is cut off. By
    * default the whole picture.
    */
   readonly region?: BBox | undefined
@@ -38,7 +38,7 @@ export interface ModelResult {
   /** The outputs of the model by name. Empty for models that detect objects. */
   readonly outputs: Readonly<Record<string, ModelOutput>>
   /**
-   * The objects that a detection model has found, by descending score. Boxes are normalised to 0..1
+   * The objects that a detection model has found, by descending score. Boxes are normalized to 0..1
    * of the whole source picture, also if the model has seen only a region. Empty for other models.
    */
   readonly objects: readonly DetectedObject[]

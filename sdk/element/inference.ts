@@ -35,7 +35,7 @@ export interface Detector {
    */
   readonly view: ViewSpec
   /**
-   * Detects objects in one frame, in normalised source coordinates (0..1).
+   * Detects objects in one frame, in normalized source coordinates (0..1).
    *
    * @throws {FrameDroppedError} The frame's picture is no longer available.
    */

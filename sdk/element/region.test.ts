@@ -72,7 +72,7 @@ describe('region', () => {
     ['an arrow', corners([0, 0], [1, 0.5], [0, 1], [0.3, 0.5]), false],
     ['a triangle with a straight corner', corners([0, 0], [0.5, 0], [1, 0], [0.5, 1]), false],
     ['the same point four times', corners([0, 0], [0, 0], [0, 0], [0, 0]), false],
-  ])('recognises convex quadrilaterals: %s: %s', (_, four, convex) => {
+  ])('recognizes convex quadrilaterals: %s: %s', (_, four, convex) => {
     expect(isConvex(four)).toBe(convex)
     expect(quadrilateral(point, 'corners').safeParse(four).success).toBe(convex)
   })

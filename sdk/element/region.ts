@@ -78,14 +78,14 @@ const listWithUniqueNames = <Shape extends z.ZodType<{ name: string }>>(
     .refine(hasUniqueNames, { error: 'names must be unique' })
     .meta({ description, uniqueItemProperties: ['name'] })
 
-/** Schema of named polylines with at least two points in normalised source coordinates. */
+/** Schema of named polylines with at least two points in normalized source coordinates. */
 export const lines = listWithUniqueNames(
   namedShape(2),
   'Polylines; seen from the first point towards the last, a crossing from left to right is up',
 )
 export type Line = z.infer<typeof lines>[number]
 
-/** Schema of named polygons with at least three points in normalised source coordinates. */
+/** Schema of named polygons with at least three points in normalized source coordinates. */
 export const zones = listWithUniqueNames(
   namedShape(3).extend({
     max_dwell_time: z.number().gt(0).max(86_400).optional().meta({

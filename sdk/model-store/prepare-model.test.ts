@@ -41,7 +41,7 @@ describe('prepareModel', () => {
     expect(first[4]).toBeCloseTo(0.2)
   })
 
-  it('adds the normalisation to the graph', async () => {
+  it('adds the normalization to the graph', async () => {
     const normalization = { scale: 1 / 255, mean: [0.1, 0.2, 0.3], std: [0.5, 0.25, 0.125] }
     const prepared = await prepare(createBrightCellDetector(size), { ...bright, normalization })
     const { first } = await runOnUniformImage(prepared, 204)

@@ -13,7 +13,7 @@ export interface PublishedModel {
 
 /**
  * YOLOX models are trained on BGR pixels from 0 to 255. Since release 0.1.1 they
- * need no normalisation.
+ * need no normalization.
  */
 function describeYolox(file: string, sha256: string, about: string): PublishedModel {
   const url = `https://github.com/Megvii-BaseDetection/YOLOX/releases/download/0.1.1rc0/${file}`

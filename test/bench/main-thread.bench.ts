@@ -14,7 +14,7 @@ const rate = 15
 const rounds = 5
 const roundSeconds = 5
 /**
- * V8 optimises a function after 3,000 calls: at 15 frames/s, code that runs once per frame takes
+ * V8 optimizes a function after 3,000 calls: at 15 frames/s, code that runs once per frame takes
  * minutes to get there.
  */
 const warmUpMs = 120_000

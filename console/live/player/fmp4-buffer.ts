@@ -19,11 +19,11 @@ export interface Fmp4Buffer {
    */
   liveEdge(): number | undefined
   /**
-   * Appends an initialisation segment or a fragment. Returns the fragment of a video frame,
+   * Appends an initialization segment or a fragment. Returns the fragment of a video frame,
    * otherwise undefined.
    */
   append(segment: ArrayBuffer): Fragment | undefined
-  /** Must be called before an initialisation segment with another codec. */
+  /** Must be called before an initialization segment with another codec. */
   changeType(type: string): void
   /** Removes everything before the newest keyframe, while a hidden page plays nothing. */
   trimToNewest(): void

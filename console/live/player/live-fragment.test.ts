@@ -73,7 +73,7 @@ describe('live fragment', () => {
     expect(parseFragment(segment)?.duration).toBe(90_000)
   })
 
-  it('is undefined for an initialisation segment', () => {
+  it('is undefined for an initialization segment', () => {
     expect(
       parseFragment(bytes(box('ftyp', u32(0)), box('moov', box('mvhd', u32(0))))),
     ).toBeUndefined()

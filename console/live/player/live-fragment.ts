@@ -48,7 +48,7 @@ export function extendDuration(segment: ArrayBuffer, seconds: number): void {
   }
 }
 
-/** Parses the fragment in a segment. Returns undefined for an initialisation segment. */
+/** Parses the fragment in a segment. Returns undefined for an initialization segment. */
 export function parseFragment(segment: ArrayBuffer): Fragment | undefined {
   const traf = findBox(new DataView(segment), ['moof', 'traf'])
   const tfhd = traf && findBox(traf, ['tfhd'])

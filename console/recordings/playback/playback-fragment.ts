@@ -2,17 +2,17 @@ import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { findBox, readBoxes } from '../../video/mp4-boxes.ts'
 
 /**
- * A fragment of a recording in fragmented MP4 (ISO/IEC 14496-12), or the initialisation segment at
+ * A fragment of a recording in fragmented MP4 (ISO/IEC 14496-12), or the initialization segment at
  * its start. Presentation times are in ticks of 90 kHz since the start of the loaded recording.
  */
 export interface PlaybackFragment {
   bytes: Uint8Array<ArrayBuffer>
   /**
    * Presentation times of the video frames, in ascending order. Empty for the
-   * initialisation segment.
+   * initialization segment.
    */
   frames: number[]
-  /** The recording time of tick 0, in ms since 1970. NaN for the initialisation segment. */
+  /** The recording time of tick 0, in ms since 1970. NaN for the initialization segment. */
   originMs: number
 }
 
@@ -46,7 +46,7 @@ export function createFragmentReader(): (chunk: Uint8Array) => PlaybackFragment[
     const fragments: PlaybackFragment[] = []
     let start = 0
     for (const { type, end } of readBoxes(new DataView(bytes.buffer))) {
-      // An initialisation segment ends with a `moov` box, and a fragment with an `mdat` box.
+      // An initialization segment ends with a `moov` box, and a fragment with an `mdat` box.
       if (type !== 'moov' && type !== 'mdat') continue
       fragments.push(parseFragment(bytes.slice(start, end)))
       start = end

@@ -56,22 +56,22 @@ def train(args):
     if args.start:
         model.load_state_dict(torch.load(args.start))
     average = copy.deepcopy(model).eval()
-    optimiser = torch.optim.AdamW(model.parameters(), args.rate, weight_decay=WEIGHT_DECAY)
+    optimizer = torch.optim.AdamW(model.parameters(), args.rate, weight_decay=WEIGHT_DECAY)
     loader = ThreadPoolExecutor(1)
     upcoming = loader.submit(batch, shards, BATCH, WIDTH, HEIGHT)
     start, step, recent = time.monotonic(), 0, 0.0
     while (progress := (time.monotonic() - start) / 60 / args.minutes) < 1:
         images, objects, ignored = upcoming.result()
         upcoming = loader.submit(batch, shards, BATCH, WIDTH, HEIGHT)
-        for group in optimiser.param_groups:
+        for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, progress, args.rate)
         images = images.contiguous(memory_format=torch.channels_last)
         logits, boxes = model(images)
         loss = detection_loss(logits, boxes, objects, ignored, images)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 10)
-        optimiser.step()
+        optimizer.step()
         update_average(average, model, step)
         step += 1
         recent += loss.item()

@@ -57,7 +57,7 @@ export async function openLogTail(
 /**
  * Opens the files that exist, from the newest to the oldest. A rotation meanwhile leaves no current
  * file for a moment, and moves files ahead of the search: none is missed, and one that is met again
- * is recognised by its inode.
+ * is recognized by its inode.
  */
 async function openAll([current, ...rotated]: readonly [string, ...string[]]): Promise<
   FileHandle[]
@@ -102,7 +102,7 @@ class LineReader {
 
 /**
  * Opens the file that was started after this one. Returns undefined if this file is the current
- * one. A rotation renames files, so a file is recognised by its inode.
+ * one. A rotation renames files, so a file is recognized by its inode.
  */
 async function openNext(
   file: FileHandle,

@@ -135,7 +135,7 @@ export const checkCommand: Command = {
     if (values.json) writeJson(terminal.out, [...findings, ...gaps])
     else printFindings(findings, gaps, terminal)
 
-    // Scripts recognise problems by the exit code.
+    // Scripts recognize problems by the exit code.
     if (findings.length > 0) throw new Error(`${findings.length} problems found`)
   },
 }

@@ -28,7 +28,7 @@ export const addModelCommand: Command = {
   about:
     `Adds a published model (${PUBLISHED_NAMES}) or an ONNX file.\n` +
     'To add a published model from a local file, its name and --file are sufficient.\n' +
-    'Pixels are normalised as (value · scale − mean) / std.',
+    'Pixels are normalized as (value · scale − mean) / std.',
 
   async run(args, terminal) {
     const options = { file: { type: 'string' }, ...MODEL_OPTIONS } as const

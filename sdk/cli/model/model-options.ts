@@ -85,7 +85,7 @@ async function readLabels(labels: string): Promise<Partial<NewModel>> {
 type Normalization = NonNullable<NewModel['normalization']>
 
 /**
- * Parses the options of the normalisation: the model reads a pixel value as (value ·
+ * Parses the options of the normalization: the model reads a pixel value as (value ·
  * scale − mean) / std.
  */
 function parseNormalization({ scale, mean, std }: ModelOptions): Normalization {

@@ -52,7 +52,7 @@ export const benchPluginCommand: Command = {
     })
     if (values.json) writeJson(out, measured)
     else printMeasurement(measured, out)
-    // Scripts recognise an exceeded budget by the exit code.
+    // Scripts recognize an exceeded budget by the exit code.
     assertWithinBudget(measured)
   },
 }

@@ -29,7 +29,7 @@ const ASSIGNMENT_PATTERN = new RegExp(`(\\b${SECRET_NAME}=)([^\\s&"',;]+)`, 'gi'
 /** `Bearer …` in an Authorization header. */
 const BEARER_PATTERN = /(\bBearer\s+)([\w.~+/=-]+)/gi
 
-/** Replaces the known secrets, and everything that a pattern recognises as a secret, with `***`. */
+/** Replaces the known secrets, and everything that a pattern recognizes as a secret, with `***`. */
 export function redact(text: string, knownSecrets: readonly string[]): string {
   let redacted = text
   for (const secret of listEncodings(knownSecrets)) redacted = redacted.replaceAll(secret, REDACTED)

@@ -18,9 +18,9 @@ export function formatRun({ events, counters }: Run): string {
 }
 
 /** Fields in alphabetical order. */
-const formatFields = (fields: object) => JSON.stringify(fields, normalise)
+const formatFields = (fields: object) => JSON.stringify(fields, normalize)
 
-function normalise(_: string, value: unknown): unknown {
+function normalize(_: string, value: unknown): unknown {
   if (typeof value === 'number') return Math.round(value * 1e4) / 1e4
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

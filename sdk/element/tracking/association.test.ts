@@ -30,7 +30,7 @@ class FakeTrack implements AssociableTrack {
 }
 
 describe('associate', () => {
-  it('maximises the total similarity and returns the unmatched tracks and detections', () => {
+  it('maximizes the total similarity and returns the unmatched tracks and detections', () => {
     const [near, far, alone] = [new FakeTrack(0), new FakeTrack(0.5), new FakeTrack(9)]
     const [first, second, stray] = [detection(0.4), detection(0.9), detection(20)]
     const result = associate([near, far, alone], [first, second, stray], sameClassIou(0.1))

@@ -10,7 +10,7 @@ import {
 } from './schema.ts'
 
 /**
- * The formula by which a model was trained to normalise pixels: (pixel · scale − mean) / std.
+ * The formula by which a model was trained to normalize pixels: (pixel · scale − mean) / std.
  * `mean` and `std` hold one number, or one per channel.
  */
 export interface Normalization {
@@ -23,7 +23,7 @@ export const NO_NORMALIZATION: Normalization = { scale: 1, mean: [0], std: [1] }
 
 /**
  * Changes the input of a graph from float32 to uint8, so that decoded pixels can be passed
- * to the model as they are. The graph itself then converts and normalises them. The new
+ * to the model as they are. The graph itself then converts and normalizes them. The new
  * input is called `frame`.
  */
 export function acceptBytes(
@@ -58,7 +58,7 @@ function createFrameInput(frameName: string, graph: GraphProto, input: ImageInpu
 }
 
 /**
- * Creates the nodes that convert `frame` to float32 and normalise it. The last node writes to the
+ * Creates the nodes that convert `frame` to float32 and normalize it. The last node writes to the
  * name of the original input, so the nodes that read the original input remain unchanged.
  */
 function createNormalization(

@@ -16,7 +16,7 @@ PixelFormat = Literal['GRAY8', 'RGB', 'BGR', 'RGBP', 'BGRP', 'I420', 'JPEG']
 
 
 class BBox(TypedDict):
-    """A box: its top left corner and size, normalised to 0..1 of the source picture."""
+    """A box: its top left corner and size, normalized to 0..1 of the source picture."""
 
     x: float
     y: float

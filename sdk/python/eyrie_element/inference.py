@@ -24,7 +24,7 @@ class ModelResult:
     """
     objects: Sequence[DetectedObject] = ()
     """
-    The objects that a detection model has found, by descending score. Boxes are normalised to 0..1 of the whole source picture,
+    The objects that a detection model has found, by descending score. Boxes are normalized to 0..1 of the whole source picture,
     also if the model has seen only a region. Empty for other models.
     """
 
@@ -62,7 +62,7 @@ class Infer(Protocol):
         """
         Runs a model of the catalog, or an own model of the package, and waits for the result.
 
-        `region` is normalised to 0..1 of the source picture, such as the `bbox` of an object; what is outside of the picture is
+        `region` is normalized to 0..1 of the source picture, such as the `bbox` of an object; what is outside of the picture is
         cut off. None is the whole picture. The thresholds, 0 to 1, replace those of models that detect objects.
         """
 

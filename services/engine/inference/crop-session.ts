@@ -28,7 +28,7 @@ export interface RegionRequest {
   /** The ring with frame `n`. */
   ring: RingReader
   n: number
-  /** The region, normalised to 0..1. */
+  /** The region, normalized to 0..1. */
   region: BBox
   thresholds: Thresholds
 }
@@ -44,7 +44,7 @@ type Outputs = Readonly<Record<string, Tensor>>
 interface ModelRun {
   /** The part of the input that shows the region, in pixels. */
   content: PixelRect
-  /** The region, normalised to 0..1 of the picture. */
+  /** The region, normalized to 0..1 of the picture. */
   region: BBox
   thresholds: Thresholds
 }
@@ -138,7 +138,7 @@ async function tryOtherModel(
   return outputs => ({ outputs: encodeOutputs(outputs), objects: [] })
 }
 
-/** Returns the region that a rectangle covers, normalised to 0..1 of a picture of this size. */
+/** Returns the region that a rectangle covers, normalized to 0..1 of a picture of this size. */
 function toRegion(rect: PixelRect, { width, height }: Size): BBox {
   return { x: rect.x / width, y: rect.y / height, w: rect.width / width, h: rect.height / height }
 }

@@ -20,11 +20,11 @@ const on = (rows: number[][], content = whole, limits: Thresholds = thresholds) 
     content,
     limits,
   )
-const summarise = (objects: DetectedObject[]) =>
+const summarize = (objects: DetectedObject[]) =>
   objects.map(object => [object.class, Math.round(object.score * 100)])
-const found = (rows: number[][], limits?: Thresholds) => summarise(on(rows, whole, limits).objects)
+const found = (rows: number[][], limits?: Thresholds) => summarize(on(rows, whole, limits).objects)
 const low = (rows: number[][], limits?: Thresholds) =>
-  summarise(on(rows, whole, limits).lowScoreObjects)
+  summarize(on(rows, whole, limits).lowScoreObjects)
 
 describe('overlap suppression', () => {
   const box = [0, 0, 10, 10]

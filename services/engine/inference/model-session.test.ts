@@ -37,7 +37,7 @@ async function brightnessOf(picture: Uint8Array, input: object): Promise<number 
   return found === 'overwritten' ? undefined : found.objects[0]!.score
 }
 
-test('a model with float input receives pixels normalised as (value · scale − mean) / std for each colour', async () => {
+test('a model with float input receives pixels normalized as (value · scale − mean) / std for each colour', async () => {
   const [red, green, blue] = [200, 100, 40]
   const picture = Buffer.concat([red, green, blue].map(value => Buffer.alloc(pixels, value)))
   expect(await brightnessOf(picture, {})).toBeCloseTo((red + green + blue) / 3 / 255, 4)

@@ -30,7 +30,7 @@ export interface RunRequest {
 }
 
 /**
- * Runs a model on a part of frame `n`. `region` is normalised to 0..1 of the picture and inside of
+ * Runs a model on a part of frame `n`. `region` is normalized to 0..1 of the picture and inside of
  * it.
  */
 export interface CropRequest {

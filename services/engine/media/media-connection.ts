@@ -57,7 +57,7 @@ export class MediaConnection {
     this.#connect()
   }
 
-  /** Throws if `message` cannot be serialised as JSON. */
+  /** Throws if `message` cannot be serialized as JSON. */
   send(message: MessageToMedia): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message))
   }

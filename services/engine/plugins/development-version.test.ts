@@ -34,7 +34,7 @@ describe('a development version', () => {
     ['1.0.0-device', false],
     ['1.0.0-beta.dev', false],
     ['1.0.0-beta-dev', false],
-  ])('is recognised: %s → %s', (version, expected) => {
+  ])('is recognized: %s → %s', (version, expected) => {
     expect(isDevelopmentVersion(version)).toBe(expected)
   })
 

@@ -66,9 +66,9 @@ describe('publish pipeline', () => {
       output: { publish: draft => void published.push(draft) },
       log,
     })
-    const unserialisable: MessageDraft = { ...event, data: { type: 'fire', size: 1n } }
-    for (const draft of [unserialisable, frame]) pipeline.publish(draft)
-    expect(published).toEqual([unserialisable, frame])
+    const unserializable: MessageDraft = { ...event, data: { type: 'fire', size: 1n } }
+    for (const draft of [unserializable, frame]) pipeline.publish(draft)
+    expect(published).toEqual([unserializable, frame])
   })
 })
 

@@ -34,7 +34,7 @@ export function createPublishPipeline(steps: PublishSteps): Publisher {
     try {
       recordings.annotate(draft)
     } catch (error) {
-      // Plugins may add data that cannot be serialised as JSON.
+      // Plugins may add data that cannot be serialized as JSON.
       const { channel, kind } = draft
       log.warn({ err: error, channel, kind }, 'failed to annotate recording')
     }

@@ -16,7 +16,7 @@ interface Recorder {
 export interface RecordingAnnotator {
   /**
    * Adds a message to the recording of its source, unless the message has no timestamp (`pts`) or
-   * the source is not recorded. Throws if the message cannot be serialised as JSON.
+   * the source is not recorded. Throws if the message cannot be serialized as JSON.
    */
   annotate(draft: MessageDraft): void
 }

@@ -52,7 +52,7 @@ beforeAll(async () => {
     writePlugin(plugins, { name, open, element: { runs } })
   }
   writePlugin(plugins, {
-    name: 'unserialisable',
+    name: 'unserializable',
     open: `return { process: ({ n }: any) => ({ events: n === 50 ? [{ type: 'big', size: 1n }] : [] }) }`,
   })
   // Inside of the white or black square that shows whether the number is odd.
@@ -227,8 +227,8 @@ describe('plugin element', () => {
     },
   )
 
-  it('loses a frame for which it returns data that cannot be serialised', async () => {
-    await test.runtime.apply(createPlan({ url: video }, [{ name: 'unserialisable' }]))
+  it('loses a frame for which it returns data that cannot be serialized', async () => {
+    await test.runtime.apply(createPlan({ url: video }, [{ name: 'unserializable' }]))
     await test.waitForState(1, 'stopped')
     expect(test.getAnalysedFrames(1)).toEqual(every.filter(n => n !== 50))
   })

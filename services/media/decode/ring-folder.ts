@@ -14,7 +14,7 @@ export interface RingFolder {
   open(): Promise<void>
   /**
    * Returns the path and generation of a new ring. Generations are unique, also across
-   * restarts of the service: a reader that has opened the ring of an earlier run recognises
+   * restarts of the service: a reader that has opened the ring of an earlier run recognizes
    * that the new one is another.
    */
   allocate(source: number): { path: string; generation: number }

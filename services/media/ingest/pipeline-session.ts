@@ -41,7 +41,7 @@ export type Outcome =
   /** The source does not offer video in the requested codec. */
   | { end: 'unlinked' }
   /** The source has sent a codec that a session for this codec can pass through. */
-  | { end: 'recognised' }
+  | { end: 'recognized' }
 
 export interface PipelineSessionOptions {
   origin: Origin

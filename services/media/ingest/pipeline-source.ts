@@ -228,8 +228,8 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   async function updatePicture(picture: Picture) {
     const { codec, fps } = picture
     const isSearching = session !== undefined && !session.origin.picture
-    if (isSearching && fallback.recognise(codec)) {
-      return session?.end({ end: 'recognised' })
+    if (isSearching && fallback.recognize(codec)) {
+      return session?.end({ end: 'recognized' })
     }
 
     status.update({ ...displaySize(picture), codec, fps })

@@ -50,7 +50,7 @@ export interface SessionFallback {
    * Must be called with the codec that an origin has sent without having declared it. Returns
    * whether another session must begin, which accepts this codec.
    */
-  recognise(codec: string): boolean
+  recognize(codec: string): boolean
   /**
    * Returns the best decoder for a codec, preferably one that has not failed; undefined if no
    * decoder supports the codec.
@@ -89,7 +89,7 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
 
   return {
     codec: () => search.current,
-    recognise: codec => search.select(toPacketCodec(codec)),
+    recognize: codec => search.select(toPacketCodec(codec)),
     chooseDecoder: codec => ranking.best(listDecoders(codec)),
 
     decide(session) {
@@ -97,7 +97,7 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
       switch (outcome.end) {
         case 'stopped':
         case 'mispaced':
-        case 'recognised':
+        case 'recognized':
           return RETRY
         case 'eos':
           return afterEnd(hasPlayed)

@@ -10,7 +10,7 @@ export type CropModelSource = { name: string } | { own: OwnModel; folder: string
 /** A loaded model, bound to the pictures of one channel. */
 export interface CropModel {
   /**
-   * Runs the model on a region, normalised to 0..1 of the picture and inside of it. Rejects with
+   * Runs the model on a region, normalized to 0..1 of the picture and inside of it. Rejects with
    * `FrameDroppedError` if the picture is no longer available, and with the reason of `signal` if
    * it is aborted before the model runs.
    */

@@ -29,7 +29,7 @@ export interface InferCall {
 }
 
 /**
- * An inference that was accepted. `region` is normalised to 0..1 of the picture and inside of it.
+ * An inference that was accepted. `region` is normalized to 0..1 of the picture and inside of it.
  */
 export interface InferRequest {
   n: number

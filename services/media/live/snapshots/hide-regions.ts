@@ -19,7 +19,7 @@ const BYTES_PER_PIXEL = 4
 /** Blue, green and red. The fourth byte of a pixel is unused. */
 const COLOUR_CHANNELS = 3
 /**
- * Number of blocks along the longer side of a hidden region, which is too few to recognise a face.
+ * Number of blocks along the longer side of a hidden region, which is too few to recognize a face.
  */
 const BLOCKS = 8
 /**

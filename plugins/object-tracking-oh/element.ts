@@ -45,8 +45,8 @@ const args = z.strictObject({
 
 /**
  * A pipeline element that follows detected objects from frame to frame, and gives each a
- * track number. OH stands for occlusion handling: it recognizes objects again that were
- * hidden behind others.
+ * track number. OH stands for occlusion handling: an object that was hidden behind others keeps its
+ * number.
  */
 const objectTrackingOH = defineElement({
   args,

@@ -24,8 +24,8 @@ const content = z.strictObject({
 })
 
 /**
- * The configuration of the engine, as it is stored. It includes secrets, which the file
- * contains only encrypted.
+ * The stored configuration of the engine. Its secrets are readable here, and encrypted in the
+ * file.
  */
 export type ConfigurationState = z.infer<typeof content>
 

@@ -10,9 +10,9 @@ import {
 import { syntaxError } from '@eyrie/contract/parse'
 
 /**
- * Passwords and tokens in addresses. The API returns them as `***`, so a client that edits a source
- * or sink sends the `***` back. It then stands for the stored secret, as long as scheme, host and
- * port remain the same.
+ * Passwords and tokens in addresses. The API returns them as `***`, and a client that edits
+ * a source or sink sends the `***` back. The stored secret then remains, if scheme, host
+ * and port are unchanged.
  */
 
 /**

@@ -217,7 +217,7 @@ function formatChange(value: number | undefined, previous: number | undefined): 
 function writeReplacementNote({ doc, text }: PdfCanvas): void {
   doc.switchToPage(0)
   text.write(
-    `${REPLACEMENT} stands for characters that the fonts of this machine lack: CSV and XLSX files contain the characters.`,
+    `${REPLACEMENT} stands for characters that the fonts of this machine lack. The CSV and XLSX files contain them.`,
     MARGIN,
     NOTE.y,
     { size: NOTE.size, color: MUTED_COLOR },

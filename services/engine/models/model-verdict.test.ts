@@ -17,14 +17,20 @@ const box = (name: string, x: number, w = 0.2): DetectedObject => ({
   bbox: { x, y: 0, w, h: 0.2 },
 })
 
-/** Records 100 frames, 40 ms apart, with what both models find in each and how long they take. */
+interface Recorded {
+  frames?: number
+  activeMs?: number
+  candidateMs?: number
+}
+
+/** Records frames, 40 ms apart, with what both models find in each and how long they take. */
 function record(
   active: DetectedObject[],
   candidate = active,
-  { activeMs = 10, candidateMs = 10 }: { activeMs?: number; candidateMs?: number } = {},
+  { frames = 100, activeMs = 10, candidateMs = 10 }: Recorded = {},
 ): ModelTally {
   const tally = new ModelTally(3)
-  for (let n = 1; n <= 100; n++) {
+  for (let n = 1; n <= frames; n++) {
     tally.recordOffer({ n, time: n * 40_000 })
     tally.recordFrame(
       { objects: active, cpuMs: activeMs },
@@ -118,6 +124,16 @@ describe('verdict on a model in shadow', () => {
         'door-2 would keep 2.5 inference workers busy, but there are 2; door keeps 0.25 busy',
         'channel 3: door-2 needs 100 ms of CPU time a frame, door 10 ms',
       ],
+    })
+  })
+
+  it('does not depend on the costs of the first frames, which take longer', () => {
+    expect(judge(record([], [], { frames: 19, candidateMs: 100 }))).toEqual({
+      verdict: 'same',
+      findings: [],
+    })
+    expect(judge(record([], [], { frames: 20, candidateMs: 100 }))).toMatchObject({
+      verdict: 'worse',
     })
   })
 

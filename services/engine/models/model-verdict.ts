@@ -9,6 +9,7 @@ import {
   isCostlier,
   MAX_OVER_BUDGET,
   MAX_SKIPPED,
+  MIN_COST_FRAMES,
   selectVerdict,
 } from '../upgrade/verdict-rules.ts'
 
@@ -46,7 +47,8 @@ export function judgeModel(
     channels.flatMap(comparison =>
       find(models, comparison).map(finding => `channel ${comparison.channel}: ${finding}`),
     )
-  const worse = [...findOnChannels(findRegressions), ...findOverload(models, load)]
+  const overload = channels.some(hasCosts) ? findOverload(models, load) : []
+  const worse = [...findOnChannels(findRegressions), ...overload]
   const different = [...findOtherClasses(models), ...findOnChannels(findDifferences)]
   const notes = findOnChannels(findNotes)
   return {
@@ -58,7 +60,10 @@ export function judgeModel(
 /** Returns findings about the comparison on one channel. */
 type FindOnChannel = (models: ComparedModels, comparison: ModelShadowComparison) => string[]
 
-const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms: budgetMs }) => {
+const hasCosts = ({ frames }: ModelShadowComparison) => frames >= MIN_COST_FRAMES
+
+const findRegressions: FindOnChannel = (models, comparison) => {
+  const { active, candidate, budget_ms: budgetMs } = comparison
   const findings: string[] = []
   if (candidate.failures > active.failures) {
     findings.push(
@@ -66,7 +71,9 @@ const findRegressions: FindOnChannel = (models, { active, candidate, budget_ms: 
         `${models.active.name} ${formatTimes(active.failures)}`,
     )
   }
-  if (candidate.over_budget > MAX_OVER_BUDGET && active.over_budget <= MAX_OVER_BUDGET) {
+  const isNewlyOverBudget =
+    candidate.over_budget > MAX_OVER_BUDGET && active.over_budget <= MAX_OVER_BUDGET
+  if (isNewlyOverBudget && hasCosts(comparison)) {
     findings.push(
       `${models.candidate.name} takes longer than the ${budgetMs} ms between two frames ` +
         `in ${formatShare(candidate.over_budget)} of the frames ` +
@@ -107,7 +114,7 @@ const findDifferences: FindOnChannel = (models, comparison) => {
   const findings = [...findDisagreement(models, comparison), ...findOtherCounts(active, candidate)]
   const activeMs = active.cpu_ms?.mean
   const candidateMs = candidate.cpu_ms?.mean
-  if (isCostlier(activeMs, candidateMs)) {
+  if (hasCosts(comparison) && isCostlier(activeMs, candidateMs)) {
     findings.push(
       `${models.candidate.name} needs ${candidateMs} ms of CPU time a frame, ${models.active.name} ${activeMs} ms`,
     )

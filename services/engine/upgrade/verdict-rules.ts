@@ -1,7 +1,9 @@
 /** The rules by which the reports of runs in shadow judge plugins and models. */
 
-/** Maximum share of frames that may exceed the budget: the first ones take longer. */
+/** Maximum share of frames that may exceed the budget. */
 export const MAX_OVER_BUDGET = 0.05
+/** With fewer frames, costs are not judged, because the first frames take longer. */
+export const MIN_COST_FRAMES = 20
 /** If a larger share of frames is skipped, results differ because of them. */
 export const MAX_SKIPPED = 0.1
 /** Differences of CPU time below either of these are noise. */

@@ -57,6 +57,18 @@ describe('verdict on a version in shadow', () => {
     })
   })
 
+  it('does not depend on the costs of the first frames, which take longer', () => {
+    const tally = createTally(5)
+    for (let n = 0; n < 19; n++) {
+      tally.recordFrame(1, {}, {})
+      tally.active.recordCost(1)
+      tally.shadow.recordCost(6)
+    }
+    expect(judge(tally)).toEqual({ verdict: 'same', findings: [] })
+    tally.recordFrame(1, {}, {})
+    expect(judge(tally)).toMatchObject({ verdict: 'worse' })
+  })
+
   it('names other events, objects and counters, and higher costs', () => {
     const tally = createTally()
     for (let n = 0; n < 100; n++) {

@@ -5,6 +5,7 @@ import {
   isCostlier,
   MAX_OVER_BUDGET,
   MAX_SKIPPED,
+  MIN_COST_FRAMES,
   selectVerdict,
 } from '../../upgrade/verdict-rules.ts'
 
@@ -48,7 +49,7 @@ const findRegressions: FindInComparison = (versions, { active, shadow, frames })
     )
   }
   const isOverBudget = ({ over_budget }: ShadowSide) => over_budget > frames * MAX_OVER_BUDGET
-  if (isOverBudget(shadow) && !isOverBudget(active)) {
+  if (frames >= MIN_COST_FRAMES && isOverBudget(shadow) && !isOverBudget(active)) {
     findings.push(
       `${versions.version} exceeds its budget of ${shadow.budget_ms} ms in ${shadow.over_budget} of ${frames} frames`,
     )
@@ -71,7 +72,7 @@ const findDifferences: FindInComparison = (versions, comparison) => {
   findings.push(...findOtherCounters(active, shadow))
   const activeMs = active.cpu_ms?.mean
   const shadowMs = shadow.cpu_ms?.mean
-  if (isCostlier(activeMs, shadowMs)) {
+  if (frames >= MIN_COST_FRAMES && isCostlier(activeMs, shadowMs)) {
     findings.push(
       `${versions.version} needs ${shadowMs} ms of CPU time a frame, ${versions.active} ${activeMs} ms`,
     )

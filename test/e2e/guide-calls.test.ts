@@ -12,6 +12,8 @@ import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 const root = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const SCRIPT_TIMEOUT_MS = 240_000
+/** Length of the quoted output of a script that has failed. */
+const MAX_QUOTED_LENGTH = 2000
 
 let appliance: Appliance
 beforeAll(async () => {
@@ -45,10 +47,20 @@ async function runInCheckout(script: string): Promise<string> {
     .replaceAll('http://localhost:8080', appliance.consoleUrl)
     .replaceAll('localhost:8100', new URL(appliance.engineUrl).host)
     .replaceAll('10.0.0.12', '127.0.0.1')
+    // The ball would soon cross the line, after which the alert "Nobody at the door" is not sent.
+    .replaceAll('test://ball', 'test://smpte')
   // A script that waits in vain must not outlive its test.
   const options = { cwd: folder, timeout: SCRIPT_TIMEOUT_MS, killSignal: 'SIGKILL' } as const
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', text], options)
-  return stdout
+  try {
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', text], options)
+    return stdout
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    const printed = [stdout.slice(-MAX_QUOTED_LENGTH), stderr.slice(-MAX_QUOTED_LENGTH)]
+    throw new Error(['the script has failed', ...printed, ...appliance.lines].join('\n'), {
+      cause: error,
+    })
+  }
 }
 
 it('the calls of the guides of management, alerts, notifications and engines work in the order of the guides', {

@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract/errors'
+import { formatByteLimit } from '@eyrie/contract/format-bytes'
 import { parseAs } from '@eyrie/contract/parse'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { z } from 'zod'
@@ -14,7 +15,6 @@ const MAX_DISCARDED_BYTES = 32 << 20
  * could exhaust the stack.
  */
 const MAX_DEPTH = 64
-const BYTES_PER_MIB = 1 << 20
 
 /**
  * Creates a middleware that rejects request bodies of more than `maxBytes` with `size`, as
@@ -47,7 +47,7 @@ export async function assertBodySize(
 
   const content = await readUpTo(maxBytes, body)
   if (!content) {
-    throw new EyrieError('size', `the ${subject} is larger than ${formatLimit(maxBytes)}`)
+    throw new EyrieError('size', `the ${subject} is larger than ${formatByteLimit(maxBytes)}`)
   }
   c.req.raw = new Request(c.req.raw, { body: content })
 }
@@ -66,10 +66,6 @@ async function readUpTo(
   }
   return size <= maxBytes ? Buffer.concat(chunks) : undefined
 }
-
-/** Formats a limit exactly, whereas `formatBytes` of the contract rounds. */
-const formatLimit = (bytes: number) =>
-  bytes % BYTES_PER_MIB === 0 ? `${bytes / BYTES_PER_MIB} MiB` : `${bytes} bytes`
 
 /**
  * Returns the media type of the body in lower case, without parameters, or undefined

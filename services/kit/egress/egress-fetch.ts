@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 import { ByteLengthQueuingStrategy } from 'node:stream/web'
+import { formatByteLimit } from '@eyrie/contract/format-bytes'
 import { createCheckedEgress, type Egress } from './egress.ts'
 
 /** A request as for the global `fetch`. */
@@ -13,6 +14,13 @@ export interface EgressRequest {
   signal?: AbortSignal | undefined
   /** Accepts every certificate of a TLS server. */
   tlsInsecure?: boolean | undefined
+  /** Size at which the response is aborted, so that no server can exhaust the memory. */
+  maxBytes?: number | undefined
+}
+
+/** A response has more than the permitted number of bytes. */
+export class ResponseTooLargeError extends Error {
+  override readonly name = 'ResponseTooLargeError'
 }
 
 /** Bytes of a response that are buffered while the caller does not read. */
@@ -29,7 +37,7 @@ export const serviceEgress = createCheckedEgress(() => {})
 /**
  * Sends a request to a server for which an egress permits connections. Does not follow redirects,
  * because they may lead to a server that the caller must not reach: throws an `Error` for them, as
- * for failed connections.
+ * for failed connections. Reading a response fails with `ResponseTooLargeError` if it is too large.
  */
 export async function fetchFrom(
   egress: Egress,
@@ -46,10 +54,8 @@ export async function fetchFrom(
 
   const hasBody = options.method !== 'HEAD' && !NO_BODY.has(status)
   if (!hasBody) response.resume()
-  return new Response(hasBody ? toStream(response) : null, {
-    status,
-    headers: toHeaders(rawHeaders),
-  })
+  const body = hasBody ? limitSize(toStream(response), target, options.maxBytes) : null
+  return new Response(body, { status, headers: toHeaders(rawHeaders) })
 }
 
 /**
@@ -101,6 +107,25 @@ async function send(egress: Egress, url: URL, options: EgressRequest): Promise<I
 function toStream(response: IncomingMessage): ReadableStream<Uint8Array> {
   const strategy = new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES })
   return Readable.toWeb(response, { strategy }) as ReadableStream<Uint8Array>
+}
+
+/** Makes the stream fail, and close its connection, once it has more than `maxBytes`. */
+function limitSize(
+  stream: ReadableStream<Uint8Array>,
+  { origin }: URL,
+  maxBytes: number | undefined,
+): ReadableStream<Uint8Array> {
+  if (maxBytes === undefined) return stream
+  let size = 0
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      size += chunk.length
+      if (size <= maxBytes) return controller.enqueue(chunk)
+      const limit = formatByteLimit(maxBytes)
+      throw new ResponseTooLargeError(`the response of ${origin} is larger than ${limit}`)
+    },
+  })
+  return stream.pipeThrough(limit)
 }
 
 /** Converts the raw headers of Node, in which names and values alternate. */

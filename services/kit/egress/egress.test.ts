@@ -236,6 +236,29 @@ describe('egress', () => {
     expect(await response.text()).toBe('PUT Bearer token')
   })
 
+  it('abandons a response that is too large, with its connection', async () => {
+    const endless: RequestListener = (_, response) => {
+      const send = () => {
+        while (!response.destroyed && response.write('x'.repeat(1000)));
+      }
+      response.on('drain', send).on('close', () => closed.resolve())
+      send()
+    }
+    const closed = Promise.withResolvers<void>()
+    const { url } = await serve(endless)
+    const response = await fetchService(url, '/', { maxBytes: 10_000 })
+    await expect(response.text()).rejects.toThrow(
+      `the response of ${url} is larger than 10000 bytes`,
+    )
+    await closed.promise
+  })
+
+  it('reads a response of the maximum size', async () => {
+    const { url } = await serve((_, response) => response.end('12345'))
+    const response = await fetchService(url, '/', { maxBytes: 5 })
+    expect(await response.text()).toBe('12345')
+  })
+
   it('ends a request and its response when the signal is aborted', async () => {
     const { url } = await serve((request, response) => {
       if (request.url === '/begin') response.write('begin')

@@ -37,6 +37,8 @@ export type SendToS3 = (request: S3Request) => Promise<S3Answer>
 
 /** Time limit of one request. A part of a large file is sent with one request. */
 const REQUEST_TIMEOUT_MS = 300_000
+/** Maximum size of a response, which is far more than a list of 1,000 objects has. */
+const MAX_RESPONSE_BYTES = 16 << 20
 const MAX_REASON_LENGTH = 300
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
@@ -65,6 +67,7 @@ export function createS3Client(options: S3Options): SendToS3 {
       headers: Object.fromEntries(signed.headers),
       body: body ?? (needsBody ? '' : undefined),
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+      maxBytes: MAX_RESPONSE_BYTES,
     }).catch(error => {
       signal.throwIfAborted()
       throw explainConnection(error, endpoint)

@@ -1,4 +1,4 @@
-import { type Egress, fetchFrom } from '@eyrie/kit'
+import { type Egress, fetchFrom, ResponseTooLargeError } from '@eyrie/kit'
 import { createDigestAuthorization, createUsernameToken, type Login } from './ws-security.ts'
 import { findAll, findFirst, findText, parseXml, type Xml } from './xml.ts'
 
@@ -91,6 +91,7 @@ async function post(
       ...(authorization && { Authorization: authorization }),
     },
     body: message,
+    maxBytes: MAX_RESPONSE_BYTES,
   })
   return {
     status: response.status,
@@ -103,16 +104,12 @@ async function post(
 const splitChallenges = (header: string) => header.split(/,\s*(?=(?:Basic|Digest) )/i)
 
 async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let byteCount = 0
-  for await (const chunk of response.body ?? []) {
-    byteCount += chunk.length
-    if (byteCount > MAX_RESPONSE_BYTES) {
-      throw new SoapFault('not-onvif', `responds with more than ${MAX_RESPONSE_BYTES} bytes`)
-    }
-    chunks.push(chunk)
+  try {
+    return await response.text()
+  } catch (error) {
+    if (!(error instanceof ResponseTooLargeError)) throw error
+    throw new SoapFault('not-onvif', `responds with more than ${MAX_RESPONSE_BYTES} bytes`)
   }
-  return Buffer.concat(chunks).toString()
 }
 
 /** Returns the SOAP body of a response. Throws `SoapFault` if it is a fault or not SOAP. */

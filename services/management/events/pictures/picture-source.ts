@@ -1,5 +1,4 @@
 import { EyrieError } from '@eyrie/contract'
-import { formatBytes } from '@eyrie/contract/format-bytes'
 import { type Egress, fetchFrom } from '@eyrie/kit'
 
 /** Fetches pictures of events from the engines. */
@@ -57,14 +56,14 @@ export function createPictureSource(
   egress: Egress,
 ): PictureSource & SnapshotSource {
   /**
-   * Requests a path of an engine's API. Resolves to undefined if the engine, or what the path
+   * Requests a picture from an engine's API. Resolves to undefined if the engine, or what the path
    * names, does not exist.
    */
   async function request(
     engineId: string,
     path: string,
     signal: AbortSignal,
-  ): Promise<Response | undefined> {
+  ): Promise<{ jpeg: Uint8Array; headers: Headers } | undefined> {
     const address = await findAddress(engineId)
     if (!address) return undefined
 
@@ -72,39 +71,35 @@ export function createPictureSource(
     const response = await fetchFrom(egress, `${url}/api/v3${path}`, {
       headers: token ? { authorization: `Bearer ${token}` } : {},
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      maxBytes: MAX_PICTURE_BYTES,
     })
-    const contentLength = Number(response.headers.get('content-length'))
-    if (response.ok && contentLength <= MAX_PICTURE_BYTES) return response
+    if (!response.ok) {
+      // An unread body would keep the connection in use.
+      await response.body?.cancel()
+      if (response.status === 404) return undefined
+      throw createFetchError(`the engine responded with status ${response.status}`)
+    }
 
-    // An unread body would keep the connection in use.
-    await response.body?.cancel()
-    if (response.status === 404) return undefined
-    throw new EyrieError(
-      'unavailable',
-      `failed to fetch picture: the engine responded with status ${response.status} and ${formatBytes(contentLength)}`,
-    )
+    return { jpeg: new Uint8Array(await response.arrayBuffer()), headers: response.headers }
   }
 
   return {
     async fetch(engineId, sha256, signal) {
-      const response = await request(engineId, `/pictures/${sha256}`, signal)
-      return response && new Uint8Array(await response.arrayBuffer())
+      const picture = await request(engineId, `/pictures/${sha256}`, signal)
+      return picture?.jpeg
     },
 
     async fetchSnapshot({ engine_id: engineId, channel_sid: channelSid }, timeMs, signal) {
       const time = new Date(timeMs).toISOString()
       const path = `/exports/channels/${channelSid}/snapshot.jpg?time=${time}`
-      const response = await request(engineId, path, signal)
-      if (!response) return undefined
-      const jpeg = new Uint8Array(await response.arrayBuffer())
-      const takenMs = Date.parse(response.headers.get('X-Time') ?? '')
-      if (Number.isNaN(takenMs)) {
-        throw new EyrieError(
-          'unavailable',
-          'failed to fetch picture: the engine did not report its time',
-        )
-      }
-      return { jpeg, takenMs }
+      const picture = await request(engineId, path, signal)
+      if (!picture) return undefined
+      const takenMs = Date.parse(picture.headers.get('X-Time') ?? '')
+      if (Number.isNaN(takenMs)) throw createFetchError('the engine did not report its time')
+      return { jpeg: picture.jpeg, takenMs }
     },
   }
 }
+
+const createFetchError = (reason: string) =>
+  new EyrieError('unavailable', `failed to fetch picture: ${reason}`)

@@ -20,6 +20,9 @@ export interface EngineFacts {
   routes: Record<string, string[]>
 }
 
+/** Maximum size of an API document. It usually has less than a megabyte. */
+const MAX_DOCUMENT_BYTES = 8 << 20
+
 const openApiDocument = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
 /** Reads the facts about an engine. Rejects with `EyrieError` when a call to the engine fails. */
@@ -68,6 +71,7 @@ async function readRoutes(
     const response = await fetchFrom(egress, `${url}/api/v3/openapi.json`, {
       headers,
       signal: AbortSignal.timeout(timeoutMs),
+      maxBytes: MAX_DOCUMENT_BYTES,
     })
     const { paths } = openApiDocument.parse(await response.json())
     const routes = Object.entries(paths).map(([path, methods]) => [

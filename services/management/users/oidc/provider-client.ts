@@ -131,26 +131,13 @@ async function discoverProvider(
 
 /** Creates a `fetch` for openid-client. */
 function createProviderFetch(egress: Egress): CustomFetch {
-  return async (url, { body, headers, method, signal }) => {
+  return (url, { body, headers, method, signal }) => {
     const text =
       typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined
-    const response = await fetchFrom(egress, url, { method, headers, body: text, signal })
-    const content = await readLimited(response)
-    return new Response(content, { status: response.status, headers: response.headers })
+    return fetchFrom(egress, url, {
+      ...{ method, headers, signal },
+      body: text,
+      maxBytes: MAX_RESPONSE_BYTES,
+    })
   }
-}
-
-/** Throws an error for a body of more than `MAX_RESPONSE_BYTES`. */
-async function readLimited(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (!response.body) return null
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body) {
-    length += chunk.length
-    if (length > MAX_RESPONSE_BYTES) {
-      throw new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  return new Uint8Array(Buffer.concat(chunks))
 }

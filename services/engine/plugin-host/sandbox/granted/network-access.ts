@@ -2,8 +2,7 @@ import { type Egress, fetchFrom } from '@eyrie/kit'
 import type { ElementCall, EncodedResponse } from '../../protocol/element-calls.ts'
 
 const TIMEOUT_MS = 10_000
-const MAX_RESPONSE_MIB = 4
-const MAX_RESPONSE_BYTES = MAX_RESPONSE_MIB * 2 ** 20
+const MAX_RESPONSE_BYTES = 4 << 20
 const MAX_QUOTED_LENGTH = 200
 const DEFAULT_PORTS: Record<string, string> = { 'http:': '80', 'https:': '443' }
 
@@ -33,11 +32,12 @@ export async function fetchForElement(
     headers,
     body: body === undefined ? undefined : Buffer.from(body, 'base64'),
     signal: AbortSignal.timeout(TIMEOUT_MS),
+    maxBytes: MAX_RESPONSE_BYTES,
   })
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers),
-    body: await readBody(response, target),
+    body: Buffer.from(await response.arrayBuffer()).toString('base64'),
   }
 }
 
@@ -47,18 +47,4 @@ function parseUrl(text: string): URL {
   throw new Error(
     `${text.slice(0, MAX_QUOTED_LENGTH)} is no address of the form http://… or https://…`,
   )
-}
-
-/** Returns the body as base64. Throws an `Error` if it is too large. */
-async function readBody(response: Response, { origin }: URL): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > MAX_RESPONSE_BYTES) {
-      throw new Error(`the response of ${origin} is larger than ${MAX_RESPONSE_MIB} MiB`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('base64')
 }

@@ -17,8 +17,8 @@ export interface Timeline {
    */
   ptsOffset?: number
   /**
-   * Wall clock at running time 0, in µs since 1970. May be adjusted while the
-   * pipeline plays. Default 0.
+   * Wall clock at running time 0, in µs since 1970. May be adjusted while the pipeline plays. By
+   * default, it is measured for the first buffer.
    */
   timeAnchorUs?: number
 }

@@ -183,6 +183,7 @@ describe('ring notification', () => {
     const { pipeline, message } = feed(ring, 30, picture('I420', 64, 48), frame =>
       notified.push(frame),
     )
+    pipeline.setTimeline({ timeAnchorUs: 0 })
     await pipeline.setState('playing')
     await message('eos')
     expect(notified.at(-1)).toEqual({ n: 30, pts: 29 * 3000, timeUs: 966_666 })

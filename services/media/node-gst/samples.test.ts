@@ -98,6 +98,26 @@ describe('timeline', () => {
     ])
   })
 
+  it('measures the wall clock at running time 0 for the first buffer', async () => {
+    const { pipeline } = launch(
+      'videotestsrc is-live=true ! video/x-raw,framerate=20/1 ! appsink name=sink sync=false',
+    )
+    const samples: { ageUs: number; anchorUs: number }[] = []
+    pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
+      const { timeUs, runningTicks } = sample
+      const ageUs = Date.now() * 1000 - timeUs!
+      samples.push({ ageUs, anchorUs: timeUs! - Math.round(runningTicks! / 0.09) })
+      sample.release()
+    })
+    await pipeline.setState('playing')
+    await until(() => samples.length === 10, 'ten samples arrive')
+    for (const { ageUs, anchorUs } of samples) {
+      expect(ageUs).toBeGreaterThan(-1000)
+      expect(Math.abs(anchorUs - samples[0]!.anchorUs)).toBeLessThan(20)
+    }
+    expect(Math.min(...samples.map(({ ageUs }) => ageUs))).toBeLessThan(1_000_000)
+  })
+
   it('fixes the offset at the first buffer, while the anchor may change', async () => {
     const { pipeline, message } = launch(times)
     pipeline.setTimeline({ ptsOffset: 1 })

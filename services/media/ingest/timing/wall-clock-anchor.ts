@@ -48,13 +48,14 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
   const { beginTicks = 0, anchorUs: originAnchorUs } = origin.timeline ?? {}
   const captureClock = createCaptureClock()
   const beginUs = ticksToUs(beginTicks)
-  let anchorUs = originAnchorUs ?? toAnchor(clock.wall(), 0)
+  /** Undefined until it is known: the pipeline then measures its own for the first picture. */
+  let anchorUs = originAnchorUs ?? (origin.timeline && toAnchor(clock.wall(), 0))
   let adjustedAt = clock.now()
   let receptionReadAt = clock.now()
   /** Whether the anchor comes from the camera's clock. */
   let followsCamera = false
 
-  pipeline.setTimeline({ timeAnchorUs: anchorUs })
+  if (anchorUs !== undefined) pipeline.setTimeline({ timeAnchorUs: anchorUs })
 
   /**
    * Returns the anchor, in µs, if a picture arrives without delay at this wall clock and running
@@ -86,7 +87,8 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
    * that a server sends first.
    */
   function preventFutureTime({ timeUs }: Sample) {
-    const aheadUs = (timeUs ?? 0) - clock.wall() * 1000
+    if (timeUs === null || anchorUs === undefined) return
+    const aheadUs = timeUs - clock.wall() * 1000
     if (aheadUs > 0) setAnchor(anchorUs - Math.ceil(aheadUs))
   }
 
@@ -108,7 +110,7 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
 
     const captureUs = readCaptureAnchor(arrivalUs)
     followsCamera = captureUs !== undefined
-    setAnchor(approach(anchorUs, captureUs ?? arrivalUs))
+    setAnchor(anchorUs === undefined ? arrivalUs : approach(anchorUs, captureUs ?? arrivalUs))
   }
 
   return {

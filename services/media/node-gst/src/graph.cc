@@ -10,6 +10,7 @@ Graph::Graph(Napi::Env env, Napi::Object owner, GstElement *pipeline, Napi::Func
       pipeline_(pipeline),
       mailbox_(std::make_shared<Mailbox>(env, owner)),
       onMessage_(mailbox_->addCallback(onMessage)),
+      timeline_(std::make_shared<Timeline>(pipeline)),
       state_(pipeline, mailbox_, control_, taps_) {
   Owned<GstBus> bus(gst_element_get_bus(pipeline));
   gst_bus_set_sync_handler(bus.get(), onBus, this, nullptr);

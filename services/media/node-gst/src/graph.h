@@ -50,7 +50,7 @@ class Graph {
   Owned<GstElement> pipeline_;
   const std::shared_ptr<Mailbox> mailbox_;
   const uint32_t onMessage_;
-  const std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
+  const std::shared_ptr<Timeline> timeline_;
   Taps taps_;
   Executor control_;
   StateChange state_;

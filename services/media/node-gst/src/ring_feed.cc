@@ -30,6 +30,7 @@ std::string RingFeed::write(GstSample *sample) {
   if (n == 0) return "it has no frame number: call number() on a pad upstream";
   Stamp stamp = timeline_->stamp(*gst_sample_get_segment(sample), buffer);
   if (!stamp.pts) return "it has no timestamp";
+  if (!stamp.timeUs) return "it arrived before the pipeline played";
   RingFrame frame = {n, *stamp.pts, *stamp.timeUs};
   if (!ring_->waitForGrant(frame.n, [this] { return idle(); })) {
     ring_->countDropped();

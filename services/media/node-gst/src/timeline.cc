@@ -4,6 +4,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "owned.h"
+
 // Enough for the buffers in a decoder, even if the offset changes with every packet.
 static constexpr size_t kMaxOffsets = 256;
 
@@ -47,6 +49,22 @@ int64_t Timeline::findOffset(int64_t running) const {
   return later == offsets_.begin() ? later->second : std::prev(later)->second;
 }
 
+std::optional<int64_t> Timeline::timeAnchor() {
+  int64_t anchor = anchorUs_;
+  if (anchor != kUnknownAnchor) return anchor;
+  Owned<GstElement> pipeline(static_cast<GstElement *>(g_weak_ref_get(&pipeline_)));
+  // On the way to PLAYING, a pipeline gets its clock shortly before its base time.
+  if (!pipeline || gst_element_get_base_time(pipeline.get()) == 0) return std::nullopt;
+  // The wall clock is read first: if the thread is preempted between the two readings, buffers appear too old, but never
+  // from the future.
+  int64_t wallUs = g_get_real_time();
+  GstClockTime running = gst_element_get_current_running_time(pipeline.get());
+  if (!GST_CLOCK_TIME_IS_VALID(running)) return std::nullopt;
+  int64_t measured = wallUs - static_cast<int64_t>(running / 1000);
+  // Another thread may have set it meanwhile.
+  return anchorUs_.compare_exchange_strong(anchor, measured) ? measured : anchor;
+}
+
 Stamp Timeline::stamp(const GstSegment &segment, GstBuffer *buffer) {
   Stamp stamp;
   auto pts = runningTime(segment, GST_BUFFER_PTS(buffer));
@@ -61,7 +79,7 @@ Stamp Timeline::stamp(const GstSegment &segment, GstBuffer *buffer) {
   }
   if (pts) {
     stamp.pts = offset + *stamp.running;
-    stamp.timeUs = anchorUs_ + floorDivide(*pts, 1000);
+    if (auto anchor = timeAnchor()) stamp.timeUs = *anchor + floorDivide(*pts, 1000);
   }
   if (dts) stamp.dts = offset + toTicks(*dts);
   if (GST_BUFFER_DURATION_IS_VALID(buffer)) {

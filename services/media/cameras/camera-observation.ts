@@ -78,7 +78,8 @@ export async function observeCamera(
     // Measures the camera's clock.
     const anchor = createWallClockAnchor({ pipeline, origin, clock })
     collectSamples(pipeline, received, clock)
-    await Promise.race([pipeline.setState('playing'), failure.promise])
+    // Not awaited, so that the time limit also applies to a connection that hangs.
+    pipeline.setState('playing').catch(failure.reject)
 
     let isFinished = false
     while (!isFinished) {

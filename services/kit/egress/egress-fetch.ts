@@ -116,16 +116,16 @@ function limitSize(
   maxBytes: number | undefined,
 ): ReadableStream<Uint8Array> {
   if (maxBytes === undefined) return stream
+  const limit = formatByteLimit(maxBytes)
   let size = 0
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
+  const limiter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       size += chunk.length
       if (size <= maxBytes) return controller.enqueue(chunk)
-      const limit = formatByteLimit(maxBytes)
       throw new ResponseTooLargeError(`the response of ${origin} is larger than ${limit}`)
     },
   })
-  return stream.pipeThrough(limit)
+  return stream.pipeThrough(limiter)
 }
 
 /** Converts the raw headers of Node, in which names and values alternate. */

@@ -38,7 +38,9 @@ describe('the address of an MQTT topic', () => {
     ['mqtt://h/a/#', 'must not contain'],
     ['mqtt://h/+/a', 'must not contain'],
     ['mqtt://h/a?b', 'must not contain'],
-    ['mqtt://h/%zz', 'two hexadecimal digits'],
+    ['mqtt://h/%zz', 'the topic in action_url has a % that is not followed by two hexadecimal'],
+    ['mqtt://%zz@h/a', 'the user name in action_url has a %'],
+    ['mqtt://ada:%zz@h/a', 'the password in action_url has a %'],
     [`mqtt://h/${'a'.repeat(70_000)}`, 'too long'],
   ])('is refused for %.20s, with what to change', (url, reason) => {
     expect(() => parse(url)).toThrow(reason)

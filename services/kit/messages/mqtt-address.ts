@@ -38,15 +38,15 @@ export function parseMqttAddress(action: AlertAction): MqttAddress {
     port: Number(url.port) || defaultPort,
     isSecure: url.protocol === 'mqtts:',
     topic: parseTopic(url),
-    username: actionAccessId || decodeURIComponent(url.username) || undefined,
-    password: actionAccessToken || decodeURIComponent(url.password) || undefined,
+    username: actionAccessId || decode(url.username, 'user name') || undefined,
+    password: actionAccessToken || decode(url.password, 'password') || undefined,
   }
 }
 
 /**
- * Returns the topic in the path of an address. A value that replaced a placeholder is
- * percent-encoded, so that it stays one level: characters that have a meaning in
- * topics become underscores.
+ * Returns the topic in the path of an address. Levels are percent-encoded, since a value that has
+ * replaced a placeholder such as `{{channel_name}}` may contain any character. Characters that have
+ * a meaning in topics become underscores, so that a value remains one level.
  */
 function parseTopic({ href, pathname }: URL): string {
   if (/[?#]/.test(href) || pathname.includes('+')) {
@@ -55,7 +55,7 @@ function parseTopic({ href, pathname }: URL): string {
     )
   }
   const levels = pathname.slice(1).split('/')
-  const topic = levels.map(level => decodeLevel(level).replace(/[/+#\0]/g, '_')).join('/')
+  const topic = levels.map(level => decode(level, 'topic').replace(/[/+#\0]/g, '_')).join('/')
   if (topic === '' || Buffer.byteLength(topic) > MAX_TOPIC_BYTES) {
     throw new InvalidActionError(
       'action_url has no topic, or a topic that is too long: use mqtt://host/topic',
@@ -64,12 +64,13 @@ function parseTopic({ href, pathname }: URL): string {
   return topic
 }
 
-function decodeLevel(level: string): string {
+/** Decodes a percent-encoded part of the address. */
+function decode(text: string, part: string): string {
   try {
-    return decodeURIComponent(level)
+    return decodeURIComponent(text)
   } catch {
     throw new InvalidActionError(
-      'the topic in action_url has a % that is not followed by two hexadecimal digits',
+      `the ${part} in action_url has a % that is not followed by two hexadecimal digits`,
     )
   }
 }

@@ -17,9 +17,10 @@ describe('formatting', () => {
   })
 
   it('writes a file size in the largest unit up to GB', () => {
-    expect([999, 1_500, 12_000_000, 3.2e9, 7e12].map(formatFileSize)).toEqual([
+    expect([999, 1_500, 999_950, 12_000_000, 3.2e9, 7e12].map(formatFileSize)).toEqual([
       '999 B',
       '1.5 kB',
+      '1.0 MB',
       '12 MB',
       '3.2 GB',
       '7000 GB',

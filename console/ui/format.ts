@@ -1,4 +1,4 @@
-// Formats figures, sizes, durations and times for display in the console.
+// Formats numbers, sizes, durations, times and sentences for display in the console.
 
 export const formatPercent = (percent: number) => `${Math.round(percent)} %`
 
@@ -9,7 +9,8 @@ export function formatFileSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB']
   let size = bytes
   let unitIndex = 0
-  while (size >= 1000 && unitIndex < units.length - 1) {
+  // A size that would be rounded to 1000 kB is shown as 1.0 MB.
+  while (Math.round(size) >= 1000 && unitIndex < units.length - 1) {
     size /= 1000
     unitIndex += 1
   }

@@ -80,8 +80,8 @@ function parseQuery(options: Record<string, string | undefined>): OutputQuery {
   try {
     return parseAs(outputQuery, options)
   } catch (error) {
-    // The message starts with a JSON pointer to the field: `/kinds/0` becomes `--kinds/0`.
-    throw new UsageError((error as Error).message.replace(/^\//, '--'))
+    // The message starts with a JSON pointer to the field: `/kinds/0` becomes `--kinds`.
+    throw new UsageError((error as Error).message.replace(/^\/(\w+)(\/\d+)?/, '--$1'))
   }
 }
 

@@ -9,11 +9,9 @@ const MAX_MOVING_SHARE = 0.5
 /** Regions that are closer than this share of the picture width are parts of one object. */
 const MAX_GAP_SHARE = 0.015
 
-/**
- * Learning rates for OpenCV's background model: it adapts at the rate that follows from
- * `history`, or is reset.
- */
+/** Learning rate of OpenCV's background model: it adapts as fast as `history` says. */
 const ADAPT_TO_HISTORY = -1
+/** Learning rate of OpenCV's background model: the picture becomes the background. */
 const RESET_TO_PICTURE = 1
 
 /**
@@ -21,11 +19,9 @@ const RESET_TO_PICTURE = 1
  */
 const STATS_COLUMNS = 5
 
-/**
- * Size in pixels of the blur that reduces noise, and of the specks that are removed from the
- * mask of moving pixels.
- */
+/** Size in pixels of the blur that reduces noise. */
 const BLUR_SIZE = 5
+/** Size in pixels of the specks that are removed from the mask of moving pixels. */
 const SPECK_SIZE = 3
 
 export interface MotionOptions {

@@ -2,8 +2,8 @@ import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
 /**
  * Writes boxes of MP4 files (ISO base media file format, ISO/IEC 14496-12). All numbers are
- * big-endian. Functions with names such as `u16` encode numbers; the other functions are called
- * like the box that they create.
+ * big-endian. Functions with names such as `u16` encode numbers. Zeros without a name are fields
+ * that the standard reserves, or that have their default.
  */
 
 export type Bytes = Uint8Array

@@ -54,7 +54,7 @@ describe('revert of a version', () => {
     before = { failures: 0, failedMs: 0, observedMs: HEALTH_PERIOD_MS }
     for (const channel of [4, 3, 4]) failFor('2.0.0', 500, channel)
     const after = health.summarize('probe', '2.0.0', 0)
-    expect(describeRevert({ from: '1.0.0', to: '2.0.0' }, before, after)).toBe(
+    expect(describeRevert({ from: '1.0.0', to: '2.0.0', before }, after)).toBe(
       '2.0.0 has failed 3 times within 2 s on channels 3, 4 (lens cap); 1.0.0 had not failed in the 10 min before',
     )
   })

@@ -54,7 +54,7 @@ export function findRevertReason(
   const isWatchOver = Date.now() > watch.since + HEALTH_PERIOD_MS
   if (active !== watch.to || isWatchOver) return undefined
   const after = health.summarize(name, watch.to, watch.since)
-  return failsMore(watch.before, after) ? describeRevert(watch, watch.before, after) : undefined
+  return failsMore(watch.before, after) ? describeRevert(watch, after) : undefined
 }
 
 /**
@@ -70,8 +70,7 @@ const toFailedShare = ({ failedMs, observedMs }: HealthBefore) => failedMs / Mat
 
 /** Describes the failures of both versions. */
 export function describeRevert(
-  { from, to }: { from: string; to: string },
-  before: HealthBefore,
+  { from, to, before }: Pick<WatchedSwitch, 'from' | 'to' | 'before'>,
   after: HealthSummary,
 ): string {
   const seconds = Math.ceil(after.observedMs / 1000)

@@ -69,7 +69,7 @@ export function createEvents(options: EventsOptions): Events {
         await tx
           .delete(incident)
           .where(and(lt(incident.last_at, oldest), isNotNull(incident.ended_at)))
-        // Tests and digests belong to no notification.
+        // Most deliveries are deleted with their notification. Tests and digests have none.
         await tx.delete(delivery).where(lt(delivery.created_at, oldest))
         await tx.delete(report).where(lt(report.created_at, oldest))
       })

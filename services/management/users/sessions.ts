@@ -13,7 +13,7 @@ import {
 
 // A session keeps a user signed in. It has a refresh token, which the client exchanges for a new
 // one at each use. A token consists of two secrets. The `family` is the same for all tokens of a
-// session: it shows that an old token is used again.
+// session, and the `secret` is different in each. An old token is thus recognized by its family.
 
 /** A session ends after this time without use. */
 const MAX_IDLE_MS = 30 * 86_400_000
@@ -75,10 +75,10 @@ export async function startSession(
  */
 export async function refreshSession(
   database: Database,
-  text: string,
+  refreshToken: string,
   now: Date,
 ): Promise<StartedSession> {
-  const token = parseRefreshToken(text)
+  const token = parseRefreshToken(refreshToken)
   if (!token) throw invalidRefreshToken()
 
   const newToken = { family: token.family, secret: generateSecret() }
@@ -111,8 +111,8 @@ const invalidRefreshToken = () =>
  * Returns the active session that a refresh token belongs to; undefined if the token is
  * invalid or was used before.
  */
-export async function findSession(tx: Transaction, text: string, now: Date) {
-  const token = parseRefreshToken(text)
+export async function findSession(tx: Transaction, refreshToken: string, now: Date) {
+  const token = parseRefreshToken(refreshToken)
   if (!token) return undefined
 
   const [current] = await tx

@@ -12,9 +12,9 @@ export interface JobSchedule {
 export type KnownJob = Pick<Job, 'job_state' | 'started_at' | 'finished_at' | 'next_run_at'>
 
 /**
- * Returns when a job runs next, in ms since 1970. Undefined if it is off. If a planned time has
- * passed without a run, returns that time. The job is then due at once. It runs only once, even if
- * several runs were missed.
+ * Returns when a job runs next, in ms since 1970; undefined if it is off. A planned time that has
+ * passed without a run is returned as it is, so the job is due at once. It then runs only once,
+ * even if several runs were missed.
  *
  * `random` returns a number from 0 to 1, for the random delay of the next run.
  */
@@ -27,26 +27,30 @@ export function findNextRun(
   if (schedule === 'off') return undefined
   if (job && isInterrupted(job)) return now
 
-  const jitterMs = jitterS * 1000
+  // `sloppyRanges` permits steps such as `/10` and `5/5`, as other programs do.
   const cron = new Cron(schedule, { mode: '5-part', sloppyRanges: true })
-  const scheduledMs = cron.nextRun(new Date(now))?.getTime()
-  const delayedMs = scheduledMs === undefined ? undefined : scheduledMs + random() * jitterMs
+  const scheduledMs = cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY
+  const jitterMs = jitterS * 1000
+  const pendingMs = job && findPendingRun(job)
+  // A planned time is retained, so that a restart neither changes the random delay nor omits a run.
+  // Only an edited schedule may bring a planned time forward.
+  const isBroughtForward =
+    pendingMs !== undefined && pendingMs > now && pendingMs > scheduledMs + jitterMs
+  if (pendingMs !== undefined && !isBroughtForward) return pendingMs
+  return Number.isFinite(scheduledMs) ? scheduledMs + random() * jitterMs : undefined
+}
 
-  const plannedMs = parseTime(job?.next_run_at)
-  const startedMs = parseTime(job?.started_at)
-  const wasRun = plannedMs === undefined || (startedMs !== undefined && startedMs >= plannedMs)
-  if (wasRun) return delayedMs
-
-  // The planned time is retained, so that a restart neither changes the random delay nor omits a
-  // run. If the schedule was edited, the next run may be due earlier.
-  const isDueEarlier =
-    scheduledMs !== undefined && scheduledMs + jitterMs < plannedMs && plannedMs > now
-  return isDueEarlier ? delayedMs : plannedMs
+/** Returns the planned time of a job, in ms since 1970; undefined if it has run since then. */
+function findPendingRun({ next_run_at, started_at }: KnownJob): number | undefined {
+  const plannedMs = parseTime(next_run_at)
+  const startedMs = parseTime(started_at)
+  if (plannedMs === undefined) return undefined
+  return startedMs === undefined || startedMs < plannedMs ? plannedMs : undefined
 }
 
 /** Whether the process that ran the job has ended before the job. */
 const isInterrupted = ({ job_state, started_at, finished_at }: KnownJob) =>
   job_state !== 'running' && started_at !== null && finished_at === null
 
-const parseTime = (text: string | null | undefined): number | undefined =>
-  text === null || text === undefined ? undefined : Date.parse(text)
+const parseTime = (text: string | null): number | undefined =>
+  text === null ? undefined : Date.parse(text)

@@ -35,14 +35,14 @@ export interface CallingFunctions {
 
 /**
  * Creates the functions of an element that send calls and wait for their replies.
- * `getFrame` returns the number of the last frame for which `process` was called: models
+ * `getFrameNumber` returns the number of the last frame for which `process` was called: models
  * run on that frame by default.
  */
 export function createCallingFunctions(
   send: (message: CallMessage) => void,
-  getFrame: () => number | undefined,
+  getFrameNumber: () => number | undefined,
 ): CallingFunctions {
-  /** The expected replies by id of the call. */
+  /** The expected replies by id of the call. Those that never come end with the process. */
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
 
@@ -78,14 +78,15 @@ export function createCallingFunctions(
       list: async () => (await call({ method: 'list' })) as string[],
     },
     infer: async (model, { frame, ...options } = {}) => {
-      const n = frame ? frame.n : getFrame()
+      const n = frame ? frame.n : getFrameNumber()
       return decodeResult((await call({ method: 'infer', model, n, ...options })) as EncodedResult)
     },
     handleReply: ({ id, value, error }) => {
       const reply = pending.get(id)
+      if (!reply) return
       pending.delete(id)
-      if (error === undefined) reply?.resolve(value)
-      else reply?.reject(new Error(error))
+      if (error === undefined) reply.resolve(value)
+      else reply.reject(new Error(error))
     },
   }
 }

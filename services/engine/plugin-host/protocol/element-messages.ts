@@ -37,6 +37,7 @@ export type ToElement =
 
 const loaded = z.object({ type: z.literal('loaded') })
 
+// `z.custom` accepts anything. The channel validates the content of views and results.
 const opened = z.object({
   type: z.literal('opened'),
   view: z.custom<Element['view']>().optional(),
@@ -49,28 +50,28 @@ const metricsByName = z
   .refine(metrics => Object.keys(metrics).length <= MAX_METRICS)
 const metrics = z.object({ values: metricsByName, totals: metricsByName })
 
-/**
- * `cpuMs` is the CPU time of the frame in ms. `metrics` are all metrics of the
- * element, if any has changed.
- */
 const processed = z.object({
   type: z.literal('processed'),
   result: z.custom<FrameResult>(),
+  /** CPU time of the frame in ms. */
   cpuMs: z.number().min(0),
+  /** All metrics of the element, if any has changed. */
   metrics: metrics.optional(),
 })
 
-/**
- * `state` is the encoded state of the element, which the engine does not decode. `problem` says why
- * the state cannot be kept. Both are missing if the element has no state.
- */
 const saved = z.object({
   type: z.literal('saved'),
+  /** The encoded state, which the engine does not decode; missing if the element has none. */
   state: z.base64().max(MAX_STATE_LENGTH).optional(),
+  /** Why the state cannot be kept. */
   problem: z.string().optional(),
 })
-/** `problem` says why the element does not continue with the state, but with its initial state. */
-const restored = z.object({ type: z.literal('restored'), problem: z.string().optional() })
+
+const restored = z.object({
+  type: z.literal('restored'),
+  /** Why the element does not continue with the state, but with its initial state. */
+  problem: z.string().optional(),
+})
 
 const overwritten = z.object({ type: z.literal('overwritten') })
 const failed = z.object({ type: z.literal('failed'), message: z.string() })
@@ -120,7 +121,7 @@ const call = z.object({
 
 /**
  * Messages from an element. They are validated, because the code of the plugin could send any
- * message itself. The channel validates the content of views and results.
+ * message itself.
  */
 export const fromElement = z.discriminatedUnion('type', [
   loaded,

@@ -56,9 +56,7 @@ const ERROR_STATUSES: Record<number, string> = {
   503: 'A required component is unavailable; retry after the number of seconds in Retry-After',
 }
 
-const errorResponse = z
-  .object({ ...envelope(fieldErrors.nullable()).shape })
-  .meta({ id: 'Refusal' })
+const refusal = envelope(fieldErrors.nullable()).meta({ id: 'Refusal' })
 
 /** Returns the OpenAPI description of one method of a route. */
 function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
@@ -88,7 +86,7 @@ function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
 }
 
 function describeErrors() {
-  const content = jsonContent(errorResponse)
+  const content = jsonContent(refusal)
   const entries = Object.entries(ERROR_STATUSES)
   return Object.fromEntries(
     entries.map(([status, description]) => [status, { description, content }]),

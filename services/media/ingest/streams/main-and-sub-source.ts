@@ -31,6 +31,10 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
     main: { id: identity.id, state: 'connecting' },
     sub: { id: identity.id, state: 'connecting' },
   }
+  /** The status that the listener was notified of last. */
+  let reported: SourceStatus | undefined
+  /** Serializes changes of the views and of the analysed stream. */
+  const mutex = new Mutex()
 
   const createStreamSource = (name: StreamName, onTiming?: () => void): PipelineSource =>
     createPipelineSource({
@@ -53,11 +57,6 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
   const streams = { main, sub }
   const analysed = createAnalysedStream(streams)
   const smallVariants = createSwitchedVariants(sub.variants)
-
-  /** Serializes changes of the views and of the analysed stream. */
-  const mutex = new Mutex()
-  /** The status that the listener was notified of last. */
-  let reported: SourceStatus | undefined
 
   const status = () => mergeStatus(statuses, selectAnalysed(statuses, analysed.name()))
 

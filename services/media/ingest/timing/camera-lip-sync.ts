@@ -34,7 +34,7 @@ export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
   const videoClock = createStreamClock(pipeline)
   const soundClock = createStreamClock(pipeline)
   let lastSoundPts: number | undefined
-  /** By how much the sound is shifted. */
+  /** By how much the sound is shifted: it becomes later if this is positive. */
   let offsetTicks = 0
 
   function updateOffset() {

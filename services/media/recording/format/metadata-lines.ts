@@ -10,6 +10,9 @@ export interface IndexedEvent {
   data: string
 }
 
+/** An event as a line of the metadata file, before it is encoded as JSON. */
+type EventLine = Pick<EventToRecord, 'channel' | 'pts' | 'time'> & { event: unknown }
+
 /** A line of a segment's metadata file: the analysis result of a picture, or an event. */
 export interface MetadataEntry {
   pts: number
@@ -18,11 +21,9 @@ export interface MetadataEntry {
 }
 
 /** Returns the path of the metadata file next to a segment file. */
-export const toMetadataPath = (path: string) => path.replace(/mp4$/, 'jsonl')
+export const toMetadataPath = (path: string) => path.replace(/\.mp4$/, '.jsonl')
 
-/** An event as a line of the metadata file. */
-type EventLine = Pick<EventToRecord, 'channel' | 'pts' | 'time'> & { event: unknown }
-
+/** Returns the line of a picture's analysis result. */
 export function toResultEntry({
   channel,
   pts,
@@ -34,6 +35,7 @@ export function toResultEntry({
   return { pts, line: JSON.stringify(result) }
 }
 
+/** Returns the line of an event, which is also stored in the recording index. */
 export function toEventEntry({ channel, pts, time, data }: EventToRecord): MetadataEntry {
   const line: EventLine = { channel, pts, time, event: data }
   const event = { channel, pts, timeUs: toUs(time), data: JSON.stringify(data) }
@@ -56,8 +58,8 @@ export function parseEvents(text: string): IndexedEvent[] {
 const toUs = (time: string) => Date.parse(time) * 1000
 
 /**
- * Parses one JSON value per line. Skips invalid lines, because a crash may have
- * truncated the last line.
+ * Parses one JSON value per line. Skips invalid lines, because a crash may have truncated the
+ * last line.
  */
 export function parseJsonLines<Line>(text: string): Line[] {
   return text.split('\n').flatMap(line => {

@@ -79,6 +79,8 @@ export const eventOperations = (nowMs: () => number) => [
     return { value: await getChannelStats(tx, channel_id, { selection, period, details: true }) }
   }),
 
+  // The two methods of this path return the same statistics. With GET, the names of the totals have
+  // no underscores.
   defineOperation(eventRoutes.usecaseStatsByQuery, async ({ input }, tx) => {
     const { usecase: usecaseKey, usecase_meta_key: keys, details } = input
     const period = parseLookBack(nowMs(), input.frequency)

@@ -16,11 +16,11 @@ import { assertChanged } from '../../api/policy-errors.ts'
 /**
  * API operations on devices, such as cameras, and their streams. Responses contain a placeholder
  * instead of the password of a stream. `transaction_id` changes with every change of a device.
- * `assertChanged` throws if the caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
   const view = defineLookup(deviceRoutes.view, async ({ input }, tx) => {
     const found = await findDevice(tx, input.device_id)
+    // The list of its sources has two names in the API.
     return found && { ...found, device_sources: found.device_source }
   })
 
@@ -36,16 +36,16 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     defineOperation(deviceRoutes.update, async ({ input }, tx) => {
       const { device_id, device_streams: streams, ...fields } = input
       const values = { ...fields, transaction_id: randomUUID() }
-      const isDevice = eq(device.device_id, device_id)
-      assertChanged(await tx.update(device).set(values).where(isDevice).returning())
+      const changed = tx.update(device).set(values).where(eq(device.device_id, device_id))
+      assertChanged(await changed.returning())
       if (streams) {
         await setStreams(tx, secrets, { device_id, streams: assignMissingNumbers('id', streams) })
       }
     }),
 
     defineOperation(deviceRoutes.delete, async ({ input }, tx) => {
-      const isDevice = eq(device.device_id, input.device_id)
-      assertChanged(await tx.delete(device).where(isDevice).returning())
+      const deleted = tx.delete(device).where(eq(device.device_id, input.device_id))
+      assertChanged(await deleted.returning())
     }),
 
     // Both routes return the same data.
@@ -68,10 +68,10 @@ async function setStreams(
   secrets: Secrets,
   { device_id, streams }: { device_id: string; streams: readonly DeviceStream[] },
 ): Promise<void> {
-  const isOfDevice = eq(deviceStream.device_id, device_id)
-  const storedStreams = await tx.select().from(deviceStream).where(isOfDevice)
+  const deviceCondition = eq(deviceStream.device_id, device_id)
+  const storedStreams = await tx.select().from(deviceStream).where(deviceCondition)
   const ids = streams.map(({ id }) => id)
-  await tx.delete(deviceStream).where(and(isOfDevice, notInArray(deviceStream.id, ids)))
+  await tx.delete(deviceStream).where(and(deviceCondition, notInArray(deviceStream.id, ids)))
 
   for (const [index, { password, ...stream }] of streams.entries()) {
     const row: typeof deviceStream.$inferInsert = { ...stream, device_id }

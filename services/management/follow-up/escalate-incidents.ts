@@ -59,6 +59,10 @@ async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise
   if (!alert_id || !step || !reported) return
 
   const { notification_uuid, details } = reported
+  // Each step counts from the previous one.
+  const minutes = steps
+    .slice(0, stepIndex + 1)
+    .reduce((sum, { after_minutes: afterMinutes }) => sum + afterMinutes, 0)
   const deliveries = step.actions.map(
     (action): NewDelivery => ({
       kind: 'escalation',
@@ -66,7 +70,7 @@ async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise
       channel_id,
       incident_id,
       notification_uuid,
-      request: markAsEscalation(createRequest(action, details), step.after_minutes),
+      request: markAsEscalation(createRequest(action, details), minutes),
     }),
   )
   await storeDeliveries(tx, deliveries)
@@ -100,9 +104,12 @@ async function findReportedNotification(
   return { notification_uuid: row.notification_uuid, details }
 }
 
-/** Adds the reason of the escalation to the texts of a message. */
-const markAsEscalation = (request: DeliveryRequest, afterMinutes: number): DeliveryRequest => ({
+/**
+ * Adds the reason of the escalation to the texts of a message: the minutes since the first message
+ * about the incident.
+ */
+const markAsEscalation = (request: DeliveryRequest, minutes: number): DeliveryRequest => ({
   ...request,
   subject: `Not acknowledged: ${request.subject}`,
-  message: `Not acknowledged within ${afterMinutes} min: ${request.message}`,
+  message: `Not acknowledged within ${minutes} min: ${request.message}`,
 })

@@ -146,6 +146,8 @@ describe('an escalation', () => {
       'third@example.com',
       'fourth@example.com',
     ])
+    const last = (await readKinds('escalation')).at(-1)
+    expect(last!.request.message).toMatch(/^Not acknowledged within 15 min: /)
     expect(await readIncident()).toMatchObject({ escalation_step: 2, escalates_at: null })
   })
 

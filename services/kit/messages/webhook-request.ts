@@ -17,6 +17,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const RESERVED_HEADERS = ['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']
 /** The name and the value of a header (RFC 9110, section 5). */
 const HEADER_LINE = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/
+/** The beginning of a header with its name. */
+const HEADER_BEGIN = /^\s*[\w!#$%&'*+.^`|~-]+\s*:/
 /** Control characters other than a tab, and characters that do not fit in a byte. */
 const INVALID_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
@@ -49,7 +51,7 @@ export function createWebhookRequest(
       'user-agent': 'Eyrie',
       ...(body && { 'content-type': body.type }),
       ...createAuthorization(action),
-      ...parseHeaders(action.action_header ?? ''),
+      ...parseHeaders('action_header', action.action_header ?? ''),
       // Last, so that no header of the action can replace them.
       ...createWebhookHeaders(delivery.delivery_id, body?.content, secret, context.now),
     },
@@ -81,7 +83,11 @@ function createAuthorization(action: AlertAction): Record<string, string> {
     action_access_id: actionAccessId = '',
     action_access_token: actionAccessToken = '',
   } = action
-  if (actionAuthHeader.includes(':')) return parseHeaders(actionAuthHeader)
+  // Either headers with their names, or only the value of Authorization.
+  if (HEADER_BEGIN.test(actionAuthHeader)) {
+    return parseHeaders('action_auth_header', actionAuthHeader)
+  }
+  if (INVALID_IN_VALUE.test(actionAuthHeader)) throw createHeaderError('action_auth_header')
   if (actionAuthHeader) return { authorization: actionAuthHeader }
   if (actionAccessId) {
     const credentials = Buffer.from(`${actionAccessId}:${actionAccessToken}`).toString('base64')
@@ -91,20 +97,21 @@ function createAuthorization(action: AlertAction): Record<string, string> {
   return { authorization: `Bearer ${actionAccessToken}` }
 }
 
-/** Parses headers, one per line. Names become lower-case. */
-function parseHeaders(text: string): Record<string, string> {
+/** Parses the headers in a field, one per line. Names become lower-case. */
+function parseHeaders(field: string, text: string): Record<string, string> {
   const headers: Record<string, string> = {}
   const lines = text.split(/\r?\n/).filter(line => line.trim() !== '')
   for (const line of lines) {
     const [, originalName = '', value = ''] = HEADER_LINE.exec(line) ?? []
     const name = originalName.toLowerCase()
-    if (name === '' || INVALID_IN_VALUE.test(value)) {
-      throw new InvalidActionError('action_header has a line that is not a header: use Name: value')
-    }
+    if (name === '' || INVALID_IN_VALUE.test(value)) throw createHeaderError(field)
     if (RESERVED_HEADERS.includes(name)) {
-      throw new InvalidActionError(`action_header must not set ${name}: the connection does`)
+      throw new InvalidActionError(`${field} must not set ${name}: the connection does`)
     }
     headers[name] = value
   }
   return headers
 }
+
+const createHeaderError = (field: string) =>
+  new InvalidActionError(`${field} has a line that is not a header: use Name: value`)

@@ -96,6 +96,8 @@ describe('a webhook', () => {
   it.each([
     [{ action_auth_header: 'Key abc' }, { authorization: 'Key abc' }],
     [{ action_auth_header: 'X-Key: abc' }, { 'x-key': 'abc' }],
+    [{ action_auth_header: 'X-Key: abc\nX-Site: a' }, { 'x-key': 'abc', 'x-site': 'a' }],
+    [{ action_auth_header: 'Digest uri="http://a"' }, { authorization: 'Digest uri="http://a"' }],
     [{ action_access_id: 'ada', action_access_token: 'pw' }, { authorization: 'Basic YWRhOnB3' }],
     [{ action_access_token: 'abc' }, { authorization: 'Bearer abc' }],
   ])('authenticates by %j', async (action, headers) => {
@@ -213,6 +215,8 @@ describe('the outcome of a webhook', () => {
     [{ action_url: 'http://127.0.0.1:9', action_method: 'TRACE' }, 'action_method'],
     [{ action_url: 'http://127.0.0.1:9', action_header: 'no header' }, 'action_header'],
     [{ action_url: 'http://127.0.0.1:9', action_header: 'Host: other' }, 'must not set host'],
+    [{ action_url: 'http://127.0.0.1:9', action_auth_header: 'Key Łódź' }, 'action_auth_header'],
+    [{ action_url: 'http://127.0.0.1:9', action_auth_header: 'X-A: 1\nkey' }, 'action_auth_header'],
   ])('is final for the action %j, which names the field to correct', async (action, reason) => {
     expect(await send(createAttempt(createClaimedDelivery(action)))).toEqual({
       state: 'dead',

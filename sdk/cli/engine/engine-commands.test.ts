@@ -280,8 +280,9 @@ describe('connecting to the engine', () => {
   })
 
   it.each([
-    ['watch --kinds all', /--kinds\/0/],
+    ['watch --kinds all', /eyrie: --kinds: /],
     ['watch --count none', /--count none should be a whole number/],
+    ['join-token create a --days 99999', /--days 99999 should be at most 36525/],
     ['deploy a b', /unexpected argument b/],
     ['deploy a --override memory', /--override memory should be capacity/],
     ['status now', /unexpected argument now/],

@@ -8,12 +8,15 @@ import {
   JSON_OPTION,
   parseArguments,
   parsePositiveInteger,
+  UsageError,
 } from '../command/command.ts'
 import { styled, type Terminal, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { requestOperator } from '../user/operator-request.ts'
 import { findByName, listSites, readPlacement } from './placement-requests.ts'
 
 const DAY_MS = 86_400_000
+/** A hundred years. */
+const MAX_DAYS = 36_525
 
 /** `eyrie join-token create`: creates a token with which engines register themselves. */
 export const createJoinTokenCommand: Command = {
@@ -33,7 +36,7 @@ export const createJoinTokenCommand: Command = {
     const { site: siteNames = [], days } = values
     const answer = await requestOperator(operatorJoinTokenCreation.path, terminal, {
       name,
-      expires_at: days === undefined ? undefined : findExpiry(parsePositiveInteger('days', days)),
+      expires_at: days === undefined ? undefined : toExpiry(days),
       site_ids: await findSiteIds(siteNames, terminal),
     })
     const created = operatorJoinTokenCreation.response.parse(answer)
@@ -43,7 +46,12 @@ export const createJoinTokenCommand: Command = {
   },
 }
 
-const findExpiry = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
+/** Returns the time at which a token expires after this number of days. Throws `UsageError`. */
+function toExpiry(days: string): string {
+  const count = parsePositiveInteger('days', days)
+  if (count > MAX_DAYS) throw new UsageError(`--days ${days} should be at most ${MAX_DAYS}`)
+  return new Date(Date.now() + count * DAY_MS).toISOString()
+}
 
 async function findSiteIds(names: readonly string[], terminal: Terminal): Promise<string[]> {
   if (names.length === 0) return []

@@ -19,7 +19,9 @@ export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
    * loads are not comparable.
    */
   add(frame: RecordedFrame, epoch: number): void
-  /** Returns the lines and zones that were configured at a time. */
+  /**
+   * Returns the lines and zones that were configured at a time; before the first known ones, these.
+   */
   getShapes(ticks: number): readonly Shape[]
   /**
    * Removes all metadata. The channels can still be selected, because the next load
@@ -28,7 +30,7 @@ export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
   clear(): void
 }
 
-/** Metadata is retained longer than frames are. */
+/** Longer than frames are kept, so that each frame has its metadata. */
 const RETENTION_TICKS = 600 * TICKS_PER_SECOND
 
 const NO_SHAPES: readonly Shape[] = []
@@ -45,13 +47,13 @@ export function createRecordedMetadata(): RecordedMetadata {
   let selected: number | undefined
 
   /**
-   * Returns the metadata of the selected channel, or of the first one if the
-   * selected channel has none.
+   * Returns the metadata of the selected channel, or of the first channel that has any if the
+   * selected one has none.
    */
   function getShown(): ChannelMetadata | undefined {
-    if (selected !== undefined && byChannel.has(selected)) return byChannel.get(selected)
-    const [first] = channels.value
-    return first === undefined ? undefined : byChannel.get(first)
+    const candidates = selected === undefined ? channels.value : [selected, ...channels.value]
+    const shown = candidates.find(channel => byChannel.has(channel))
+    return shown === undefined ? undefined : byChannel.get(shown)
   }
 
   function openChannel(channel: number): ChannelMetadata {

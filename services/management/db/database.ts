@@ -14,7 +14,7 @@ import {
   isUnreachable,
   withoutStatement,
 } from './database-errors.ts'
-import { chooseRole } from './role.ts'
+import { prepareRole } from './role.ts'
 import { type TransactionConfig, type Work, withTransaction } from './transaction.ts'
 import {
   createSystemSettings,
@@ -105,7 +105,7 @@ export async function createDatabase(
   target: ConnectionTarget,
   availability?: AvailabilityListener,
 ): Promise<Database> {
-  const role = await chooseRole(target)
+  const role = await prepareRole(target)
   const parameters = { ...SESSION_PARAMETERS, ...(role && { role }) }
   const pool = createConnectionPool(POOL_SIZE, onLost => connect(target, parameters, onLost))
   /** Connections that are not in the pool. */

@@ -22,10 +22,10 @@ interface DatabaseUser {
 }
 
 /**
- * Returns the role to switch to after connecting; undefined if row-level security applies to the
- * connecting user already.
+ * Returns the role to switch to after connecting, and creates it if necessary. Returns undefined if
+ * row-level security applies to the connecting user already.
  */
-export async function chooseRole(target: ConnectionTarget): Promise<string | undefined> {
+export async function prepareRole(target: ConnectionTarget): Promise<string | undefined> {
   const sql = connect(target)
   try {
     const [user] = await sql<(DatabaseUser & { bypassesRowSecurity: boolean })[]>`
@@ -45,7 +45,7 @@ export async function chooseRole(target: ConnectionTarget): Promise<string | und
 
 /** Returns a client of one connection to which row-level security applies. */
 export async function connectUnprivileged(target: ConnectionTarget): Promise<Sql> {
-  const role = await chooseRole(target)
+  const role = await prepareRole(target)
   return connect(target, role ? { role } : {})
 }
 

@@ -16,6 +16,7 @@ export type PackageClaim =
 
 const UNSIGNED: PackageClaim = { state: 'unsigned' }
 
+/** The claims that were read before, by plugin. */
 const claims = new WeakMap<object, PackageClaim>()
 
 /**
@@ -25,7 +26,7 @@ const claims = new WeakMap<object, PackageClaim>()
 export function readClaim(plugin: Pick<KnownPlugin, 'folder'>): PackageClaim {
   const known = claims.get(plugin)
   if (known) return known
-  const claim = readClaimOf(plugin.folder)
+  const claim = readClaimOfFolder(plugin.folder)
   claims.set(plugin, claim)
   return claim
 }
@@ -41,7 +42,7 @@ export async function verifyClaim(folder: string, files?: PackageFiles): Promise
   return toClaim(signature)
 }
 
-function readClaimOf(folder: string): PackageClaim {
+function readClaimOfFolder(folder: string): PackageClaim {
   try {
     const signature = findSignature(folder)
     return signature ? toClaim(signature) : UNSIGNED

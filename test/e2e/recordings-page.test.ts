@@ -144,7 +144,9 @@ describe('recordings page', { timeout: 240_000 }, () => {
     await page.getByRole('region', { name: 'Events' }).getByRole('button').first().click()
     const { number } = await waitForFrame(page, isFrameOf(first))
     await page.keyboard.press('n')
-    expect((await waitForFrame(page, isFrameOf(second))).number - number).toBe(100)
+    // A busy machine does not analyse every frame, and may miss one that has an event.
+    const distance = Math.round((second.pts - first.pts) / (90 * FRAME_MS))
+    expect((await waitForFrame(page, isFrameOf(second))).number - number).toBe(distance)
     await page.keyboard.press('p')
     await waitForFrame(page, each => each === number)
   })

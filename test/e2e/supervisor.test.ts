@@ -38,12 +38,6 @@ async function openTestPage(): Promise<Page> {
 /** A test pattern needs no rendering. */
 const pattern = { source: SMALL_PICTURE }
 
-const waitUntilEnded = (processes: readonly number[]) =>
-  vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), {
-    timeout: 60_000,
-    interval: 100,
-  })
-
 describe('supervisor', () => {
   let appliance: Appliance
   beforeAll(async () => {
@@ -100,8 +94,7 @@ describe('supervisor', () => {
     const processes = findProcesses(appliance.data)
     expect(await appliance.stop()).toBe(0)
     expect(appliance.lines.at(-1)).toContain('stopped')
-    // A process that was killed may need a moment to end.
-    await waitUntilEnded(processes)
+    expect(processes.filter(isRunning)).toEqual([])
     expect(existsSync(ring)).toBe(false)
   }, 180_000)
 })
@@ -125,7 +118,10 @@ describe('supervisor of another appliance', () => {
 
     const processes = findProcesses(appliance.data)
     appliance.process.kill('SIGKILL')
-    await waitUntilEnded(processes)
+    await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), {
+      timeout: 60_000,
+      interval: 100,
+    })
   }, 180_000)
 
   it('reports a port that is in use in one line and starts nothing', async () => {

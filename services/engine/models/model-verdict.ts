@@ -6,10 +6,10 @@ import type {
 import { roundToHundredths } from '../statistics/round.ts'
 import {
   formatTimes,
+  hasCosts,
   isCostlier,
   MAX_OVER_BUDGET,
   MAX_SKIPPED,
-  MIN_COST_FRAMES,
   selectVerdict,
 } from '../upgrade/verdict-rules.ts'
 
@@ -59,8 +59,6 @@ export function judgeModel(
 
 /** Returns findings about the comparison on one channel. */
 type FindOnChannel = (models: ComparedModels, comparison: ModelShadowComparison) => string[]
-
-const hasCosts = ({ frames }: ModelShadowComparison) => frames >= MIN_COST_FRAMES
 
 const findRegressions: FindOnChannel = (models, comparison) => {
   const { active, candidate, budget_ms: budgetMs } = comparison

@@ -3,7 +3,7 @@
 /** Maximum share of frames that may exceed the budget. */
 export const MAX_OVER_BUDGET = 0.05
 /** With fewer frames, costs are not judged, because the first frames take longer. */
-export const MIN_COST_FRAMES = 20
+const MIN_COST_FRAMES = 20
 /** If a larger share of frames is skipped, results differ because of them. */
 export const MAX_SKIPPED = 0.1
 /** Differences of CPU time below either of these are noise. */
@@ -20,6 +20,9 @@ export function selectVerdict(
   if (comparisons.every(({ frames }) => frames === 0)) return 'unknown'
   return different.length > 0 ? 'different' : 'same'
 }
+
+/** Whether a comparison has enough frames to judge costs. */
+export const hasCosts = ({ frames }: { frames: number }): boolean => frames >= MIN_COST_FRAMES
 
 /**
  * Whether the CPU time per frame in ms has considerably increased; false if one of the two

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract/plugin-upgrade'
 import {
   formatTimes,
+  hasCosts,
   isCostlier,
   MAX_OVER_BUDGET,
   MAX_SKIPPED,
-  MIN_COST_FRAMES,
   selectVerdict,
 } from '../../upgrade/verdict-rules.ts'
 
@@ -40,7 +40,8 @@ export function judgeShadow(
 /** Returns findings about one comparison. */
 type FindInComparison = (versions: Versions, comparison: ShadowComparison) => string[]
 
-const findRegressions: FindInComparison = (versions, { active, shadow, frames }) => {
+const findRegressions: FindInComparison = (versions, comparison) => {
+  const { active, shadow, frames } = comparison
   const findings: string[] = []
   if (shadow.failures > active.failures) {
     findings.push(
@@ -49,7 +50,7 @@ const findRegressions: FindInComparison = (versions, { active, shadow, frames })
     )
   }
   const isOverBudget = ({ over_budget }: ShadowSide) => over_budget > frames * MAX_OVER_BUDGET
-  if (frames >= MIN_COST_FRAMES && isOverBudget(shadow) && !isOverBudget(active)) {
+  if (hasCosts(comparison) && isOverBudget(shadow) && !isOverBudget(active)) {
     findings.push(
       `${versions.version} exceeds its budget of ${shadow.budget_ms} ms in ${shadow.over_budget} of ${frames} frames`,
     )
@@ -72,7 +73,7 @@ const findDifferences: FindInComparison = (versions, comparison) => {
   findings.push(...findOtherCounters(active, shadow))
   const activeMs = active.cpu_ms?.mean
   const shadowMs = shadow.cpu_ms?.mean
-  if (frames >= MIN_COST_FRAMES && isCostlier(activeMs, shadowMs)) {
+  if (hasCosts(comparison) && isCostlier(activeMs, shadowMs)) {
     findings.push(
       `${versions.version} needs ${shadowMs} ms of CPU time a frame, ${versions.active} ${activeMs} ms`,
     )

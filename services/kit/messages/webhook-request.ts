@@ -17,8 +17,6 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const RESERVED_HEADERS = ['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']
 /** The name and the value of a header (RFC 9110, section 5). */
 const HEADER_LINE = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/
-/** The beginning of a header with its name. */
-const HEADER_BEGIN = /^\s*[\w!#$%&'*+.^`|~-]+\s*:/
 /** Control characters other than a tab, and characters that do not fit in a byte. */
 const INVALID_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
@@ -84,9 +82,8 @@ function createAuthorization(action: AlertAction): Record<string, string> {
     action_access_token: actionAccessToken = '',
   } = action
   // Either headers with their names, or only the value of Authorization.
-  if (HEADER_BEGIN.test(actionAuthHeader)) {
-    return parseHeaders('action_auth_header', actionAuthHeader)
-  }
+  const [firstLine = ''] = actionAuthHeader.trim().split('\n')
+  if (HEADER_LINE.test(firstLine)) return parseHeaders('action_auth_header', actionAuthHeader)
   if (INVALID_IN_VALUE.test(actionAuthHeader)) throw createHeaderError('action_auth_header')
   if (actionAuthHeader) return { authorization: actionAuthHeader }
   if (actionAccessId) {

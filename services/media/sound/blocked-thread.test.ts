@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { blockThread } from '../../../test/fixtures/processes/block-thread.ts'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import type { Source } from '../sources/source.ts'
 import { addSound } from '../stream/stream-with-sound.ts'
@@ -11,11 +12,8 @@ const PICTURES = 250
 const MILLISECOND = 90
 const END = 10_000 * MILLISECOND
 
-/**
- * Blocks this thread, in which media runs, for longer than the queues of sound and pictures can
- * hold.
- */
-const blockThread = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000)
+/** Longer than the queues of sound and pictures can hold. */
+const BLOCK_MS = 4_000
 
 function listen(source: Source) {
   const aac: SoundUnit[] = []
@@ -53,7 +51,7 @@ describe('sound of a file while media is blocked', () => {
     const source = await playSource({ type: 'file', url: makeClip({ picture, sound: coding }) })
     const { begun, ...heard } = listen(source)
     await begun()
-    blockThread()
+    blockThread(BLOCK_MS)
     await waitUntilEnded(source)
     expect(source.stats().packets).toBe(PICTURES)
     for (const units of [heard.aac, heard.opus]) {
@@ -73,7 +71,7 @@ describe('sound of a file while media is blocked', () => {
     const stream = await addSound(source.stream, source.sound!)
     stream.watch({ ...viewer, fragment: (_, unit) => viewed.push(unit) })
     await begun()
-    blockThread()
+    blockThread(BLOCK_MS)
     await waitUntilEnded(source)
     const sounds = viewed.filter(unit => !pictures.has(unit))
     expect(sounds.length).toBeGreaterThan(300)
@@ -85,7 +83,7 @@ describe('sound of a file while media is blocked', () => {
     const source = await playSource({ type: 'file', url: makeClip({ sound: 'mulaw' }) })
     const { begun, leave } = listen(source)
     await begun()
-    blockThread()
+    blockThread(BLOCK_MS)
     leave()
     await waitUntilEnded(source)
     expect(source.stats().packets).toBe(PICTURES)

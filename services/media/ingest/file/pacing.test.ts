@@ -6,6 +6,7 @@ import {
 } from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
+import { blockThread } from '../../../../test/fixtures/processes/block-thread.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { createPipelineSession } from '../pipeline-session.ts'
@@ -16,9 +17,6 @@ const LONG = Boolean(process.env.EYRIE_LONG)
 const TURNS = LONG ? 1000 : 10
 const FRAMES = 4
 const HOURS_NS = 4 * 3600 * 1e9
-
-/** Blocks this thread, in which media runs. */
-const blockThread = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 describe('pacing of a file', () => {
   it('ends the session if the first packet would be delayed for hours', async () => {

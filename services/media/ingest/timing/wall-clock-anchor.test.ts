@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest'
+import { blockThread } from '../../../../test/fixtures/processes/block-thread.ts'
 import { launch, until } from '../../node-gst/launch.fixture.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { createWallClockAnchor } from './wall-clock-anchor.ts'
-
-/** Blocks this thread, in which media runs. */
-const blockThread = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 it('pictures that arrive before the start of the pipeline is noticed have correct times', async () => {
   const { pipeline } = launch(

@@ -45,8 +45,7 @@ const args = z.strictObject({
 
 /**
  * A pipeline element that follows detected objects from frame to frame, and gives each a
- * track number. OH stands for occlusion handling: an object that was hidden behind others keeps its
- * number.
+ * track number. OH means occlusion handling: an object keeps its number while others hide it.
  */
 const objectTrackingOH = defineElement({
   args,

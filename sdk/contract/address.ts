@@ -197,8 +197,8 @@ export function hasSameServer(url: string, storedUrl: string): boolean {
 /**
  * Whether the secret of the stored address at this location may replace the `***` in the new
  * address. Scheme, host and port must be unchanged: otherwise, an editor of the address could have
- * the secret sent to another server. A secret in a field of its own is sent to
- * all URLs of an address.
+ * the secret sent to another server. A secret in a field of its own is sent to all URLs of an
+ * address.
  */
 export function mayKeepSecret(
   address: Address,

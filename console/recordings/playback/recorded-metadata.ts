@@ -20,7 +20,8 @@ export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
    */
   add(frame: RecordedFrame, epoch: number): void
   /**
-   * Returns the lines and zones that were configured at a time; before the first known ones, these.
+   * Returns the lines and zones that were configured at a time, or the first known ones for an
+   * earlier time.
    */
   getShapes(ticks: number): readonly Shape[]
   /**
@@ -30,7 +31,7 @@ export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
   clear(): void
 }
 
-/** Longer than frames are kept, so that each frame has its metadata. */
+/** Metadata is kept longer than frames, so that it covers every loaded frame. */
 const RETENTION_TICKS = 600 * TICKS_PER_SECOND
 
 const NO_SHAPES: readonly Shape[] = []
@@ -47,8 +48,8 @@ export function createRecordedMetadata(): RecordedMetadata {
   let selected: number | undefined
 
   /**
-   * Returns the metadata of the selected channel, or of the first channel that has any if the
-   * selected one has none.
+   * Returns the metadata of the selected channel. If that channel has none, returns that of the
+   * first channel with metadata.
    */
   function getShown(): ChannelMetadata | undefined {
     const candidates = selected === undefined ? channels.value : [selected, ...channels.value]

@@ -42,7 +42,7 @@ export function createCallingFunctions(
   send: (message: CallMessage) => void,
   getFrameNumber: () => number | undefined,
 ): CallingFunctions {
-  /** The expected replies by id of the call. Those that never come end with the process. */
+  /** The expected replies by id of the call. A reply that never arrives ends with the process. */
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
 

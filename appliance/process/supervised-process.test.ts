@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
+import { isRunning } from '../../test/fixtures/processes/processes.ts'
 import { createPrinter, createServiceLog } from './service-log.ts'
 import { type SupervisedProcess, superviseProcess } from './supervised-process.ts'
 
@@ -21,15 +22,6 @@ function run(file: string): { service: SupervisedProcess; lines: string[] } {
     createServiceLog([createPrinter(line => lines.push(line))]),
   )
   return { service, lines }
-}
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const waitForOutput = (lines: string[], text: string) =>
@@ -129,7 +121,7 @@ it('doubles the delay when a process exits at once', async () => {
   await service.stop(2_000)
 })
 
-it('kills a process that ignores SIGTERM, and its children', async () => {
+it('reports and kills a process that ignores SIGTERM, and has ended all its children', async () => {
   const { service, lines } = run(writeProgram('stubborn', stubborn))
   await waitForOutput(lines, 'pids')
   const pids =
@@ -140,7 +132,8 @@ it('kills a process that ignores SIGTERM, and its children', async () => {
       .map(Number) ?? []
   expect(pids).toHaveLength(2)
   await service.stop(200)
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 10_000)
+  expect(pids.filter(isRunning)).toEqual([])
+  expect(lines.at(-1)).toContain('process did not stop in time; killing it grace_s=0.2')
 })
 
 it('starts a process through another command, with its permissions for new files', async () => {

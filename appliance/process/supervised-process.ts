@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Writable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import { LAUNCHER, toLaunchCommand } from '@eyrie/kit/launcher/launch'
 import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 import type { SecretVariables } from '@eyrie/kit/secret-variables'
@@ -13,6 +14,9 @@ import type { LogFields, ServiceLog } from './service-log.ts'
 const MIN_RESTART_DELAY_MS = 500
 const MAX_RESTART_DELAY_MS = 15_000
 const STABLE_AFTER_MS = 60_000
+
+const GROUP_END_TIMEOUT_MS = 1_000
+const GROUP_END_POLL_MS = 10
 
 /** A child process of the appliance that is restarted with back-off when it exits. */
 export interface SupervisedProcess {
@@ -30,8 +34,8 @@ export interface SupervisedProcess {
   /** Sends SIGTERM to the process, which is started again when it has exited. */
   restart(): void
   /**
-   * Sends SIGTERM, and kills the process group after `graceMs`. Resolves when the process has
-   * exited.
+   * Sends SIGTERM, and kills the process group after `graceMs`. Resolves when all processes of the
+   * group have ended.
    */
   stop(graceMs: number): Promise<void>
 }
@@ -143,14 +147,20 @@ export function superviseProcess(
       if (previous.phase === 'running') await stopProcess(previous.child, graceMs)
     },
   }
-}
 
-async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> {
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  const killTimer = setTimeout(() => killGroup(child.pid), graceMs)
-  await exited
-  clearTimeout(killTimer)
+  async function stopProcess(child: ChildProcess, graceMs: number) {
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    const killTimer = setTimeout(() => {
+      log.warn(command.name, 'process did not stop in time; killing it', {
+        grace_s: graceMs / 1000,
+      })
+      killGroup(child.pid)
+    }, graceMs)
+    await exited
+    clearTimeout(killTimer)
+    await waitForGroupEnd(child.pid)
+  }
 }
 
 /**
@@ -206,10 +216,25 @@ function sendSecrets(pipe: Writable | undefined, secrets: SecretVariables): void
 
 /** Kills a process and all its children in the same process group. */
 function killGroup(pid: number | undefined): void {
-  if (!pid) return
+  signalGroup(pid, 'SIGKILL')
+}
+
+/**
+ * Waits until a killed process group is empty: on a busy machine, its processes end noticeably
+ * later than they are killed. They remain in the group where nobody reads their exit status.
+ */
+async function waitForGroupEnd(pid: number | undefined): Promise<void> {
+  const deadlineMs = performance.now() + GROUP_END_TIMEOUT_MS
+  while (signalGroup(pid, 0) && performance.now() < deadlineMs) await wait(GROUP_END_POLL_MS)
+}
+
+/** Whether the process group exists. Signal 0 only tests this. */
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  if (!pid) return false
   try {
-    process.kill(-pid, 'SIGKILL')
+    return process.kill(-pid, signal)
   } catch {
     // The group is empty.
+    return false
   }
 }

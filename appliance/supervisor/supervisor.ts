@@ -75,10 +75,16 @@ export const ENGINE_UNITS: readonly ServiceUnit[] = SERVICE_UNITS.filter(
 )
 
 /**
- * Time limit for a service to stop before it is killed. The whole appliance stops in
- * less than three seconds.
+ * Time limit for a service to stop before it is killed. It is far more than a service needs, even
+ * on a busy machine, because a database server that is killed must recover at its next start.
  */
-const STOP_GRACE_MS = 1_300
+const STOP_GRACE_MS = 5_000
+/** Each service stops before those that it uses, because it would log that they are unreachable. */
+const STOP_ORDER: readonly (readonly string[])[] = [
+  ['scheduler'],
+  ['engine', 'management'],
+  ['media', 'database'],
+]
 const HEALTH_POLL_MS = 100
 
 /** Runs the services as child processes, and restarts a service that exits. */
@@ -180,6 +186,8 @@ export async function startSupervisor({
         })
       : undefined
 
+    const listProcesses = () => [...running, ...(database ? [database] : [])]
+
     // Media is granted the devices that exist when it starts.
     const stopWatching = watchNewCameras('/dev', camera => {
       log.info('supervisor', 'camera was plugged in; restarting media', { camera })
@@ -195,19 +203,18 @@ export async function startSupervisor({
         environment,
         variables: serviceEnvironment,
       }),
-      services: () => [...running, ...(database ? [database] : [])],
+      services: listProcesses,
       async waitUntilHealthy(signal) {
         await Promise.all(units.map(({ name }) => waitUntilOk(`${urls[name]}/health`, signal)))
       },
       async stop() {
         stopWatching()
         backups.stop()
-        // The media service and the database stop last, because the other services would log that
-        // they are unreachable.
-        const [media, ...others] = running
         try {
-          await Promise.all(others.map(service => service.stop(STOP_GRACE_MS)))
-          await Promise.all([media?.stop(STOP_GRACE_MS), database?.stop(STOP_GRACE_MS)])
+          for (const names of STOP_ORDER) {
+            const stopped = listProcesses().filter(({ name }) => names.includes(name))
+            await Promise.all(stopped.map(service => service.stop(STOP_GRACE_MS)))
+          }
         } finally {
           await releaseRing()
           unlock()

@@ -8,7 +8,12 @@ import { openBrowser } from '../fixtures/browser/browser.ts'
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
-import { findProcesses, findServicePid, isRunning } from '../fixtures/processes/processes.ts'
+import {
+  findProcesses,
+  findServicePid,
+  isRunning,
+  readCommand,
+} from '../fixtures/processes/processes.ts'
 
 const running: Appliance[] = []
 async function start(...options: Parameters<typeof startAppliance>): Promise<Appliance> {
@@ -88,13 +93,15 @@ describe('supervisor', () => {
     })
   }, 180_000)
 
-  it('stores decoded frames in a folder that other users cannot enter, and stops without leaving it or a process', async () => {
+  it('stores decoded frames in a folder that other users cannot enter, and stops without a warning, and without leaving it or a process', async () => {
     const [, ring = ''] = readFileSync(join(appliance.data, 'ring-path'), 'utf8').split('\n')
     expect(statSync(ring).mode & 0o007).toBe(0)
-    const processes = findProcesses(appliance.data)
+    const commands = new Map(findProcesses(appliance.data).map(pid => [pid, readCommand(pid)]))
+    const lineCount = appliance.lines.length
     expect(await appliance.stop()).toBe(0)
     expect(appliance.lines.at(-1)).toContain('stopped')
-    expect(processes.filter(isRunning)).toEqual([])
+    expect(appliance.lines.slice(lineCount).filter(line => / [!✖] /.test(line))).toEqual([])
+    expect([...commands].filter(([pid]) => isRunning(pid))).toEqual([])
     expect(existsSync(ring)).toBe(false)
   }, 180_000)
 })

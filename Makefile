@@ -2,13 +2,14 @@
 SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
-.PHONY: help run setup worker test test-all images test-compose lint generate sdk sbom bench soak fuzz clean
+.PHONY: help run setup worker check test test-all images test-compose lint generate sdk sbom bench soak fuzz clean
 
 help:
 	@echo 'make run [SOURCE=<file, url or device>] [MODEL=<name or onnx file>]   start the appliance'
-	@echo 'make test       run the tests (make test-all: including long ones)'
+	@echo 'make test       run the tests (make test-all: also those that take long)'
 	@echo 'make images     build the container images'
 	@echo 'make test-compose   install Docker where it is missing, build the images, and drive them by docker compose'
+	@echo 'make check      check types and style, without tests'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make fuzz       send 100,000 requests to every route'
 	@echo 'make soak       kill the engine 200 times, all services for ten minutes, then measure memory for ten'
@@ -33,14 +34,16 @@ setup:
 worker: setup
 	@appliance/mediasoup-worker/obtain.sh
 
-test: setup
+check: setup
 	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p .
 	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p console
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check .
-	@$(NODE) node_modules/vitest/vitest.mjs run
 
-test-all: test
-	@EYRIE_LONG=1 $(NODE) node_modules/vitest/vitest.mjs run
+test: check
+	@$(NODE) node_modules/vitest/vitest.mjs run --tags-filter='!long'
+
+test-all: check
+	@$(NODE) node_modules/vitest/vitest.mjs run
 
 images:
 	@appliance/docker/build.sh

@@ -11,6 +11,7 @@ export default defineConfig({
     // The examples have tests for the test runner of Node, which `test/examples` runs.
     include: ['{appliance,console,models,plugins,scene,sdk,services,test}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/build/**'],
+    tags: [{ name: 'long', description: 'Only `make test-all` runs these tests.' }],
     // Processes, because native code may crash: the report then names the test file.
     pool: 'forks',
     // Files share processes: to load the same modules for each of them takes a second of CPU time.

@@ -221,7 +221,8 @@ function killGroup(pid: number | undefined): void {
 
 /**
  * Waits until a killed process group is empty: on a busy machine, its processes end noticeably
- * later than they are killed. They remain in the group where nobody reads their exit status.
+ * later than they are killed. The wait is limited, because they stay in the group as zombies if
+ * the init process of the machine does not reap them.
  */
 async function waitForGroupEnd(pid: number | undefined): Promise<void> {
   const deadlineMs = performance.now() + GROUP_END_TIMEOUT_MS

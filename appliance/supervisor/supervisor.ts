@@ -79,7 +79,7 @@ export const ENGINE_UNITS: readonly ServiceUnit[] = SERVICE_UNITS.filter(
  * on a busy machine, because a database server that is killed must recover at its next start.
  */
 const STOP_GRACE_MS = 5_000
-/** Each service stops before those that it uses, because it would log that they are unreachable. */
+/** A service stops before the services that it uses: it would log that they are unreachable. */
 const STOP_ORDER: readonly (readonly string[])[] = [
   ['scheduler'],
   ['engine', 'management'],

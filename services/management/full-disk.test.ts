@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import type { HealthReport } from '@eyrie/contract/health'
 import { expect, it, onTestFinished, vi } from 'vitest'

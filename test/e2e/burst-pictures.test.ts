@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import type { Client } from '@eyrie/client'
 import { capacityShortage, EyrieError, type PipelineStatistics } from '@eyrie/contract'

@@ -75,7 +75,7 @@ function computeCrossingShare(lines: Parameters<typeof findCrossings>[0][]): num
   return [...moved].filter(track => crossing.has(track)).length / moved.size
 }
 
-describe('lines of make run', () => {
+describe('lines of make run', { tags: 'long' }, () => {
   const readPipeline = async () => {
     const { pipeline = 0, source = 0 } = readState(appliance.data) ?? {}
     const { elements } = await createEngineClient(appliance).pipeline.get(pipeline)

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { APPLICATION_NAME } from '../../services/management/db/application-database.ts'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import type { AddressObject } from '@eyrie/contract'
 import { type LiveChannel, liveChannel } from '@eyrie/contract/console-api'
 import { describe, expect, it, vi } from 'vitest'

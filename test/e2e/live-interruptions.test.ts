@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -203,7 +203,10 @@ describe('live page', () => {
     }
   }, 180_000)
 
-  it("draws the boxes of a camera's sub stream on the main stream", async () => {
+  it("draws the boxes of a camera's sub stream on the main stream", {
+    tags: 'long',
+    timeout: 800_000,
+  }, async () => {
     const { page } = await openTwoStreamCamera()
     await expect
       .poll(readSubStream, WAIT)
@@ -211,7 +214,7 @@ describe('live page', () => {
     await waitForOwnBoxes(page)
     const videoWidth = () => page.locator('.stage video').first().evaluate(readVideoWidth)
     await expect.poll(videoWidth, WAIT).toBe(numberedShape.width)
-  }, 800_000)
+  })
 
   it('requests small pictures of the channels in the list', async () => {
     const addresses = [pathToFileURL(video).href, SMALL_PICTURE]
@@ -285,7 +288,10 @@ describe('live page', () => {
     for (const text of received) expect(text).not.toContain(appliance.token)
   }, 180_000)
 
-  it('recovers after the whole appliance is restarted', async () => {
+  it('recovers after the whole appliance is restarted', {
+    tags: 'long',
+    timeout: 180_000,
+  }, async () => {
     const page = await openNumberedVideo()
     await collectSamples(page, 1, ({ exact }) => exact)
     await appliance.stop()
@@ -306,7 +312,7 @@ describe('live page', () => {
       ({ exact }) => exact,
     )
     for (const { boxes } of exact) expect(boxes).toEqual({ own: true, before: false, after: false })
-  }, 180_000)
+  })
 })
 
 /** Runs in the page. The tests are compiled without the DOM types. */

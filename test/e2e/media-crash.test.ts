@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { expect, it, onTestFinished, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { setTimeout as wait } from 'node:timers/promises'
 import { managementHealth } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'

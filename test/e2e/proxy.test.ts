@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as requestHttp } from 'node:http'

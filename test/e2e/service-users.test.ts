@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

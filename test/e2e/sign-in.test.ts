@@ -217,7 +217,10 @@ describe('console with required sign-in', () => {
   )
 })
 
-test('the console reports an unreachable database and continues when it is back', async () => {
+test('the console reports an unreachable database and continues when it is back', {
+  tags: 'long',
+  timeout: 180_000,
+}, async () => {
   await stop()
   await postgres.kill()
   await start()
@@ -226,4 +229,4 @@ test('the console reports an unreachable database and continues when it is back'
   expect(await heading().count()).toBe(0)
   await postgres.start()
   await heading().waitFor(TIMEOUT)
-}, 180_000)
+})

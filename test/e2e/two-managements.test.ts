@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { randomUUID } from 'node:crypto'
 import { managementHealth } from '@eyrie/contract'
 import { eq } from 'drizzle-orm'

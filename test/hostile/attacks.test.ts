@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { findAccountById } from '@eyrie/kit/accounts/account'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'

@@ -263,7 +263,9 @@ describe('live source', () => {
     expect(data.fps).toBeLessThan(15)
   })
 
-  it('is decoded without interruption while its channel is replaced, even far from a keyframe', async () => {
+  it('is decoded without interruption while its channel is replaced, even far from a keyframe', {
+    tags: 'long',
+  }, async () => {
     const url = join(folder, 'few-keyframes.mp4')
     makeVideo(url, { frames: 600, fps: 30, keyframeInterval: 600 })
     const source = { url, type: 'inf', pacing: 'realtime' } as const
@@ -307,7 +309,7 @@ describe('live source', () => {
     expect(test.runtime.sourceStatus(1)?.state).toBe('failed')
   })
 
-  it('continues after media is killed and restarted', async () => {
+  it('continues after media is killed and restarted', { tags: 'long' }, async () => {
     const mortal = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     await test.stop()
     test = await startTestRuntime({

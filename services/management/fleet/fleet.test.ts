@@ -260,49 +260,45 @@ describe('fleet', () => {
     LONG_MS,
   )
 
-  it(
-    'manages five engines independently',
-    async () => {
-      const fleet = await startFleet()
-      const started = await Promise.all(Array.from({ length: 5 }, () => startManagedEngine()))
-      const managed = await Promise.all(
-        started.map(async (engine, n) => {
-          const engineId = await fleet.registerEngine({ engine_port: engine.port })
-          const { source_id: sourceId } = await fleet.addSource(engineId, {
-            address: `cam${n}.test`,
-          })
-          const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
-          return {
-            engine,
-            engine_id: engineId,
-            channel_id: await fleet.addChannel(sourceId, pipelineId),
-            n,
-          }
-        }),
-      )
-      const expectOwn = async ({ engine, n }: (typeof managed)[number]) => {
-        const { sources, pipelines } = await engine.api.getConfiguration()
-        expect(sources.map(({ address }) => address)).toEqual([`rtsp://cam${n}.test`])
-        expect(pipelines).toMatchObject([{ sources: [sources[0]!.id] }])
-      }
-      for (const { channel_id: channelId } of managed) await fleet.untilVerified(channelId)
-      for (const entry of managed) await expectOwn(entry)
-
-      const [lost, ...others] = managed
-      await lost!.engine.kill()
-      await fleet.untilStatus(lost!.engine_id, 2)
-      for (const { engine_id: engineId, channel_id: channelId, engine, n } of others) {
-        expect(await fleet.getEngineStatus(engineId)).toMatchObject({ engine_status: 1 })
-        const sourceSid = (await engine.api.source.list())[0]!.id
-        await engine.api.source.remove(sourceSid, { force: true })
-        await fleet.addSource(engineId, { address: `more${n}.test` })
-        await vi.waitFor(async () => {
-          const addresses = (await engine.api.source.list()).map(({ address }) => address)
-          expect(addresses.sort()).toEqual([`rtsp://cam${n}.test`, `rtsp://more${n}.test`])
+  it('manages five engines independently', { tags: 'long', timeout: LONG_MS }, async () => {
+    const fleet = await startFleet()
+    const started = await Promise.all(Array.from({ length: 5 }, () => startManagedEngine()))
+    const managed = await Promise.all(
+      started.map(async (engine, n) => {
+        const engineId = await fleet.registerEngine({ engine_port: engine.port })
+        const { source_id: sourceId } = await fleet.addSource(engineId, {
+          address: `cam${n}.test`,
         })
-        await fleet.untilVerified(channelId)
-      }
-    },
-    LONG_MS,
-  )
+        const pipelineId = await fleet.addPipeline(engineId, counting(sourceId))
+        return {
+          engine,
+          engine_id: engineId,
+          channel_id: await fleet.addChannel(sourceId, pipelineId),
+          n,
+        }
+      }),
+    )
+    const expectOwn = async ({ engine, n }: (typeof managed)[number]) => {
+      const { sources, pipelines } = await engine.api.getConfiguration()
+      expect(sources.map(({ address }) => address)).toEqual([`rtsp://cam${n}.test`])
+      expect(pipelines).toMatchObject([{ sources: [sources[0]!.id] }])
+    }
+    for (const { channel_id: channelId } of managed) await fleet.untilVerified(channelId)
+    for (const entry of managed) await expectOwn(entry)
+
+    const [lost, ...others] = managed
+    await lost!.engine.kill()
+    await fleet.untilStatus(lost!.engine_id, 2)
+    for (const { engine_id: engineId, channel_id: channelId, engine, n } of others) {
+      expect(await fleet.getEngineStatus(engineId)).toMatchObject({ engine_status: 1 })
+      const sourceSid = (await engine.api.source.list())[0]!.id
+      await engine.api.source.remove(sourceSid, { force: true })
+      await fleet.addSource(engineId, { address: `more${n}.test` })
+      await vi.waitFor(async () => {
+        const addresses = (await engine.api.source.list()).map(({ address }) => address)
+        expect(addresses.sort()).toEqual([`rtsp://cam${n}.test`, `rtsp://more${n}.test`])
+      })
+      await fleet.untilVerified(channelId)
+    }
+  })
 })

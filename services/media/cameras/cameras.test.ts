@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import type { CameraReport } from '@eyrie/contract/camera'

@@ -179,7 +179,7 @@ describe('recorded source', { timeout: 180_000 }, () => {
     expect(control.messages.slice(before).filter(({ type }) => type === 'source')).toEqual([])
   })
 
-  it('continues after its recordings were deleted', async () => {
+  it('continues after its recordings were deleted', { tags: 'long' }, async () => {
     const { media } = await serveNumberedRecording()
     const { to } = (await waitForRecordedSeconds(media, 6)).ranges.at(-1)!
     const answer = await fetch(`${media.url}/recordings/1`, { method: 'DELETE' })
@@ -196,7 +196,7 @@ describe('recorded source', { timeout: 180_000 }, () => {
 })
 
 describe('recording around events', { timeout: 180_000 }, () => {
-  it('contains the seconds before and after each event once', async () => {
+  it('contains the seconds before and after each event once', { tags: 'long' }, async () => {
     const { media, control, frames } = await serveNumberedRecording({
       ...{ ...continuousRecording, mode: 'event' },
       before_s: 2,

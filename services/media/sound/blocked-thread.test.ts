@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { describe, expect, it, vi } from 'vitest'
 import { blockThread } from '../../../test/fixtures/processes/block-thread.ts'
 import { playSource } from '../ingest/play-source.fixture.ts'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'

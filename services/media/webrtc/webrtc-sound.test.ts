@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import { mediaHealth } from '@eyrie/contract'
 import type { Browser } from 'playwright-core'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@eyrie/client'

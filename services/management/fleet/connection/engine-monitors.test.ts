@@ -64,30 +64,29 @@ describe('engine monitoring', () => {
     LONG_MS,
   )
 
-  it(
-    'stays connected while channels are deleted during a reconciliation',
-    async () => {
-      const errors: unknown[] = []
-      const log = pino({ level: 'error' }, { write: line => errors.push(JSON.parse(line)) })
-      const {
-        fleet,
-        engine_id: engineId,
-        source_id: sourceId,
-      } = await startWithChannel({ lookMs: NEVER_MS, log })
-      for (let time = 0; time < 20; time += 1) {
-        const pipelineId = await fleet.addPipeline(engineId, [{ name: 'motion' }])
-        const channelId = await fleet.addChannel(sourceId, pipelineId)
-        await Promise.all([
-          fleet.call(engines.drift, { engine_id: engineId }),
-          fleet.call(engines.drift, { engine_id: engineId }),
-          fleet.call(channel.delete, { channel_id: channelId }),
-        ])
-      }
-      expect(await fleet.call(engines.drift, { engine_id: engineId })).toMatchObject({
-        response: { drift: [] },
-      })
-      expect(errors).toEqual([])
-    },
-    LONG_MS,
-  )
+  it('stays connected while channels are deleted during a reconciliation', {
+    tags: 'long',
+    timeout: LONG_MS,
+  }, async () => {
+    const errors: unknown[] = []
+    const log = pino({ level: 'error' }, { write: line => errors.push(JSON.parse(line)) })
+    const {
+      fleet,
+      engine_id: engineId,
+      source_id: sourceId,
+    } = await startWithChannel({ lookMs: NEVER_MS, log })
+    for (let time = 0; time < 20; time += 1) {
+      const pipelineId = await fleet.addPipeline(engineId, [{ name: 'motion' }])
+      const channelId = await fleet.addChannel(sourceId, pipelineId)
+      await Promise.all([
+        fleet.call(engines.drift, { engine_id: engineId }),
+        fleet.call(engines.drift, { engine_id: engineId }),
+        fleet.call(channel.delete, { channel_id: channelId }),
+      ])
+    }
+    expect(await fleet.call(engines.drift, { engine_id: engineId })).toMatchObject({
+      response: { drift: [] },
+    })
+    expect(errors).toEqual([])
+  })
 })

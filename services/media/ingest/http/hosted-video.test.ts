@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { type MessageFromMedia, TICKS_PER_SECOND } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'

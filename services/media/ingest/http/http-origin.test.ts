@@ -93,7 +93,10 @@ describe('HTTP camera', () => {
     expect(passed).toBeGreaterThan(seconds * 5 - 2)
   })
 
-  it('reconnects after each restart, with increasing stream time', async () => {
+  it('reconnects after each restart, with increasing stream time', {
+    tags: 'long',
+    timeout: 180_000,
+  }, async () => {
     const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
     const control = await media.connectControl()
@@ -127,7 +130,7 @@ describe('HTTP camera', () => {
         expect(frame.pts).toBeGreaterThan(frames[i - 1]!.pts)
       }
     }
-  }, 180_000)
+  })
 
   it('connects when the camera is switched on', async () => {
     const clock = createAdjustableClock()

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'

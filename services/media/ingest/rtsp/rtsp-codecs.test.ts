@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { once } from 'node:events'
 import type { DesiredSource, MessageFromMedia, StreamInfo } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'

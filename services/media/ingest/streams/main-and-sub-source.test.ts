@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { type SourceStatus, TICKS_PER_SECOND } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { startTamperingProxy } from '../../../../test/fixtures/cameras/tampering-proxy.ts'

@@ -98,7 +98,9 @@ describe('calendars', () => {
     expect((await management.call(calendar.update, change, admin)).status).toBe(200)
   })
 
-  it('are extended before their known events end, and unreadable ones do not prevent it', async () => {
+  it('are extended before their known events end, and unreadable ones do not prevent it', {
+    tags: 'long',
+  }, async () => {
     const calendarId = await create()
     const log = createLog('test', 'silent')
     await extendCalendars(management.database, new Date('2029-11-15T12:00:00Z'), log)

@@ -14,7 +14,10 @@ export interface EgressRequest {
   signal?: AbortSignal | undefined
   /** Accepts every certificate of a TLS server. */
   tlsInsecure?: boolean | undefined
-  /** Size at which the response is aborted, so that no server can exhaust the memory. */
+  /**
+   * Size at which the response is aborted, so that no server can exhaust the memory. By default,
+   * only responses with an error status are limited.
+   */
   maxBytes?: number | undefined
 }
 
@@ -25,6 +28,8 @@ export class ResponseTooLargeError extends Error {
 
 /** Bytes of a response that are buffered while the caller does not read. */
 const BUFFER_BYTES = 64 << 10
+/** Maximum size of a response with an error status. */
+const MAX_ERROR_BYTES = 1 << 20
 /** Statuses of responses without a body, which `Response` rejects. */
 const NO_BODY = new Set([204, 205, 304])
 
@@ -54,8 +59,15 @@ export async function fetchFrom(
 
   const hasBody = options.method !== 'HEAD' && !NO_BODY.has(status)
   if (!hasBody) response.resume()
-  const body = hasBody ? limitSize(toStream(response), target, options.maxBytes) : null
+  const maxBytes = options.maxBytes ?? (status >= 400 ? MAX_ERROR_BYTES : undefined)
+  const body = hasBody ? limitSize(toStream(response), target, maxBytes) : null
   return new Response(body, { status, headers: toHeaders(rawHeaders) })
+}
+
+/** Resolves to the body of an error response, such as that of a handshake; empty if it is lost. */
+export async function readErrorBody(response: IncomingMessage, url: URL): Promise<string> {
+  const body = limitSize(toStream(response), url, MAX_ERROR_BYTES)
+  return new Response(body).text().catch(() => '')
 }
 
 /**

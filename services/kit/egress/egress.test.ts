@@ -236,22 +236,29 @@ describe('egress', () => {
     expect(await response.text()).toBe('PUT Bearer token')
   })
 
-  it('abandons a response that is too large, with its connection', async () => {
-    const endless: RequestListener = (_, response) => {
-      const send = () => {
-        while (!response.destroyed && response.write('x'.repeat(1000)));
+  it.each([
+    { status: 200, options: { maxBytes: 10_000 }, limit: '10000 bytes' },
+    { status: 500, options: {}, limit: '1 MiB' },
+  ])(
+    'abandons a response with status $status and more than $limit, with its connection',
+    async ({ status, options, limit }) => {
+      const endless: RequestListener = (_, response) => {
+        const send = () => {
+          while (!response.destroyed && response.write('x'.repeat(1000)));
+        }
+        response.on('drain', send).on('close', () => closed.resolve())
+        response.writeHead(status)
+        send()
       }
-      response.on('drain', send).on('close', () => closed.resolve())
-      send()
-    }
-    const closed = Promise.withResolvers<void>()
-    const { url } = await serve(endless)
-    const response = await fetchService(url, '/', { maxBytes: 10_000 })
-    await expect(response.text()).rejects.toThrow(
-      `the response of ${url} is larger than 10000 bytes`,
-    )
-    await closed.promise
-  })
+      const closed = Promise.withResolvers<void>()
+      const { url } = await serve(endless)
+      const response = await fetchService(url, '/', options)
+      await expect(response.text()).rejects.toThrow(
+        `the response of ${url} is larger than ${limit}`,
+      )
+      await closed.promise
+    },
+  )
 
   it('reads a response of the maximum size', async () => {
     const { url } = await serve((_, response) => response.end('12345'))

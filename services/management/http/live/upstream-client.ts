@@ -4,6 +4,7 @@ import {
   type Egress,
   fetchFrom,
   openWebSocket,
+  readErrorBody,
   resolveServicePath,
   serviceEgress,
 } from '@eyrie/kit'
@@ -12,6 +13,7 @@ import type { z } from 'zod'
 
 /** Time within which a response must start, or the handshake of a WebSocket must end. */
 const RESPONSE_TIMEOUT_MS = 5_000
+const MAX_JSON_BYTES = 16 << 20
 
 /**
  * A client of another service of the appliance, the engine or the media service. It adds the token
@@ -33,9 +35,11 @@ export interface Upstream {
 }
 
 export interface UpstreamRequest {
-  method: string
+  method?: string
   headers?: Headers
   body?: string | undefined
+  /** Maximum size of the response; unlimited by default, because it may be a long recording. */
+  maxBytes?: number
 }
 
 export interface UpstreamOptions {
@@ -76,12 +80,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         })
         .finally(() => clearTimeout(timer))
 
-      if (!response.ok) throw toUpstreamError(options, response.status, await response.text())
+      if (!response.ok) {
+        const body = await response.text().catch(() => '')
+        throw toUpstreamError(options, response.status, body)
+      }
       return response
     },
 
     async get(path, schema) {
-      const response = await upstream.fetch(path)
+      const response = await upstream.fetch(path, { maxBytes: MAX_JSON_BYTES })
       return schema.parse(await response.json())
     },
 
@@ -93,14 +100,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         handshakeTimeout: RESPONSE_TIMEOUT_MS,
         perMessageDeflate: false,
       })
-      return waitUntilOpen(socket, options)
+      return waitUntilOpen(socket, address, options)
     },
   }
   return upstream
 }
 
 /** Resolves to the WebSocket, paused, when it is open. Rejects as `Upstream.fetch` does. */
-function waitUntilOpen(socket: WebSocket, options: UpstreamOptions): Promise<WebSocket> {
+function waitUntilOpen(
+  socket: WebSocket,
+  address: URL,
+  options: UpstreamOptions,
+): Promise<WebSocket> {
   const opened = Promise.withResolvers<WebSocket>()
   socket.once('open', () => {
     socket.pause()
@@ -109,8 +120,7 @@ function waitUntilOpen(socket: WebSocket, options: UpstreamOptions): Promise<Web
   socket.once('error', cause => opened.reject(toUnreachableError(options.name, cause)))
   // The service has answered the handshake with an HTTP error.
   socket.once('unexpected-response', async (request, response) => {
-    const chunks = await response.toArray().catch(() => [])
-    const body = Buffer.concat(chunks).toString()
+    const body = await readErrorBody(response, address)
     opened.reject(toUpstreamError(options, response.statusCode ?? 0, body))
     request.destroy()
   })

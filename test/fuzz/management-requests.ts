@@ -154,7 +154,7 @@ function send(
 /** Errors that a client can cause. */
 const clientErrors = [400, 401, 403, 404, 409, 413, 415]
 /** Operations that call an engine or media. Neither is running, so these respond with 503. */
-const remoteOperations = ['/engine/repair', '/media/ticket']
+const remoteOperations = ['/engine/plugins', '/engine/repair', '/media/ticket']
 
 /** Describes how a response violates the contract of its route; undefined when it conforms. */
 async function findViolation(

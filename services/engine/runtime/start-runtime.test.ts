@@ -40,7 +40,7 @@ beforeAll(async () => {
   })
   writePlugin(plugins, {
     name: 'late',
-    open: 'return new Promise(done => setTimeout(done, 500, { process: () => ({}) }))',
+    open: 'return new Promise(done => setTimeout(done, 2000, { process: () => ({}) }))',
   })
   for (const [name, runs, fault] of [
     ['throwing', 'inline', `throw new Error('boom')`],
@@ -299,7 +299,8 @@ describe('live source', () => {
     await test.waitForState(2, 'running')
     await vi.waitUntil(() => test.getAnalysedFrames(2).length >= 5, { timeout: 60_000 })
     expect(test.getAnalysedFrames(1).length).toBeGreaterThan(handedOverAt)
-    expect(test.getAnalysedFrames(2)[0]! - test.getAnalysedFrames(1).at(-1)!).toBeLessThan(10)
+    // Opening the replacement takes as long as 50 frames.
+    expect(test.getAnalysedFrames(2)[0]! - test.getAnalysedFrames(1).at(-1)!).toBeLessThan(25)
     expect(test.runtime.channelStatistics(1)).toMatchObject({ fps: 0, latency: 0 })
   })
 

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

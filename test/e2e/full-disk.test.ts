@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { COMMUNITY_LICENSE, health, recordingList } from '@eyrie/contract'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { createErrorHandler, createLog, listen } from '@eyrie/kit'
 import { Hono } from 'hono'

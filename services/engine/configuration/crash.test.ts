@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

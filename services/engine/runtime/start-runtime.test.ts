@@ -215,6 +215,7 @@ describe('plugin element', () => {
     ['hanging', 'hanging: no answer within 1 s'],
   ])(
     'that is %s fails with its reason and is restarted without affecting other channels',
+    { tags: 'long' },
     async (name, reason) => {
       await test.runtime.apply(createPlan({ url: video }, [count, slow(10)], [count, { name }]))
       await test.waitForState(1, 'stopped')

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { createLog } from '@eyrie/kit'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq, sql } from 'drizzle-orm'
 import { pino } from 'pino'

@@ -44,7 +44,7 @@ describe('pacing of a file', () => {
       onClock: () => {},
       onLoss: () => {},
     })
-    expect(await session.play(new AbortController().signal)).toEqual({ end: 'mispaced' })
+    expect(await session.play(new AbortController().signal)).toEqual({ end: 'wrong-pacing' })
     expect(packets).toEqual([])
     await session.pipeline.dispose()
   })

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { readFileSync } from 'node:fs'
 import type { AddressObject, DesiredSource } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished } from 'vitest'

@@ -13,19 +13,16 @@ import {
   selectVerdict,
 } from '../upgrade/verdict-rules.ts'
 
-/** Two models find different objects if the share of objects that both find is below this one. */
+/** Models differ if they have less than this share of their objects in common. */
 const MIN_AGREEMENT = 0.9
-/**
- * Two models draw different boxes around the same objects if the mean intersection over
- * union is below this one.
- */
+/** Models differ if the boxes of the objects in common overlap less, as intersection over union. */
 const MIN_MEAN_IOU = 0.8
 /**
- * A difference in the number of objects per frame is reported only if it exceeds both the
- * ratio and the difference.
+ * Models differ if the numbers of objects that they find per frame differ by more than this factor
+ * and by more than this number.
  */
-const MIN_OBJECT_RATIO = 1.1
-const MIN_OBJECT_DIFFERENCE = 0.05
+const MIN_COUNT_RATIO = 1.1
+const MIN_COUNT_DIFFERENCE = 0.05
 
 type Judgement = Pick<ModelShadowReport, 'verdict' | 'findings'>
 
@@ -35,6 +32,9 @@ export interface ComparedModels {
   candidate: { name: string; labels: readonly string[] }
 }
 
+/** Describes what is notable about the comparison on one channel, one sentence per finding. */
+type Examine = (models: ComparedModels, comparison: ModelShadowComparison) => string[]
+
 /**
  * Describes in words (`findings`) how a model in shadow, the candidate, differs from the active
  * model, and decides whether it is worse (`verdict`).
@@ -43,24 +43,21 @@ export function judgeModel(
   models: ComparedModels,
   { channels, load }: Pick<ModelShadowReport, 'channels' | 'load'>,
 ): Judgement {
-  const findOnChannels = (find: FindOnChannel) =>
+  const onChannels = (examine: Examine) =>
     channels.flatMap(comparison =>
-      find(models, comparison).map(finding => `channel ${comparison.channel}: ${finding}`),
+      examine(models, comparison).map(finding => `channel ${comparison.channel}: ${finding}`),
     )
-  const overload = channels.some(hasCosts) ? findOverload(models, load) : []
-  const worse = [...findOnChannels(findRegressions), ...overload]
-  const different = [...findOtherClasses(models), ...findOnChannels(findDifferences)]
-  const notes = findOnChannels(findNotes)
+  const overload = channels.some(hasCosts) ? describeOverload(models, load) : []
+  const worse = [...onChannels(describeRegressions), ...overload]
+  const different = [...describeLabels(models), ...onChannels(describeDifferences)]
+  const notes = onChannels(describeLimits)
   return {
     verdict: selectVerdict(worse, different, channels),
     findings: [...worse, ...different, ...notes],
   }
 }
 
-/** Returns findings about the comparison on one channel. */
-type FindOnChannel = (models: ComparedModels, comparison: ModelShadowComparison) => string[]
-
-const findRegressions: FindOnChannel = (models, comparison) => {
+const describeRegressions: Examine = (models, comparison) => {
   const { active, candidate, budget_ms: budgetMs } = comparison
   const findings: string[] = []
   if (candidate.failures > active.failures) {
@@ -85,7 +82,7 @@ const findRegressions: FindOnChannel = (models, comparison) => {
  * Reports a candidate for which this machine has too few inference workers, unless the active model
  * has too few as well.
  */
-function findOverload(models: ComparedModels, load: ModelShadowReport['load']): string[] {
+function describeOverload(models: ComparedModels, load: ModelShadowReport['load']): string[] {
   const { workers, active, candidate } = load
   if (candidate <= workers || active > workers) return []
   return [
@@ -94,7 +91,8 @@ function findOverload(models: ComparedModels, load: ModelShadowReport['load']): 
   ]
 }
 
-function findOtherClasses({ active, candidate }: ComparedModels): string[] {
+/** Describes the classes that only one of the models knows. */
+function describeLabels({ active, candidate }: ComparedModels): string[] {
   const missing = active.labels.filter(label => !candidate.labels.includes(label))
   const added = candidate.labels.filter(label => !active.labels.includes(label))
   const findings: string[] = []
@@ -107,9 +105,9 @@ function findOtherClasses({ active, candidate }: ComparedModels): string[] {
   return findings
 }
 
-const findDifferences: FindOnChannel = (models, comparison) => {
+const describeDifferences: Examine = (models, comparison) => {
   const { active, candidate } = comparison
-  const findings = [...findDisagreement(models, comparison), ...findOtherCounts(active, candidate)]
+  const findings = [...describeAgreement(models, comparison), ...describeCounts(active, candidate)]
   const activeMs = active.cpu_ms?.mean
   const candidateMs = candidate.cpu_ms?.mean
   if (hasCosts(comparison) && isCostlier(activeMs, candidateMs)) {
@@ -120,7 +118,7 @@ const findDifferences: FindOnChannel = (models, comparison) => {
   return findings
 }
 
-function findDisagreement(
+function describeAgreement(
   { active, candidate }: ComparedModels,
   { agreement }: ModelShadowComparison,
 ): string[] {
@@ -148,8 +146,8 @@ function findDisagreement(
   return findings
 }
 
-/** Finds the classes of which the candidate counts considerably more or fewer objects per frame. */
-function findOtherCounts(active: ModelShadowSide, candidate: ModelShadowSide): string[] {
+/** Describes the classes of which the candidate finds considerably more or fewer objects. */
+function describeCounts(active: ModelShadowSide, candidate: ModelShadowSide): string[] {
   const classes = new Set([...Object.keys(active.objects), ...Object.keys(candidate.objects)])
   const findings: string[] = []
   for (const name of classes) {
@@ -157,15 +155,15 @@ function findOtherCounts(active: ModelShadowSide, candidate: ModelShadowSide): s
     const candidateCount = candidate.objects[name] ?? 0
     const less = Math.min(activeCount, candidateCount)
     const more = Math.max(activeCount, candidateCount)
-    if (more > less * MIN_OBJECT_RATIO && more > less + MIN_OBJECT_DIFFERENCE) {
+    if (more > less * MIN_COUNT_RATIO && more > less + MIN_COUNT_DIFFERENCE) {
       findings.push(`${candidateCount} ${name} per frame instead of ${activeCount}`)
     }
   }
   return findings
 }
 
-/** Notes do not affect the verdict: they say why the comparison is limited. */
-const findNotes: FindOnChannel = ({ candidate }, { frames, skipped, problem }) => {
+/** Describes why the comparison is limited. This does not affect the verdict. */
+const describeLimits: Examine = ({ candidate }, { frames, skipped, problem }) => {
   const offered = frames + skipped
   const notes: string[] = []
   if (problem !== undefined) notes.push(`${candidate.name} does not run here: ${problem}`)

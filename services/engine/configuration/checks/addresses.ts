@@ -21,8 +21,7 @@ import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
 /**
  * Checks the addresses of sources, sinks and cameras before they are stored. Each type of source
- * and sink has its own form of address. `pointer` is the JSON pointer of the address in the
- * request; it is part of the error message.
+ * and sink has its own form of address.
  */
 
 /**
@@ -37,8 +36,8 @@ export interface Roots {
 const CAMERA_EXAMPLES = 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
 
 /**
- * Throws `EyrieError` (`syntax`) at `pointer` if the address is invalid for this type of source.
- * Error messages never contain passwords.
+ * Throws `EyrieError` (`syntax`) if the address is invalid for this type of source. The message
+ * contains `pointer`, the JSON pointer of the address in the request, and never a password.
  */
 export async function checkSourceAddress(
   { type, address }: { type: SourceType; address: Address },
@@ -50,16 +49,10 @@ export async function checkSourceAddress(
   switch (type) {
     case 'video':
       if (isCameraUrl(url)) return
-      throw syntaxError(
-        urlPointer,
-        `a source of type video has an address such as ${CAMERA_EXAMPLES}`,
-      )
+      throw exampleError(urlPointer, 'a source of type video', CAMERA_EXAMPLES)
     case 'hosted_video':
       if (isHostedStreamUrl(url)) return
-      throw syntaxError(
-        urlPointer,
-        'a source of type hosted_video has an address such as http://host:8200/streams/1',
-      )
+      throw exampleError(urlPointer, 'a source of type hosted_video', 'http://host:8200/streams/1')
     case 'zmq':
       return checkParsedAddress(url, parseSourceAddress, urlPointer, [
         ...roots.media,
@@ -78,12 +71,12 @@ export async function checkSourceAddress(
 /** Only a camera has a sub stream, which has an address like the main stream. */
 function checkSubStream(type: SourceType, address: Address, pointer: string): void {
   if (typeof address === 'string' || address.sub_url === undefined) return
-  if (type === 'video' && isCameraUrl(address.sub_url)) return
-  const reason =
-    type === 'video'
-      ? `the sub stream of a camera has an address such as ${CAMERA_EXAMPLES}`
-      : `a source of type ${type} has no sub stream: remove sub_url`
-  throw syntaxError(`${pointer}/sub_url`, reason)
+  const subPointer = `${pointer}/sub_url`
+  if (type !== 'video') {
+    throw syntaxError(subPointer, `a source of type ${type} has no sub stream: remove sub_url`)
+  }
+  if (isCameraUrl(address.sub_url)) return
+  throw exampleError(subPointer, 'the sub stream of a camera', CAMERA_EXAMPLES)
 }
 
 /** Throws `EyrieError` (`syntax`) if this cannot be the address of a camera. */
@@ -91,13 +84,13 @@ export function checkCameraAddress(address: Address): void {
   const { url, urlPointer } = splitAddress(address, '')
   checkSubStream('video', address, '')
   if (isCameraUrl(url) || /^onvif:/i.test(url)) return
-  throw syntaxError(
-    urlPointer,
-    `a camera has an address such as ${CAMERA_EXAMPLES}, or onvif://host for ONVIF`,
-  )
+  throw exampleError(urlPointer, 'a camera', `${CAMERA_EXAMPLES}, or onvif://host for ONVIF`)
 }
 
-/** Throws `EyrieError` (`syntax`) at `pointer` if the address is invalid for this type of sink. */
+/**
+ * Throws `EyrieError` (`syntax`) if the address is invalid for this type of sink, as
+ * `checkSourceAddress` does.
+ */
 export async function checkSinkAddress(
   { type, address: url }: { type: SinkType; address: string },
   pointer: string,
@@ -120,18 +113,22 @@ export async function checkSinkAddress(
       return checkParsedAddress(url, parseTableSinkAddress, pointer, [])
     case 'inf':
       if (URL.parse(url)?.protocol === 'inf:') return
-      throw syntaxError(pointer, 'a sink of type inf has an address such as inf://name')
+      throw exampleError(pointer, 'a sink of type inf', 'inf://name')
   }
 }
 
 function checkTestPicture(url: string, pointer: string): void {
   if (parseTestPicture(url)) return
-  throw syntaxError(
+  throw exampleError(
     pointer,
-    'a test picture has an address such as test://smpte, test://ball or test://snow?width=640&height=360&fps=10, ' +
+    'a test picture',
+    'test://smpte, test://ball or test://snow?width=640&height=360&fps=10, ' +
       'with an even width and height from 16 to 4096 and 1 to 60 frames per second',
   )
 }
+
+const exampleError = (pointer: string, owner: string, examples: string) =>
+  syntaxError(pointer, `${owner} has an address such as ${examples}`)
 
 /** Returns the URL of an address and the JSON pointer to the URL. */
 function splitAddress(address: Address, pointer: string): { url: string; urlPointer: string } {
@@ -149,7 +146,7 @@ function isCameraUrl(url: string): boolean {
   return isNetworkCamera || parseVideoDevice(url) !== undefined
 }
 
-/** Whether the URL is that of a stream which another instance serves. */
+/** Whether the URL is that of a stream that the media service of another appliance serves. */
 function isHostedStreamUrl(url: string): boolean {
   const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {}
   return /^https?:$/.test(protocol) && host !== '' && /^\/streams\/[\w-]+$/.test(pathname)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 /** A plugin is put in quarantine at the third crash within a minute. */
 const MAX_CRASHES = 3
-const PERIOD_MS = 60_000
+const CRASH_WINDOW_MS = 60_000
 
 /** A version of a plugin on one channel. */
 export type PluginOnChannel = Pick<QuarantinedPlugin, 'plugin' | 'version' | 'channel'>
@@ -38,8 +38,8 @@ export function openPluginQuarantine({
   now = () => new Date(),
 }: PluginQuarantineOptions): PluginQuarantine {
   let entries = readEntries(file)
-  /** Times of the latest crashes in epoch ms, by `toKey`. */
-  const crashes = new Map<string, number[]>()
+  /** Times of the crashes within the last minute, in epoch ms, by `toKey`. */
+  const recentCrashes = new Map<string, number[]>()
 
   function save(next: readonly QuarantinedPlugin[]): void {
     entries = next
@@ -49,24 +49,28 @@ export function openPluginQuarantine({
     renameSync(draft, file)
   }
 
+  /** Adds a crash, and returns how many there were within the last minute. */
+  function countCrash(crashed: PluginOnChannel, time: Date): number {
+    const key = toKey(crashed)
+    const crashes = [...(recentCrashes.get(key) ?? []), time.getTime()]
+    const recent = crashes.filter(crashMs => time.getTime() - crashMs < CRASH_WINDOW_MS)
+    recentCrashes.set(key, recent)
+    return recent.length
+  }
+
   const find = (plugin: PluginOnChannel) => entries.find(entry => toKey(entry) === toKey(plugin))
 
   return {
     list: () => entries,
     find,
-    addCrash: ({ plugin, version, channel }, reason) => {
-      const key = toKey({ plugin, version, channel })
+    addCrash(crashed, reason) {
       const time = now()
-      const earlier = crashes.get(key) ?? []
-      const recent = [...earlier, time.getTime()].filter(
-        crashTime => time.getTime() - crashTime < PERIOD_MS,
-      )
-      crashes.set(key, recent)
-      if (recent.length < MAX_CRASHES) return false
-      crashes.delete(key)
-      if (!find({ plugin, version, channel })) {
-        save([...entries, { plugin, version, channel, reason, time: time.toISOString() }])
-      }
+      if (countCrash(crashed, time) < MAX_CRASHES) return false
+
+      recentCrashes.delete(toKey(crashed))
+      const { plugin, version, channel } = crashed
+      const entry = { plugin, version, channel, reason, time: time.toISOString() }
+      if (!find(crashed)) save([...entries, entry])
       return true
     },
     release: (plugin, version) => {

@@ -6,8 +6,8 @@ import { createPythonCommand, createPythonPolicy, isPython } from './python/pyth
 
 const MAX_HEAP_MIB = MAX_RESIDENT_BYTES / 2 ** 20
 /**
- * Higher than `MAX_RESIDENT_BYTES`, so that the engine, which samples the memory in use, can end
- * the process with a reason.
+ * The kernel's limit is higher than the engine's, `MAX_RESIDENT_BYTES`: the engine, which samples
+ * the memory in use, can then end the process first, with a reason.
  */
 const MAX_DATA_BYTES = 2 * MAX_RESIDENT_BYTES
 const MAX_OPEN_FILES = 64
@@ -22,7 +22,17 @@ const V8_OPTIONS = [
   '--disable-wasm-trap-handler',
 ]
 
-/** The element that a process runs. */
+/**
+ * Node's permissions for the thread that serves a debugger. The boundaries of the
+ * launcher still apply.
+ */
+const INSPECTOR_OPTIONS = [
+  '--allow-inspector',
+  '--allow-worker',
+  `--import=${resolve(import.meta.dirname, 'process/start-inspector.ts')}`,
+]
+
+/** What a process runs: the elements of one plugin. */
 export interface ProcessOptions {
   /** Path of the entry module of the plugin. */
   entry: string
@@ -40,20 +50,11 @@ export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
   // The thread of the debugger reserves as much memory as the main thread. `MAX_RESIDENT_BYTES`
   // applies to both together.
   const dataBytes = options.isInspected ? 2 * MAX_DATA_BYTES : MAX_DATA_BYTES
+  // With `fileBytes: 0`, the process cannot write to any file.
   const limits = { ...LIMITS, dataBytes, fileBytes: 0 }
   if (isPython(options.entry)) return createPythonPolicy(options.entry, limits)
   return { read: listReadable(options), execute: [process.execPath], limits }
 }
-
-/**
- * Node's permissions for the thread that serves a debugger. The boundaries of the
- * launcher still apply.
- */
-const INSPECTOR_OPTIONS = [
-  '--allow-inspector',
-  '--allow-worker',
-  `--import=${resolve(import.meta.dirname, 'process/start-inspector.ts')}`,
-]
 
 /** Returns the program that runs an element, and its arguments. */
 export function createProcessCommand(

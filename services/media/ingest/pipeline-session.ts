@@ -30,16 +30,16 @@ const PACING_ELEMENT = `clocksync name=${PACING} sync-to-first=true`
 export type Outcome =
   | { end: 'eos' }
   | { end: 'stopped' }
-  /** The pacing element would delay the first packet for hours: see `isMispaced`. */
-  | { end: 'mispaced' }
+  /** The pacing element would delay the first packet for hours: see `isPacedWrongly`. */
+  | { end: 'wrong-pacing' }
   | { end: 'lost'; fault: SourceFault }
   /**
-   * The decoder has failed, not the source. `unshown`: the stream ended before the
+   * The decoder has failed, not the source. `isWithoutPicture`: the stream ended before the
    * decoder found a picture.
    */
-  | { end: 'undecodable'; reason: string; unshown?: boolean }
+  | { end: 'undecodable'; reason: string; isWithoutPicture?: boolean }
   /** The source does not offer video in the requested codec. */
-  | { end: 'unlinked' }
+  | { end: 'other-codec' }
   /** The source has sent a codec that a session for this codec can pass through. */
   | { end: 'recognized' }
 
@@ -177,7 +177,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   /** Ends the session if the first packet would be delayed for hours. */
   async function watchPacing(signal: AbortSignal) {
     while (!hasPackets && !signal.aborted) {
-      if (isMispaced(pipeline)) return outcome.resolve({ end: 'mispaced' })
+      if (isPacedWrongly(pipeline)) return outcome.resolve({ end: 'wrong-pacing' })
       await clock.sleep(PACING_INTERVAL_MS, signal).catch(() => {})
     }
   }
@@ -268,16 +268,16 @@ function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome>
   if (message.type !== 'warning') return undefined
 
   const isVideoMissing = isLinkFailure(message.error) && !isMissingSoundWarning(message.error)
-  return isVideoMissing ? { end: 'unlinked' } : undefined
+  return isVideoMissing ? { end: 'other-codec' } : undefined
 }
 
 function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
   // All GStreamer decoders report this when the stream ends without a picture.
-  const unshown = /no valid frames found/.test(error.debug ?? '')
-  if (unshown || error.source === DECODER_NAME) {
-    return { end: 'undecodable', reason: error.message, unshown }
+  const isWithoutPicture = /no valid frames found/.test(error.debug ?? '')
+  if (isWithoutPicture || error.source === DECODER_NAME) {
+    return { end: 'undecodable', reason: error.message, isWithoutPicture }
   }
-  if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
+  if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'other-codec' }
   // If a decoder rejects its input, the error may come from the element before the decoder.
   if (isNotNegotiated(error)) return { end: 'undecodable', reason: error.message }
   return explainLoss(error, origin)
@@ -292,7 +292,7 @@ async function explainLoss(error: GstError, origin: Origin): Promise<Outcome> {
  * GStreamer sets the clock of an element shortly before its base time. A packet that reaches
  * `clocksync` in between is timed against the absolute clock value.
  */
-function isMispaced(pipeline: Pipeline): boolean {
+function isPacedWrongly(pipeline: Pipeline): boolean {
   const runningTime = pipeline.runningTime()
   return runningTime !== null && Number(pipeline.get(PACING, 'ts-offset')) > runningTime
 }

@@ -96,16 +96,16 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
       const { outcome, hasPlayed, isDecoderLate } = session
       switch (outcome.end) {
         case 'stopped':
-        case 'mispaced':
+        case 'wrong-pacing':
         case 'recognized':
           return RETRY
         case 'eos':
           return afterEnd(hasPlayed)
-        case 'unlinked':
+        case 'other-codec':
           return tryNextCodec()
         case 'undecodable':
           // A decoder that was added late may have received no keyframe before the end.
-          if (outcome.unshown && isDecoderLate) return afterEnd(hasPlayed)
+          if (outcome.isWithoutPicture && isDecoderLate) return afterEnd(hasPlayed)
           return tryNextDecoder(outcome.reason, session)
         case 'lost':
           search.restart()

@@ -52,7 +52,7 @@ export function followInterleaved(
   const waitingPictures: WaitingPicture[] = []
   const waitingSounds: SoundUnit[] = []
   let soundTrack: SoundTrack | undefined
-  /** Whether sound is arriving, so that pictures wait for it. */
+  /** Pictures wait for their sound only while sound is arriving. */
   let isSoundArriving = false
   /** End of the newest sound, in stream time. */
   let soundEnd = 0
@@ -76,10 +76,10 @@ export function followInterleaved(
     waitingPictures.push({ unit, track })
     searchStart ??= unit.dts
 
-    const waitedTicks = unit.dts - Math.max(soundEnd, searchStart)
-    if (waitedTicks > MAX_WAIT_TICKS) isSoundArriving = false
-    const searchedTicks = unit.dts - searchStart
-    if (!soundTrack && searchedTicks > MAX_SEARCH_TICKS) stopListening()
+    const ticksWithoutSound = unit.dts - Math.max(soundEnd, searchStart)
+    if (ticksWithoutSound > MAX_WAIT_TICKS) isSoundArriving = false
+    const hasNoSound = !soundTrack && unit.dts - searchStart > MAX_SEARCH_TICKS
+    if (hasNoSound) stopListening()
 
     releaseWhile(isSoundComplete)
   }
@@ -107,7 +107,7 @@ export function followInterleaved(
     for (const unit of waitingSounds.splice(0, count)) reader.sound(unit)
   }
 
-  /** Listens to the sound, and waits for it to arrive as at first. */
+  /** Listens to the sound. The search for it begins again with the next picture. */
   function startListening() {
     searchStart = undefined
     removeListener ??= sound?.listenToAac({ begin: setTrack, unit: addSound })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The variable with the report in the environment of a program that asks for it. */
+/** Environment variable in which a program receives the report about its own launch. */
 export const REPORT_VARIABLE = 'EYRIE_LAUNCH_REPORT'
 
 const boundary = z.enum([
@@ -11,7 +11,7 @@ const boundary = z.enum([
   'signals',
   'system calls',
 ])
-/** A boundary around a launched program that the kernel or the surroundings do not allow. */
+/** A boundary around a launched program. The kernel or the container may not support it. */
 export type Boundary = z.infer<typeof boundary>
 
 const report = z.union([
@@ -34,11 +34,12 @@ export function parseReport(text: string): LaunchReport {
   }
 }
 
-/** How a boundary that is missing can be had. */
-const REMEDIES: Record<Boundary, string> = {
+/** For each boundary: what a program can do without it, and how to get it. */
+const CONSEQUENCES: Record<Boundary, string> = {
   privileges: 'programs may gain privileges: run Linux 3.5 or later',
   capabilities:
-    'programs keep capabilities over the files of other users, because the installation, the data folder or a folder with videos is closed to their user: install Eyrie in a folder of its own, let one user own the data folder, and open the folders with videos',
+    'programs keep capabilities over the files of other users, because the installation, the data folder or a folder with videos is closed to their user: ' +
+    'install Eyrie in a folder of its own, let one user own the data folder, and open the folders with videos',
   files:
     'programs may open all files of the user: run Linux 5.13 or later, with landlock in the kernel parameter lsm=',
   truncation: 'programs may empty all files of the user: run Linux 6.2 or later',
@@ -47,4 +48,4 @@ const REMEDIES: Record<Boundary, string> = {
     'programs may use the network and all system calls: run a kernel with seccomp, in a container whose profile allows it',
 }
 
-export const describeMissing = (missing: Boundary): string => REMEDIES[missing]
+export const describeMissing = (missing: Boundary): string => CONSEQUENCES[missing]

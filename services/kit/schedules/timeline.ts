@@ -9,10 +9,12 @@ export interface Timeline {
 }
 
 /**
- * After this many changes of its parts, a combined condition that has not changed is
- * considered constant.
+ * Bounds the search for the next change of a combined condition, because its parts may change
+ * forever without changing it. After this many changes of parts, it is considered constant.
  */
 const MAX_PART_CHANGES = 1_000
+/** The next change of a condition that never changes. */
+const NEVER = Number.POSITIVE_INFINITY
 
 /**
  * Creates the timeline of a condition that changes only when one of its parts does. `holdsAt`
@@ -26,14 +28,13 @@ export function combineTimelines(
     holdsAt,
     nextChange(instant) {
       const current = holdsAt(instant)
-      const changes = parts.map(part => part.nextChange(instant) ?? Number.POSITIVE_INFINITY)
+      const upcoming = parts.map(part => ({ part, change: part.nextChange(instant) ?? NEVER }))
       for (let count = 0; count < MAX_PART_CHANGES; count += 1) {
-        const earliest = Math.min(...changes)
-        if (!Number.isFinite(earliest)) return undefined
+        const earliest = Math.min(...upcoming.map(({ change }) => change))
+        if (earliest === NEVER) return undefined
         if (holdsAt(earliest) !== current) return earliest
-        for (const [index, part] of parts.entries()) {
-          const hasPassed = changes[index]! <= earliest
-          if (hasPassed) changes[index] = part.nextChange(earliest) ?? Number.POSITIVE_INFINITY
+        for (const entry of upcoming) {
+          if (entry.change <= earliest) entry.change = entry.part.nextChange(earliest) ?? NEVER
         }
       }
       return undefined
@@ -76,12 +77,15 @@ export function createPeriodTimeline(periods: readonly Period[]): Timeline {
   }
 
   return {
-    holdsAt: instant => (findPeriod(instant)?.start ?? Number.POSITIVE_INFINITY) <= instant,
+    holdsAt(instant) {
+      const period = findPeriod(instant)
+      return period !== undefined && period.start <= instant
+    },
     nextChange(instant) {
       const period = findPeriod(instant)
       if (!period) return undefined
       const change = period.start > instant ? period.start : period.end
-      return Number.isFinite(change) ? change : undefined
+      return change === NEVER ? undefined : change
     },
   }
 }

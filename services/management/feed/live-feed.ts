@@ -43,23 +43,23 @@ export function createLiveFeed(): LiveFeed {
    * Resolves when the database announces new messages. It is replaced before they are read, so that
    * no announcement is missed.
    */
-  let announced = Promise.withResolvers<void>()
+  let nextAnnouncement = Promise.withResolvers<void>()
   /** Resolves when messages were added to `recent`, and is then replaced. */
-  let added = Promise.withResolvers<void>()
+  let nextRecent = Promise.withResolvers<void>()
   let stopListening: (() => Promise<void>) | undefined
   let reading: Promise<void> | undefined
 
   async function readRepeatedly(database: Database): Promise<void> {
     while (!stopped.aborted) {
-      await announced.promise
-      announced = Promise.withResolvers()
+      await nextAnnouncement.promise
+      nextAnnouncement = Promise.withResolvers()
       try {
         await readNewMessages(database)
         await sleep(READ_INTERVAL_MS, stopped)
       } catch {
         // The supervisor of the database reports why it is unreachable. The feed is read again
         // without another announcement.
-        announced.resolve()
+        nextAnnouncement.resolve()
         await sleep(RETRY_MS, stopped)
       }
     }
@@ -81,22 +81,22 @@ export function createLiveFeed(): LiveFeed {
 
   /** Ends the waits for messages. */
   function wakeReaders(): void {
-    added.resolve()
-    added = Promise.withResolvers()
+    nextRecent.resolve()
+    nextRecent = Promise.withResolvers()
   }
 
   return {
     stopped,
     start(database) {
-      const announce = () => announced.resolve()
-      // Announcements are lost while disconnected, so messages are also read when
-      // listening starts again.
+      const announce = () => nextAnnouncement.resolve()
+      // Called for each announcement and whenever listening starts again, because announcements
+      // are lost while disconnected.
       stopListening = database.listen(FEED_CHANNEL, announce, announce)
       reading = readRepeatedly(database)
     },
     async stop() {
       stopping.abort()
-      announced.resolve()
+      nextAnnouncement.resolve()
       await Promise.all([stopListening?.(), reading])
     },
     async read(database, after) {
@@ -111,7 +111,7 @@ export function createLiveFeed(): LiveFeed {
     async waitForMessages(after, timeoutMs, signal) {
       const hasMessages = recent !== undefined && recent.end > after
       if (hasMessages) return
-      await sleepUntil(added.promise, timeoutMs, AbortSignal.any([signal, stopped]))
+      await sleepUntil(nextRecent.promise, timeoutMs, AbortSignal.any([signal, stopped]))
     },
   }
 }

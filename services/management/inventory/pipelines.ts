@@ -32,7 +32,7 @@ export async function findPipelines(
   const sourcesByPipeline = Map.groupBy(connectedSources, ({ pipeline_id }) => pipeline_id)
 
   const referencedIds = rows.flatMap(row => findReferencedSources(row.pipeline_elements.elements))
-  const visibleIds = await findExistingSources(tx, referencedIds)
+  const visibleIds = await findVisibleSources(tx, referencedIds)
   const omitHidden = (id: string) => (visibleIds.has(id) ? id : undefined)
   return rows.map(row => {
     const sources = sourcesByPipeline.get(row.pipeline_id) ?? []
@@ -45,8 +45,8 @@ export async function findPipelines(
   })
 }
 
-/** Returns the ids of the sources that exist and are visible to the caller. */
-async function findExistingSources(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
+/** Returns those of the ids that belong to sources which the caller sees. */
+async function findVisibleSources(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
   const rows = await tx
     .select({ source_id: source.source_id })
     .from(source)
@@ -71,15 +71,15 @@ export async function findWhollyVisible(
     .from(pipeline)
     .where(inArray(pipeline.pipeline_id, ids))
 
-  const whollyVisible = new Set<string>()
-  for (const { pipeline_id: pipelineId, elements, hasHiddenChannels } of rows) {
-    const referencedIds = findReferencedSources(elements.elements)
-    const visible = await findExistingSources(tx, referencedIds)
-    const existing = await withFullScope(tx, () => findExistingSources(tx, referencedIds))
-    const hasHiddenSources = visible.size < existing.size
-    if (!hasHiddenChannels && !hasHiddenSources) whollyVisible.add(pipelineId)
-  }
-  return whollyVisible
+  const referencedIds = rows.flatMap(row => findReferencedSources(row.elements.elements))
+  const visibleIds = await findVisibleSources(tx, referencedIds)
+  const existingIds = await withFullScope(tx, () => findVisibleSources(tx, referencedIds))
+  const isHidden = (id: string) => existingIds.has(id) && !visibleIds.has(id)
+
+  const whollyVisible = rows.filter(
+    row => !row.hasHiddenChannels && !findReferencedSources(row.elements.elements).some(isHidden),
+  )
+  return new Set(whollyVisible.map(({ pipeline_id }) => pipeline_id))
 }
 
 /**
@@ -90,6 +90,7 @@ export const removeSourceFromConfigs = (tx: Transaction, sourceId: string): Prom
   withFullScope(tx, () => removeFromConfigs(tx, sourceId))
 
 async function removeFromConfigs(tx: Transaction, sourceId: string): Promise<void> {
+  // Ids are UUIDs, so a pipeline whose JSON contains the text refers to the source.
   const rows = await tx
     .select()
     .from(pipeline)

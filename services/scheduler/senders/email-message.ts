@@ -28,8 +28,8 @@ const PICTURE_ID = 'picture@eyrie'
 const UNSUBSCRIBE_TITLE = 'Stop these summaries'
 
 /**
- * `publicUrl` is the address at which people reach the console. Without it, the e-mail has no
- * links to the appliance.
+ * Creates the e-mail of a delivery. `publicUrl` is the address at which people reach the console;
+ * without it, the e-mail has no links to the appliance.
  */
 export function createEmailMessage(
   { request, unsubscribe_token: unsubscribeToken }: ClaimedDelivery,
@@ -40,8 +40,7 @@ export function createEmailMessage(
     subject: request.subject,
     message: request.message,
     facts: listFacts(request),
-    // Links that are not configured are empty or undefined.
-    links: [request.action.action_external_link, publicUrl].flatMap(link => link || []),
+    links: listLinks(request.action.action_external_link, publicUrl),
     unsubscribeLink:
       unsubscribeToken === null ? undefined : createUnsubscribeLink(unsubscribeToken, publicUrl),
   }
@@ -61,6 +60,10 @@ interface EmailContent {
   links: readonly string[]
   unsubscribeLink: string | undefined
 }
+
+/** Returns the links that are configured: the others are empty or undefined. */
+const listLinks = (...links: readonly (string | undefined)[]): string[] =>
+  links.filter(link => link !== undefined).filter(link => link !== '')
 
 function listFacts({
   details,
@@ -92,7 +95,7 @@ function renderHtml(
     `<h2>${escapeHtml(subject)}</h2>`,
     `<p>${escapeHtml(message).replaceAll('\n', '<br>')}</p>`,
     hasPicture ? `<p><img src="cid:${PICTURE_ID}" alt="" style="max-width: 100%"></p>` : '',
-    `<p>${facts.map(escapeHtml).join('<br>')}</p>`,
+    facts.length > 0 ? `<p>${facts.map(escapeHtml).join('<br>')}</p>` : '',
     ...links.map(link => renderLink(link, link)),
     unsubscribeLink ? renderLink(unsubscribeLink, UNSUBSCRIBE_TITLE) : '',
     '</body></html>',

@@ -18,8 +18,8 @@ import { engine } from './engine.ts'
 
 /**
  * A message of an engine's output log that is retained: an event, a count or a state change of a
- * channel. The table is partitioned by week, so its primary key must contain the time, although the
- * other columns are unique. It has no foreign keys, because events outlive their channel.
+ * channel. The table is partitioned by week, for which its primary key must contain the time: the
+ * other columns alone are unique. It has no foreign keys, because events outlive their channel.
  */
 export const event = pgTable(
   'event',
@@ -65,8 +65,8 @@ const combinedValues = () => ({
 })
 
 /**
- * A statistic of a channel during one minute. Statistics of longer periods are aggregated from
- * minutes, and from hours. Rows are deleted at the same age as events.
+ * A statistic of a channel during one minute, from which statistics of longer periods are
+ * aggregated. Rows are deleted at the same age as events.
  */
 export const statisticMinute = pgTable(
   'statistic_minute',

@@ -38,19 +38,16 @@ export async function attachPictures(
     await attachToEvents(tx, channelId, message)
   }
 
-  const taken: TakenPicture[] = []
-  for (const { channel_id: channelId, time, picture, picture_offset: pictureOffset } of events) {
-    if (!picture) continue
-    taken.push({
-      channel_id: channelId,
-      sha256: picture,
-      takenMs: time.getTime() + (pictureOffset ?? 0),
-    })
-  }
-  for (const { channel_id, message } of messages) {
-    const { picture, picture_offset: pictureOffset = 0 } = message.data
-    taken.push({ channel_id, sha256: picture, takenMs: Date.parse(message.time) + pictureOffset })
-  }
+  const taken: TakenPicture[] = [
+    ...events.flatMap(({ channel_id, time, picture, picture_offset: offsetMs }) =>
+      picture ? { channel_id, sha256: picture, takenMs: time.getTime() + (offsetMs ?? 0) } : [],
+    ),
+    ...messages.map(({ channel_id, message: { time, data } }) => ({
+      channel_id,
+      sha256: data.picture,
+      takenMs: Date.parse(time) + (data.picture_offset ?? 0),
+    })),
+  ]
   // Events in quick succession share a picture, which must be attached once.
   const distinct = new Map(
     taken.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]),

@@ -46,18 +46,9 @@ export async function listJoinTokens(tx: Transaction) {
 export const deleteJoinToken = (tx: Transaction, joinTokenId: string) =>
   tx.delete(joinToken).where(eq(joinToken.join_token_id, joinTokenId)).returning()
 
-const toJoinToken = ({
-  join_token_id: joinTokenId,
-  name,
-  site_ids: siteIds,
-  created_at: createdAt,
-  used_at: usedAt,
-  expires_at: expiresAt,
-}: JoinTokenRow) => ({
-  join_token_id: joinTokenId,
-  name,
-  site_ids: siteIds,
-  created_at: createdAt.toISOString(),
-  used_at: usedAt?.toISOString() ?? null,
-  expires_at: expiresAt?.toISOString() ?? null,
+const toJoinToken = ({ secret_hash: _, ...row }: JoinTokenRow) => ({
+  ...row,
+  created_at: row.created_at.toISOString(),
+  used_at: row.used_at?.toISOString() ?? null,
+  expires_at: row.expires_at?.toISOString() ?? null,
 })

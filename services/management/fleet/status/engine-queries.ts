@@ -4,8 +4,10 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../db/database.ts'
 import { engine, engineSite, engineState, engineStatistics, site } from '../../db/schema/index.ts'
 
-/** An engine counts as sampled if its newest sample is younger than this. */
+/** `engine_is_statistics` is true if the newest sample of an engine's load is younger than this. */
 const MAX_SAMPLE_AGE_MS = 60_000
+/** Maximum number of points in a load history: about as many as a chart has pixels. */
+const MAX_LOAD_POINTS = 1000
 
 /** The state of an engine before the first connection. */
 const INITIAL_STATE = {
@@ -18,8 +20,6 @@ const INITIAL_STATE = {
   engine_is_active: false,
   reason: '',
 }
-/** Maximum number of points in a load history. A chart cannot show more. */
-const MAX_LOAD_POINTS = 1000
 
 /**
  * Returns the engines that meet a condition on columns of `engine`, each with its last known
@@ -79,20 +79,35 @@ async function findSampledEngines(tx: Transaction): Promise<Set<string>> {
  * divided into equal intervals, with one mean value for each.
  */
 export async function readEngineLoad(tx: Transaction, engineId: string) {
-  const { time, cpu, mem_physical: memPhysical, mem_virtual: memVirtual } = engineStatistics
-  const isOfEngine = eq(engineStatistics.engine_id, engineId)
+  const intervalMs = Math.max(1, Math.ceil((await readHistoryMs(tx, engineId)) / MAX_LOAD_POINTS))
+  const [state] = await tx
+    .select({ engine_uptime: engineState.engine_uptime })
+    .from(engineState)
+    .where(eq(engineState.engine_id, engineId))
+  return {
+    engine_id: engineId,
+    engine_stats: await readMeanLoads(tx, engineId, intervalMs),
+    engine_uptime: state?.engine_uptime ?? 0,
+  }
+}
 
-  const [span] = await tx
-    .select({
-      ms: sql<number>`coalesce(extract(epoch from max(${time}) - min(${time})), 0)::float8 * 1000`,
-    })
+/** Returns the time between the first and the last sample of an engine's load. */
+async function readHistoryMs(tx: Transaction, engineId: string): Promise<number> {
+  const { time } = engineStatistics
+  const seconds = sql`extract(epoch from max(${time}) - min(${time}))`
+  const [history] = await tx
+    .select({ ms: sql<number>`coalesce(${seconds}, 0)::float8 * 1000` })
     .from(engineStatistics)
-    .where(isOfEngine)
-  const intervalMs = Math.max(1, Math.ceil((span?.ms ?? 0) / MAX_LOAD_POINTS))
+    .where(eq(engineStatistics.engine_id, engineId))
+  return history?.ms ?? 0
+}
+
+/** Returns the mean load of an engine in each interval that has samples. */
+async function readMeanLoads(tx: Transaction, engineId: string, intervalMs: number) {
+  const { time, cpu, mem_physical: memPhysical, mem_virtual: memVirtual } = engineStatistics
   const interval = sql`date_bin(${sql.raw(`'${intervalMs} ms'`)}, ${time}, 'epoch')`
   const mean = (column: PgColumn) => sql<number>`avg(${column})`
-
-  const engineStats = await tx
+  return tx
     .select({
       time: sql`min(${time})`.mapWith(time),
       cpu: mean(cpu),
@@ -100,17 +115,7 @@ export async function readEngineLoad(tx: Transaction, engineId: string) {
       mem_virtual: mean(memVirtual),
     })
     .from(engineStatistics)
-    .where(isOfEngine)
+    .where(eq(engineStatistics.engine_id, engineId))
     .groupBy(interval)
     .orderBy(asc(interval))
-
-  const [state] = await tx
-    .select({ engine_uptime: engineState.engine_uptime })
-    .from(engineState)
-    .where(eq(engineState.engine_id, engineId))
-  return {
-    engine_id: engineId,
-    engine_stats: engineStats,
-    engine_uptime: state?.engine_uptime ?? 0,
-  }
 }

@@ -59,9 +59,7 @@ export function createSessionRoutes({
   app.get('/', async c => {
     const failure = takeSignInFailure(c)
     const open = mayViewWithoutSignIn(c)
-    // Throws `EyrieError` (`unavailable`) while the database is unreachable, without which
-    // users cannot sign in.
-    if (!open) database()
+    if (!open) assertAvailable(database)
     const status: SessionStatus = { open, ...(await readUserStatus(c, open)) }
     if (failure !== undefined) status.failure = failure
     return c.json(status)
@@ -120,6 +118,11 @@ export function createSessionRoutes({
   })
 
   return app
+}
+
+/** Throws `EyrieError` (`unavailable`) if the database is unreachable: users cannot sign in then. */
+function assertAvailable(database: () => Database): void {
+  database()
 }
 
 type UserStatus = Omit<SessionStatus, 'open' | 'failure'>

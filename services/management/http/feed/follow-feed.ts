@@ -42,7 +42,7 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
   // A position out of bounds is from another server, or messages after it have expired.
   const isUnknownPosition = after !== undefined && (after < first || after > last)
   let position = after === undefined || isUnknownPosition ? last : after
-  yield [createSignal(isUnknownPosition ? 'reset' : 'ready', position)]
+  yield [createStatusEvent(isUnknownPosition ? 'reset' : 'ready', position)]
 
   let sentAtMs = Date.now()
   while (!signal.aborted) {
@@ -53,7 +53,7 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
     const stored = await feed.read(database(), position)
     if (stored === 'expired') {
       position = (await readBounds(database())).last
-      yield [createSignal('reset', position)]
+      yield [createStatusEvent('reset', position)]
       continue
     }
 
@@ -63,7 +63,7 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
     const idleMs = Date.now() - sentAtMs
     if (messages.length > 0 || idleMs >= heartbeatMs) {
       sentAtMs = Date.now()
-      yield messages.length > 0 ? messages : [createSignal('heartbeat', position)]
+      yield messages.length > 0 ? messages : [createStatusEvent('heartbeat', position)]
     } else if (stored.length === 0) {
       await feed.waitForMessages(position, heartbeatMs - idleMs, signal)
     }
@@ -74,7 +74,7 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
  * Creates an event about the connection itself. After `reset`, the client must read the
  * current state again.
  */
-const createSignal = (kind: 'ready' | 'reset' | 'heartbeat', position: number) => ({
+const createStatusEvent = (kind: 'ready' | 'reset' | 'heartbeat', position: number) => ({
   id: String(position),
   kind,
 })
@@ -86,7 +86,7 @@ function isSelected(
   return (
     (channelId === undefined || message.channel_id === channelId) &&
     (siteId === undefined || message.site_ids.includes(siteId)) &&
-    (feedKinds === undefined || (feedKinds as readonly string[]).includes(message.kind))
+    (feedKinds === undefined || feedKinds.some(kind => kind === message.kind))
   )
 }
 

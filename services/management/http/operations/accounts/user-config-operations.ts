@@ -22,26 +22,19 @@ type Config = Input<typeof userRoutes.updateConfig>['user_config']
  * contains the assignments, with the id of the assigned record in the column `idColumn`.
  */
 const ASSIGNMENTS = [
-  {
-    field: 'customer_ids',
-    table: userCustomer,
-    idName: 'customer_id',
-    idColumn: userCustomer.customer_id,
-  },
-  { field: 'site_ids', table: userSite, idName: 'site_id', idColumn: userSite.site_id },
-  {
-    field: 'channel_ids',
-    table: userChannel,
-    idName: 'channel_id',
-    idColumn: userChannel.channel_id,
-  },
-  {
-    field: 'usecase_ids',
-    table: userUsecase,
-    idName: 'usecase_id',
-    idColumn: userUsecase.usecase_id,
-  },
+  { field: 'customer_ids', table: userCustomer, idColumn: userCustomer.customer_id },
+  { field: 'site_ids', table: userSite, idColumn: userSite.site_id },
+  { field: 'channel_ids', table: userChannel, idColumn: userChannel.channel_id },
+  { field: 'usecase_ids', table: userUsecase, idColumn: userUsecase.usecase_id },
 ] as const
+
+/** The fields that grant rights. */
+const RIGHTS_FIELDS = [
+  'role_id',
+  'organization_id',
+  ...ASSIGNMENTS.map(({ field }) => field),
+] as const
+type RightsField = (typeof RIGHTS_FIELDS)[number]
 
 /**
  * API operations on the configuration of a user: role, assigned records, and the
@@ -88,12 +81,6 @@ export const userConfigOperations: Operation[] = [
   ),
 ]
 
-const RIGHTS_FIELDS = [
-  'role_id',
-  'organization_id',
-  ...ASSIGNMENTS.map(({ field }) => field),
-] as const
-
 /**
  * Returns whether the new configuration differs from the current one in any field that grants
  * rights.
@@ -109,7 +96,7 @@ function changesRights(config: Config, target: DescribedUser): boolean {
 /**
  * Makes lists of ids comparable, because neither the order of the ids nor their case has a meaning.
  */
-const normalizeIds = (ids: UserConfig[(typeof RIGHTS_FIELDS)[number]] | undefined) =>
+const normalizeIds = (ids: UserConfig[RightsField]) =>
   Array.isArray(ids) ? ids.map(id => id.toLowerCase()).toSorted() : ids
 
 /**
@@ -123,12 +110,11 @@ async function updateAssignments(
   config: Config,
 ): Promise<void> {
   const { user_id: userId } = target
-  for (const { field, table, idName } of ASSIGNMENTS) {
+  for (const { field, table, idColumn } of ASSIGNMENTS) {
     const addedIds = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
     if (addedIds.length === 0) continue
-    const rows = addedIds.map(id => ({ user_id: userId, [idName]: id }))
-    // The cast is needed, because TypeScript cannot infer which of the tables has
-    // the column `idName`.
+    const rows = addedIds.map(id => ({ user_id: userId, [idColumn.name]: id }))
+    // The cast is needed, because TypeScript cannot infer which of the tables has this column.
     await tx
       .insert(table as PgTable)
       .values(rows)

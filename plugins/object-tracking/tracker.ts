@@ -86,6 +86,7 @@ export class Tracker {
     return this.#listVisibleTracks().map(track => track.toObject())
   }
 
+  /** The confirmed tracks that had a match in the last sampled frame. */
   #listVisibleTracks(): Track[] {
     return this.#tracks.filter(track => track.isConfirmed && track.framesSinceUpdate === 0)
   }
@@ -104,7 +105,7 @@ export class Tracker {
     const tentative = this.#tracks.filter(track => !track.isConfirmed)
     const recent = new Set(confirmed.filter(track => this.#isRecent(track)))
 
-    // A match below resets the count to 0.
+    // The count of a track that is matched below is reset to 0.
     for (const track of this.#tracks) track.framesSinceUpdate += samplingFrequency
 
     const high = detections.filter(({ confidence }) => confidence === 'high')

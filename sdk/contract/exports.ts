@@ -41,19 +41,10 @@ export const streamTicket = z
   .meta({ id: 'StreamTicket' })
 export type StreamTicket = z.infer<typeof streamTicket>
 
-/** A property that a client can request of channels. */
-export const channelProperty = z.enum([
-  'source',
-  'pipeline',
-  'stream',
-  'usecase',
-  'static',
-  'fps',
-  'latency',
-])
-export type ChannelProperty = z.infer<typeof channelProperty>
-
-/** Format of the static metadata of a channel, such as its lines and zones. */
+/**
+ * Format of the static metadata of a channel: what does not change from frame to frame, such as its
+ * lines and zones.
+ */
 export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b']).meta({
   description:
     'pass: as produced; formatter_a: a flat object; formatter_b: a list of shapes to draw',
@@ -85,3 +76,7 @@ export const channelProperties = z
   .partial()
   .meta({ id: 'ChannelProperties' })
 export type ChannelProperties = z.infer<typeof channelProperties>
+
+/** The name of a property that a client can request of channels. */
+export const channelProperty = channelProperties.keyof()
+export type ChannelProperty = z.infer<typeof channelProperty>

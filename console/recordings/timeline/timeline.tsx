@@ -2,7 +2,6 @@ import type { RecordedEvent } from '@eyrie/contract/recording'
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { getClassColor } from '../../ui/class-color.ts'
-import { Icon } from '../../ui/icons.tsx'
 import { mergeSpans, type RecordedSpan, type TimeSpan } from '../playback/recorded-ranges.ts'
 import { type CalendarDay, formatUtcOffset, hasClockChange } from './calendar-day.ts'
 import { useTimelineGestures } from './timeline-gestures.ts'
@@ -45,10 +44,10 @@ export function Timeline(props: TimelineProps) {
     ({ from, to }) => to > span.from && from < span.to,
   )
 
-  const toLeft = (timeMs: number) => `${((timeMs - span.from) / lengthMs) * 100}%`
+  const toLeft = (timeMs: number) => toPercent(timeMs - span.from, span)
   const toStyle = ({ from, to }: TimeSpan) => ({
     left: toLeft(from),
-    width: `${((to - from) / lengthMs) * 100}%`,
+    width: toPercent(to - from, span),
   })
 
   return (
@@ -92,6 +91,10 @@ export function Timeline(props: TimelineProps) {
   )
 }
 
+/** Returns a duration as a share of the width of the timeline, which shows `span`. */
+const toPercent = (durationMs: number, span: TimeSpan) =>
+  `${(durationMs / (span.to - span.from)) * 100}%`
+
 /** Formats the hours of the offset of local time from UTC: `+02`. */
 const formatOffsetHours = (timeMs: number) => formatUtcOffset(timeMs).slice(0, 3)
 
@@ -102,12 +105,7 @@ const formatOffsetHours = (timeMs: number) => formatUtcOffset(timeMs).slice(0, 3
 function Playhead({ position, span }: Pick<TimelineProps, 'position' | 'span'>) {
   const timeMs = position.value
   if (timeMs === undefined || timeMs < span.from || timeMs > span.to) return null
-  return (
-    <i
-      class="playhead"
-      style={{ left: `${((timeMs - span.from) / (span.to - span.from)) * 100}%` }}
-    />
-  )
+  return <i class="playhead" style={{ left: toPercent(timeMs - span.from, span) }} />
 }
 
 /** Returns the width of an element in CSS pixels. */
@@ -119,40 +117,4 @@ function useWidth(element: { current: HTMLElement | null }): number {
     return () => observer.disconnect()
   }, [element])
   return width
-}
-
-interface ZoomButtonsProps {
-  /** Whether the whole day is visible. */
-  isWholeDay: boolean
-  onZoomIn(): void
-  onZoomOut(): void
-  onWholeDay(): void
-}
-
-/** Buttons for users without a mouse wheel or a touch screen. */
-export function ZoomButtons({ isWholeDay, onZoomIn, onZoomOut, onWholeDay }: ZoomButtonsProps) {
-  return (
-    <div class="zoom">
-      <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={onZoomIn}>
-        <Icon name="zoomIn" />
-      </button>
-      <button
-        type="button"
-        aria-label="Zoom out"
-        title="Zoom out (-)"
-        disabled={isWholeDay}
-        onClick={onZoomOut}
-      >
-        <Icon name="zoomOut" />
-      </button>
-      <button
-        type="button"
-        title="Show the whole day (0)"
-        disabled={isWholeDay}
-        onClick={onWholeDay}
-      >
-        Day
-      </button>
-    </div>
-  )
 }

@@ -29,14 +29,16 @@ const SCENE_SECONDS = 60
  */
 export async function findSource(
   { source, file, scene }: SourceOptions,
-  { data, err }: Terminal,
+  { data: dataFolder, err }: Terminal,
 ): Promise<SourceInput | number | undefined> {
-  const selected = [source, file, scene || undefined].filter(option => option !== undefined)
-  if (selected.length > 1) throw new UsageError('--source, --file and --scene exclude each other')
+  const selections = [source !== undefined, file !== undefined, scene === true]
+  if (selections.filter(isSelected => isSelected).length > 1) {
+    throw new UsageError('--source, --file and --scene exclude each other')
+  }
 
   if (source !== undefined) return parseSource(source)
-  if (file !== undefined) return createLoop(await provideFile(file, data))
-  return scene ? createLoop(await renderScene(data, err)) : undefined
+  if (file !== undefined) return createLoop(await provideFile(file, dataFolder))
+  return scene ? createLoop(await renderScene(dataFolder, err)) : undefined
 }
 
 /** Parses an id or an address. A test picture, such as `test://ball`, is a loop. */
@@ -57,12 +59,12 @@ const createSource = (type: SourceInput['type'], address: string): SourceInput =
 /**
  * Returns the path of a video file in the media folder. Copies the file there if it is elsewhere.
  */
-async function provideFile(file: string, data: string): Promise<string> {
+async function provideFile(file: string, dataFolder: string): Promise<string> {
   const path = resolve(file)
   const stats = await stat(path).catch(() => undefined)
   if (!stats?.isFile()) throw new Error(`${file} is not a file`)
 
-  const folder = join(data, 'media')
+  const folder = join(dataFolder, 'media')
   const isInFolder = !relative(folder, path).startsWith('..')
   if (isInFolder) return path
 
@@ -77,8 +79,8 @@ async function provideFile(file: string, data: string): Promise<string> {
 /**
  * Renders the scene that `make run` shows, unless it exists already. Returns the path of the video.
  */
-async function renderScene(data: string, err: Output): Promise<string> {
-  const folder = join(data, 'media')
+async function renderScene(dataFolder: string, err: Output): Promise<string> {
+  const folder = join(dataFolder, 'media')
   const file = join(folder, `scene-${SCENE_SEED}.mp4`)
   if (existsSync(file)) return file
 

@@ -11,22 +11,19 @@ import {
  * from the counters and events of channels over a time range.
  */
 
-const value = z.number().optional()
+const statisticValue = z.number().optional()
 
 /** One field for each built-in statistic. */
 const builtInFields = Object.fromEntries(
-  BUILT_IN_STATISTIC_KEYS.map(key => [key, value]),
-) as Record<BuiltInStatisticKey, typeof value>
+  BUILT_IN_STATISTIC_KEYS.map(key => [key, statisticValue]),
+) as Record<BuiltInStatisticKey, typeof statisticValue>
 
-/**
- * The values of statistics. Statistics that were not requested, or that the usecase does not have,
- * are absent. Requested custom statistics are additional fields.
- */
+/** The values of statistics, by key. Requested custom statistics are additional fields. */
 export const statisticValues = z
   .looseObject({
     ...builtInFields,
-    dwell_time: value.meta({ description: 'In seconds' }),
-    [MOVING_AVERAGE_ALIAS]: value,
+    dwell_time: statisticValue.meta({ description: 'In seconds' }),
+    [MOVING_AVERAGE_ALIAS]: statisticValue,
     ids: z.array(z.string()).meta({
       description:
         'Ids of the tracked objects of the newest events, without duplicates; at most 1000',
@@ -95,7 +92,7 @@ const QUERY_TOTAL_KEYS = BUILT_IN_STATISTIC_KEYS.filter(key => key !== 'alert').
   removeUnderscores,
 )
 const queryTotals = z
-  .looseObject(Object.fromEntries(QUERY_TOTAL_KEYS.map(key => [key, value])))
+  .looseObject(Object.fromEntries(QUERY_TOTAL_KEYS.map(key => [key, statisticValue])))
   .meta({ id: 'UsecaseTotals' })
 
 export const usecaseStatsByQuery = createUsecaseStatsSchema(queryTotals).meta({

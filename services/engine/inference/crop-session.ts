@@ -68,7 +68,7 @@ export async function openCropSession(
   const tensor = createInputTensor({ ...input, dynamic: false, multiple_of: 1 }, input)
   const trial = detector
     ? tryDetector(session, detector, input)
-    : tryOtherModel(session, input, tensor)
+    : tryRawModel(session, input, tensor)
   const convertOutputs = await trial.catch(async error => {
     await session.release()
     throw error
@@ -112,16 +112,16 @@ async function tryDetector(
     const { objects } = decode(output, content, thresholds)
     return {
       outputs: [],
-      objects: objects.slice(0, MAX_OBJECTS).map(object => toPicture(object, region)),
+      objects: objects.slice(0, MAX_OBJECTS).map(object => toPictureObject(object, region)),
     }
   }
 }
 
 /**
- * Runs a model that is no detector once on a uniform picture. Returns the function that
- * encodes its outputs.
+ * Runs a model whose outputs the element itself interprets once on a uniform picture. Returns the
+ * function that encodes the outputs.
  */
-async function tryOtherModel(
+async function tryRawModel(
   session: InferenceSession,
   input: CropInput,
   tensor: Tensor,
@@ -144,7 +144,7 @@ function toRegion(rect: PixelRect, { width, height }: Size): BBox {
 }
 
 /** Converts a box from coordinates of the region to those of the picture. */
-function toPicture(object: DetectedObject, region: BBox): DetectedObject {
+function toPictureObject(object: DetectedObject, region: BBox): DetectedObject {
   const { x, y, w, h } = object.bbox
   const bbox = {
     x: region.x + x * region.w,

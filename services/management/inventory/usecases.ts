@@ -1,10 +1,7 @@
-import type { Catalog } from '@eyrie/contract'
-import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 import {
   type Aggregations,
   describeUnknownStatistic,
   isBuiltInKey,
-  isCustomKey,
 } from '@eyrie/contract/management/statistic'
 import { eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
@@ -19,19 +16,9 @@ import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 export type UsecaseChannel = typeof channel.$inferSelect & {
   usecase_key: string
   /** The keys of the statistics that the usecase has. */
-  usecaseKeys: readonly string[]
+  availableKeys: readonly string[]
   /** The statistics that only this usecase has, with their aggregations. */
   customAggregations: Aggregations
-}
-
-/**
- * Returns the IANA time zone of the site of a channel, in which its days and months are counted.
- */
-export async function readChannelTimeZone(tx: Transaction, channelId: string): Promise<string> {
-  const rows = await tx.execute<{ timezone: string }>(
-    sql`select channel_timezone(${channelId}::uuid) as timezone`,
-  )
-  return firstRow(rows).timezone
 }
 
 /**
@@ -59,8 +46,8 @@ export async function findChannelOfUsecase(
   }
   return {
     ...row,
-    usecase_key,
-    usecaseKeys: expected.usecase_meta_key,
+    usecase_key: expected.usecase_key,
+    availableKeys: expected.usecase_meta_key,
     customAggregations: expected.usecase_aggregations,
   }
 }
@@ -96,42 +83,11 @@ export function assertStatisticKeys(
 }
 
 /**
- * Adds the usecases that plugins declare in the catalog of an engine. To a usecase that exists,
- * only missing keys are added.
+ * Returns the IANA time zone of the site of a channel, in which its days and months are counted.
  */
-export async function addPluginUsecases(
-  tx: Transaction,
-  { elements = [] }: Catalog,
-): Promise<void> {
-  const usecases = elements.flatMap(
-    ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
+export async function readChannelTimeZone(tx: Transaction, channelId: string): Promise<string> {
+  const rows = await tx.execute<{ timezone: string }>(
+    sql`select channel_timezone(${channelId}::uuid) as timezone`,
   )
-
-  for (const { key, name, description, meta_keys: statistics } of usecases) {
-    const customStatistics = statistics.filter(statistic => isCustomKey(statistic.key))
-    await tx
-      .insert(usecase)
-      .values({
-        usecase_key: key,
-        usecase_name: name,
-        usecase_desc: description,
-        usecase_component_key: key,
-        usecase_meta_key: statistics.map(statistic => statistic.key),
-        usecase_aggregations: Object.fromEntries(
-          customStatistics.map(statistic => [statistic.key, statistic.aggregation]),
-        ),
-      })
-      // `excluded` is the row that could not be inserted, because the usecase exists.
-      .onConflictDoUpdate({
-        target: usecase.usecase_key,
-        set: {
-          usecase_meta_key: sql`${usecase.usecase_meta_key} || array(
-            select added
-            from unnest(excluded.usecase_meta_key) added
-            where added <> all (${usecase.usecase_meta_key})
-          )`,
-          usecase_aggregations: sql`${usecase.usecase_aggregations} || excluded.usecase_aggregations`,
-        },
-      })
-  }
+  return firstRow(rows).timezone
 }

@@ -81,7 +81,7 @@ function readChannels(
       windowSeconds: channel.channel_threshold_duration,
       usecase_key: usecase.usecase_key,
       usecase_name: usecase.usecase_name,
-      usecaseKeys: usecase.usecase_meta_key,
+      availableKeys: usecase.usecase_meta_key,
       customAggregations: usecase.usecase_aggregations,
     })
     .from(channel)
@@ -103,13 +103,13 @@ async function collectSection(
   { statisticKeys, interval, period, timeZone, now, isCompared }: ReportSelection,
 ): Promise<ReportSection | undefined> {
   // There is at least one channel, and all have the same usecase.
-  const { usecase_key, usecase_name, usecaseKeys, customAggregations } = channels[0]!
-  const existing = [...usecaseKeys, NOTIFICATION_KEY]
+  const { usecase_key, usecase_name, availableKeys, customAggregations } = channels[0]!
+  const existing = [...availableKeys, NOTIFICATION_KEY]
   const keys =
     statisticKeys.length > 0 ? existing.filter(key => statisticKeys.includes(key)) : existing
   if (keys.length === 0) return undefined
 
-  const selection: StatisticSelection = { keys, usecaseKeys, customAggregations }
+  const selection: StatisticSelection = { keys, availableKeys, customAggregations }
   const buckets = createBuckets(
     interval === 'month' ? { months: 1 } : { days: interval === 'week' ? 7 : 1 },
     timeZone,

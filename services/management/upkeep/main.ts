@@ -31,19 +31,23 @@ async function runCommand(args: string[], dependencies: Dependencies): Promise<u
     allowPositionals: true,
     options: { force: { type: 'boolean', default: false } },
   })
-  const [command, file = ''] = positionals
-  const archivePath = resolve(file)
+  const [command, file] = positionals
 
   switch (command) {
     case 'backup':
-      return runBackup(dependencies, archivePath)
+      return runBackup(dependencies, toArchivePath(file))
     case 'check':
       return runCheck(dependencies)
     case 'restore':
-      return runRestore(dependencies, archivePath, values.force)
+      return runRestore(dependencies, toArchivePath(file), values.force)
     default:
       throw new Error(`unknown command ${command}: use backup, restore or check`)
   }
+}
+
+function toArchivePath(file: string | undefined): string {
+  if (file === undefined) throw new Error('the path of the archive is missing')
+  return resolve(file)
 }
 
 async function runBackup(dependencies: Dependencies, archivePath: string) {
@@ -53,10 +57,7 @@ async function runBackup(dependencies: Dependencies, archivePath: string) {
   return withDatabase(dependencies, ({ target }) => backUp(target, data, archivePath, passphrase))
 }
 
-/**
- * Reads the passphrase from stdin. Returns undefined if stdin is empty: the backup is not
- * encrypted.
- */
+/** Reads the passphrase from stdin. Returns undefined if stdin is empty. */
 const readPassphrase = async () => (await text(process.stdin)) || undefined
 
 /** Runs work with the database of the installation, which may be in use. */

@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-// Parts of the condition below. `role` and `site` are the role of the user and the site of the
-// channel. `assigned` is a row of a table that assigns records to users.
+// Which users may view a channel, as a condition in SQL. Its parts come first. They refer to the
+// rows `"user"`, its `role`, `channel` and its `site`; `assigned` is a row of a table that assigns
+// records to users.
 
 const CHANNEL_IS_ASSIGNED = sql`exists (
   select from user_channel assigned
@@ -40,23 +41,20 @@ const CUSTOMER_IS_ASSIGNED = sql`exists (
  */
 const ADMINISTERS_ORGANIZATION = sql`(
   role.role_key = 'admin'
-  and site.organization_id in (
-    select "user".organization_id
-    where "user".organization_id is not null
-    union all (
+  and case
+    when "user".organization_id is not null then site.organization_id = "user".organization_id
+    else site.organization_id in (
       select customer.organization_id
       from customer
       join user_customer assigned using (customer_id)
       where assigned.user_id = "user".user_id
-        and "user".organization_id is null
       union
       select assigned_site.organization_id
       from site assigned_site
       join user_site assigned using (site_id)
       where assigned.user_id = "user".user_id
-        and "user".organization_id is null
     )
-  )
+  end
 )`
 
 /**

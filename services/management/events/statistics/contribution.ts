@@ -93,8 +93,8 @@ export interface ChannelCounting {
  * Returns whether a usecase with these statistics counts visits: it has an
  * occupancy, but no crossings.
  */
-export function countsVisits(usecaseKeys: readonly string[]): boolean {
-  const has = (key: BuiltInStatisticKey) => usecaseKeys.includes(key)
+export function countsVisits(availableKeys: readonly string[]): boolean {
+  const has = (key: BuiltInStatisticKey) => availableKeys.includes(key)
   return has(OCCUPANCY) && !has('up') && !has('down')
 }
 

@@ -32,7 +32,7 @@ async function readBuckets(
     readEventRange(tx, {
       channel_id: fixture.channel_id,
       windowSeconds: 60,
-      selection: { keys: ['up'], usecaseKeys: ['up'], customAggregations: {} },
+      selection: { keys: ['up'], availableKeys: ['up'], customAggregations: {} },
       period: { from: Date.parse(from), to: Date.parse(to) },
       buckets: createBuckets(parseBucketInterval(interval)!, timeZone),
       ...{ offset: 0, limit: 100, details },

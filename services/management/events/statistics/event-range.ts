@@ -58,13 +58,13 @@ export async function readEventRange(
 
   // All buckets of a page have the same fields.
   const storedKeys = page.flatMap(({ aggregates }) => [...aggregates.keys()])
-  const usecaseKeys = selectExistingKeys(options.selection, storedKeys)
+  const availableKeys = selectExistingKeys(options.selection, storedKeys)
 
   return page.map(({ key, aggregates }, index): EventRecord => {
     const endMs = bucketPeriods[index]!.to
     const totals = computeTotals(
       aggregates,
-      { ...options.selection, usecaseKeys },
+      { ...options.selection, availableKeys },
       endMs,
       windowSeconds,
     )

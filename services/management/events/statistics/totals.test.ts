@@ -23,7 +23,7 @@ const aggregate = (sum: number, count: number, last = sum, lastAt = endMs): Aggr
 const select = (selection: Partial<StatisticSelection> = {}): StatisticSelection => ({
   ...{
     keys: BUILT_IN_STATISTIC_KEYS,
-    usecaseKeys: BUILT_IN_STATISTIC_KEYS,
+    availableKeys: BUILT_IN_STATISTIC_KEYS,
     customAggregations: {},
   },
   ...selection,
@@ -57,19 +57,19 @@ describe('computeTotals', () => {
   })
 
   it('omits statistics that the usecase does not have, unless there are values', () => {
-    const usecaseKeys = ['up', 'down']
-    expect(compute({ up: aggregate(3, 3) }, { usecaseKeys }).amounts).toEqual({
+    const availableKeys = ['up', 'down']
+    expect(compute({ up: aggregate(3, 3) }, { availableKeys }).amounts).toEqual({
       alert: 0,
       up: 3,
       down: 0,
     })
-    expect(compute({ fire: aggregate(1, 1) }, { usecaseKeys }).amounts).toMatchObject({
+    expect(compute({ fire: aggregate(1, 1) }, { availableKeys }).amounts).toMatchObject({
       fire: 1,
       up: 0,
     })
-    expect(compute({ occupancy_average: aggregate(0, 0) }, { usecaseKeys }).amounts).toHaveProperty(
-      'moving_average_count',
-    )
+    expect(
+      compute({ occupancy_average: aggregate(0, 0) }, { availableKeys }).amounts,
+    ).toHaveProperty('moving_average_count')
   })
 
   it('advances the moving average to the end of the bucket', () => {
@@ -106,7 +106,7 @@ describe('combineTotals', () => {
   it('combines the keys that the usecase defines itself', () => {
     const own = { waiting: 'last', served: 'sum', speed: 'mean' } as const
     const keys = Object.keys(own)
-    const selection = { keys, usecaseKeys: keys, customAggregations: own }
+    const selection = { keys, availableKeys: keys, customAggregations: own }
     const channel = (aggregates: Record<string, Aggregate>) => compute(aggregates, selection)
     const both = combineTotals(
       [
@@ -121,7 +121,7 @@ describe('combineTotals', () => {
   })
 
   it('combines channels of which only some report a statistic', () => {
-    const selection = { usecaseKeys: ['up'] }
+    const selection = { availableKeys: ['up'] }
     const channels = [compute({ dwell_time: aggregate(8, 2) }, selection), compute({}, selection)]
     expect(combineTotals(channels, select(selection)).amounts).toEqual({
       alert: 0,
@@ -131,7 +131,10 @@ describe('combineTotals', () => {
   })
 
   it('returns 0 for the statistics of the usecase without channels', () => {
-    expect(combineTotals([], select({ usecaseKeys: ['up'] })).amounts).toEqual({ alert: 0, up: 0 })
+    expect(combineTotals([], select({ availableKeys: ['up'] })).amounts).toEqual({
+      alert: 0,
+      up: 0,
+    })
   })
 })
 

@@ -33,7 +33,7 @@ export interface StatisticSelection {
   /** The requested keys. */
   keys: readonly string[]
   /** The keys of the statistics that the usecase has. They exist even before there are values. */
-  usecaseKeys: readonly string[]
+  availableKeys: readonly string[]
   /** Aggregations of the keys that the usecase defines itself. */
   customAggregations: Aggregations
 }
@@ -102,10 +102,10 @@ function computeMovingAverage(
  * channel counts its alerts.
  */
 export function selectExistingKeys(
-  { keys, usecaseKeys }: StatisticSelection,
+  { keys, availableKeys }: StatisticSelection,
   storedKeys: readonly string[],
 ): string[] {
-  const existing = new Set([...usecaseKeys, NOTIFICATION_KEY, ...storedKeys])
+  const existing = new Set([...availableKeys, NOTIFICATION_KEY, ...storedKeys])
   // The moving average is computed from the stored occupancy.
   if (existing.has(OCCUPANCY_AVERAGE)) existing.add(MOVING_AVERAGE)
   return keys.filter(key => existing.has(key))

@@ -5,7 +5,6 @@ import { Mutex } from 'async-mutex'
 import type { Database } from '../../db/database.ts'
 import type { Ingest, ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
-import { findFailedChannels } from '../provisioning/provision-channels.ts'
 import {
   type ReconciliationOptions,
   type ReconciliationResult,
@@ -14,6 +13,7 @@ import {
 import { refreshChannelStates, storeChannelStates } from '../status/channel-states.ts'
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 import type { ChannelRecovery } from './channel-recovery.ts'
+import { findFailedChannels } from './failed-channels.ts'
 import { followOutput } from './output-follower.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Client } from '@eyrie/client'
 import type { Drift } from '@eyrie/contract/management/index'
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
 import { channel, channelState } from '../../db/schema/index.ts'
 
@@ -57,7 +57,7 @@ export async function provisionChannels({
       }
 
       const reason = driftReasons.get(sourceId) ?? driftReasons.get(pipelineId) ?? ''
-      await storeVerification(tx, channelId, sid, reason)
+      await storeVerification(tx, channelId, { isMissing: sid === null, reason })
     }
   })
 }
@@ -66,21 +66,23 @@ export async function provisionChannels({
 const toChannelKey = (sourceSid: number | undefined, pipelineSid: number | undefined) =>
   `${sourceSid},${pipelineSid}`
 
-/**
- * Stores whether a channel is verified. `reason` says how its source or pipeline differs from the
- * stored record, or is empty.
- */
+interface Verification {
+  /** Whether the engine has no such channel. */
+  isMissing: boolean
+  /** How the source or pipeline of the channel differs from its stored record; empty if not. */
+  reason: string
+}
+
+/** Stores whether a channel is verified. */
 async function storeVerification(
   tx: Transaction,
   channelId: string,
-  sid: number | null,
-  reason: string,
+  { isMissing, reason }: Verification,
 ): Promise<void> {
-  const isMissing = sid === null
   const isVerified = !isMissing && reason === ''
   // A channel that exists on the engine reports its own status.
   const status = isMissing ? { status: 'unknown', reason } : {}
-  // `is_heard` marks the state as current: the engine is connected.
+  // `is_heard`: the state is current, because the engine is connected.
   const values = { is_verified: isVerified, is_heard: true, ...status }
   await tx
     .insert(channelState)
@@ -92,23 +94,4 @@ async function storeVerification(
       setWhere: sql`(${channelState.is_verified}, ${channelState.is_heard}) is distinct from (${isVerified}, true)
         or ${isMissing}`,
     })
-}
-
-/** Returns the failed channels that are configured for automatic recovery. */
-export async function findFailedChannels(database: Database, engineId: string): Promise<string[]> {
-  const rows = await database.system('follow an engine', tx =>
-    tx
-      .select({ channel_id: channel.channel_id })
-      .from(channel)
-      .innerJoin(channelState, eq(channelState.channel_id, channel.channel_id))
-      .where(
-        and(
-          eq(channel.engine_id, engineId),
-          eq(channel.is_auto_recovery, true),
-          eq(channelState.status, 'failed'),
-          isNotNull(channel.channel_sid),
-        ),
-      ),
-  )
-  return rows.map(({ channel_id }) => channel_id)
 }

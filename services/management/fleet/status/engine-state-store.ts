@@ -11,7 +11,7 @@ import {
   picture,
   type ReportedCondition,
 } from '../../db/schema/index.ts'
-import { addPluginUsecases } from '../../inventory/usecases.ts'
+import { addPluginUsecases } from '../../inventory/plugin-usecases.ts'
 import type { EngineFacts } from './engine-facts.ts'
 
 type StateValues = PgUpdateSetSource<typeof engineState>

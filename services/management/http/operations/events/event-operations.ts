@@ -36,7 +36,7 @@ export const eventOperations = (nowMs: () => number) => [
       usecase_key: usecaseKey,
       field: 'usecase',
     })
-    const { usecaseKeys, customAggregations } = usecaseChannel
+    const { availableKeys, customAggregations } = usecaseChannel
     assertSelectedKeys(keys, customAggregations)
     const timeZone = await readChannelTimeZone(tx, channel_id)
     // The request schema accepts only valid intervals.
@@ -45,7 +45,7 @@ export const eventOperations = (nowMs: () => number) => [
     const events = await readEventRange(tx, {
       channel_id,
       windowSeconds: usecaseChannel.channel_threshold_duration,
-      selection: { keys, usecaseKeys, customAggregations },
+      selection: { keys, availableKeys, customAggregations },
       period,
       buckets: createBuckets(interval, timeZone),
       offset: input.event_offset,
@@ -68,13 +68,13 @@ export const eventOperations = (nowMs: () => number) => [
 
   defineOperation(eventRoutes.channelStats, async ({ input }, tx) => {
     const { usecase: usecaseKey, usecase_meta_key: keys, channel_id } = input
-    const { usecaseKeys, customAggregations } = await findChannelOfUsecase(tx, {
+    const { availableKeys, customAggregations } = await findChannelOfUsecase(tx, {
       channel_id,
       usecase_key: usecaseKey,
       field: 'usecase',
     })
     assertSelectedKeys(keys, customAggregations)
-    const selection = { keys, usecaseKeys, customAggregations }
+    const selection = { keys, availableKeys, customAggregations }
     const period = parseLookBack(nowMs(), input.frequency)
     return { value: await getChannelStats(tx, channel_id, { selection, period, details: true }) }
   }),
@@ -100,13 +100,13 @@ export const eventOperations = (nowMs: () => number) => [
     const { usecase_key, channel_id, details } = input
     const timeZone = await readChannelTimeZone(tx, channel_id)
     const period = parseReportPeriod(input.start_date, input.end_date, nowMs(), timeZone)
-    const { usecaseKeys, customAggregations } = await findChannelOfUsecase(tx, {
+    const { availableKeys, customAggregations } = await findChannelOfUsecase(tx, {
       channel_id,
       usecase_key,
       field: 'usecase_key',
     })
     const keys = [...BUILT_IN_STATISTIC_KEYS, ...Object.keys(customAggregations)]
-    const selection = { keys, usecaseKeys, customAggregations }
+    const selection = { keys, availableKeys, customAggregations }
     return { value: await getChannelStats(tx, channel_id, { selection, period, details }) }
   }),
 ]
@@ -130,13 +130,13 @@ async function getUsecaseStats(
 ) {
   const {
     usecase_id: usecaseId,
-    usecase_meta_key: usecaseKeys,
+    usecase_meta_key: availableKeys,
     usecase_aggregations: customAggregations,
   } = await findUsecase(tx, usecase_key, field)
   assertSelectedKeys(keys, customAggregations)
   const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecaseId), {
     ...options,
-    selection: { keys, usecaseKeys, customAggregations },
+    selection: { keys, availableKeys, customAggregations },
   })
 
   const sumOfChannels = (key: 'channel_total_alert' | 'channel_total_notification') =>

@@ -71,8 +71,8 @@ import {
   generatePluginCommand,
   testPluginCommand,
 } from './plugin-project/author-commands.ts'
+import { installPluginCommand } from './plugin-registry/install-plugin-command.ts'
 import {
-  installPluginCommand,
   mirrorPluginsCommand,
   publishPluginCommand,
   searchPluginsCommand,

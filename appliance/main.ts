@@ -15,14 +15,15 @@ import {
 import { type Supervisor, startSupervisor } from './supervisor/supervisor.ts'
 
 // The entry point of the appliance, which is the whole of Eyrie on one machine. It runs the
-// services as child processes until it receives SIGINT, SIGTERM or SIGHUP, and sets up the video
-// that `make run` asks for.
+// services as child processes until it receives SIGINT, SIGTERM or SIGHUP. At its start, it creates
+// a pipeline for the video that `make run` names, or for the rendered scene.
 
 const printer = createPrinter(line => process.stdout.write(`${line}\n`), {
   hasColours: process.stdout.isTTY === true,
 })
-/** Only prints until the data folder, which contains the log file, is known. */
-let log = createServiceLog([printer])
+/** The log file is added when the data folder, which contains it, is known. */
+const logSinks = [printer]
+const log = createServiceLog(logSinks)
 
 try {
   await runAppliance()
@@ -40,21 +41,24 @@ async function runAppliance(): Promise<void> {
       'obtain-worker': { type: 'boolean', default: false },
     },
   })
-  const unprotected = protectMemory()
+  const protectionFailure = protectMemory()
+  // Both are removed from the variables before a child process inherits them.
   const request = extractRequest(process.env)
   const secrets = extractSecrets(process.env)
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env, ...secrets })
+  logSinks.push(createLogFile(environment.data))
+  if (protectionFailure) {
+    log.warn('supervisor', 'failed to protect the memory', { reason: protectionFailure })
+  }
   if (environment.tls) trustCertificate(environment.tls.cert)
-  log = createServiceLog([printer, createLogFile(environment.data)])
-  if (unprotected) log.warn('supervisor', 'failed to protect the memory', { reason: unprotected })
 
   const quickstart = await prepareQuickstart(request, environment, log)
   const stopSignal = Promise.race(
     ['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)),
   )
-  const { environment: prepared } = quickstart
   const supervisor = await startSupervisor({
-    environment: prepared,
+    // With the folder of the requested video, which media may read.
+    environment: quickstart.environment,
     caller: process.env,
     log,
     print: printNotice,

@@ -57,19 +57,16 @@ function EventRows({
   position,
   onSelect,
 }: Pick<RecordedEventListProps, 'events' | 'position' | 'onSelect'>) {
-  const latestEvents = useRef(events)
-  latestEvents.current = events
   // A computed value, so that the rows are rendered when another event is reached,
   // not for every frame.
   const currentIndex = useComputed(() => {
     const timeMs = position.value
     if (timeMs === undefined) return -1
-    return latestEvents.current.findLastIndex(
-      ({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS,
-    )
+    return events.findLastIndex(({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS)
   }).value
 
   const currentRow = useRef<HTMLLIElement>(null)
+  // After every rendering, because another row is current, or the rows have moved.
   useEffect(() => {
     if (currentRow.current) scrollIntoList(currentRow.current)
   })

@@ -72,18 +72,7 @@ export async function listen(
     fetch,
     hostname: host,
     ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
-    serverOptions: {
-      ...tls,
-      // Before the handshake of TLS there is no request whose time could be limited.
-      ...(tls && { handshakeTimeout: headersTimeoutMs }),
-      shouldUpgradeCallback: isWebSocketUpgrade,
-      // Node rejects requests without Host with an empty body. handleProtocolErrors
-      // sends an error body.
-      requireHostHeader: false,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: 3 * headersTimeoutMs,
-      connectionsCheckingInterval: headersTimeoutMs / 2,
-    },
+    serverOptions: createServerOptions(tls, headersTimeoutMs),
     websocket: { server: sockets },
   }) as Server
   const toErrorBody = service.errorBody ?? ((error: EyrieError) => error.toBody())
@@ -101,6 +90,20 @@ export async function listen(
       server.close()
       server.closeAllConnections()
     },
+  }
+}
+
+function createServerOptions(tls: TlsIdentity | undefined, headersTimeoutMs: number) {
+  return {
+    // The limits for requests begin only after the handshake of TLS, which needs one of its own.
+    ...(tls && { ...tls, handshakeTimeout: headersTimeoutMs }),
+    shouldUpgradeCallback: isWebSocketUpgrade,
+    // Node rejects requests without Host with an empty body. handleProtocolErrors
+    // sends an error body.
+    requireHostHeader: false,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: 3 * headersTimeoutMs,
+    connectionsCheckingInterval: headersTimeoutMs / 2,
   }
 }
 

@@ -8,8 +8,8 @@ import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
 import { version } from '../node-gst/index.ts'
 import type { EngineConnection, EngineControl } from './engine-control.ts'
 
-/** What the engine must know about the media service to connect to its streams. */
-interface ServiceAddress {
+/** What the engine must know about this media service to connect to its streams. */
+interface MediaService {
   /** Identifies this run of the service. Stream times of different runs are not comparable. */
   epoch: number
   /** Host that the service listens on. */
@@ -21,6 +21,7 @@ interface ServiceAddress {
  * state when it reconnects.
  */
 const MAX_BACKLOG_BYTES = 4 << 20
+/** Close code of a WebSocket, from the range for applications (RFC 6455, section 7.4.2). */
 const CLOSE_TOO_SLOW = 4002
 
 /**
@@ -30,7 +31,7 @@ const CLOSE_TOO_SLOW = 4002
 export function controlRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   control: EngineControl,
-  service: ServiceAddress,
+  service: MediaService,
 ): void {
   app.get(
     CONTROL_PATH,
@@ -39,8 +40,7 @@ export function controlRoutes(
       // connected.
       c => c.env.incoming.socket.localPort,
       port => {
-        /** Assigned by `onOpen`, which is called before the other functions. */
-        let engine: EngineConnection
+        let engine: EngineConnection | undefined
         return {
           onOpen(_, socket) {
             engine = createEngineConnection(socket)
@@ -53,8 +53,12 @@ export function controlRoutes(
               port,
             })
           },
-          onMessage: ({ data }) => void control.receive(engine, String(data)),
-          onClose: () => control.disconnect(engine),
+          onMessage({ data }) {
+            if (engine) void control.receive(engine, String(data))
+          },
+          onClose() {
+            if (engine) control.disconnect(engine)
+          },
         }
       },
     ),

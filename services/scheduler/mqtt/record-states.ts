@@ -6,7 +6,7 @@ import type {
 import { createDiscoveryConfigs } from './discovery.ts'
 import type { Topics } from './topics.ts'
 
-/** The state of a record, as the text of a retained message. */
+/** A retained message with the state of a record, such as a channel. */
 export interface RecordState {
   topic: string
   payload: string
@@ -26,7 +26,7 @@ export function listRecordStates(inventory: SchedulerInventory, topics: Topics):
   ]
 }
 
-/** Returns the topics of the states that only messages of the feed contain, not an inventory. */
+/** Returns the topics of the states that the live feed reports, but an inventory lacks. */
 export function listFeedTopics(
   { channels, settings }: SchedulerInventory,
   topics: Topics,
@@ -53,14 +53,14 @@ function listDiscoveryStates(
   return configs.map(({ topic, config }) => ({ topic, payload: JSON.stringify(config) }))
 }
 
-/** The payload has the values of the channel's statistics by their keys. */
+/** The payload is a JSON object with the values of the channel's statistics, by key. */
 export function toCountsState(channel: PublishedChannel, topics: Topics): RecordState {
   const { channel_id, statistics, counts } = channel
   const values = Object.fromEntries(statistics.map(({ key }) => [key, counts[key]?.value ?? 0]))
   return { topic: topics.counts(channel_id), payload: JSON.stringify(values) }
 }
 
-/** The state is a JSON object with the name and the status of the channel. */
+/** The payload is a JSON object with the name and the status of the channel. */
 export function toChannelState(channel: PublishedChannel, topics: Topics): RecordState {
   const { channel_id, channel_name, status, reason, is_active, is_current } = channel
   // A channel that is off, or whose engine does not respond, has no connection to its source.
@@ -69,7 +69,7 @@ export function toChannelState(channel: PublishedChannel, topics: Topics): Recor
   return { topic: topics.channelState(channel_id), payload: JSON.stringify(state) }
 }
 
-/** The state is `ON` while the alert is firing, otherwise `OFF`. */
+/** The payload is `ON` while the alert is firing, otherwise `OFF`. */
 export function toAlertState(
   { alert_id, is_firing }: Pick<PublishedAlert, 'alert_id' | 'is_firing'>,
   topics: Topics,
@@ -77,7 +77,7 @@ export function toAlertState(
   return { topic: topics.alertState(alert_id), payload: is_firing ? 'ON' : 'OFF' }
 }
 
-/** The state is a JSON object with the fields of `state`. */
+/** The payload is `state` as JSON. */
 export function toEngineState(engineId: string, state: object, topics: Topics): RecordState {
   return { topic: topics.engineState(engineId), payload: JSON.stringify(state) }
 }

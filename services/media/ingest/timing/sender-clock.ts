@@ -17,7 +17,10 @@ export interface SenderClock {
   anchorUs(): number | undefined
 }
 
+/** Running times have a clock of 90 kHz, unlike the timestamps of the RTP stream. */
 const TICKS_PER_US = 0.09
+/** A larger deviation of timestamps from running times is no drift: the sender has restarted. */
+const MAX_DRIFT_S = 1
 
 export function createSenderClock(): SenderClock {
   let newestPacket: RtpPacket | undefined
@@ -43,14 +46,11 @@ export function createSenderClock(): SenderClock {
   }
 }
 
-/**
- * Returns whether timestamps and running times have advanced differently by more than a
- * second, which is not drift.
- */
+/** Whether the timestamps have not advanced by the same time as the running times. */
 function hasJumped(previous: RtpPacket, next: RtpPacket): boolean {
   const passedS = ticksBetween(previous.timestamp, next.timestamp) / next.clockRate
   const passedRunningS = (next.runningTicks - previous.runningTicks) / TICKS_PER_US / 1e6
-  return Math.abs(passedS - passedRunningS) > 1
+  return Math.abs(passedS - passedRunningS) > MAX_DRIFT_S
 }
 
 /** Returns the signed difference of two 32-bit timestamps, modulo 2³². */

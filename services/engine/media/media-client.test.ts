@@ -36,12 +36,12 @@ let media: MediaClient
 const send = (message: MessageFromMedia) => {
   for (const socket of server.clients) socket.send(JSON.stringify(message))
 }
-const hello = (epoch: number): MessageFromMedia => ({
+const hello = (epoch: number, port = 8200): MessageFromMedia => ({
   type: 'hello',
   epoch,
   gstreamer: '1.26',
   hostname: 'here',
-  port: 8200,
+  port,
 })
 const applies = () => received.filter(message => message.type === 'apply')
 const wantedNow = () => applies().at(-1)?.sources
@@ -176,6 +176,31 @@ describe('messages from media', () => {
     send({ type: 'frame', source: 9, view: 'gone', n: 1, pts: 0, time: 0, discontinuity: false })
     send(hello(1))
     await vi.waitUntil(() => media.server?.epoch === 1)
+  })
+
+  it('about an earlier run of a source are ignored until media has removed it', async () => {
+    media = connect(await listen())
+    media.setSources([camera])
+    media.openFeed(1, [small], idle)
+    await vi.waitUntil(() => wantedNow()?.length === 1)
+    send(hello(1))
+    media.setSources([])
+    await vi.waitUntil(() => wantedNow()?.length === 0)
+    const { revision } = applies().at(-1)!
+    media.setSources([camera])
+    await vi.waitUntil(() => wantedNow()?.length === 1)
+
+    const view = viewKey(small)
+    send({ type: 'source', status: { id: 1, state: 'ended' } })
+    send({ type: 'frame', source: 1, view, n: 300, pts: 0, time: 0, discontinuity: false })
+    send(hello(1, 8300))
+    await vi.waitUntil(() => media.server?.port === 8300)
+    expect(media.status(1)).toBeUndefined()
+    expect(media.openFeed(1, [small], idle).consumed).toBe(0)
+
+    send({ type: 'applied', revision })
+    send({ type: 'source', status: { id: 1, state: 'running' } })
+    await vi.waitUntil(() => media.status(1)?.state === 'running')
   })
 
   it('make a feed fail if its view cannot be created', async () => {

@@ -90,6 +90,10 @@ export class MediaClient implements StreamHost {
   #outage: string | undefined = 'media has not answered yet'
 
   #revision = 0
+  /** The latest desired state that the media service has confirmed. */
+  #appliedRevision = 0
+  /** The desired state that removed a source, by source. */
+  readonly #removals = new Map<number, number>()
   /** The desired state in the last message; undefined if it must be sent in any case. */
   #sentState: DesiredState | undefined
   #isSendScheduled = false
@@ -99,6 +103,8 @@ export class MediaClient implements StreamHost {
     this.#connection = new MediaConnection(options, {
       onConnect: () => {
         this.#sentState = undefined
+        // What the media service said about earlier runs of sources is lost with its connection.
+        this.#removals.clear()
         this.#sendDesiredState()
       },
       onMessage: message => this.#handleMessage(message),
@@ -240,8 +246,12 @@ export class MediaClient implements StreamHost {
     const hosted = this.#annotated.streams.filter(({ source }) => ids.has(source))
     if (isDeepStrictEqual({ sources, hosted }, this.#sentState)) return
 
+    this.#revision += 1
+    for (const { id } of this.#sentState?.sources ?? []) {
+      if (!ids.has(id)) this.#removals.set(id, this.#revision)
+    }
     this.#sentState = { sources, hosted }
-    this.#connection.send({ type: 'apply', revision: ++this.#revision, sources, hosted })
+    this.#connection.send({ type: 'apply', revision: this.#revision, sources, hosted })
   }
 
   #toDesiredSource(plan: SourcePlan): DesiredSource {
@@ -285,6 +295,9 @@ export class MediaClient implements StreamHost {
   }
 
   #handleMessage(message: MessageFromMedia): void {
+    const source = findSource(message)
+    if (source !== undefined && this.#hasRemoved(source)) return
+
     switch (message.type) {
       case 'hello':
         this.#handleHello(message)
@@ -309,10 +322,21 @@ export class MediaClient implements StreamHost {
         this.#notifyFeeds()
         break
       case 'applied':
+        this.#appliedRevision = message.revision
         break
       default:
         this.#handleViewMessage(message)
     }
+  }
+
+  /**
+   * Whether messages about a source are about an earlier run: the source was removed, and the media
+   * service has not confirmed it. If the source is played again, its frames are numbered from 1, so
+   * a late message about the last frame of the earlier run would make all of them appear old.
+   */
+  #hasRemoved(source: number): boolean {
+    const isPlanned = this.#sources.some(({ id }) => id === source)
+    return !isPlanned || (this.#removals.get(source) ?? 0) > this.#appliedRevision
   }
 
   /**
@@ -384,6 +408,12 @@ export class MediaClient implements StreamHost {
       if (source === undefined || feed.source === source) feed.notifyChange()
     }
   }
+}
+
+/** Returns the source that a message is about, if it is about one. */
+function findSource(message: MessageFromMedia): number | undefined {
+  if (message.type === 'source') return message.status.id
+  return 'source' in message ? message.source : undefined
 }
 
 /** Deletes the entries of all sources except `ids`. */

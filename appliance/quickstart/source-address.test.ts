@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
@@ -41,6 +42,12 @@ test('any other address is rejected with the accepted forms', () => {
   expect(() => parseSourceAddress('ftp://camera/stream')).toThrow(
     /write an rtsp:\/\/ address, an http:\/\/ address/,
   )
+})
+
+test('the error for a folder whose name contains a password does not contain the password', () => {
+  const folder = join(createTemporaryFolder(), 'viewer:secret@camera')
+  mkdirSync(folder)
+  expect(() => parseSourceAddress(folder)).toThrow(/^SOURCE=(?!.*secret).*is not a file$/)
 })
 
 test.each([

@@ -34,9 +34,15 @@ export function parseSourceAddress(text: string): RequestedSource {
   }
 
   const path = text.startsWith('file://') ? parseFileUrl(text) : resolve(text)
-  if (!existsSync(path)) throw new Error(`SOURCE=${redact(text)}: ${redact(path)} does not exist`)
-  if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)
+  const problem = findProblem(path)
+  if (problem) throw new Error(`SOURCE=${redact(text)}: ${redact(path)} ${problem}`)
   return { source: { type: 'inf', address: pathToFileURL(path).href }, folder: dirname(path) }
+}
+
+/** Returns what is wrong with the path of a video; undefined if it is a file. */
+function findProblem(path: string): string | undefined {
+  if (!existsSync(path)) return 'does not exist'
+  return statSync(path).isFile() ? undefined : 'is not a file'
 }
 
 function parseFileUrl(url: string): string {

@@ -7,7 +7,7 @@ import { recordId, reference, text, timestamp } from './record-fields.ts'
  * The browser then shows alerts even while the console is closed.
  */
 
-const BASE64URL = /^[\w-]+$/
+const BASE64URL_CHARACTERS = /^[\w-]+$/
 
 /**
  * Lengths of the keys of a subscription in bytes: an uncompressed point of the curve P-256, and
@@ -16,13 +16,16 @@ const BASE64URL = /^[\w-]+$/
 const PUBLIC_KEY_BYTES = 65
 const SECRET_BYTES = 16
 
-/** Bytes in base64url without padding. */
-const bytes = (length: number) =>
-  text.refine(value => BASE64URL.test(value) && Math.floor((value.length * 3) / 4) === length, {
-    error: `must be ${length} bytes in base64url`,
-  })
+/** Text that encodes this number of bytes in base64url without padding. */
+const base64url = (length: number) =>
+  text.refine(
+    value => BASE64URL_CHARACTERS.test(value) && Math.floor((value.length * 3) / 4) === length,
+    {
+      error: `must be ${length} bytes in base64url`,
+    },
+  )
 
-/** A subscription as a browser creates it. Its other fields are ignored. */
+/** A subscription, with those fields of the browser's object that the appliance needs. */
 const subscriptionInput = z.strictObject({
   // Short enough for a Postgres index.
   endpoint: text
@@ -31,8 +34,10 @@ const subscriptionInput = z.strictObject({
       error: 'must be an address with https',
     })
     .meta({ description: 'Address at which the push service of the browser accepts messages' }),
-  p256dh: bytes(PUBLIC_KEY_BYTES).meta({ description: 'Public key of the browser, in base64url' }),
-  auth: bytes(SECRET_BYTES).meta({ description: 'Secret of the browser, in base64url' }),
+  p256dh: base64url(PUBLIC_KEY_BYTES).meta({
+    description: 'Public key of the browser, in base64url',
+  }),
+  auth: base64url(SECRET_BYTES).meta({ description: 'Secret of the browser, in base64url' }),
   label: text
     .max(100)
     .optional()

@@ -10,7 +10,7 @@ import {
 import { fieldError } from '../errors/field-errors.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
-const kind: SettingsKind<BackupSettings> = {
+const BACKUP_SETTINGS: SettingsKind<BackupSettings> = {
   name: 'backup',
   schema: backupSettings,
   defaults: {
@@ -44,11 +44,11 @@ const REQUIRED = {
 
 /** Returns the settings with decrypted secrets. */
 export const readBackupSettings = (tx: Transaction, secrets: Secrets): Promise<BackupSettings> =>
-  readDeliverySettings(tx, kind, secrets)
+  readDeliverySettings(tx, BACKUP_SETTINGS, secrets)
 
 /** Returns the settings with placeholders for the secrets. */
 export const readRedactedBackupSettings = (tx: Transaction): Promise<BackupSettings> =>
-  readRedactedSettings(tx, kind)
+  readRedactedSettings(tx, BACKUP_SETTINGS)
 
 /**
  * Updates the settings in `changes`. Throws `EyrieError` (`syntax`) if a setting that the target
@@ -71,5 +71,5 @@ export async function updateBackupSettings(
   const { backup_target: backupTarget } = updated
   const missing = REQUIRED[backupTarget].find(name => updated[name] === '')
   if (missing) throw fieldError(missing, `is required for the target ${backupTarget}`)
-  await updateDeliverySettings(tx, kind, changes, secrets)
+  await updateDeliverySettings(tx, BACKUP_SETTINGS, changes, secrets)
 }

@@ -13,9 +13,8 @@ import {
 } from '../db/server/embedded-server.ts'
 
 /**
- * The database of an installation, for maintenance commands such as `eyrie backup`. They run
- * outside the management service and its supervisor, one of which otherwise runs the
- * embedded database server.
+ * Access to the database of an installation for maintenance commands such as `eyrie backup`. If the
+ * appliance is not running, the command itself runs the embedded database server meanwhile.
  */
 export interface DatabaseAccess {
   target: ConnectionTarget

@@ -32,10 +32,10 @@ export interface CodecSearch {
    */
   select(codec: PacketCodec): boolean
   /**
-   * Must be called when the connection was lost, because another camera may respond when the
-   * address can be reached again.
+   * Lets `next` select every codec again. Must be called when the connection was lost, because
+   * another camera may respond when the address can be reached again.
    */
-  restart(): void
+  allowRejected(): void
 }
 
 export function createCodecSearch(): CodecSearch {
@@ -61,7 +61,7 @@ export function createCodecSearch(): CodecSearch {
       current = codec
       return true
     },
-    restart: () => rejected.clear(),
+    allowRejected: () => rejected.clear(),
   }
 }
 

@@ -69,7 +69,7 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
   function afterEnd(hasPlayed: boolean): NextStep {
     if (mode === 'once' && hasPlayed) return { end: 'eos' }
     if (mode === 'looped' && hasPlayed) return RETRY
-    search.restart()
+    search.allowRejected()
     return createLoss(name, mode === 'endless' ? 'ended the stream' : 'contains no picture')
   }
 
@@ -108,7 +108,7 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
           if (outcome.isWithoutPicture && isDecoderLate) return afterEnd(hasPlayed)
           return tryNextDecoder(outcome.reason, session)
         case 'lost':
-          search.restart()
+          search.allowRejected()
           return outcome
       }
     },

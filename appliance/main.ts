@@ -42,7 +42,7 @@ async function runAppliance(): Promise<void> {
     },
   })
   const protectionFailure = protectMemory()
-  // Both are removed from the variables before a child process inherits them.
+  // These are removed from the variables, which child processes inherit.
   const request = extractRequest(process.env)
   const secrets = extractSecrets(process.env)
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env, ...secrets })

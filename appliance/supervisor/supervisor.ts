@@ -75,10 +75,11 @@ export const ENGINE_UNITS: readonly ServiceUnit[] = SERVICE_UNITS.filter(
 )
 
 /**
- * Time limit for a service to stop before it is killed. It is far more than a service needs, even
- * on a busy machine, because a database server that is killed must recover at its next start.
+ * Time limit for a service to stop before it is killed. It is more than a service needs on a busy
+ * machine, because a database server that is killed must recover at its next start. Yet all of
+ * `STOP_ORDER` must end within the 15 s that systemd grants (`docs/guide/systemd.md`).
  */
-const STOP_GRACE_MS = 5_000
+const STOP_GRACE_MS = 3_000
 /** A service stops before the services that it uses: it would log that they are unreachable. */
 const STOP_ORDER: readonly (readonly string[])[] = [
   ['scheduler'],

@@ -7,13 +7,14 @@ import type {
   MessageToMedia,
   SourceStatus,
 } from '@eyrie/contract/media'
-import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { viewKey } from '../frames/views.ts'
 import type { SourcePlan } from '../plan/plan.ts'
 import { AnnotatedStreams } from './annotated-streams.ts'
+import { toDesiredSource } from './desired-source.ts'
 import { FrameFeed, type FrameFeedListener } from './frame-feed.ts'
 import { MediaConnection, type MediaConnectionOptions } from './media-connection.ts'
+import { findSource, SourceRemovals } from './source-removals.ts'
 import { SourceView } from './source-view.ts'
 import { UpstreamResults } from './upstream-results.ts'
 
@@ -90,10 +91,7 @@ export class MediaClient implements StreamHost {
   #outage: string | undefined = 'media has not answered yet'
 
   #revision = 0
-  /** The latest desired state that the media service has confirmed. */
-  #appliedRevision = 0
-  /** The desired state that removed a source, by source. */
-  readonly #removals = new Map<number, number>()
+  readonly #removals = new SourceRemovals()
   /** The desired state in the last message; undefined if it must be sent in any case. */
   #sentState: DesiredState | undefined
   #isSendScheduled = false
@@ -103,7 +101,6 @@ export class MediaClient implements StreamHost {
     this.#connection = new MediaConnection(options, {
       onConnect: () => {
         this.#sentState = undefined
-        // What the media service said about earlier runs of sources is lost with its connection.
         this.#removals.clear()
         this.#sendDesiredState()
       },
@@ -241,37 +238,23 @@ export class MediaClient implements StreamHost {
   }
 
   #sendDesiredState(): void {
-    const sources = this.#sources.map(plan => this.#toDesiredSource(plan))
+    const sources = this.#sources.map(plan => {
+      const views = [...this.#getViews(plan.id).values()]
+      return toDesiredSource(
+        plan,
+        views.map(({ spec }) => spec),
+      )
+    })
     const ids = new Set(sources.map(({ id }) => id))
     const hosted = this.#annotated.streams.filter(({ source }) => ids.has(source))
     if (isDeepStrictEqual({ sources, hosted }, this.#sentState)) return
 
     this.#revision += 1
     for (const { id } of this.#sentState?.sources ?? []) {
-      if (!ids.has(id)) this.#removals.set(id, this.#revision)
+      if (!ids.has(id)) this.#removals.add(id, this.#revision)
     }
     this.#sentState = { sources, hosted }
     this.#connection.send({ type: 'apply', revision: this.#revision, sources, hosted })
-  }
-
-  #toDesiredSource(plan: SourcePlan): DesiredSource {
-    const { id, type, address, decoder, rate, recording, pacing } = plan
-    const views: DesiredSource['views'] = {}
-    for (const [key, { spec }] of this.#getViews(id)) views[key] = spec
-
-    // More than one frame per tick is impossible, and the arithmetic of the media service overflows
-    // far above that rate.
-    const maxRate = rate && Math.min(rate, TICKS_PER_SECOND)
-    return {
-      id,
-      type,
-      address,
-      decoder,
-      ...(maxRate !== undefined && { rate: maxRate }),
-      ...(recording && { recording }),
-      pacing,
-      views,
-    }
   }
 
   /**
@@ -296,7 +279,8 @@ export class MediaClient implements StreamHost {
 
   #handleMessage(message: MessageFromMedia): void {
     const source = findSource(message)
-    if (source !== undefined && this.#hasRemoved(source)) return
+    const isPlanned = this.#sources.some(({ id }) => id === source)
+    if (source !== undefined && (!isPlanned || this.#removals.isPending(source))) return
 
     switch (message.type) {
       case 'hello':
@@ -322,21 +306,11 @@ export class MediaClient implements StreamHost {
         this.#notifyFeeds()
         break
       case 'applied':
-        this.#appliedRevision = message.revision
+        this.#removals.confirm(message.revision)
         break
       default:
         this.#handleViewMessage(message)
     }
-  }
-
-  /**
-   * Whether messages about a source are about an earlier run: the source was removed, and the media
-   * service has not confirmed it. If the source is played again, its frames are numbered from 1, so
-   * a late message about the last frame of the earlier run would make all of them appear old.
-   */
-  #hasRemoved(source: number): boolean {
-    const isPlanned = this.#sources.some(({ id }) => id === source)
-    return !isPlanned || (this.#removals.get(source) ?? 0) > this.#appliedRevision
   }
 
   /**
@@ -408,12 +382,6 @@ export class MediaClient implements StreamHost {
       if (source === undefined || feed.source === source) feed.notifyChange()
     }
   }
-}
-
-/** Returns the source that a message is about, if it is about one. */
-function findSource(message: MessageFromMedia): number | undefined {
-  if (message.type === 'source') return message.status.id
-  return 'source' in message ? message.source : undefined
 }
 
 /** Deletes the entries of all sources except `ids`. */

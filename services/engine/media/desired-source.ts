@@ -1,11 +1,16 @@
 import type { DesiredSource } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { viewKey } from '../frames/views.ts'
 import type { SourcePlan } from '../plan/plan.ts'
 
-/** Describes to the media service how it should play a source, and the views that it should write. */
-export function toDesiredSource(plan: SourcePlan, specs: readonly ViewSpec[]): DesiredSource {
+/**
+ * Describes to the media service how it should play a source, and the views, by key, that it should
+ * write.
+ */
+export function toDesiredSource(
+  plan: SourcePlan,
+  viewsByKey: ReadonlyMap<string, { spec: ViewSpec }>,
+): DesiredSource {
   const { id, type, address, decoder, rate, recording, pacing } = plan
   // More than one frame per tick is impossible, and the arithmetic of the media service overflows
   // far above that rate.
@@ -18,6 +23,6 @@ export function toDesiredSource(plan: SourcePlan, specs: readonly ViewSpec[]): D
     ...(maxRate !== undefined && { rate: maxRate }),
     ...(recording && { recording }),
     pacing,
-    views: Object.fromEntries(specs.map(spec => [viewKey(spec), spec])),
+    views: Object.fromEntries([...viewsByKey].map(([key, { spec }]) => [key, spec])),
   }
 }

@@ -238,13 +238,7 @@ export class MediaClient implements StreamHost {
   }
 
   #sendDesiredState(): void {
-    const sources = this.#sources.map(plan => {
-      const views = [...this.#getViews(plan.id).values()]
-      return toDesiredSource(
-        plan,
-        views.map(({ spec }) => spec),
-      )
-    })
+    const sources = this.#sources.map(plan => toDesiredSource(plan, this.#getViews(plan.id)))
     const ids = new Set(sources.map(({ id }) => id))
     const hosted = this.#annotated.streams.filter(({ source }) => ids.has(source))
     if (isDeepStrictEqual({ sources, hosted }, this.#sentState)) return
@@ -279,8 +273,10 @@ export class MediaClient implements StreamHost {
 
   #handleMessage(message: MessageFromMedia): void {
     const source = findSource(message)
-    const isPlanned = this.#sources.some(({ id }) => id === source)
-    if (source !== undefined && (!isPlanned || this.#removals.isPending(source))) return
+    if (source !== undefined) {
+      const isPlanned = this.#sources.some(({ id }) => id === source)
+      if (!isPlanned || this.#removals.isPending(source)) return
+    }
 
     switch (message.type) {
       case 'hello':

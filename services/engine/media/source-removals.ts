@@ -7,9 +7,8 @@ import type { MessageFromMedia } from '@eyrie/contract/media'
  * appear old.
  */
 export class SourceRemovals {
-  /** The revision of the desired state that removed a source, by source. */
+  /** The unconfirmed revision of the desired state that removed a source, by source. */
   readonly #revisions = new Map<number, number>()
-  #confirmedRevision = 0
 
   /** Notes that this revision of the desired state removes a source. */
   add(source: number, revision: number): void {
@@ -18,7 +17,9 @@ export class SourceRemovals {
 
   /** Notes that the media service has applied this revision. */
   confirm(revision: number): void {
-    this.#confirmedRevision = revision
+    for (const [source, removed] of this.#revisions) {
+      if (removed <= revision) this.#revisions.delete(source)
+    }
   }
 
   /** Must be called for a new connection, on which no message is about an earlier run. */
@@ -28,7 +29,7 @@ export class SourceRemovals {
 
   /** Whether messages about a source are about an earlier run. */
   isPending(source: number): boolean {
-    return (this.#revisions.get(source) ?? 0) > this.#confirmedRevision
+    return this.#revisions.has(source)
   }
 }
 

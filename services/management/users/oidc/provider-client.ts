@@ -135,7 +135,9 @@ function createProviderFetch(egress: Egress): CustomFetch {
     const text =
       typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined
     return fetchFrom(egress, url, {
-      ...{ method, headers, signal },
+      method,
+      headers,
+      signal,
       body: text,
       maxBytes: MAX_RESPONSE_BYTES,
     })

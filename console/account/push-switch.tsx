@@ -83,14 +83,10 @@ async function subscribe(): Promise<boolean> {
   const registration = await navigator.serviceWorker.ready
   const options = { userVisibleOnly: true, applicationServerKey: publicKey }
   const { endpoint, keys = {} } = (await registration.pushManager.subscribe(options)).toJSON()
+  const { p256dh, auth } = keys
   const { push_subscription_id: pushSubscriptionId } = await callOperation<StoredSubscription>(
     '/user/push/subscribe',
-    {
-      endpoint,
-      p256dh: keys['p256dh'],
-      auth: keys['auth'],
-      label: navigator.userAgent.slice(0, 100),
-    },
+    { endpoint, p256dh, auth, label: navigator.userAgent.slice(0, 100) },
   )
   localStorage.setItem(SUBSCRIPTION_KEY, pushSubscriptionId)
   return true

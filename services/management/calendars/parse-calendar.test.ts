@@ -78,7 +78,9 @@ describe('calendar files', () => {
     await expect(parse(...events)).rejects.toThrow(reason)
   })
 
-  it('are rejected if a rule needs more time or memory than a calendar may use, and the next file is read', async () => {
+  it('are rejected if a rule needs more time or memory than a calendar may use, and the next file is read', {
+    tags: 'long',
+  }, async () => {
     const every = (count: number) => Array.from({ length: count }, (_, index) => index).join(',')
     const rule = `RRULE:FREQ=DAILY;BYHOUR=${every(24)};BYMINUTE=${every(60)};BYSECOND=${every(60)}`
     const hostile = parse(`DTSTART:20260101T000000Z\nDURATION:PT1S\n${rule}`)
@@ -87,7 +89,7 @@ describe('calendar files', () => {
     expect(await next).toHaveLength(1)
   })
 
-  it('are rejected while too many others are being read', async () => {
+  it('are rejected while too many others are being read', { tags: 'long' }, async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, () => parse('DTSTART;VALUE=DATE:20260601')),
     )

@@ -25,7 +25,9 @@ const withoutSound: Tamper = (packet, kind) =>
   kind === 'rtp' && (packet[1]! & 0x7f) === PCMA ? [] : [packet]
 
 describe('stream with sound', () => {
-  it('inserts silence when the sound stops and continues with the sound when it returns', async () => {
+  it('inserts silence when the sound stops and continues with the sound when it returns', {
+    tags: 'long',
+  }, async () => {
     const proxy = await startTamperingProxy(await startRtspCamera({ audio: 'pcma', flash: true }))
     const media = await serveMedia()
     const control = await media.connectControl()

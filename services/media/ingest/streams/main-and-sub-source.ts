@@ -2,17 +2,21 @@ import { isDeepStrictEqual } from 'node:util'
 import type { SourceStatus } from '@eyrie/contract'
 import { Mutex } from 'async-mutex'
 import type { Source } from '../../sources/source.ts'
+import type { Variants } from '../../transcode/source-variants.ts'
 import { createSwitchedVariants } from '../../transcode/switched-variants.ts'
 import {
   createPipelineSource,
   type PipelineSource,
   type PipelineSourceOptions,
 } from '../pipeline-source.ts'
-import { createStreamPosition } from '../stream-position.ts'
+import { createStreamPosition, type StreamPosition } from '../stream-position.ts'
 import { calculateRealignment } from '../timing/stream-alignment.ts'
-import { createAnalysedStream } from './analysed-stream.ts'
+import { type AnalysedStream, createAnalysedStream } from './analysed-stream.ts'
 import { mergeStatus, selectAnalysed } from './merged-status.ts'
 import { type StreamName, toStreamAddresses } from './stream-addresses.ts'
+
+/** The sources of the two streams. */
+type Streams = Readonly<Record<StreamName, PipelineSource>>
 
 /**
  * Creates a source with two streams of one camera. The main stream is for full live views and
@@ -24,9 +28,13 @@ import { type StreamName, toStreamAddresses } from './stream-addresses.ts'
  * consecutively across both.
  */
 export function createMainAndSubSource(options: PipelineSourceOptions): Source {
-  const { identity, clock, listener } = options
-  const addresses = toStreamAddresses(identity.address)
-  const position = createStreamPosition(options.beginPts, clock)
+  const { identity, listener } = options
+  const position = createStreamPosition(options.beginPts, options.clock)
+  const streams = createStreams(options, position, onStatus)
+  const { main, sub } = streams
+  const analysed = createAnalysedStream(streams)
+  const smallVariants = createSwitchedVariants(sub.variants)
+  /** The newest status of each stream. */
   const statuses: Record<StreamName, SourceStatus> = {
     main: { id: identity.id, state: 'connecting' },
     sub: { id: identity.id, state: 'connecting' },
@@ -36,68 +44,35 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
   /** Serializes changes of the views and of the analysed stream. */
   const mutex = new Mutex()
 
-  const createStreamSource = (name: StreamName, onTiming?: () => void): PipelineSource =>
-    createPipelineSource({
-      ...options,
-      identity: { ...identity, address: addresses[name] },
-      log: options.log.child({ stream: name }),
-      position,
-      isMuted: name === 'sub',
-      onTiming,
-      listener: {
-        ...listener,
-        onStatus(status) {
-          statuses[name] = status
-          onStatusChange()
-        },
-      },
-    })
-  const main = createStreamSource('main')
-  const sub = createStreamSource('sub', align)
-  const streams = { main, sub }
-  const analysed = createAnalysedStream(streams)
-  const smallVariants = createSwitchedVariants(sub.variants)
+  const selectStream = () => selectAnalysed(statuses, analysed.name())
+  const status = () => mergeStatus(statuses, selectStream())
 
-  const status = () => mergeStatus(statuses, selectAnalysed(statuses, analysed.name()))
-
-  function onStatusChange() {
-    const merged = status()
-    if (!isDeepStrictEqual(merged, reported)) listener.onStatus(merged)
-    reported = merged
+  /** A stream calls this only after its creation, when it has connected or failed. */
+  function onStatus(name: StreamName, newStatus: SourceStatus) {
+    statuses[name] = newStatus
+    reportStatus()
     void mutex.runExclusive(switchIfNeeded).catch(error => {
       options.log.error({ err: error, source: identity.id }, 'failed to switch the analysed stream')
     })
   }
 
-  /**
-   * Continues the analysis and the small live views with the stream that the
-   * statuses of both require.
-   */
+  function reportStatus() {
+    const merged = status()
+    if (!isDeepStrictEqual(merged, reported)) listener.onStatus(merged)
+    reported = merged
+  }
+
+  /** Continues the analysis and the small live views with the other stream if it is selected. */
   async function switchIfNeeded() {
-    const selected = selectAnalysed(statuses, analysed.name())
+    const selected = selectStream()
     if (selected === analysed.name()) return
     smallVariants.switchTo(streams[selected].variants)
     await analysed.switchTo(selected)
   }
 
-  /**
-   * Gives the pictures of the sub stream the stream time that the main stream has at their capture.
-   */
-  function align() {
-    const mainTiming = main.timing()
-    const subTiming = sub.timing()
-    if (!mainTiming || !subTiming) return
-    const ptsOffset = calculateRealignment(mainTiming, subTiming)
-    if (ptsOffset !== undefined) sub.realign(ptsOffset)
-  }
-
   return {
     stream: main.stream,
-    variants: {
-      ...main.variants,
-      viewerCount: () => main.variants.viewerCount() + sub.variants.viewerCount(),
-      isTranscoding: () => main.variants.isTranscoding() || sub.variants.isTranscoding(),
-    },
+    variants: combineVariants(main.variants, sub.variants),
     smallVariants,
     sound: main.sound,
     status,
@@ -105,22 +80,71 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
     grant: (key, n, read) => analysed.source().grant(key, n, read),
     rings: () => analysed.source().rings(),
     addFrameReader: analysed.addFrameReader,
-
-    stats() {
-      const mainStats = main.stats()
-      const subStats = sub.stats()
-      return {
-        ...analysed.source().stats(),
-        written: mainStats.written + subStats.written,
-        dropped: mainStats.dropped + subStats.dropped,
-        packets: analysed.countPackets(),
-      }
-    },
-
+    stats: () => combineStats(streams, analysed),
     pictureStatistics: () => analysed.source().pictureStatistics(),
     endPts: position.endPts,
     async stop() {
       await Promise.all([main.stop(), sub.stop()])
     },
+  }
+}
+
+/** Creates the sources of both streams. They share the stream time. */
+function createStreams(
+  options: PipelineSourceOptions,
+  position: StreamPosition,
+  onStatus: (name: StreamName, status: SourceStatus) => void,
+): Streams {
+  const { identity, listener, log } = options
+  const addresses = toStreamAddresses(identity.address)
+
+  const createStreamSource = (name: StreamName, onTiming?: () => void): PipelineSource =>
+    createPipelineSource({
+      ...options,
+      identity: { ...identity, address: addresses[name] },
+      log: log.child({ stream: name }),
+      position,
+      isMuted: name === 'sub',
+      onTiming,
+      listener: { ...listener, onStatus: status => onStatus(name, status) },
+    })
+
+  const main = createStreamSource('main')
+  const sub: PipelineSource = createStreamSource('sub', () => alignSub({ main, sub }))
+  return { main, sub }
+}
+
+/**
+ * Gives the pictures of the sub stream the stream time that the main stream has at their capture.
+ */
+function alignSub({ main, sub }: Streams): void {
+  const mainTiming = main.timing()
+  const subTiming = sub.timing()
+  if (!mainTiming || !subTiming) return
+  const ptsOffset = calculateRealignment(mainTiming, subTiming)
+  if (ptsOffset !== undefined) sub.realign(ptsOffset)
+}
+
+/** Returns the variants of the main stream. Viewers and encoders of both streams are counted. */
+function combineVariants(main: Variants, sub: Variants): Variants {
+  return {
+    ...main,
+    viewerCount: () => main.viewerCount() + sub.viewerCount(),
+    isTranscoding: () => main.isTranscoding() || sub.isTranscoding(),
+  }
+}
+
+/** Returns the counts of the analysed stream. Frames of both streams are counted. */
+function combineStats(
+  { main, sub }: Streams,
+  analysed: AnalysedStream,
+): ReturnType<Source['stats']> {
+  const mainStats = main.stats()
+  const subStats = sub.stats()
+  return {
+    ...analysed.source().stats(),
+    written: mainStats.written + subStats.written,
+    dropped: mainStats.dropped + subStats.dropped,
+    packets: analysed.countPackets(),
   }
 }

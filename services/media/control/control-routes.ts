@@ -3,12 +3,12 @@ import { CONTROL_PATH, type MessageFromMedia } from '@eyrie/contract'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
-import type { WSContext } from 'hono/ws'
+import type { WSContext, WSEvents } from 'hono/ws'
 import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
-import { version } from '../node-gst/index.ts'
+import { version as gstreamerVersion } from '../node-gst/index.ts'
 import type { EngineConnection, EngineControl } from './engine-control.ts'
 
-/** What the engine must know about this media service to connect to its streams. */
+/** The properties of this media service by which the engine connects to its streams. */
 interface MediaService {
   /** Identifies this run of the service. Stream times of different runs are not comparable. */
   epoch: number
@@ -17,11 +17,11 @@ interface MediaService {
 }
 
 /**
- * An engine with more unsent data is too slow. It is disconnected, and receives the current
+ * An engine that leaves more bytes unread is too slow. It is disconnected, and receives the current
  * state when it reconnects.
  */
 const MAX_BACKLOG_BYTES = 4 << 20
-/** Close code of a WebSocket, from the range for applications (RFC 6455, section 7.4.2). */
+/** Close code from the range for applications, 4000 to 4999 (RFC 6455, section 7.4.2). */
 const CLOSE_TOO_SLOW = 4002
 
 /**
@@ -36,47 +36,55 @@ export function controlRoutes(
   app.get(
     CONTROL_PATH,
     serveWebSocket(
-      // The engine builds the addresses of the streams from the port through which it has
-      // connected.
+      // The port through which the engine has connected. The streams are at the same port.
       c => c.env.incoming.socket.localPort,
-      port => {
-        let engine: EngineConnection | undefined
-        return {
-          onOpen(_, socket) {
-            engine = createEngineConnection(socket)
-            control.connect(engine)
-            engine.send({
-              type: 'hello',
-              epoch: service.epoch,
-              gstreamer: version,
-              hostname: isWildcard(service.host) ? hostname() : service.host,
-              port,
-            })
-          },
-          onMessage({ data }) {
-            if (engine) void control.receive(engine, String(data))
-          },
-          onClose() {
-            if (engine) control.disconnect(engine)
-          },
-        }
-      },
+      port => createEngineListeners(control, createHello(service, port)),
     ),
   )
 }
 
-function createEngineConnection(socket: WSContext): EngineConnection {
+/** Creates the first message to an engine. */
+function createHello({ epoch, host }: MediaService, port: number): MessageFromMedia {
   return {
-    send(message: MessageFromMedia) {
-      if (bufferedBytes(socket) > MAX_BACKLOG_BYTES) {
-        socket.close(CLOSE_TOO_SLOW, 'the engine reads too slowly')
-        return
-      }
-      socket.send(JSON.stringify(message))
-    },
-    close: (code, reason) => closeSocket(socket, code, reason),
+    type: 'hello',
+    epoch,
+    gstreamer: gstreamerVersion,
+    hostname: isWildcard(host) ? hostname() : host,
+    port,
   }
 }
 
 /** Whether a host means all network interfaces, so that clients cannot connect to it. */
 const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
+
+/** Creates the listeners of one WebSocket from an engine. */
+function createEngineListeners(control: EngineControl, hello: MessageFromMedia): WSEvents {
+  /** Undefined until the WebSocket is open. */
+  let engine: EngineConnection | undefined
+  return {
+    onOpen(_, socket) {
+      engine = createEngineConnection(socket)
+      control.connect(engine)
+      engine.send(hello)
+    },
+    onMessage({ data }) {
+      if (engine) void control.receive(engine, String(data))
+    },
+    onClose() {
+      if (engine) control.disconnect(engine)
+    },
+  }
+}
+
+function createEngineConnection(socket: WSContext): EngineConnection {
+  return {
+    send(message) {
+      if (bufferedBytes(socket) > MAX_BACKLOG_BYTES) {
+        socket.close(CLOSE_TOO_SLOW, 'the engine reads too slowly')
+      } else {
+        socket.send(JSON.stringify(message))
+      }
+    },
+    close: (code, reason) => closeSocket(socket, code, reason),
+  }
+}

@@ -7,7 +7,7 @@ import { createCodecSearch, type PacketCodec } from './packet-codec.ts'
  */
 function searchInVain(search: ReturnType<typeof createCodecSearch>): PacketCodec[] {
   const requested = [search.current]
-  while (search.next()) requested.push(search.current)
+  while (search.rejectCurrent()) requested.push(search.current)
   return requested
 }
 
@@ -20,18 +20,18 @@ describe('search for the codec of an origin', () => {
 
   it('begins with the last codec after the connection was lost, and then requests all others', () => {
     const search = createCodecSearch()
-    search.next()
-    search.allowRejected()
+    search.rejectCurrent()
+    search.clearRejections()
     expect(searchInVain(search)).toEqual(['h265', 'h264', 'any'])
   })
 
-  it('selects the codec that any has revealed, but not one that was requested in vain', () => {
+  it('continues with the codec that any has revealed, unless it was rejected', () => {
     const search = createCodecSearch()
-    while (search.current !== 'any') search.next()
-    expect(search.select('h265')).toBe(false)
-    search.allowRejected()
-    expect(search.select('any')).toBe(false)
-    expect(search.select('h265')).toBe(true)
+    while (search.current !== 'any') search.rejectCurrent()
+    expect(search.switchTo('h265')).toBe(false)
+    search.clearRejections()
+    expect(search.switchTo('any')).toBe(false)
+    expect(search.switchTo('h265')).toBe(true)
     expect(search.current).toBe('h265')
   })
 })

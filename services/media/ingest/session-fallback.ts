@@ -7,11 +7,14 @@ import { SourceFault } from './origin/source-fault.ts'
 import { createCodecSearch, type PacketCodec, toPacketCodec } from './packet-codec.ts'
 import type { Outcome } from './pipeline-session.ts'
 
-/**
- * The next step after a session: start another session immediately, end the source, or
- * reconnect with back-off.
- */
-export type NextStep = { end: 'retry' } | { end: 'eos' } | { end: 'lost'; fault: SourceFault }
+/** How a source continues after a session. */
+export type NextStep =
+  /** Another session starts immediately. */
+  | { end: 'retry' }
+  /** The source ends. */
+  | { end: 'eos' }
+  /** The source reconnects with back-off, unless the fault is permanent. */
+  | { end: 'lost'; fault: SourceFault }
 
 export const RETRY = { end: 'retry' } as const
 
@@ -34,21 +37,22 @@ export interface EndedSession {
   hasPlayed: boolean
   /** Whether the decoder was added after packets had passed. */
   isDecoderLate: boolean
-  /** Codec of the packets and element that decoded them; undefined before they are known. */
+  /** Codec of the packets; undefined before it is known. */
   codec: string | undefined
+  /** Element that decoded the packets; undefined before it is chosen. */
   decoder: string | undefined
 }
 
 /**
- * Decides how a source continues after a session, with another codec or decoder if those of the
- * session did not work. Remembers what has failed.
+ * Decides how a source continues after a session. If the codec or the decoder of the session did
+ * not work, another one is tried. The fallback remembers which of them have failed.
  */
 export interface SessionFallback {
   /** Returns the codec that the next session accepts, for an origin that declares none. */
   codec(): PacketCodec
   /**
-   * Must be called with the codec that an origin has sent without having declared it. Returns
-   * whether another session must begin, which accepts this codec.
+   * Must be called with the codec of the packets if the origin has not declared it. Returns whether
+   * another session must begin, because `codec` has changed.
    */
   recognize(codec: string): boolean
   /**
@@ -56,6 +60,7 @@ export interface SessionFallback {
    * decoder supports the codec.
    */
   chooseDecoder(codec: string): string | undefined
+  /** Returns the step after a session. */
   decide(session: EndedSession): NextStep
 }
 
@@ -69,27 +74,30 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
   function afterEnd(hasPlayed: boolean): NextStep {
     if (mode === 'once' && hasPlayed) return { end: 'eos' }
     if (mode === 'looped' && hasPlayed) return RETRY
-    search.allowRejected()
-    return createLoss(name, mode === 'endless' ? 'ended the stream' : 'contains no picture')
+    search.clearRejections()
+    const reason = mode === 'endless' ? 'ended the stream' : 'contains no picture'
+    return createLoss(name, reason, { transient: true })
   }
 
-  function tryNextCodec(): NextStep {
-    if (mode === 'endless' && search.next()) return RETRY
+  function afterOtherCodec(): NextStep {
+    if (mode === 'endless' && search.rejectCurrent()) return RETRY
     const reason = 'has no video that can be decoded: set its video codec to H.264 or H.265'
     return createLoss(name, reason, { transient: false })
   }
 
-  function tryNextDecoder(reason: string, session: EndedSession): NextStep {
+  function afterDecoderFailure(session: EndedSession, reason: string): NextStep {
+    // Before an element is chosen, the user's choice stands for it in the log and in the fault.
     const { codec = 'h264', decoder = options.decoder } = session
     log.warn({ source, decoder, reason }, 'failed to decode source')
 
     const isAnotherLeft = ranking.markFailed(decoder, listDecoders(codec))
-    return isAnotherLeft ? RETRY : createLoss(name, `cannot be decoded by ${decoder}: ${reason}`)
+    if (isAnotherLeft) return RETRY
+    return createLoss(name, `cannot be decoded by ${decoder}: ${reason}`, { transient: true })
   }
 
   return {
     codec: () => search.current,
-    recognize: codec => search.select(toPacketCodec(codec)),
+    recognize: codec => search.switchTo(toPacketCodec(codec)),
     chooseDecoder: codec => ranking.best(listDecoders(codec)),
 
     decide(session) {
@@ -102,24 +110,27 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
         case 'eos':
           return afterEnd(hasPlayed)
         case 'other-codec':
-          return tryNextCodec()
+          return afterOtherCodec()
         case 'undecodable':
           // A decoder that was added late may have received no keyframe before the end.
           if (outcome.isWithoutPicture && isDecoderLate) return afterEnd(hasPlayed)
-          return tryNextDecoder(outcome.reason, session)
+          return afterDecoderFailure(session, outcome.reason)
         case 'lost':
-          search.allowRejected()
+          search.clearRejections()
           return outcome
       }
     },
   }
 }
 
-/** Returns the step after a source was lost. `reason` continues a sentence about the source. */
-export const createLoss = (name: string, reason: string, { transient } = { transient: true }) =>
+/**
+ * Returns the step after a source was lost. `reason` is a predicate to append to its name, and
+ * `transient` means that the source may recover by itself.
+ */
+export const createLoss = (name: string, reason: string, { transient }: { transient: boolean }) =>
   ({ end: 'lost', fault: new SourceFault(`${name} ${reason}`, { transient }) }) as const
 
-/** Returns the step after an error of a session: reconnect, unless the error is permanent. */
+/** Returns the step after a session that has thrown. */
 export function toNextStep(error: Error): NextStep {
   const fault =
     error instanceof SourceFault ? error : new SourceFault(error.message, { transient: true })

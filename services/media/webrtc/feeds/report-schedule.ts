@@ -1,27 +1,32 @@
 import type { types } from 'mediasoup'
 import { createSenderReports, type RtpStream } from '../rtp/sender-reports.ts'
 
-/** Sends sender reports on RTP streams at regular intervals, while their packets are sent. */
+/**
+ * Sends sender reports on RTP streams while their packets are sent: first some initial reports at a
+ * short interval, then reports at a longer one.
+ */
 export interface ReportSchedule {
-  /** Starts anew, as for a new receiver, with reports on these streams. */
-  restart(streams: readonly RtpStream[]): void
-  /** Must be called when a packet with this stream time is sent. */
+  /**
+   * Reports on these streams from now on, beginning with the initial reports. The times of earlier
+   * packets are discarded.
+   */
+  begin(streams: readonly RtpStream[]): void
+  /** Must be called when a packet with this stream time is sent without delay. */
   observe(pts: number): void
-  /** Sends one more report at the shorter interval. */
-  addInitialReport(): void
+  /** Must be called when a picture is sent, with or without delay. */
+  onPictureSent(): void
   /** Sends a report if the interval since the last one has passed. */
   sendIfDue(): void
 }
 
-/** Time between two sender reports. */
-const REPORT_INTERVAL_MS = 200
 /**
- * Number of reports that are sent at the shorter interval. mediasoup maps RTP timestamps to
- * wall-clock time by the median of this many sender reports, and until then by arrival times,
- * which are inaccurate.
+ * Number of initial reports. mediasoup maps RTP timestamps to wall-clock time by the median of this
+ * many sender reports, and until then by arrival times, which are inaccurate.
  */
 const INITIAL_REPORTS = 7
-const INITIAL_REPORT_INTERVAL_MS = 20
+const INITIAL_INTERVAL_MS = 20
+/** Time between two reports after the initial ones. */
+const REPORT_INTERVAL_MS = 200
 
 export function createReportSchedule(
   transport: types.DirectTransport,
@@ -30,24 +35,31 @@ export function createReportSchedule(
   let streams = initialStreams
   let reports = createSenderReports()
   let reportedAtMs = 0
-  /** Number of reports that remain to be sent at the shorter interval. */
   let initialReportsLeft = 0
+  /** Whether a picture was sent since `begin`. */
+  let hasSentPicture = false
 
   return {
-    restart(newStreams) {
+    begin(newStreams) {
       streams = newStreams
       reports = createSenderReports()
       initialReportsLeft = INITIAL_REPORTS
+      hasSentPicture = false
     },
+
     observe(pts) {
       reports.observe(pts, getNowMs())
     },
-    addInitialReport() {
-      initialReportsLeft += 1
+
+    onPictureSent() {
+      // mediasoup needs one more report after the first packet of the video.
+      if (!hasSentPicture) initialReportsLeft += 1
+      hasSentPicture = true
     },
+
     sendIfDue() {
       const nowMs = getNowMs()
-      const intervalMs = initialReportsLeft > 0 ? INITIAL_REPORT_INTERVAL_MS : REPORT_INTERVAL_MS
+      const intervalMs = initialReportsLeft > 0 ? INITIAL_INTERVAL_MS : REPORT_INTERVAL_MS
       if (nowMs - reportedAtMs < intervalMs || transport.closed) return
 
       const rtcpPacket = reports.build(streams, nowMs)

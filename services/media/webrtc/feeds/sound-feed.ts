@@ -1,7 +1,12 @@
 import { randomInt } from 'node:crypto'
 import type { types } from 'mediasoup'
 import type { Sound } from '../../sound/source-sound.ts'
-import { createOpusPacketizer, OPUS_CLOCK_RATE } from '../rtp/opus-packetizer.ts'
+import {
+  createOpusPacketizer,
+  OPUS_CLOCK_RATE,
+  type OpusPacketizer,
+} from '../rtp/opus-packetizer.ts'
+import type { RtpIdentity } from '../rtp/rtp-packet.ts'
 import type { RtpStream } from '../rtp/sender-reports.ts'
 import { OPUS_CODEC } from '../worker/mediasoup-worker.ts'
 import { createReportSchedule } from './report-schedule.ts'
@@ -20,7 +25,7 @@ export interface SoundFeed {
 export interface SentPicture {
   /** Stream time in 90 kHz ticks. */
   pts: number
-  /** Whether the picture was buffered, so that it has arrived some time before it was sent. */
+  /** Whether the picture arrived earlier and was buffered until now. */
   isBuffered: boolean
 }
 
@@ -33,37 +38,34 @@ export interface SoundLease {
 export interface SoundFeedOptions {
   transport: types.DirectTransport
   sound: Sound
+  /** RTP payload type of Opus. */
   payloadType: number
+  /** The video of the same feed. */
   video: RtpStream
 }
 
-export function createSoundFeed({
-  transport,
-  sound,
-  payloadType,
-  video,
-}: SoundFeedOptions): SoundFeed {
-  /** The producer, mediasoup's end of the sound. It exists while there are leases. */
-  let producing: Promise<types.Producer> | undefined
-  let leaseCount = 0
+/** The sending of the sound. It exists while there are leases. */
+interface Production {
+  /** mediasoup's end of the sound. */
+  producer: Promise<types.Producer>
+  leaseCount: number
+}
+
+export function createSoundFeed(options: SoundFeedOptions): SoundFeed {
+  const { transport, sound, payloadType, video } = options
   const reports = createReportSchedule(transport, [video])
-  /** Whether a picture was sent since the producer was created. */
-  let hasSentPicture = false
+  let production: Production | undefined
 
-  async function produce(): Promise<types.Producer> {
+  async function startProducer(): Promise<types.Producer> {
     const ssrc = randomInt(1, 2 ** 32)
-    const producer = await transport.produce({
-      kind: OPUS_CODEC.kind,
-      rtpParameters: {
-        codecs: [{ ...OPUS_CODEC, payloadType, rtcpFeedback: [] }],
-        encodings: [{ ssrc }],
-      },
-    })
-    const packetizer = createOpusPacketizer({ payloadType, ssrc })
+    const producer = await createProducer(transport, { payloadType, ssrc })
+    reports.begin([video, { ssrc, clockRate: OPUS_CLOCK_RATE }])
+    sendSound(producer, createOpusPacketizer({ payloadType, ssrc }))
+    return producer
+  }
 
-    reports.restart([video, { ssrc, clockRate: OPUS_CLOCK_RATE }])
-    hasSentPicture = false
-
+  /** Sends the sound of the source until the producer is closed. */
+  function sendSound(producer: types.Producer, packetizer: OpusPacketizer): void {
     const stopListening = sound.listenToOpus({
       // Opus packets describe their own format.
       begin() {},
@@ -76,52 +78,64 @@ export function createSoundFeed({
       },
     })
     producer.observer.once('close', stopListening)
-    return producer
   }
 
   /** Ends one lease, and closes the producer after the last one. */
-  function endLease() {
-    leaseCount--
-    if (leaseCount > 0) return
-    void closeWhenCreated(producing)
-    producing = undefined
+  function endLease(leased: Production): void {
+    leased.leaseCount--
+    if (leased.leaseCount > 0) return
+    production = undefined
+    void closeWhenCreated(leased.producer)
   }
 
   return {
     async acquire() {
-      leaseCount++
+      production ??= { producer: startProducer(), leaseCount: 0 }
+      const leased = production
+      leased.leaseCount++
       try {
-        producing ??= produce()
-        const { id } = await producing
+        const { id } = await leased.producer
         let isReleased = false
         return {
           producerId: id,
           release() {
-            if (!isReleased) endLease()
+            if (!isReleased) endLease(leased)
             isReleased = true
           },
         }
       } catch (error) {
-        endLease()
+        endLease(leased)
         throw error
       }
     },
+
     onPictureSent({ pts, isBuffered }) {
-      if (leaseCount === 0) return
+      if (!production) return
       // The time at which a buffered picture is sent says nothing about its time of capture.
       if (!isBuffered) reports.observe(pts)
-      // mediasoup needs one more report after the first packet of the video.
-      if (!hasSentPicture) reports.addInitialReport()
-      hasSentPicture = true
+      reports.onPictureSent()
       reports.sendIfDue()
     },
   }
 }
 
+function createProducer(
+  transport: types.DirectTransport,
+  { payloadType, ssrc }: RtpIdentity,
+): Promise<types.Producer> {
+  return transport.produce({
+    kind: OPUS_CODEC.kind,
+    rtpParameters: {
+      codecs: [{ ...OPUS_CODEC, payloadType, rtcpFeedback: [] }],
+      encodings: [{ ssrc }],
+    },
+  })
+}
+
 /**
  * Closes a producer once its creation has finished. If the creation fails, `acquire` reports it.
  */
-async function closeWhenCreated(producing: Promise<types.Producer> | undefined) {
-  const producer = await producing?.catch(() => undefined)
+async function closeWhenCreated(creation: Promise<types.Producer>): Promise<void> {
+  const producer = await creation.catch(() => undefined)
   producer?.close()
 }

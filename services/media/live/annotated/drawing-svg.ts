@@ -17,59 +17,68 @@ const PALETTE = [
   '#a5dd6f',
 ]
 const SHAPE_COLOUR = '#f8fafc'
-const OUTLINE_COLOUR = '#0b0f14'
+const TEXT_OUTLINE_COLOUR = '#0b0f14'
+/** Width of the outline of text, as a fraction of the font size. */
+const TEXT_OUTLINE_WIDTH = 1 / 5
 /** Sizes as fractions of the picture's height. */
-const RELATIVE_STROKE_WIDTH = 1 / 240
+const RELATIVE_LINE_WIDTH = 1 / 240
 const RELATIVE_FONT_SIZE = 1 / 32
 /** Minimum sizes in pixels, for small pictures. */
-const MIN_STROKE_WIDTH = 2
+const MIN_LINE_WIDTH = 2
 const MIN_FONT_SIZE = 9
 /** Minimum distance of text from the left edge, in pixels. */
 const TEXT_MARGIN = 2
+
+/** The picture that is drawn on. All sizes are in pixels. */
+interface Canvas extends Size {
+  lineWidth: number
+  fontSize: number
+}
 
 /**
  * Renders the results of an analysed picture as an SVG, which is drawn over the picture:
  * shapes (lines and zones), and above them the objects with their labels. The SVG has the size
  * of the picture in pixels.
  */
-export function renderSvg({ objects, shapes }: Drawing, size: Size): string {
-  const { width, height } = size
-  const stroke = Math.max(MIN_STROKE_WIDTH, Math.round(height * RELATIVE_STROKE_WIDTH))
-  const fontSize = Math.max(MIN_FONT_SIZE, Math.round(height * RELATIVE_FONT_SIZE))
-  const elements = [
-    ...shapes.map(shape => renderShape(shape, size, fontSize)),
-    ...objects.map(object => renderObject(object, size, { fontSize, stroke })),
-  ]
-
-  const group = `<g fill="none" stroke-width="${stroke}" shape-rendering="crispEdges">${elements.join('')}</g>`
-  const attributes = `xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`
-  return `<svg ${attributes}>${group}</svg>`
+export function renderSvg({ objects, shapes }: Drawing, { width, height }: Size): string {
+  const canvas = {
+    width,
+    height,
+    lineWidth: Math.max(MIN_LINE_WIDTH, Math.round(height * RELATIVE_LINE_WIDTH)),
+    fontSize: Math.max(MIN_FONT_SIZE, Math.round(height * RELATIVE_FONT_SIZE)),
+  }
+  return [
+    '<svg xmlns="http://www.w3.org/2000/svg"',
+    ` width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<g fill="none" stroke-width="${canvas.lineWidth}" shape-rendering="crispEdges">`,
+    ...shapes.map(shape => renderShape(shape, canvas)),
+    ...objects.map(object => renderObject(object, canvas)),
+    '</g></svg>',
+  ].join('')
 }
 
 function renderShape(
   { name, type, points }: Drawing['shapes'][number],
-  size: Size,
-  fontSize: number,
+  { width, height, fontSize }: Canvas,
 ): string {
-  const [first] = points
+  const pixels = points.map(({ x, y }) => ({ x: x * width, y: y * height }))
   const element = type === 'line' ? 'polyline' : 'polygon'
-  const coordinates = points.map(point => toPixelPoint(point, size)).join(' ')
-  const outline = `<${element} points="${coordinates}" stroke="${SHAPE_COLOUR}"/>`
-  if (!first) return outline
+  const coordinates = pixels.map(({ x, y }) => `${toTenths(x)},${toTenths(y)}`).join(' ')
+  const line = `<${element} points="${coordinates}" stroke="${SHAPE_COLOUR}"/>`
 
-  const position = { x: first.x * size.width, y: first.y * size.height }
-  return outline + renderText(name, position, { fontSize, colour: SHAPE_COLOUR })
+  const [first] = pixels
+  return first ? line + renderText(name, first, { fontSize, colour: SHAPE_COLOUR }) : line
 }
 
 function renderObject(
-  { bbox, label, colour }: Drawing['objects'][number],
-  size: Size,
-  { fontSize, stroke }: { fontSize: number; stroke: number },
+  { bbox, label, colour: colourKey }: Drawing['objects'][number],
+  canvas: Canvas,
 ): string {
-  const { x, y, width, height } = toPixelBox(bbox, size)
-  const hexColour = chooseColour(colour)
-  const box = `<rect x="${x}" y="${y}" width="${width}" height="${height}" stroke="${hexColour}"/>`
-  return box + renderText(label, { x, y: y - stroke }, { fontSize, colour: hexColour })
+  const { x, y, width, height } = toPixelBox(bbox, canvas)
+  const colour = chooseColour(colourKey)
+  const box = `<rect x="${x}" y="${y}" width="${width}" height="${height}" stroke="${colour}"/>`
+  const aboveBox = { x, y: y - canvas.lineWidth }
+  return box + renderText(label, aboveBox, { fontSize: canvas.fontSize, colour })
 }
 
 /**
@@ -81,31 +90,39 @@ function renderText(
   { x, y }: Point,
   { fontSize, colour }: { fontSize: number; colour: string },
 ): string {
+  const left = toTenths(Math.max(x, TEXT_MARGIN))
+  const baseline = toTenths(Math.max(y, fontSize))
+  const outlineWidth = toTenths(fontSize * TEXT_OUTLINE_WIDTH)
+  const position = `x="${left}" y="${baseline}"`
   const font = `font-family="sans-serif" font-weight="bold" font-size="${fontSize}"`
-  const position = `x="${round(Math.max(x, TEXT_MARGIN))}" y="${round(Math.max(y, fontSize))}"`
+  const outline = `stroke="${TEXT_OUTLINE_COLOUR}" stroke-width="${outlineWidth}"`
   const content = escapeXml(text)
-  const outline = `<text ${position} ${font} stroke="${OUTLINE_COLOUR}" stroke-width="${fontSize / 5}">${content}</text>`
-  return `${outline}<text ${position} ${font} stroke="none" fill="${colour}">${content}</text>`
+  return [
+    `<text ${position} ${font} ${outline}>${content}</text>`,
+    `<text ${position} ${font} stroke="none" fill="${colour}">${content}</text>`,
+  ].join('')
 }
 
-/** Returns a colour by a hash of the name, so that a class has the same colour on every stream. */
-function chooseColour(name: string): string {
+/**
+ * Returns a colour by a hash of the key, such as the name of a class, so that a class has the same
+ * colour on every stream.
+ */
+function chooseColour(key: string): string {
   let hash = 0
-  for (const character of name) hash = (hash * 31 + character.codePointAt(0)!) >>> 0
+  // `>>> 0` limits the hash to 32 bits.
+  for (const character of key) hash = (hash * 31 + character.codePointAt(0)!) >>> 0
   return PALETTE[hash % PALETTE.length]!
 }
 
-const round = (pixels: number) => Math.round(pixels * 10) / 10
-
-const toPixelPoint = ({ x, y }: Point, { width, height }: Size) =>
-  `${round(x * width)},${round(y * height)}`
-
 const toPixelBox = ({ x, y, w, h }: BBox, { width, height }: Size) => ({
-  x: round(x * width),
-  y: round(y * height),
-  width: round(w * width),
-  height: round(h * height),
+  x: toTenths(x * width),
+  y: toTenths(y * height),
+  width: toTenths(w * width),
+  height: toTenths(h * height),
 })
+
+/** Rounds to tenths of a pixel, which keeps the SVG short. */
+const toTenths = (pixels: number) => Math.round(pixels * 10) / 10
 
 /** Escapes text for XML. Control characters, which XML does not allow, are replaced by spaces. */
 function escapeXml(text: string): string {

@@ -12,16 +12,16 @@ const MIN_INSIDE_SHARE = 0.5
 /** A visit continues for this long while the object is occluded or at the edge of the zone. */
 const GRACE_TICKS = 2 * TICKS_PER_SECOND
 /**
- * A parked object may be occluded for longer: for this share of the time that it has stood
- * still, up to a maximum.
+ * A parked object may be occluded for longer: for this share of the time that it has stood still.
  */
 const PARKED_GRACE_SHARE = 1 / 4
+/** The visit of an occluded object never continues for longer than this. */
 const MAX_GRACE_TICKS = 300 * TICKS_PER_SECOND
 /**
  * An object stands still while its box and the box at which it stopped have at least this IoU
  * (intersection over union).
  */
-const MIN_STILL_OVERLAP = 0.6
+const MIN_STILL_IOU = 0.6
 
 /**
  * The stay of a tracked object in a zone. Times are presentation times (pts) of
@@ -32,23 +32,38 @@ interface Visit {
   visitor: DetectedObject
   enteredPts: number
   lastInsidePts: number
-  /** The box at which the visitor stopped, and when. */
+  /** The box at which the visitor stopped. */
   stillBox: BBox
+  /** When the visitor stopped. */
   stillSincePts: number
   /** First frame after `lastInsidePts` in which the visitor was detected outside. */
   firstOutsidePts?: number
   /** The visit is reported as too long in the first frame after this time. */
-  overstayedPts: number
+  nextReportPts: number
 }
 
-/** Counts the visits of tracked objects to one zone and measures their duration. */
+/** Whether an object is in the zone, and the event that this update has caused. */
+interface Presence {
+  isInside: boolean
+  event?: EventData | undefined
+}
+
+/**
+ * Counts the visits of tracked objects to one zone and measures their duration.
+ *
+ * Call `startFrame` for each frame, then `update` for each object in it.
+ */
 export class ZoneVisits {
   readonly #zone: string
   readonly #maxDwellTicks: number
+  /** The current visits by the track of the visitor. */
   readonly #visits = new Map<number, Visit>()
+  /** Number of objects without a track that are inside in the current frame. */
   #untrackedInside = 0
+  /** Number of visits, including the current ones. */
   #total = 0
   #endedCount = 0
+  /** Total duration of the ended visits. */
   #endedSeconds = 0
 
   /**
@@ -61,8 +76,7 @@ export class ZoneVisits {
 
   /**
    * Starts a frame with these objects. Returns the events of the visits that end because the grace
-   * period is over, or because of a discontinuity. A parked object that was lost, and has a new
-   * track at the same place, continues its visit.
+   * period is over, or because of a discontinuity.
    */
   startFrame(pts: number, discontinuity: boolean, objects: readonly DetectedObject[]): EventData[] {
     this.#untrackedInside = 0
@@ -72,33 +86,42 @@ export class ZoneVisits {
       .map(([track]) => this.#exit(track))
   }
 
-  /** Assigns the visits of lost parked objects to new tracks at the same places. */
+  /**
+   * Continues the visits of parked objects that were lost and are detected again with a new track,
+   * at the place where they stood.
+   */
   #resumeVisits(objects: readonly DetectedObject[]): void {
     const tracks = new Set(objects.map(({ track }) => track))
     for (const [lostTrack, visit] of [...this.#visits]) {
       if (tracks.has(lostTrack) || !isParked(visit)) continue
-      const successor = objects.find(
-        ({ track, class: label, bbox }) =>
-          track !== undefined &&
-          !this.#visits.has(track) &&
-          label === visit.visitor.class &&
-          iou(bbox, visit.stillBox) >= MIN_STILL_OVERLAP,
-      )
-      if (successor?.track === undefined) continue
+      const newTrack = this.#findNewTrack(visit, objects)
+      if (newTrack === undefined) continue
       this.#visits.delete(lostTrack)
-      this.#visits.set(successor.track, visit)
+      this.#visits.set(newTrack, visit)
     }
+  }
+
+  /**
+   * Returns the track of an object without a visit that has the class of the lost visitor, and is
+   * at the place where it stood.
+   */
+  #findNewTrack(
+    { visitor, stillBox }: Visit,
+    objects: readonly DetectedObject[],
+  ): number | undefined {
+    for (const { track, class: label, bbox } of objects) {
+      if (track === undefined || this.#visits.has(track)) continue
+      const isSameObject = label === visitor.class && iou(bbox, stillBox) >= MIN_STILL_IOU
+      if (isSameObject) return track
+    }
+    return undefined
   }
 
   /**
    * Updates an object. `share` is how much of its region is in the zone, 0..1. Returns whether the
    * object is inside, and an event if it has entered, left or stayed too long.
    */
-  update(
-    object: DetectedObject,
-    share: number,
-    pts: number,
-  ): { isInside: boolean; event?: EventData | undefined } {
+  update(object: DetectedObject, share: number, pts: number): Presence {
     const isMostlyInside = share >= MIN_INSIDE_SHARE
     const { track } = object
     if (track === undefined) {
@@ -107,15 +130,15 @@ export class ZoneVisits {
     }
 
     const visit = this.#visits.get(track)
-    if (!visit) return isMostlyInside ? this.#enter(track, object, pts) : { isInside: false }
-
-    visit.visitor = object
-    if (iou(object.bbox, visit.stillBox) < MIN_STILL_OVERLAP) {
-      visit.stillBox = object.bbox
-      visit.stillSincePts = pts
+    if (visit) {
+      updateVisitor(visit, object, pts)
+      return this.#continueVisit(track, visit, share, pts)
     }
+    return isMostlyInside ? this.#enter(track, object, pts) : { isInside: false }
+  }
 
-    if (isMostlyInside) {
+  #continueVisit(track: number, visit: Visit, share: number, pts: number): Presence {
+    if (share >= MIN_INSIDE_SHARE) {
       visit.lastInsidePts = pts
       visit.firstOutsidePts = undefined
       return { isInside: true, event: this.#reportOverstay(visit, pts) }
@@ -139,24 +162,25 @@ export class ZoneVisits {
     }
   }
 
-  #enter(track: number, visitor: DetectedObject, pts: number) {
+  #enter(track: number, visitor: DetectedObject, pts: number): Presence {
     this.#visits.set(track, {
       visitor,
       enteredPts: pts,
       lastInsidePts: pts,
       stillBox: visitor.bbox,
       stillSincePts: pts,
-      overstayedPts: pts + this.#maxDwellTicks,
+      nextReportPts: pts + this.#maxDwellTicks,
     })
     this.#total += 1
     return { isInside: true, event: this.#createEvent('zone-enter', visitor) }
   }
 
+  /** Returns an event if the visit has exceeded another multiple of the maximum duration. */
   #reportOverstay(visit: Visit, pts: number): EventData | undefined {
-    if (pts <= visit.overstayedPts) return undefined
+    if (pts <= visit.nextReportPts) return undefined
     const ticks = pts - visit.enteredPts
     const completedPeriods = Math.floor(ticks / this.#maxDwellTicks)
-    visit.overstayedPts = visit.enteredPts + (completedPeriods + 1) * this.#maxDwellTicks
+    visit.nextReportPts = visit.enteredPts + (completedPeriods + 1) * this.#maxDwellTicks
     return {
       ...this.#createEvent('dwell', visit.visitor),
       dwell_time: roundToMs(ticks / TICKS_PER_SECOND),
@@ -176,6 +200,14 @@ export class ZoneVisits {
   #createEvent(type: string, { track, class: label, bbox }: DetectedObject): EventData {
     return { type, name: this.#zone, track, class: label, bbox }
   }
+}
+
+/** Stores the visitor as detected in this frame, and where and since when it stands still. */
+function updateVisitor(visit: Visit, visitor: DetectedObject, pts: number): void {
+  visit.visitor = visitor
+  if (iou(visitor.bbox, visit.stillBox) >= MIN_STILL_IOU) return
+  visit.stillBox = visitor.bbox
+  visit.stillSincePts = pts
 }
 
 /**

@@ -46,39 +46,32 @@ const MAX_CAPTURE_DELAY_US = 10_000_000
 export function createWallClockAnchor(options: WallClockAnchorOptions): WallClockAnchor {
   const { pipeline, origin, clock } = options
   const { beginTicks = 0, anchorUs: originAnchorUs } = origin.timeline ?? {}
-  const captureClock = createCaptureClock()
   const beginUs = ticksToUs(beginTicks)
+  const cameraTime = createCameraTime(clock)
   /** Undefined until it is known: the pipeline then measures its own for the first picture. */
-  let anchorUs = originAnchorUs ?? (origin.timeline && toAnchor(clock.wall(), 0))
+  let anchorUs: number | undefined
   let adjustedAt = clock.now()
-  let receptionReadAt = clock.now()
   /** Whether the anchor comes from the camera's clock. */
   let followsCamera = false
 
-  if (anchorUs !== undefined) pipeline.setTimeline({ timeAnchorUs: anchorUs })
-
-  /**
-   * Returns the anchor, in µs, if a picture arrives without delay at this wall clock and running
-   * time.
-   */
-  function toAnchor(wallMs: number, runningNs: number): number {
-    return Math.round(wallMs * 1000 - runningNs / 1000 - beginUs)
-  }
-
-  /**
-   * Returns the anchor by the current time; undefined while the pipeline has no clock. The wall
-   * clock is read first: if the thread is preempted between the two readings, pictures appear too
-   * old, but never from the future.
-   */
-  function readArrivalAnchor(): number | undefined {
-    const wallMs = clock.wall()
-    const runningNs = pipeline.runningTime()
-    return runningNs === null ? undefined : toAnchor(wallMs, runningNs)
-  }
+  if (originAnchorUs !== undefined) setAnchor(originAnchorUs)
+  else if (origin.timeline) setAnchor(clock.wall() * 1000 - beginUs)
 
   function setAnchor(us: number) {
     anchorUs = Math.round(us)
     pipeline.setTimeline({ timeAnchorUs: anchorUs })
+  }
+
+  /**
+   * Returns the anchor if a picture arrives now without delay; undefined while the pipeline has no
+   * clock. The wall clock is read first: if the thread is preempted between the two readings,
+   * pictures appear too old, but never from the future.
+   */
+  function readArrivalAnchor(): number | undefined {
+    const wallMs = clock.wall()
+    const runningNs = pipeline.runningTime()
+    if (runningNs === null) return undefined
+    return Math.round(wallMs * 1000 - runningNs / 1000 - beginUs)
   }
 
   /**
@@ -92,14 +85,6 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     if (aheadUs > 0) setAnchor(anchorUs - Math.ceil(aheadUs))
   }
 
-  /** Returns the anchor by the camera's clock; undefined if the camera has no usable clock. */
-  function readCaptureAnchor(arrivalUs: number): number | undefined {
-    const captureUs = captureClock.anchorUs()
-    const isUsable = captureUs !== undefined && arrivalUs - captureUs < MAX_CAPTURE_DELAY_US
-    // A picture cannot have been captured after its arrival.
-    return isUsable ? Math.min(captureUs, arrivalUs) : undefined
-  }
-
   /**
    * Moves the anchor towards the camera's clock, or towards arrival times if the camera
    * has no usable clock.
@@ -108,7 +93,7 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     const arrivalUs = readArrivalAnchor()
     if (arrivalUs === undefined) return
 
-    const captureUs = readCaptureAnchor(arrivalUs)
+    const captureUs = cameraTime.readCaptureAnchor(arrivalUs)
     followsCamera = captureUs !== undefined
     setAnchor(anchorUs === undefined ? arrivalUs : approach(anchorUs, captureUs ?? arrivalUs))
   }
@@ -124,7 +109,7 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
       if (origin.timeline) return preventFutureTime(sample)
 
       const packet = origin.rtp ? pipeline.newestRtpPacket(DEPAYLOADER) : null
-      if (packet) captureClock.addPacket(packet)
+      if (packet) cameraTime.addPacket(packet)
       // The camera's clock is followed with every packet.
       const intervalMs = followsCamera ? 0 : ADJUST_INTERVAL_MS
       if (clock.now() - adjustedAt < intervalMs) return
@@ -132,23 +117,48 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
       adjust()
     },
 
-    addReception({ report }) {
-      // The report arrived at some time since the statistics were last read.
-      const maxDelayMs = clock.now() - receptionReadAt
-      receptionReadAt = clock.now()
-      if (report) captureClock.addReport(report, clock.wall() * 1000, maxDelayMs * 1000)
-    },
+    addReception: cameraTime.addReception,
 
     cameraClock() {
       if (originAnchorUs !== undefined) return { source: 'sender' }
-      const skewUs = captureClock.skewUs()
+      const skewUs = cameraTime.skewUs()
       return {
         source: followsCamera ? 'rtcp' : 'arrival',
         ...(skewUs !== undefined && { skew_s: Math.round(skewUs / 1000) / 1000 }),
       }
     },
 
+    cameraAnchorUs: cameraTime.cameraAnchorUs,
+  }
+}
+
+/** Derives the anchor from the packets and sender reports of a camera. */
+function createCameraTime(clock: Clock) {
+  const captureClock = createCaptureClock()
+  let receptionReadAt = clock.now()
+
+  return {
+    addPacket: captureClock.addPacket,
     cameraAnchorUs: captureClock.cameraAnchorUs,
+    skewUs: captureClock.skewUs,
+
+    addReception({ report }: Reception) {
+      // The report arrived at some time since the statistics were last read.
+      const maxDelayMs = clock.now() - receptionReadAt
+      receptionReadAt = clock.now()
+      if (report) captureClock.addReport(report, clock.wall() * 1000, maxDelayMs * 1000)
+    },
+
+    /**
+     * Returns the anchor by the camera's clock; undefined if the camera has no usable clock.
+     * `arrivalUs` is the anchor by arrival times.
+     */
+    readCaptureAnchor(arrivalUs: number): number | undefined {
+      const captureUs = captureClock.anchorUs()
+      const isUsable = captureUs !== undefined && arrivalUs - captureUs < MAX_CAPTURE_DELAY_US
+      // A picture cannot have been captured after its arrival.
+      return isUsable ? Math.min(captureUs, arrivalUs) : undefined
+    },
   }
 }
 

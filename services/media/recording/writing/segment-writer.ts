@@ -38,21 +38,13 @@ export interface SegmentWriterOptions {
 const SYNC_INTERVAL_MS = 10_000
 
 export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
-  const { archive, queue, onFailed } = options
-  const header = createSegmentHeader(options.info, options.track, options.sound)
-  /**
-   * The entry in the index. Like the file, it is set by `begin`, which precedes all
-   * other work in the queue.
-   */
+  const { archive, queue, info, onFailed } = options
+  const header = createSegmentHeader(info, options.track, options.sound)
+  /** The entry in the index. It is set by `begin`, which precedes all other work in the queue. */
   let indexed: { id: number; path: string } | undefined
-  let segment: FileHandle | undefined
-  /** The file of the metadata, which is created when there is any. */
-  let metadata: FileHandle | undefined
-  /** Number of bytes up to the end of the last complete fragment; 0 before the first one. */
-  let segmentBytes = 0
-  let metadataBytes = 0
+  /** Set by `begin` as well. */
+  let files: SegmentFiles | undefined
   let endUs = options.beginUs
-  let syncedAt = performance.now()
   let hasFailed = false
 
   /**
@@ -74,44 +66,18 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
   }
 
   async function begin() {
-    indexed = await archive.beginSegment(options.info, options.beginUs)
-    segment = await open(indexed.path, 'wx', 0o640)
-    await writeAll(segment, header, 0)
+    indexed = await archive.beginSegment(info, options.beginUs)
+    files = await openSegmentFiles(indexed.path)
+    await files.writeHeader(header)
   }
 
-  async function write(fragment: Uint8Array, lines: string) {
-    if (fragment.length > 0) {
-      const offset = segmentBytes || header.length
-      await writeAll(segment!, fragment, offset)
-      segmentBytes = offset + fragment.length
-    }
-    if (lines === '') return
-
-    metadata ??= await open(toMetadataPath(indexed!.path), 'a', 0o640)
-    await metadata.appendFile(lines)
-    metadataBytes += Buffer.byteLength(lines)
-  }
-
-  /** Cuts off an incomplete fragment, closes both files and completes the entry in the index. */
+  /** Closes the files and completes the entry in the index. */
   async function finish() {
-    if (segmentBytes > 0) {
-      await segment?.truncate(segmentBytes)
-      await segment?.datasync()
-    }
-    await segment?.close()
-    await metadata?.close()
-    if (indexed) {
-      // The archive deletes a segment without a fragment.
-      const bytes = segmentBytes > 0 ? segmentBytes + metadataBytes : 0
-      await archive.closeSegment({ ...indexed, endUs, bytes })
-    }
-    segment = undefined
-  }
-
-  async function syncIfDue() {
-    if (performance.now() - syncedAt < SYNC_INTERVAL_MS) return
-    syncedAt = performance.now()
-    await segment?.datasync()
+    await files?.close()
+    if (!indexed) return
+    // The archive deletes a segment without a fragment.
+    const bytes = files?.hasFragment() ? files.countBytes() : 0
+    await archive.closeSegment({ ...indexed, endUs, bytes })
   }
 
   enqueue(0, begin)
@@ -121,15 +87,80 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
       const lines = entries.map(({ line }) => `${line}\n`).join('')
       const events = entries.flatMap(({ event }) => event ?? [])
       return enqueue(fragment.length + lines.length, async () => {
-        await write(fragment, lines)
+        const { writeFragment, writeMetadata, countBytes, syncIfDue } = files!
+        if (fragment.length > 0) await writeFragment(fragment)
+        if (lines !== '') await writeMetadata(lines)
         endUs = fragmentEndUs
-        const bytes = segmentBytes + metadataBytes
         // If this fails, the index lacks the events. They remain in the metadata file, from which
         // the index can be rebuilt.
-        archive.growSegment(indexed!.id, { endUs, bytes }, events).catch(() => {})
+        archive.growSegment(indexed!.id, { endUs, bytes: countBytes() }, events).catch(() => {})
         await syncIfDue()
       })
     },
     close: () => void enqueue(0, finish),
+  }
+}
+
+/** The open files of a segment. */
+interface SegmentFiles {
+  /** Must be called first. */
+  writeHeader(header: Uint8Array): Promise<void>
+  writeFragment(fragment: Uint8Array): Promise<void>
+  writeMetadata(lines: string): Promise<void>
+  /** Returns whether a fragment was written completely. */
+  hasFragment(): boolean
+  /** Returns the size of both files in bytes, up to the end of the last complete fragment. */
+  countBytes(): number
+  syncIfDue(): Promise<void>
+  /** Cuts off an incomplete fragment, and closes both files. */
+  close(): Promise<void>
+}
+
+/** Creates the MP4 file of a segment. */
+async function openSegmentFiles(path: string): Promise<SegmentFiles> {
+  const segment = await open(path, 'wx', 0o640)
+  /** Created when there is metadata to write. */
+  let metadata: FileHandle | undefined
+  let headerBytes = 0
+  /** Number of bytes up to the end of the last complete fragment; 0 before the first one. */
+  let segmentBytes = 0
+  let metadataBytes = 0
+  let syncedAt = performance.now()
+
+  return {
+    async writeHeader(header) {
+      await writeAll(segment, header, 0)
+      headerBytes = header.length
+    },
+
+    async writeFragment(fragment) {
+      const offset = segmentBytes || headerBytes
+      await writeAll(segment, fragment, offset)
+      segmentBytes = offset + fragment.length
+    },
+
+    async writeMetadata(lines) {
+      metadata ??= await open(toMetadataPath(path), 'a', 0o640)
+      await metadata.appendFile(lines)
+      metadataBytes += Buffer.byteLength(lines)
+    },
+
+    hasFragment: () => segmentBytes > 0,
+    countBytes: () => segmentBytes + metadataBytes,
+
+    async syncIfDue() {
+      if (performance.now() - syncedAt < SYNC_INTERVAL_MS) return
+      syncedAt = performance.now()
+      await segment.datasync()
+    },
+
+    async close() {
+      if (segmentBytes > 0) {
+        await segment.truncate(segmentBytes)
+        await segment.datasync()
+      }
+      await segment.close()
+      await metadata?.close()
+    },
   }
 }

@@ -18,9 +18,9 @@ export function resolveListenAddresses(
 }
 
 /**
- * Replaces the addresses in the worker's ICE candidates with the announced addresses, which are
- * those by which viewers reach this machine. Without announced addresses, a wildcard is replaced
- * with the machine's current addresses.
+ * Replaces the addresses in the worker's ICE candidates with the announced addresses, by which
+ * viewers reach this machine. Without announced addresses, a wildcard is replaced with the
+ * machine's current addresses.
  */
 export function toReachableCandidates(
   candidates: readonly types.IceCandidate[],
@@ -28,31 +28,39 @@ export function toReachableCandidates(
 ): types.IceCandidate[] {
   return candidates.flatMap(candidate => {
     const addresses = announced.length > 0 ? announced : expandWildcard(candidate.address)
-    // Candidates with different addresses need different foundations (RFC 8445,
-    // 5.1.1.3) and priorities.
-    return addresses.map((address, index) => {
-      const suffix = index === 0 ? '' : String(index)
-      return {
-        ...candidate,
-        ip: address,
-        address,
-        foundation: candidate.foundation + suffix,
-        priority: candidate.priority - index,
-      }
-    })
+    return addresses.map((address, index) => copyCandidate(candidate, address, index))
   })
 }
 
 /**
- * Returns the machine's addresses for a wildcard. Loopback addresses are included only if the
- * machine has no other addresses.
+ * Returns the candidate with another address. Copies with different addresses need different
+ * foundations (RFC 8445, section 5.1.1.3) and priorities, so both depend on the index of the copy.
  */
-function expandWildcard(address: string): string[] {
-  if (!WILDCARDS.includes(address)) return [address]
+function copyCandidate(
+  candidate: types.IceCandidate,
+  address: string,
+  index: number,
+): types.IceCandidate {
+  const suffix = index === 0 ? '' : String(index)
+  return {
+    ...candidate,
+    ip: address,
+    address,
+    foundation: candidate.foundation + suffix,
+    priority: candidate.priority - index,
+  }
+}
 
-  const allowsIPv6 = address === '::'
-  const all = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
-  const usable = all.filter(
+/**
+ * Returns the machine's addresses for a wildcard, and any other address as it is. Loopback
+ * addresses are included only if the machine has no other addresses.
+ */
+function expandWildcard(listenAddress: string): string[] {
+  if (!WILDCARDS.includes(listenAddress)) return [listenAddress]
+
+  const allowsIPv6 = listenAddress === '::'
+  const localAddresses = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
+  const usable = localAddresses.filter(
     ({ family, address }) => (allowsIPv6 || family === 'IPv4') && !isLinkLocal(address),
   )
 

@@ -78,11 +78,7 @@ export async function openStreamFeed({
   let stopWatching: (() => void) | undefined
   /** True while buffered pictures are sent, whose time of arrival is in the past. */
   let isSendingBuffered = true
-  let newestPts = Number.NEGATIVE_INFINITY
-  /** Time of the last keyframe; undefined before the first one. */
-  let keyframePts: number | undefined
-  /** Time between the last two keyframes. */
-  let keyframeIntervalTicks = 0
+  const keyframes = createKeyframeInterval()
 
   router.observer.once('close', () => {
     stopWatching?.()
@@ -99,27 +95,15 @@ export async function openStreamFeed({
       return
     }
 
-    newestPts = pts
-    if (unit.keyframe) {
-      keyframeIntervalTicks = pts - (keyframePts ?? pts)
-      keyframePts = pts
-    }
-
+    keyframes.addPicture(pts, unit.keyframe)
     for (const packet of packetizer.packetize({ ...unit, pts })) producer.send(packet)
     soundFeed?.onPictureSent({ pts: unit.pts, isBuffered: isSendingBuffered })
-  }
-
-  function canJoinSoon(): boolean {
-    if (keyframePts === undefined) return true
-    // The interval grows while the next keyframe has not arrived.
-    const intervalTicks = Math.max(keyframeIntervalTicks, newestPts - keyframePts)
-    return intervalTicks <= MAX_KEYFRAME_WAIT_TICKS
   }
 
   return {
     router,
     producerId: producer.id,
-    canJoinSoon,
+    canJoinSoon: () => keyframes.currentTicks() <= MAX_KEYFRAME_WAIT_TICKS,
     start() {
       if (router.closed) return
       stopWatching ??= stream.watch({
@@ -142,5 +126,30 @@ export async function openStreamFeed({
       return soundFeed.acquire()
     },
     close: () => router.close(),
+  }
+}
+
+/** Measures the time between the keyframes of a stream. */
+function createKeyframeInterval() {
+  let newestPts = Number.NEGATIVE_INFINITY
+  /** Time of the last keyframe; undefined before the first one. */
+  let keyframePts: number | undefined
+  /** Time between the last two keyframes. */
+  let lastInterval = 0
+
+  return {
+    addPicture(pts: number, isKeyframe: boolean): void {
+      newestPts = pts
+      if (!isKeyframe) return
+      lastInterval = pts - (keyframePts ?? pts)
+      keyframePts = pts
+    },
+
+    /** Returns the interval in ticks; 0 before the first keyframe. */
+    currentTicks(): number {
+      if (keyframePts === undefined) return 0
+      // The interval grows while the next keyframe has not arrived.
+      return Math.max(lastInterval, newestPts - keyframePts)
+    },
   }
 }

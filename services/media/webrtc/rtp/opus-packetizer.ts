@@ -18,15 +18,16 @@ export interface OpusPacketizer {
 export const OPUS_CLOCK_RATE = 48_000
 const TICKS_PER_SAMPLE = TICKS_PER_SECOND / OPUS_CLOCK_RATE
 /**
- * Smaller deviations are ignored, because receivers conceal each gap of a few samples
- * with an audible click.
+ * A sound unit that begins at most this much before or after the end of the previous packet
+ * continues it without a gap, because receivers conceal even a gap of a few samples with an audible
+ * click.
  */
 const TOLERANCE_SAMPLES = 960
 
 export function createOpusPacketizer(identity: RtpIdentity): OpusPacketizer {
   const createPacket = createRtpPacketFactory(identity)
-  /** End of the last packet, in samples. */
-  let nextTime: number | undefined
+  /** End of the previous packet, in samples; undefined before the first one. */
+  let endTime: number | undefined
 
   return {
     packetize({ pts, data }) {
@@ -34,13 +35,14 @@ export function createOpusPacketizer(identity: RtpIdentity): OpusPacketizer {
       if (samples === 0) return undefined
 
       const unitTime = Math.round(pts / TICKS_PER_SAMPLE)
-      const expectedTime = nextTime ?? Number.NEGATIVE_INFINITY
-      const deviation = unitTime - expectedTime
-      if (deviation < -TOLERANCE_SAMPLES) return undefined
+      const gap = endTime === undefined ? Number.POSITIVE_INFINITY : unitTime - endTime
+      const isOverlapping = gap < -TOLERANCE_SAMPLES
+      if (isOverlapping) return undefined
 
-      const isContinuous = deviation <= TOLERANCE_SAMPLES
-      const time = isContinuous ? expectedTime : unitTime
-      nextTime = time + samples
+      const isContinuous = gap <= TOLERANCE_SAMPLES
+      // Without its gap, the unit begins at the end of the previous packet.
+      const time = isContinuous ? unitTime - gap : unitTime
+      endTime = time + samples
 
       const packet = createPacket(time, data.length)
       packet.set(data, HEADER_BYTES)

@@ -17,7 +17,8 @@ export interface OnvifCamera {
   device: NonNullable<CameraReport['device']>
   streams: NonNullable<CameraReport['streams']>
   /**
-   * URL of a smaller stream of the same camera, for reports; undefined if the device offers none.
+   * URL of a smaller stream of the same camera, without secrets; undefined if the device offers
+   * none.
    */
   subUrl: string | undefined
   /**
@@ -25,10 +26,11 @@ export interface OnvifCamera {
    * not report its time.
    */
   skewS: number | undefined
+  /** Address of the first stream, with the credentials of the camera. */
   stream: AddressObject
 }
 
-/** Whether an address is `onvif://host` or the URL of an ONVIF device service. */
+/** Whether an address is `onvif://host`, or `http://host/onvif/…` of an ONVIF device service. */
 export const isOnvifAddress = (url: string): boolean =>
   /^onvif:|^https?:\/\/[^/]+\/onvif\//i.test(url)
 
@@ -63,15 +65,24 @@ export async function openOnvifCamera(
     }
   } catch (error) {
     signal.throwIfAborted()
-
-    const isFault = error instanceof SoapFault
-    const reason = isFault ? error.message : await explainUnreachable({ url, tlsInsecure }, context)
-    const problem = reason ?? 'closes the connection without a response: check the address'
-    throw new SourceFault(`${url.origin}${url.pathname} ${problem}`, {
+    const reason =
+      error instanceof SoapFault
+        ? error.message
+        : await explainConnectionError({ url, tlsInsecure }, context)
+    throw new SourceFault(`${url.origin}${url.pathname} ${reason}`, {
       transient: true,
       cause: error,
     })
   }
+}
+
+/** Returns the reason why a device could not be queried, to append to its address. */
+async function explainConnectionError(
+  server: { url: URL; tlsInsecure: boolean },
+  context: Pick<OpenContext, 'egress' | 'signal'>,
+): Promise<string> {
+  const reason = await explainUnreachable(server, context)
+  return reason ?? 'closes the connection without a response: check the address'
 }
 
 /** Converts ms to seconds, rounded to tenths. */

@@ -100,7 +100,10 @@ async function post(
   }
 }
 
-/** Splits the challenges of several authentication schemes, which have been joined by commas. */
+/**
+ * Splits the challenges of several authentication schemes, which are joined by commas. A comma also
+ * separates the parameters of a challenge, so only a comma before the name of a scheme counts.
+ */
 const splitChallenges = (header: string) => header.split(/,\s*(?=(?:Basic|Digest) )/i)
 
 async function readText(response: Response): Promise<string> {
@@ -113,37 +116,41 @@ async function readText(response: Response): Promise<string> {
 }
 
 /** Returns the SOAP body of a response. Throws `SoapFault` if it is a fault or not SOAP. */
-function parseBody({ status, text }: HttpResponse): Xml {
-  if (status === 401 || status === 403) throw createLoginFault()
+function parseBody(response: HttpResponse): Xml {
+  if (response.status === 401 || response.status === 403) throw createLoginFault()
 
-  let xml: Xml
+  const body = findFirst(parseResponse(response), 'Envelope', 'Body')
+  if (!body) throw createNotOnvifFault('its response is not SOAP')
+  const fault = findFirst(body, 'Fault')
+  if (fault) throw toSoapFault(fault)
+  return body
+}
+
+function parseResponse({ status, text }: HttpResponse): Xml {
   try {
-    xml = parseXml(text)
+    return parseXml(text)
   } catch (error) {
-    const reason = status === 200 ? (error as Error).message : `it responds with status ${status}`
-    throw new SoapFault('not-onvif', `does not provide ONVIF at this address: ${reason}`)
-  }
-
-  const body = findFirst(xml, 'Envelope', 'Body')
-  if (!body) {
-    throw new SoapFault(
-      'not-onvif',
-      'does not provide ONVIF at this address: its response is not SOAP',
+    throw createNotOnvifFault(
+      status === 200 ? (error as Error).message : `it responds with status ${status}`,
     )
   }
-  const fault = findFirst(body, 'Fault')
-  if (!fault) return body
+}
 
+/** Converts the `Fault` element of a response. */
+function toSoapFault(fault: Xml): SoapFault {
   // The codes are nested to a depth that depends on the device, so they are searched as text.
   const codes = JSON.stringify(findAll(fault, 'Code'))
   if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes)) {
-    throw createLoginFault()
+    return createLoginFault()
   }
   // Some devices respond with a fault of SOAP 1.1, whose reason is in `faultstring`.
   const reason =
     findText(fault, 'Reason', 'Text') ?? findText(fault, 'faultstring') ?? 'no reason given'
-  throw new SoapFault('unsupported', `rejects an ONVIF request: ${reason}`)
+  return new SoapFault('unsupported', `rejects an ONVIF request: ${reason}`)
 }
+
+const createNotOnvifFault = (reason: string) =>
+  new SoapFault('not-onvif', `does not provide ONVIF at this address: ${reason}`)
 
 const createLoginFault = () =>
   new SoapFault(

@@ -46,14 +46,14 @@ export function createDigestAuthorization(
   { username, password }: Login,
 ): string | undefined {
   if (!/^Digest /i.test(challenge)) return undefined
-  const field = (name: string) => new RegExp(`[ ,]${name}="?([^",]+)`, 'i').exec(challenge)?.[1]
-  const algorithm = field('algorithm') ?? 'MD5'
+  const algorithm = findParameter(challenge, 'algorithm') ?? 'MD5'
   const hashName = DIGEST_HASHES[algorithm.toLowerCase()]
   if (!hashName) return undefined
 
-  const realm = field('realm') ?? ''
-  const nonce = field('nonce') ?? ''
-  const opaque = field('opaque')
+  const realm = findParameter(challenge, 'realm') ?? ''
+  const nonce = findParameter(challenge, 'nonce') ?? ''
+  const opaque = findParameter(challenge, 'opaque')
+  // The quality of protection is a list such as `qop="auth,auth-int"`. Old servers have none.
   const hasQop = /qop="?[^"]*\bauth\b/i.test(challenge)
   const cnonce = randomBytes(8).toString('hex')
 
@@ -67,10 +67,18 @@ export function createDigestAuthorization(
     : hash(hashedA1, nonce, hashedA2)
 
   const fields = [
-    `username="${username.replace(/["\\]/g, '\\$&')}", realm="${realm}", nonce="${nonce}", uri="${request.path}"`,
-    `response="${response}", algorithm=${algorithm}`,
+    `username="${username.replace(/["\\]/g, '\\$&')}"`,
+    `realm="${realm}"`,
+    `nonce="${nonce}"`,
+    `uri="${request.path}"`,
+    `response="${response}"`,
+    `algorithm=${algorithm}`,
   ]
   if (opaque) fields.push(`opaque="${opaque}"`)
-  if (hasQop) fields.push(`qop=auth, nc=${NONCE_COUNT}, cnonce="${cnonce}"`)
+  if (hasQop) fields.push('qop=auth', `nc=${NONCE_COUNT}`, `cnonce="${cnonce}"`)
   return `Digest ${fields.join(', ')}`
 }
+
+/** Returns the value of a parameter, which may be quoted, such as `realm="camera"`. */
+const findParameter = (challenge: string, name: string) =>
+  new RegExp(`[ ,]${name}="?([^",]+)`, 'i').exec(challenge)?.[1]

@@ -7,18 +7,28 @@ import { SourceFault } from '../origin/source-fault.ts'
 const TIMEOUT_MS = 20_000
 
 /**
- * Returns the size and format of a file's video from its headers, without decoding. Throws a
- * `SourceFault` if the file contains no video.
+ * Launch string of a pipeline that finds the video of a file.
  *
  * The queue is required because `parsebin` suppresses the errors of an element while it adds
  * that element. A demuxer that reads the file from its own thread may fail during this time,
  * and the error would be lost. Behind a queue, the demuxer receives its first byte only
  * after it has been added.
  */
+const LAUNCH = [
+  'filesrc name=origin',
+  'queue',
+  'parsebin',
+  `capsfilter name=video caps="${ANY_VIDEO.join(';')}"`,
+  'fakesink',
+].join(' ! ')
+
+/**
+ * Returns the size and format of a file's video from its headers, without decoding. Throws a
+ * `SourceFault` if the file contains no video.
+ */
 export async function probeFile(path: string): Promise<Picture> {
   const failed = Promise.withResolvers<never>()
-  const launch = `filesrc name=origin ! queue ! parsebin ! capsfilter name=video caps="${ANY_VIDEO.join(';')}" ! fakesink`
-  const pipeline = new Pipeline(launch, message => {
+  const pipeline = new Pipeline(LAUNCH, message => {
     if (message.type === 'warning' && isLinkFailure(message.error)) failed.reject(message.error)
   })
 

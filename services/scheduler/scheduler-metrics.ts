@@ -88,20 +88,15 @@ function createJobMetrics(registry: Registry): SchedulerMetrics['updateJobs'] {
     const isFirstUpdate = endedRuns === undefined
     endedRuns ??= new Map()
 
-    for (const {
-      job_name: job,
-      run_id: runId,
-      job_state: jobState,
-      duration_ms: durationMs,
-      succeeded_at: succeededAt,
-    } of jobs) {
-      if (succeededAt !== null) successes.set({ job }, Date.parse(succeededAt) / 1000)
-      if (runId === null || jobState === null || durationMs === null) continue
+    for (const { job_name: job, run_id, job_state, duration_ms, succeeded_at } of jobs) {
+      if (succeeded_at !== null) successes.set({ job }, Date.parse(succeeded_at) / 1000)
+      // Only a run that has ended has a duration.
+      if (run_id === null || job_state === null || duration_ms === null) continue
 
-      durations.set({ job }, durationMs / 1000)
-      const isNewRun = endedRuns.get(job) !== runId
-      if (isNewRun && !isFirstUpdate) runs.inc({ job, result: jobState })
-      endedRuns.set(job, runId)
+      durations.set({ job }, duration_ms / 1000)
+      const isNewRun = endedRuns.get(job) !== run_id
+      if (isNewRun && !isFirstUpdate) runs.inc({ job, result: job_state })
+      endedRuns.set(job, run_id)
     }
   }
 }

@@ -55,17 +55,17 @@ function describeError(error: Error | AggregateError): string {
  * delay of the next attempt.
  */
 export function toResult(
-  { delivery_id: deliveryId, attempt, is_test: isTest }: ClaimedDelivery,
+  { delivery_id, attempt, is_test }: ClaimedDelivery,
   outcome: Outcome,
   random?: () => number,
 ): DeliveryResult {
   // Management rejects longer texts.
   const reason = quote(outcome.reason)
-  const result = { delivery_id: deliveryId, attempt, reason }
+  const result = { delivery_id, attempt, reason }
 
   if (outcome.state === 'failed') {
     // A user waits for the result of a test, so it is not repeated.
-    if (isTest) return { ...result, state: 'dead' }
+    if (is_test) return { ...result, state: 'dead' }
     const delayMs = backoffDelayMs(attempt - 1, RETRY_BACKOFF, random)
     return { ...result, state: 'failed', retry_ms: Math.max(outcome.retryAfterMs ?? 0, delayMs) }
   }

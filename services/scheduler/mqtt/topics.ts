@@ -2,6 +2,10 @@ import { hostname } from 'node:os'
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
 
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
+/**
+ * The end of a discovery topic: the channel and an entity of it. The entity of an alert is
+ * `alert_` and the id of the alert.
+ */
 const DISCOVERY_TOPIC = new RegExp(
   `/(?<channel_id>${UUID})_(?:alert_(?<alert_id>${UUID})|[^/]+)/config$`,
 )
@@ -33,13 +37,9 @@ export interface Topics {
 }
 
 export function createTopics(settings: MqttSettings, host: string = hostname()): Topics {
-  const {
-    mqtt_topic_prefix: mqttTopicPrefix,
-    mqtt_discovery_prefix: mqttDiscoveryPrefix,
-    mqtt_box: mqttBox,
-  } = settings
-  const box = mqttBox || host.replace(/[^\w-]/g, '_')
-  const root = `${mqttTopicPrefix}/${box}`
+  const box = settings.mqtt_box || host.replace(/[^\w-]/g, '_')
+  const root = `${settings.mqtt_topic_prefix}/${box}`
+  const discoveryRoot = settings.mqtt_discovery_prefix
   const node = `eyrie_${box}`
   return {
     box,
@@ -54,18 +54,16 @@ export function createTopics(settings: MqttSettings, host: string = hostname()):
     engineState: id => `${root}/engine/${id}/state`,
     systemAlert: `${root}/system-alert`,
     discovery: (component, id, entity) =>
-      `${mqttDiscoveryPrefix}/${component}/${node}/${id}_${entity}/config`,
-    discoveryFilter: `${mqttDiscoveryPrefix}/+/${node}/+/config`,
-    birth: `${mqttDiscoveryPrefix}/status`,
+      `${discoveryRoot}/${component}/${node}/${id}_${entity}/config`,
+    discoveryFilter: `${discoveryRoot}/+/${node}/+/config`,
+    birth: `${discoveryRoot}/status`,
   }
 }
 
-/** Returns the records of a discovery topic. Undefined for the topic of another program. */
+/** Returns the ids in a discovery topic. Undefined for the topic of another program. */
 export function parseDiscoveryTopic(
   topic: string,
-): { channel_id: string; alert_id?: string } | undefined {
-  const { channel_id: channelId, alert_id: alertId } = DISCOVERY_TOPIC.exec(topic)?.groups ?? {}
-  return channelId === undefined
-    ? undefined
-    : { channel_id: channelId, ...(alertId && { alert_id: alertId }) }
+): { channel_id: string; alert_id: string | undefined } | undefined {
+  const { channel_id, alert_id } = DISCOVERY_TOPIC.exec(topic)?.groups ?? {}
+  return channel_id === undefined ? undefined : { channel_id, alert_id }
 }

@@ -3,17 +3,17 @@ import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 
 /** Headers by which mail programs recognize repeated messages, show threads and unsubscribe. */
 export function createEmailHeaders(
-  { delivery_id: deliveryId, request, unsubscribe_token: unsubscribeToken }: ClaimedDelivery,
+  { delivery_id, request, unsubscribe_token }: ClaimedDelivery,
   publicUrl: string | undefined,
 ) {
-  const { thread_key: threadKey } = request
+  const { thread_key } = request
   return {
     // The same for all attempts, so that a mailbox shows a repeated message once.
-    messageId: `<${deliveryId}@eyrie>`,
-    ...(threadKey !== undefined && createThreadHeaders(threadKey)),
+    messageId: `<${delivery_id}@eyrie>`,
+    ...(thread_key !== undefined && createThreadHeaders(thread_key)),
     headers: {
       'Auto-Submitted': 'auto-generated',
-      ...(unsubscribeToken !== null && createUnsubscribeHeaders(unsubscribeToken, publicUrl)),
+      ...(unsubscribe_token !== null && createUnsubscribeHeaders(unsubscribe_token, publicUrl)),
     },
   }
 }

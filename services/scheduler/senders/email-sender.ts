@@ -23,14 +23,8 @@ const TOO_SLOW = 'the mail server did not answer in time'
 export function createEmailSender(egress: Egress, publicUrl: string | undefined): Sender {
   let transports: MailTransports | undefined
   return async attempt => {
-    const { smtp } = attempt.settings
-    const { request, is_unsubscribed: isUnsubscribed } = attempt.delivery
-    if (!smtp || smtp.smtp_host === '') return createNotConfigured(NO_SERVER)
-    const from = smtp.smtp_from || smtp.smtp_username
-    if (from === '') return createNotConfigured(NO_SENDER)
-    const to = request.action.action_to || smtp.smtp_to
-    if (to === '') return { state: 'dead', reason: NO_RECEIVER }
-    if (isUnsubscribed) return { state: 'dead', reason: UNSUBSCRIBED }
+    const route = findRoute(attempt)
+    if ('state' in route) return route
 
     // Loads the mail library with the first e-mail, because it takes memory that many never need.
     const { createMailTransports } = await import('./mail-transports.ts')
@@ -38,7 +32,7 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
     // the connections.
     transports ??= createMailTransports(egress)
     try {
-      return await send(attempt, transports.get(smtp), { from, to, smtp, publicUrl })
+      return await send(attempt, transports.get(route.smtp), route, publicUrl)
     } catch (error) {
       if (error instanceof EgressDeniedError) return { state: 'dead', reason: error.message }
       if (attempt.signal.aborted) return { state: 'failed', reason: TOO_SLOW, isTargetDown: true }
@@ -47,17 +41,30 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
   }
 }
 
-interface SendOptions {
+/** The mail server and the addresses of an e-mail. */
+interface Route {
+  smtp: SmtpSettings
   from: string
   to: string
-  smtp: SmtpSettings
-  publicUrl: string | undefined
+}
+
+/** Returns the route of an e-mail, or the outcome of an e-mail that cannot be sent. */
+function findRoute({ settings, delivery }: Attempt): Route | Outcome {
+  const { smtp } = settings
+  if (!smtp || smtp.smtp_host === '') return createNotConfigured(NO_SERVER)
+  const from = smtp.smtp_from || smtp.smtp_username
+  if (from === '') return createNotConfigured(NO_SENDER)
+  const to = delivery.request.action.action_to || smtp.smtp_to
+  if (to === '') return { state: 'dead', reason: NO_RECEIVER }
+  if (delivery.is_unsubscribed) return { state: 'dead', reason: UNSUBSCRIBED }
+  return { smtp, from, to }
 }
 
 async function send(
   { delivery, signal, readPicture, readReport }: Attempt,
   transport: MailTransport,
-  { from, to, smtp, publicUrl }: SendOptions,
+  { from, to, smtp }: Route,
+  publicUrl: string | undefined,
 ): Promise<Outcome> {
   const picture = smtp.smtp_attachment ? await readPicture() : undefined
   const report = await readReport()

@@ -56,34 +56,28 @@ export function createMailTransports(egress: Egress): MailTransports {
 }
 
 function createPool(settings: ConnectionSettings, egress: Egress) {
-  const {
-    smtp_host: host,
-    smtp_port: port,
-    smtp_auth: smtpAuth,
-    smtp_username: smtpUsername,
-    smtp_password: smtpPassword,
-  } = settings
+  const { smtp_host, smtp_port, smtp_auth, smtp_username, smtp_password } = settings
+  const server = { host: smtp_host, port: smtp_port }
   return createTransport({
     pool: true,
     maxConnections: MAX_CONNECTIONS,
     maxMessages: MAX_MESSAGES_PER_CONNECTION,
     maxRequeues: MAX_REQUEUES,
     idleTimeout: IDLE_MS,
-    host,
-    port,
-    secure: port === IMPLICIT_TLS_PORT,
+    ...server,
+    secure: smtp_port === IMPLICIT_TLS_PORT,
     // A password is never sent without TLS.
-    requireTLS: smtpAuth,
+    requireTLS: smtp_auth,
     // TLS has no server names for IP addresses.
-    tls: { servername: isIP(host) ? '' : host },
-    ...(smtpAuth && { auth: { user: smtpUsername, pass: smtpPassword } }),
+    tls: { servername: isIP(smtp_host) ? '' : smtp_host },
+    ...(smtp_auth && { auth: { user: smtp_username, pass: smtp_password } }),
     disableFileAccess: true,
     disableUrlAccess: true,
     getSocket(
       _options: object,
       callback: (error: Error | null, options?: { connection: Socket }) => void,
     ) {
-      egress.connect({ host, port }, { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).then(
+      egress.connect(server, { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).then(
         connection => callback(null, { connection }),
         (error: Error) => callback(error),
       )

@@ -6,21 +6,21 @@ import { openMqttClient } from '../mqtt/open-mqtt-client.ts'
 import { type Attempt, type Outcome, quote, type Sender } from './sender.ts'
 
 // Codes of a broker's answer (MQTT 5.0, section 2.4; MQTT 3.1.1, section 3.2.2.3).
-const UNSUPPORTED_VERSION = [1, 132]
+const UNSUPPORTED_VERSION_CODES = [1, 132]
 const NO_MATCHING_SUBSCRIBERS = 16
 /**
- * Unavailable, busy, shutting down, too many messages or connections. All other codes concern the
- * user or this message.
+ * The broker is unavailable, busy or shutting down, or gets too many messages or connections. Other
+ * codes concern the user or this message.
  */
-const OVERLOADED = [3, 136, 137, 139, 150, 151, 159]
+const OVERLOADED_CODES = [3, 136, 137, 139, 150, 151, 159]
 
 /** Versions of MQTT, as the protocol numbers them. */
 const MQTT_5 = 5
 const MQTT_3_1_1 = 4
 
 /**
- * The signal of an attempt limits its time, so the timeout of the library is set to
- * the maximum of a timer.
+ * The longest time of a timer. It disables the timeout of the library, because the signal of an
+ * attempt limits its time.
  */
 const NO_TIMEOUT_MS = 2 ** 31 - 1
 
@@ -49,7 +49,7 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
         publish(attempt, { address, body, egress, protocolVersion })
 
       return await publishWith(MQTT_5).catch(error => {
-        if (!UNSUPPORTED_VERSION.includes(Number(error.code))) throw error
+        if (!UNSUPPORTED_VERSION_CODES.includes(Number(error.code))) throw error
         return publishWith(MQTT_3_1_1)
       })
     } catch (error) {
@@ -60,7 +60,7 @@ export function createMqttSender(egress: Egress, publicUrl: string | undefined):
       const { code, message } = error as MqttError
       if (typeof code !== 'number') throw error
       const reason = quote(`${code} ${message}`)
-      return { state: 'failed', reason, isTargetDown: OVERLOADED.includes(code) }
+      return { state: 'failed', reason, isTargetDown: OVERLOADED_CODES.includes(code) }
     }
   }
 }

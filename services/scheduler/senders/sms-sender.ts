@@ -1,7 +1,8 @@
+import type { SmsSettings } from '@eyrie/contract/management/delivery-settings'
 import { type Egress, EgressDeniedError } from '@eyrie/kit'
 import { measureSms, toSmsText } from '@eyrie/kit/messages/sms-text'
 import { isServerDown } from './http-outcome.ts'
-import { createNotConfigured, type Outcome, quote, type Sender } from './sender.ts'
+import { type Attempt, createNotConfigured, type Outcome, quote, type Sender } from './sender.ts'
 import type { ProviderClient, ProviderError, Sms } from './sms-provider-client.ts'
 
 const TWILIO_URL = 'https://api.twilio.com'
@@ -24,24 +25,38 @@ const NO_MESSAGE_ID = 'the SMS provider has answered without the id of a message
  */
 export function createSmsSender(egress: Egress, maxSegments: number): Sender {
   return async attempt => {
-    const { delivery, settings } = attempt
-    const { sms } = settings
+    const route = findRoute(attempt)
+    if ('state' in route) return route
 
-    if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '') {
-      return createNotConfigured(NO_PROVIDER)
-    }
-    if (sms.sms_from === '') return createNotConfigured(NO_SENDER)
-    const baseUrl = parseProviderUrl(sms.sms_provider)
-    if (!baseUrl) return createNotConfigured(INVALID_PROVIDER)
-    if (!sms.sms_auth_key.startsWith('AC')) return createNotConfigured(INVALID_KEY)
-    const to = delivery.request.action.action_to || sms.sms_to
-    if (to === '') return { state: 'dead', reason: NO_RECEIVER }
-
+    const { settings, baseUrl, to } = route
     const { createProviderClient } = await import('./sms-provider-client.ts')
-    const client = createProviderClient({ egress, baseUrl, settings: sms, attempt })
-    const body = toSmsText(delivery.request.message, maxSegments)
-    return send(client, { from: sms.sms_from, to, body })
+    const client = createProviderClient({ egress, baseUrl, settings, attempt })
+    const body = toSmsText(attempt.delivery.request.message, maxSegments)
+    return send(client, { from: settings.sms_from, to, body })
   }
+}
+
+/** The provider and the receiver of an SMS. */
+interface Route {
+  settings: SmsSettings
+  /** Address of the provider's API. */
+  baseUrl: URL
+  to: string
+}
+
+/** Returns the route of an SMS, or the outcome of an SMS that cannot be sent. */
+function findRoute({ settings, delivery }: Attempt): Route | Outcome {
+  const { sms } = settings
+  if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '') {
+    return createNotConfigured(NO_PROVIDER)
+  }
+  if (sms.sms_from === '') return createNotConfigured(NO_SENDER)
+  const baseUrl = parseProviderUrl(sms.sms_provider)
+  if (!baseUrl) return createNotConfigured(INVALID_PROVIDER)
+  if (!sms.sms_auth_key.startsWith('AC')) return createNotConfigured(INVALID_KEY)
+  const to = delivery.request.action.action_to || sms.sms_to
+  if (to === '') return { state: 'dead', reason: NO_RECEIVER }
+  return { settings: sms, baseUrl, to }
 }
 
 /** Returns the address of the provider's API. Undefined if the setting is invalid. */

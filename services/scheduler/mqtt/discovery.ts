@@ -19,18 +19,24 @@ export interface DiscoveryOptions {
   hasPictures: boolean
 }
 
+/** A part of a device in Home Assistant. */
+interface Entity {
+  /** Type of the entity in Home Assistant. */
+  component: 'sensor' | 'binary_sensor' | 'image'
+  /** Unique within the channel. */
+  key: string
+  /** The properties that other entities do not have, by their names in Home Assistant. */
+  fields: Record<string, string>
+}
+
 /**
  * Describes a channel for Home Assistant (MQTT discovery): a device with sensors for its
  * statistics, its alerts, its newest picture and its connectivity. Entity ids are derived from
  * record ids, so that entities keep their names and history.
  */
-export function createDiscoveryConfigs({
-  channel,
-  alerts,
-  topics,
-  hasPictures,
-}: DiscoveryOptions): DiscoveryConfig[] {
-  const { channel_id: channelId, statistics } = channel
+export function createDiscoveryConfigs(options: DiscoveryOptions): DiscoveryConfig[] {
+  const { channel, topics } = options
+  const { channel_id: channelId } = channel
   const device = {
     identifiers: [`eyrie_${channelId}`],
     name: channel.channel_name,
@@ -38,65 +44,95 @@ export function createDiscoveryConfigs({
     model: channel.usecase_key,
     suggested_area: channel.site_name,
   }
-  const configs: DiscoveryConfig[] = []
-
-  /**
-   * Adds an entity. `component` is its type in Home Assistant, and `entity` its name, which is
-   * unique within the channel.
-   */
-  function add(component: string, entity: string, fields: object): void {
-    const config = {
-      unique_id: `eyrie_${channelId}_${entity}`,
+  return listEntities(options).map(({ component, key, fields }) => ({
+    topic: topics.discovery(component, channelId, key),
+    config: {
+      unique_id: `eyrie_${channelId}_${key}`,
       availability_topic: topics.status,
       ...fields,
       device,
       origin: { name: 'Eyrie' },
-    }
-    configs.push({ topic: topics.discovery(component, channelId, entity), config })
-  }
+    },
+  }))
+}
 
-  for (const { key, aggregation } of statistics) {
-    add('sensor', key, {
+function listEntities({ channel, alerts, topics, hasPictures }: DiscoveryOptions): Entity[] {
+  const { channel_id: channelId, statistics } = channel
+  const countsTopic = topics.counts(channelId)
+  const hasOccupancy = statistics.some(({ key }) => key === 'occupancy')
+  return [
+    ...statistics.map(statistic => createStatisticSensor(statistic, countsTopic)),
+    ...(hasOccupancy ? [createOccupancySensor(countsTopic)] : []),
+    ...alerts.map(({ alert_id, alert_name }) =>
+      createAlertSensor(alert_id, alert_name, topics.alertState(alert_id)),
+    ),
+    ...(hasPictures ? [createImage(topics.picture(channelId))] : []),
+    createConnectivitySensor(topics.channelState(channelId)),
+  ]
+}
+
+function createStatisticSensor(
+  { key, aggregation }: PublishedChannel['statistics'][number],
+  countsTopic: string,
+): Entity {
+  const isDuration = DURATION_KEYS.includes(key)
+  return {
+    component: 'sensor',
+    key,
+    fields: {
       name: toTitle(key),
-      state_topic: topics.counts(channelId),
+      state_topic: countsTopic,
       value_template: `{{ value_json['${key}'] }}`,
       state_class: aggregation === 'sum' ? 'total_increasing' : 'measurement',
-      ...(DURATION_KEYS.includes(key) && { device_class: 'duration', unit_of_measurement: 's' }),
-    })
+      ...(isDuration && { device_class: 'duration', unit_of_measurement: 's' }),
+    },
   }
+}
 
-  if (statistics.some(({ key }) => key === 'occupancy')) {
-    add('binary_sensor', 'occupied', {
+/** A sensor that is on while the occupancy is greater than 0. */
+function createOccupancySensor(countsTopic: string): Entity {
+  return {
+    component: 'binary_sensor',
+    key: 'occupied',
+    fields: {
       name: 'Occupied',
       device_class: 'occupancy',
-      state_topic: topics.counts(channelId),
+      state_topic: countsTopic,
       value_template: "{{ 'ON' if value_json['occupancy'] > 0 else 'OFF' }}",
-    })
+    },
   }
+}
 
-  for (const { alert_id: alertId, alert_name: alertName } of alerts) {
-    add('binary_sensor', `alert_${alertId}`, {
-      name: alertName,
-      state_topic: topics.alertState(alertId),
-    })
+/** A sensor that is on while the alert is firing. */
+function createAlertSensor(alertId: string, name: string, stateTopic: string): Entity {
+  return {
+    component: 'binary_sensor',
+    key: `alert_${alertId}`,
+    fields: { name, state_topic: stateTopic },
   }
+}
 
-  if (hasPictures) {
-    add('image', 'picture', {
-      name: 'Picture',
-      image_topic: topics.picture(channelId),
-      content_type: 'image/jpeg',
-    })
+function createImage(pictureTopic: string): Entity {
+  return {
+    component: 'image',
+    key: 'picture',
+    fields: { name: 'Picture', image_topic: pictureTopic, content_type: 'image/jpeg' },
   }
+}
 
-  add('binary_sensor', 'connectivity', {
-    name: 'Connection',
-    device_class: 'connectivity',
-    entity_category: 'diagnostic',
-    state_topic: topics.channelState(channelId),
-    value_template: "{{ 'ON' if value_json['is_connected'] else 'OFF' }}",
-  })
-  return configs
+/** A sensor that is on while the channel is connected to its source. */
+function createConnectivitySensor(stateTopic: string): Entity {
+  return {
+    component: 'binary_sensor',
+    key: 'connectivity',
+    fields: {
+      name: 'Connection',
+      device_class: 'connectivity',
+      entity_category: 'diagnostic',
+      state_topic: stateTopic,
+      value_template: "{{ 'ON' if value_json['is_connected'] else 'OFF' }}",
+    },
+  }
 }
 
 /** Converts a key such as `non_violation` to a title such as `Non violation`. */

@@ -1,6 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { SchedulerInventory } from '@eyrie/contract/management/scheduler-feed'
+import type {
+  SchedulerFeedBatch,
+  SchedulerInventory,
+} from '@eyrie/contract/management/scheduler-feed'
 import { type Egress, type Log, repeat } from '@eyrie/kit'
 import type { FeedClient } from '../management-client/feed-client.ts'
 import { type Publisher, type PublisherStatus, startPublisher } from './publisher.ts'
@@ -31,6 +34,13 @@ export interface MqttBridge {
   status(): MqttBridgeStatus
 }
 
+/** How far the feed was read. The messages after `position` must be read next. */
+type FeedProgress =
+  /** No inventory was read, or messages after the last position were deleted. */
+  | { state: 'unread' }
+  /** `outdated`: the inventory has changed since it was read. */
+  | { state: 'outdated' | 'current'; position: number }
+
 export function createMqttBridge({ management, egress, log }: MqttBridgeOptions): MqttBridge {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -40,26 +50,17 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
   let following: Promise<void> | undefined
   /** Number of events that earlier publishers have dropped. */
   let droppedBefore = 0
-  /**
-   * Position in the feed after which messages must be read. Undefined until the inventory has been
-   * read.
-   */
-  let position: number | undefined
-  let isInventoryOutdated = true
+  let progress: FeedProgress = { state: 'unread' }
 
   /** Reads the inventory if it is outdated, then the next messages of the feed. */
   async function followFeed(): Promise<void> {
-    const known = isInventoryOutdated ? undefined : position
-    const after = known ?? (await updateInventory())
+    const after = progress.state === 'current' ? progress.position : await updateInventory()
 
     // Without a publisher, only changes of the settings matter.
     const kind = publisher ? undefined : 'inventory'
     const batch = await management.readFeed({ after, kind, signal })
-    const { messages, is_expired: isExpired } = batch
-    for (const message of messages) publisher?.records.applyMessage(message)
-
-    isInventoryOutdated = isExpired || messages.some(message => message.kind === 'inventory')
-    position = isExpired ? undefined : batch.position
+    for (const message of batch.messages) publisher?.records.applyMessage(message)
+    progress = toProgress(batch)
   }
 
   /** Returns the position in the feed after which messages must be read. */
@@ -67,9 +68,10 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
     const inventory = await management.readInventory(signal)
     // A known position remains. There may be events between it and the inventory, which must not be
     // skipped.
-    position ??= inventory.position
+    const position = progress.state === 'unread' ? inventory.position : progress.position
+    progress = { state: 'outdated', position }
     await applyInventory(inventory)
-    isInventoryOutdated = false
+    progress = { state: 'current', position }
     return position
   }
 
@@ -114,4 +116,11 @@ export function createMqttBridge({ management, egress, log }: MqttBridgeOptions)
       }
     },
   }
+}
+
+/** Returns the progress after the messages of a batch. */
+function toProgress({ messages, position, is_expired }: SchedulerFeedBatch): FeedProgress {
+  if (is_expired) return { state: 'unread' }
+  const hasChanged = messages.some(({ kind }) => kind === 'inventory')
+  return { state: hasChanged ? 'outdated' : 'current', position }
 }

@@ -15,10 +15,14 @@ export interface Publisher {
   stop(options: { withdraw: boolean }): Promise<void>
 }
 
-export interface PublisherStatus {
+/** The state of the connection to the broker. */
+interface BrokerStatus {
   isConnected: boolean
   /** Why the last attempt to connect failed; empty while connected. */
   reason: string
+}
+
+export interface PublisherStatus extends BrokerStatus {
   /** Number of events that were dropped because the broker was unreachable for too long. */
   droppedEvents: number
 }
@@ -40,8 +44,7 @@ export function startPublisher(settings: MqttSettings, options: PublisherOptions
   const stopping = new AbortController()
   const { signal } = stopping
   let isWithdrawing = false
-  let isConnected = false
-  let reason = ''
+  let broker: BrokerStatus = { isConnected: false, reason: '' }
 
   async function publishUntilStopped(connection: BrokerConnection): Promise<void> {
     const session = { connection, settings, topics, queue, records, readPicture, log }
@@ -60,28 +63,26 @@ export function startPublisher(settings: MqttSettings, options: PublisherOptions
     while (!signal.aborted) {
       try {
         const connection = await connectToBroker(egress, settings, will, signal)
-        isConnected = true
         if (failures > 0) log.info('connected to the MQTT broker')
         failures = 0
-        reason = ''
+        broker = { isConnected: true, reason: '' }
         await publishUntilStopped(connection)
       } catch (error) {
         if (signal.aborted) break
-        isConnected = false
-        reason = (error as Error).message
+        broker = { isConnected: false, reason: (error as Error).message }
         if (failures === 0) log.warn({ err: error }, 'failed to publish to the MQTT broker')
         await sleep(backoffDelayMs(failures, BACKOFF), signal)
         failures++
       }
     }
-    isConnected = false
+    broker = { ...broker, isConnected: false }
   }
 
   const running = connectUntilStopped()
   return {
     settings,
     records,
-    status: () => ({ isConnected, reason, droppedEvents: queue.countDropped() }),
+    status: () => ({ ...broker, droppedEvents: queue.countDropped() }),
     async stop({ withdraw }) {
       isWithdrawing = withdraw
       stopping.abort()

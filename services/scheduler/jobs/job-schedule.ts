@@ -5,6 +5,7 @@ import { Cron } from 'croner'
 export interface JobSchedule {
   /** A cron expression, or `off`. */
   schedule: string
+  /** Maximum random delay of a run, in seconds. */
   jitter_s: number
 }
 
@@ -19,7 +20,7 @@ export type KnownJob = Pick<Job, 'job_state' | 'started_at' | 'finished_at' | 'n
  * `random` returns a number from 0 to 1, for the random delay of the next run.
  */
 export function findNextRun(
-  { schedule, jitter_s: jitterS }: JobSchedule,
+  { schedule, jitter_s }: JobSchedule,
   job: KnownJob | undefined,
   now: number,
   random: () => number,
@@ -27,21 +28,27 @@ export function findNextRun(
   if (schedule === 'off') return undefined
   if (job && isInterrupted(job)) return now
 
-  // `sloppyRanges` permits steps such as `/10` and `5/5`, as other programs do.
-  const cron = new Cron(schedule, { mode: '5-part', sloppyRanges: true })
-  const scheduledMs = cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY
-  const jitterMs = jitterS * 1000
-  const pendingMs = job && findPendingRun(job)
-  // A planned time is retained, so that a restart neither changes the random delay nor omits a run.
-  // Only an edited schedule may bring a planned time forward.
-  const isBroughtForward =
-    pendingMs !== undefined && pendingMs > now && pendingMs > scheduledMs + jitterMs
-  if (pendingMs !== undefined && !isBroughtForward) return pendingMs
+  const scheduledMs = findScheduledTime(schedule, now)
+  const jitterMs = jitter_s * 1000
+  const plannedMs = job && findPlannedRun(job)
+  if (plannedMs !== undefined) {
+    // A planned time is retained, so that a restart neither changes the random delay nor omits a
+    // run. A time in the future that is too late for the schedule was planned by an earlier one.
+    const isOfEarlierSchedule = plannedMs > now && plannedMs > scheduledMs + jitterMs
+    if (!isOfEarlierSchedule) return plannedMs
+  }
   return Number.isFinite(scheduledMs) ? scheduledMs + random() * jitterMs : undefined
 }
 
+/** Returns the next time of a cron expression, in ms since 1970; `Infinity` if there is none. */
+function findScheduledTime(schedule: string, now: number): number {
+  // `sloppyRanges` permits steps such as `/10` and `5/5`, as other programs do.
+  const cron = new Cron(schedule, { mode: '5-part', sloppyRanges: true })
+  return cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY
+}
+
 /** Returns the planned time of a job, in ms since 1970; undefined if it has run since then. */
-function findPendingRun({ next_run_at, started_at }: KnownJob): number | undefined {
+function findPlannedRun({ next_run_at, started_at }: KnownJob): number | undefined {
   const plannedMs = parseTime(next_run_at)
   const startedMs = parseTime(started_at)
   if (plannedMs === undefined) return undefined

@@ -90,6 +90,7 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
     onJobs(jobs)
 
     const now = Date.now()
+    /** Earliest start of the next overdue job. */
     let earliestStart = now + MIN_DELAY_MS
     const changed: PlannedJob[] = []
     for (const job of jobs) {

@@ -4,12 +4,10 @@ import type { BBox, Point } from '@eyrie/element'
  * Returns the share of a rectangle's area that lies inside a simple polygon, from 0 to 1. The
  * polygon may be concave. The share of an empty rectangle is 0.
  */
-export function computeOverlapShare({ x, y, w, h }: BBox, polygon: readonly Point[]): number {
-  const area = w * h
-  const right = x + w
-  const bottom = y + h
-  if (area === 0 || isDisjoint(polygon, x, y, right, bottom)) return 0
-  const overlap = clip(polygon, x, y, right, bottom)
+export function computeOverlapShare(rectangle: BBox, polygon: readonly Point[]): number {
+  const area = rectangle.w * rectangle.h
+  if (area === 0 || isDisjoint(polygon, rectangle)) return 0
+  const overlap = clip(polygon, rectangle)
   return Math.min(1, Math.abs(computeSignedArea(overlap)) / area)
 }
 
@@ -17,13 +15,9 @@ export function computeOverlapShare({ x, y, w, h }: BBox, polygon: readonly Poin
  * Whether the polygon lies entirely beyond one side of the rectangle. This is fast, and most
  * objects are far from a zone.
  */
-function isDisjoint(
-  polygon: readonly Point[],
-  left: number,
-  top: number,
-  right: number,
-  bottom: number,
-) {
+function isDisjoint(polygon: readonly Point[], { x: left, y: top, w, h }: BBox): boolean {
+  const right = left + w
+  const bottom = top + h
   return (
     polygon.every(({ x }) => x < left) ||
     polygon.every(({ x }) => x > right) ||
@@ -37,13 +31,9 @@ function isDisjoint(
  * pieces of a concave polygon stay connected by edges that run back and forth along the rectangle
  * and enclose no area.
  */
-function clip(
-  polygon: readonly Point[],
-  left: number,
-  top: number,
-  right: number,
-  bottom: number,
-): Point[] {
+function clip(polygon: readonly Point[], { x: left, y: top, w, h }: BBox): Point[] {
+  const right = left + w
+  const bottom = top + h
   const sides: DistanceInside[] = [
     point => point.x - left,
     point => right - point.x,

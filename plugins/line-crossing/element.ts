@@ -71,13 +71,6 @@ const lineCrossing = defineElement({
       sourceLines.map(({ name }) => [name, { up: 0, down: 0, total: 0 }]),
     )
 
-    function count(name: string, direction: Direction): void {
-      const { up = 0, down = 0, total = 0 } = counters[name]!
-      const counter = direction === 'up' ? { up: up + 1, down } : { up, down: down + 1 }
-      // The counters are copied, because those of earlier frames may still be in use.
-      counters = { ...counters, [name]: { ...counter, total: total + 1 } }
-    }
-
     return {
       metadata: { lines: sourceLines },
 
@@ -86,7 +79,7 @@ const lineCrossing = defineElement({
         for (const { line, direction, track, object } of tracks.advance(frame)) {
           if (!countedDirections.has(direction)) continue
           const { name } = sourceLines[line]!
-          count(name, direction)
+          counters = countCrossing(counters, name, direction)
           const { class: label, bbox } = object
           events.push({ type: 'line-crossing', name, direction, track, class: label, bbox })
         }
@@ -95,6 +88,16 @@ const lineCrossing = defineElement({
     }
   },
 })
+
+/**
+ * Returns the counters after a crossing of the line `name`. They are copied, because the counters
+ * of earlier frames may still be in use.
+ */
+function countCrossing(counters: Counters, name: string, direction: Direction): Counters {
+  const counter = counters[name]!
+  const { [direction]: crossings = 0, total = 0 } = counter
+  return { ...counters, [name]: { ...counter, [direction]: crossings + 1, total: total + 1 } }
+}
 
 /** Returns the lines of all keys that list the source. Throws if two of them have the same name. */
 function selectLines(config: z.output<typeof lineConfig>, source: number): Line[] {

@@ -58,17 +58,13 @@ const objectTrackingOH = defineElement({
     ),
   }),
 
-  open({
-    args: {
-      max_age: maxAge,
-      min_hits: minHits,
-      moving_average: movingAverage,
-      history,
-      region,
-      ratio,
-    },
-  }) {
-    const tracker = new OcTracker({ maxAge, minHits, movingAverage, history, region, ratio })
+  open({ args: { max_age, min_hits, moving_average, ...trail } }) {
+    const tracker = new OcTracker({
+      ...trail,
+      maxAge: max_age,
+      minHits: min_hits,
+      movingAverage: moving_average,
+    })
     return { process: frame => ({ objects: tracker.update(frame), lowScoreObjects: [] }) }
   },
 })

@@ -158,7 +158,7 @@ describe('engine that connects while another engine is being served', () => {
         list: () => [source],
         removeViews: async () => {},
       },
-      annotated: { apply: async () => {}, get: () => undefined, all: () => [] },
+      annotated: { apply: async () => {}, get: () => undefined, list: () => [] },
       recordings: { apply() {}, addEvent() {}, addResult() {} },
       clock: systemClock,
       log: createLog('media', 'silent'),

@@ -35,7 +35,7 @@ export interface EngineControl {
 export interface EngineControlOptions {
   sources: Pick<SourceRegistry, 'apply' | 'get' | 'list' | 'removeViews'>
   /** Live views into which the results of the engine are drawn. */
-  annotated: Pick<AnnotatedStreams, 'apply' | 'get' | 'all'>
+  annotated: Pick<AnnotatedStreams, 'apply' | 'get' | 'list'>
   recordings: Pick<Recordings, 'apply' | 'addEvent' | 'addResult'>
   clock: Clock
   log: Log
@@ -155,7 +155,7 @@ function sendState(
     }
   }
 
-  for (const stream of annotated.all()) {
+  for (const stream of annotated.list()) {
     if (stream.isWatched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
     const reason = stream.failure()
     if (reason) engine.send({ type: 'stream', stream: stream.name, reason })

@@ -81,7 +81,7 @@ export function liveRoutes(
   app.get('/streams', c =>
     c.json([
       ...streams.sources.list().map(describeSource),
-      ...streams.annotated.all().map(describeAnnotated),
+      ...streams.annotated.list().map(describeAnnotated),
     ]),
   )
 

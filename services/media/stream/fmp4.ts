@@ -52,15 +52,28 @@ const BOX_HEADER_BYTES = 8
  */
 export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
   const tracks = [createVideoTrack(track)]
-  if (sound) tracks.push(createSoundTrack(sound))
-  const trexBoxes = tracks.map((_, index) =>
-    fullBox('trex', 0, 0, u32(VIDEO_TRACK_ID + index, 1, 0, 0, 0)),
-  )
+  const fragmented = [createTrackExtends(VIDEO_TRACK_ID)]
+  if (sound) {
+    tracks.push(createSoundTrack(sound))
+    fragmented.push(createTrackExtends(SOUND_TRACK_ID))
+  }
 
+  const majorBrand = Buffer.from('iso5')
+  const minorVersion = u32(512)
+  const compatibleBrands = Buffer.from('iso5iso6mp41')
   return Buffer.concat([
-    box('ftyp', Buffer.from('iso5'), u32(512), Buffer.from('iso5iso6mp41')),
-    box('moov', createMovieHeader(), ...tracks, box('mvex', ...trexBoxes)),
+    box('ftyp', majorBrand, minorVersion, compatibleBrands),
+    box('moov', createMovieHeader(), ...tracks, box('mvex', ...fragmented)),
   ])
+}
+
+/**
+ * Creates the `trex` box, which declares that a track is in fragments. Its default duration, size
+ * and flags of samples are 0 and not used, because every fragment has its own.
+ */
+function createTrackExtends(trackId: number): Buffer {
+  const sampleDescription = 1
+  return fullBox('trex', 0, 0, u32(trackId, sampleDescription, 0, 0, 0))
 }
 
 /**

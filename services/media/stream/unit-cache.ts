@@ -41,6 +41,7 @@ export function createUnitCache<Unit extends NumberedUnit>(maxBytes: number): Un
 
     find(sequence) {
       if (newest?.sequence === sequence) return newest
+      // The numbers are consecutive, so the position of a unit in the group follows from them.
       const firstSequence = group[0]?.sequence ?? 0
       return group[sequence - firstSequence]
     },

@@ -22,7 +22,10 @@ export interface ProbedStream {
   timeline: Origin['timeline']
 }
 
-/** Thrown if the server redirects to another of its paths. `stream` is the one at that path. */
+/**
+ * Thrown if the server redirects to another of its paths. `stream` is the one at that path. The
+ * message is for a redirect that is not followed any more.
+ */
 export class HttpRedirect extends Error {
   readonly stream: HttpStream
 
@@ -91,14 +94,23 @@ export async function probeHttp(
     pipeline.setState('playing').catch(probed.reject)
     return await probed.promise
   } catch (error) {
-    const redirected = response?.location && stream.redirect(response.location)
-    if (redirected) throw new HttpRedirect(redirected)
-    if (isGstError(error)) throw await createHttpFault(error, { stream, response }, context)
-    throw error
+    throw await toProbeError(error, { stream, response }, context)
   } finally {
     finished.abort()
     await pipeline.dispose()
   }
+}
+
+/** Converts an error of the pipeline to the error that explains it, by the server's response. */
+async function toProbeError(
+  error: unknown,
+  probed: { stream: HttpStream; response: ResponseHead | undefined },
+  context: OpenContext,
+): Promise<unknown> {
+  const { stream, response } = probed
+  const redirected = response?.location && stream.redirect(response.location)
+  if (redirected) return new HttpRedirect(redirected)
+  return isGstError(error) ? createHttpFault(error, probed, context) : error
 }
 
 /**

@@ -13,7 +13,7 @@ export interface AnnotatedStreams {
    */
   apply(configured: readonly HostedStream[]): Promise<void>
   get(name: string): AnnotatedStream | undefined
-  all(): AnnotatedStream[]
+  list(): AnnotatedStream[]
   stop(): Promise<void>
 }
 
@@ -28,13 +28,13 @@ export function createAnnotatedStreams(
     await stream.close()
   }
 
+  const list = () => [...streams.values()]
+
   return {
     async apply(configured) {
       const sources = new Map(configured.map(({ name, source }) => [name, findSource(source)]))
 
-      const obsolete = [...streams.values()].filter(
-        ({ name, source }) => sources.get(name) !== source,
-      )
+      const obsolete = list().filter(({ name, source }) => sources.get(name) !== source)
       await Promise.all(obsolete.map(remove))
 
       for (const [name, source] of sources) {
@@ -44,10 +44,10 @@ export function createAnnotatedStreams(
 
     get: name => streams.get(name),
 
-    all: () => [...streams.values()],
+    list,
 
     async stop() {
-      await Promise.all([...streams.values()].map(remove))
+      await Promise.all(list().map(remove))
     },
   }
 }

@@ -59,17 +59,17 @@ function parseRange(
   header: string | undefined,
   size: number,
 ): ByteRange | 'unsatisfiable' | undefined {
-  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
-  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
-
-  // A suffix: the last n bytes.
-  if (first === '') {
-    if (last === '0') return 'unsatisfiable'
-    return { start: Math.max(0, size - Number(last)), end: size }
-  }
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
+  if (first === '' && last === '') return undefined
+  if (first === '') return selectSuffix(Number(last), size)
 
   const start = Number(first)
   const end = last === '' ? size : Number(last) + 1
   if (last !== '' && end <= start) return undefined
   return start < size ? { start, end: Math.min(end, size) } : 'unsatisfiable'
+}
+
+/** Returns the range of the last bytes of the content. */
+function selectSuffix(bytes: number, size: number): ByteRange | 'unsatisfiable' {
+  return bytes === 0 ? 'unsatisfiable' : { start: Math.max(0, size - bytes), end: size }
 }

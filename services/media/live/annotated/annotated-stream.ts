@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Source } from '../../sources/source.ts'
 import type { Stream, StreamWriter } from '../../stream/live-stream.ts'
 import { createOnDemandStream } from '../../stream/on-demand-stream.ts'
-import type { Encoder, Encoders } from '../../transcode/encoders.ts'
+import type { Encoder, EncoderListener, Encoders } from '../../transcode/encoders.ts'
 import { type Annotator, createAnnotator } from './annotator.ts'
 import { renderSvg } from './drawing-svg.ts'
 import { createFrameBuffer, type Frame, type FrameBuffer } from './frame-buffer.ts'
@@ -60,21 +60,23 @@ interface Production {
 }
 
 export function createAnnotatedStream(options: AnnotatedStreamOptions): AnnotatedStream {
-  const { name, source, epoch, clock, encoders, onWatched, onFailure } = options
+  const { name, source, epoch, clock, onWatched, onFailure } = options
   const log = options.log.child({ stream: name })
   const stream = createOnDemandStream({ epoch, clock, start, stop, onViewerJoined: resume })
-  /** Remembers the encoders that have failed. */
-  const ranking = createElementRanking<Encoder>()
   const drawings = createPendingDrawings()
   let production: Production | undefined
   /** The loop that renders frames; undefined while there is nothing to render. */
   let rendering: Promise<void> | undefined
-  /**
-   * Draws into frames and encodes them. Replaced when the size of the frames changes
-   * or the encoder fails.
-   */
-  let annotator: Annotator | undefined
   let failure: string | undefined
+  const encoding = createEncoding(options.encoders, log, {
+    onTrack: track => production?.writer.begin(track),
+    onUnit(unit) {
+      setFailure(undefined)
+      production?.writer.write(unit)
+    },
+    onSwitch: () => production?.writer.interrupt(),
+    onFailure: halt,
+  })
 
   function start(writer: StreamWriter) {
     const frames = createFrameBuffer(name, renderPending)
@@ -90,7 +92,7 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
 
     await ended?.leaveSource()
     await rendering
-    await closeAnnotator()
+    await encoding.close()
   }
 
   /** Ends the halt after a failure, so that production is attempted again. */
@@ -110,39 +112,12 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     try {
       let match = claimNext()
       while (match) {
-        await render(match.frame, match.drawing)
+        await encoding.render(match.frame, match.drawing)
         match = claimNext()
       }
     } catch (error) {
       halt((error as Error).message)
     }
-  }
-
-  async function render(frame: Frame, drawing: Drawing) {
-    if (annotator && !annotator.accepts(frame)) await closeAnnotator()
-    annotator ??= await openAnnotator(frame)
-    await annotator.render(frame, renderSvg(drawing, frame))
-  }
-
-  async function openAnnotator(frame: Frame): Promise<Annotator> {
-    const candidates = await encoders()
-    const encoder = ranking.best(candidates)!
-    return createAnnotator(frame, encoder, {
-      onTrack: track => production?.writer.begin(track),
-      onUnit(unit) {
-        setFailure(undefined)
-        production?.writer.write(unit)
-      },
-      onFailure: reason => switchEncoder(encoder, candidates, reason),
-    })
-  }
-
-  /** Switches to the next best encoder for the next frame. Viewers remain connected. */
-  function switchEncoder(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
-    log.warn({ encoder: encoder.name, reason }, 'failed to encode annotated stream')
-    const hasAlternative = ranking.markFailed(encoder, candidates)
-    if (hasAlternative) production?.writer.interrupt()
-    else halt(reason)
   }
 
   /** Disconnects all viewers after a failure. The next viewer causes another attempt. */
@@ -163,12 +138,6 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     onFailure(reason)
   }
 
-  async function closeAnnotator() {
-    const closed = annotator
-    annotator = undefined
-    await closed?.close()
-  }
-
   return {
     name,
     source,
@@ -187,5 +156,54 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
       await stream.close('the stream is no longer produced')
       setFailure(undefined)
     },
+  }
+}
+
+interface EncodingListener extends EncoderListener {
+  /** Called when another encoder continues after a failure. */
+  onSwitch(): void
+  /** Called when no encoder is left that has not failed. */
+  onFailure(reason: string): void
+}
+
+/** Draws into frames and encodes them, with the best encoder that has not failed. */
+function createEncoding(encoders: Encoders, log: Log, listener: EncodingListener) {
+  /** Remembers the encoders that have failed. */
+  const ranking = createElementRanking<Encoder>()
+  /** Replaced when the size of the frames changes or the encoder fails. */
+  let annotator: Annotator | undefined
+
+  async function open(frame: Frame): Promise<Annotator> {
+    const candidates = await encoders()
+    const encoder = ranking.best(candidates)!
+    return createAnnotator(frame, encoder, {
+      onTrack: listener.onTrack,
+      onUnit: listener.onUnit,
+      onFailure: reason => handleFailure(encoder, candidates, reason),
+    })
+  }
+
+  /** Switches to the next best encoder for the next frame. Viewers remain connected. */
+  function handleFailure(encoder: Encoder, candidates: readonly Encoder[], reason: string): void {
+    log.warn({ encoder: encoder.name, reason }, 'failed to encode annotated stream')
+    const hasAlternative = ranking.markFailed(encoder, candidates)
+    if (hasAlternative) listener.onSwitch()
+    else listener.onFailure(reason)
+  }
+
+  async function close(): Promise<void> {
+    const closed = annotator
+    annotator = undefined
+    await closed?.close()
+  }
+
+  return {
+    async render(frame: Frame, drawing: Drawing): Promise<void> {
+      // After a failure, the annotator accepts no more frames.
+      if (annotator && !annotator.accepts(frame)) await close()
+      annotator ??= await open(frame)
+      await annotator.render(frame, renderSvg(drawing, frame))
+    },
+    close,
   }
 }

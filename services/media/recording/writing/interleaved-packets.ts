@@ -51,40 +51,45 @@ export function followInterleaved(
 ): InterleavedPackets {
   const waitingPictures: WaitingPicture[] = []
   const waitingSounds: SoundUnit[] = []
+  const progress = createSoundProgress()
   let soundTrack: SoundTrack | undefined
-  /** Pictures wait for their sound only while sound is arriving. */
-  let isSoundArriving = false
-  /** End of the newest sound, in stream time. */
-  let soundEnd = 0
-  /** Stream time at which the search for sound began; undefined before the first picture. */
-  let searchStart: number | undefined
   let removeListener: (() => void) | undefined
+
+  /** Listens to the sound. The search for it begins again with the next picture. */
+  function startListening() {
+    progress.restartSearch()
+    removeListener ??= sound?.listenToAac({ begin: setTrack, unit: addSound })
+  }
+
+  function stopListening() {
+    removeListener?.()
+    removeListener = undefined
+  }
 
   function setTrack(next: SoundTrack) {
     if (!soundTrack || !isSameTrack(soundTrack, next)) soundTrack = next
   }
 
   function addSound(unit: SoundUnit) {
-    isSoundArriving = true
     waitingSounds.push(unit)
     if (waitingSounds.length > MAX_WAITING_SOUNDS) waitingSounds.shift()
-    soundEnd = unit.pts + unit.duration
-    releaseWhile(isSoundComplete)
+    progress.onSound(unit)
+    releaseComplete()
   }
 
   function addPicture(unit: StreamUnit, track: Track) {
     waitingPictures.push({ unit, track })
-    searchStart ??= unit.dts
-
-    const ticksWithoutSound = unit.dts - Math.max(soundEnd, searchStart)
-    if (ticksWithoutSound > MAX_WAIT_TICKS) isSoundArriving = false
-    const hasNoSound = !soundTrack && unit.dts - searchStart > MAX_SEARCH_TICKS
+    progress.onPicture(unit.dts)
+    const hasNoSound = !soundTrack && progress.getSearchTicks(unit.dts) > MAX_SEARCH_TICKS
     if (hasNoSound) stopListening()
-
-    releaseWhile(isSoundComplete)
+    releaseComplete()
   }
 
-  const isSoundComplete = ({ unit }: WaitingPicture) => !isSoundArriving || soundEnd >= unit.dts
+  /** Passes on the next pictures whose sound has arrived. */
+  const releaseComplete = () => releaseWhile(({ unit }) => progress.isComplete(unit.dts))
+
+  /** Passes on all pictures, without waiting for their sound. */
+  const releaseAll = () => releaseWhile(() => true)
 
   /** Passes on the next pictures while they are ready, each after its sound. */
   function releaseWhile(isReady: (picture: WaitingPicture) => boolean) {
@@ -97,25 +102,11 @@ export function followInterleaved(
     }
   }
 
-  /** Passes on all pictures, without waiting for their sound. */
-  const releaseAll = () => releaseWhile(() => true)
-
   /** Passes on the sound that begins before this stream time. */
   function releaseSounds(before: number) {
     const firstLater = waitingSounds.findIndex(({ pts }) => pts >= before)
     const count = firstLater < 0 ? waitingSounds.length : firstLater
     for (const unit of waitingSounds.splice(0, count)) reader.sound(unit)
-  }
-
-  /** Listens to the sound. The search for it begins again with the next picture. */
-  function startListening() {
-    searchStart = undefined
-    removeListener ??= sound?.listenToAac({ begin: setTrack, unit: addSound })
-  }
-
-  function stopListening() {
-    removeListener?.()
-    removeListener = undefined
   }
 
   startListening()
@@ -128,11 +119,46 @@ export function followInterleaved(
     },
   })
   return {
-    soundTrack: () => (isSoundArriving ? soundTrack : undefined),
+    soundTrack: () => (progress.isArriving() ? soundTrack : undefined),
     leave() {
       stopFollowing()
       stopListening()
       releaseAll()
+    },
+  }
+}
+
+/** Compares the arrival of sound with the pictures, by their stream times. */
+function createSoundProgress() {
+  /** Pictures wait for their sound only while sound is arriving. */
+  let isArriving = false
+  /** End of the newest sound. */
+  let soundEnd = 0
+  /** Time at which the search for sound began; undefined before the first picture. */
+  let searchStart: number | undefined
+
+  return {
+    isArriving: () => isArriving,
+
+    onSound({ pts, duration }: SoundUnit): void {
+      isArriving = true
+      soundEnd = pts + duration
+    },
+
+    onPicture(dts: number): void {
+      searchStart ??= dts
+      const ticksWithoutSound = dts - Math.max(soundEnd, searchStart)
+      if (ticksWithoutSound > MAX_WAIT_TICKS) isArriving = false
+    },
+
+    /** Returns whether a picture need not wait for more sound. */
+    isComplete: (dts: number): boolean => !isArriving || soundEnd >= dts,
+
+    /** Returns for how long sound has been searched. */
+    getSearchTicks: (dts: number): number => dts - (searchStart ?? dts),
+
+    restartSearch(): void {
+      searchStart = undefined
     },
   }
 }

@@ -41,11 +41,14 @@ export interface EngineControlOptions {
   log: Log
 }
 
+type ApplyMessage = Extract<MessageToMedia, { type: 'apply' }>
+
 /**
  * Time for which views are retained after the engine has disconnected, so that it can continue
  * after a short interruption.
  */
 const VIEW_LEASE_MS = 10_000
+// Close codes from the range for applications, 4000 to 4999 (RFC 6455, section 7.4.2).
 const CLOSE_REPLACED = 4000
 const CLOSE_INVALID_MESSAGE = 4001
 
@@ -76,16 +79,23 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
       case 'result':
         return recordings.addResult(message)
       case 'apply':
-        await sources.apply(message.sources)
-        recordings.apply(message.sources)
-        await annotated.apply(message.hosted ?? [])
-        // Once per connection, unless another connection has replaced this one meanwhile.
-        if (engine === current?.engine && !current.hasState) {
-          current.hasState = true
-          sendState(engine, { sources, annotated })
-        }
-        engine.send({ type: 'applied', revision: message.revision })
+        return applyConfiguration(engine, message)
     }
+  }
+
+  async function applyConfiguration(
+    engine: EngineConnection,
+    { sources: desired, hosted = [], revision }: ApplyMessage,
+  ) {
+    await sources.apply(desired)
+    recordings.apply(desired)
+    await annotated.apply(hosted)
+    // Once per connection, unless another connection has replaced this one meanwhile.
+    if (engine === current?.engine && !current.hasState) {
+      current.hasState = true
+      sendState(engine, { sources, annotated })
+    }
+    engine.send({ type: 'applied', revision })
   }
 
   function removeViews() {

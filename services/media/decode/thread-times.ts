@@ -7,6 +7,9 @@ const LIBAVCODEC_THREAD = /^av:/
 /** Linux counts CPU time in hundredths of a second on every architecture. */
 const MS_PER_CLOCK_TICK = 10
 const TASKS = '/proc/self/task'
+/** Numbers of the fields `utime` and `stime` in proc_pid_stat(5). */
+const USER_TIME_FIELD = 14
+const KERNEL_TIME_FIELD = 15
 
 /** A thread of this process, and its CPU time in ms since it was started. */
 export interface ThreadTime {
@@ -48,9 +51,10 @@ async function readThread(tid: string): Promise<ThreadTime | undefined> {
  */
 export function parseThreadTime(tid: string, stat: string): ThreadTime {
   const nameEnd = stat.lastIndexOf(')')
-  const fields = stat.slice(nameEnd + 2).split(' ')
-  // CPU time in user mode and in kernel mode.
-  const clockTicks = Number(fields[11]) + Number(fields[12])
+  // The manual counts fields from 1. The name is field 2, so the first one here is field 3.
+  const fieldsAfterName = stat.slice(nameEnd + 2).split(' ')
+  const field = (number: number) => Number(fieldsAfterName[number - 3])
+  const clockTicks = field(USER_TIME_FIELD) + field(KERNEL_TIME_FIELD)
   return {
     tid,
     name: stat.slice(stat.indexOf('(') + 1, nameEnd),

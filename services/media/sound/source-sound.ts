@@ -3,7 +3,7 @@ import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { aac, opus } from './sound-codecs.ts'
 import { findSound, toCodecName } from './sound-elements.ts'
 import { createOutlet, type SoundOutlet } from './sound-outlet.ts'
-import type { LipSync, SoundListener } from './sound-tap.ts'
+import type { LipSync, SoundListener, SoundOrigin } from './sound-tap.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
 /**
@@ -60,7 +60,7 @@ const LATER_INTERVAL_TICKS = TICKS_PER_SECOND
 /** The search for sound in a pipeline in which none has been found yet. */
 interface Search {
   session: SoundSession
-  /** Stream time of the first packet; undefined before it. */
+  /** Stream time of the first packet of the session; undefined before it. */
   startPts: number | undefined
   /** Stream time at which the pipeline is searched again. */
   nextPts: number
@@ -78,6 +78,23 @@ export function createSound(): SourceSound {
   function identify(detected: string | undefined) {
     codec = detected
     identified.resolve()
+  }
+
+  /** Ends the search, and provides the sound to the listeners. */
+  function attachOutlets(origin: SoundOrigin) {
+    search = undefined
+    identify(toCodecName(origin.caps))
+    for (const outlet of allOutlets) outlet.attach(origin)
+  }
+
+  /** Continues the search after a packet at which no sound was found. */
+  function scheduleSearch(current: Search, pts: number) {
+    current.startPts ??= pts
+    const isInitial = pts - current.startPts < INITIAL_PHASE_TICKS
+    current.nextPts = pts + (isInitial ? INITIAL_INTERVAL_TICKS : LATER_INTERVAL_TICKS)
+    // The source counts as silent after the initial phase, even though sound may
+    // still be found later.
+    if (!isInitial) identify(undefined)
   }
 
   return {
@@ -99,22 +116,9 @@ export function createSound(): SourceSound {
     },
     searchIfDue(pts) {
       if (!search || pts < search.nextPts) return
-      const { session } = search
-      search.startPts ??= pts
-
-      const origin = findSound(session.pipeline)
-      if (origin) {
-        search = undefined
-        identify(toCodecName(origin.caps))
-        for (const outlet of allOutlets) outlet.attach({ ...session, ...origin })
-        return
-      }
-
-      const isInitial = pts - search.startPts < INITIAL_PHASE_TICKS
-      search.nextPts = pts + (isInitial ? INITIAL_INTERVAL_TICKS : LATER_INTERVAL_TICKS)
-      // The source counts as silent after the initial phase, even though sound may
-      // still be found later.
-      if (!isInitial) identify(undefined)
+      const origin = findSound(search.session.pipeline)
+      if (origin) attachOutlets({ ...search.session, ...origin })
+      else scheduleSearch(search, pts)
     },
     onAuxiliaryFailure(error) {
       for (const outlet of allOutlets) outlet.handleFailure(error)

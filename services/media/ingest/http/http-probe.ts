@@ -24,7 +24,7 @@ export interface ProbedStream {
 
 /**
  * Thrown if the server redirects to another of its paths. `stream` is the one at that path. The
- * message is for a redirect that is not followed any more.
+ * message is for a redirect that is no longer followed.
  */
 export class HttpRedirect extends Error {
   readonly stream: HttpStream

@@ -31,6 +31,10 @@ const LAST_FRAME_MARKER = 0xcf
  * are not frame headers.
  */
 const NON_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
+// Offsets from the marker of a segment. The fields after the length are those of a frame header.
+const LENGTH_OFFSET = 2
+const HEIGHT_OFFSET = 5
+const WIDTH_OFFSET = 7
 /** Size of a frame header up to and including the width. */
 const FRAME_HEADER_BYTES = 9
 
@@ -101,11 +105,11 @@ function parseJpegSize(data: Uint8Array): { width: number; height: number } {
   // bytes, and its content.
   let offset = 2
   while (offset + FRAME_HEADER_BYTES <= data.length && data[offset] === MARKER_PREFIX) {
-    const height = jpeg.getUint16(offset + 5)
-    const width = jpeg.getUint16(offset + 7)
+    const height = jpeg.getUint16(offset + HEIGHT_OFFSET)
+    const width = jpeg.getUint16(offset + WIDTH_OFFSET)
     const hasSize = width > 0 && height > 0
     if (hasSize && isFrameMarker(jpeg.getUint8(offset + 1))) return { width, height }
-    offset += 2 + jpeg.getUint16(offset + 2)
+    offset += LENGTH_OFFSET + jpeg.getUint16(offset + LENGTH_OFFSET)
   }
   throw createNoJpegError()
 }

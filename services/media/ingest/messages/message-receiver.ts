@@ -1,8 +1,4 @@
-import {
-  type MessageAddress,
-  parseInternalSourceAddress,
-  parseSourceAddress,
-} from '@eyrie/contract/zmq-messages'
+import { parseInternalSourceAddress, parseSourceAddress } from '@eyrie/contract/zmq-messages'
 import { type Egress, pinEndpoint } from '@eyrie/kit'
 import { getInternalEndpoint } from '@eyrie/kit/paths'
 import { Subscriber } from 'zeromq'
@@ -62,14 +58,18 @@ export function createMessageReceiver(options: MessageReceiverOptions): MessageR
   }
 }
 
-/**
- * Returns the ZeroMQ endpoint of an address, whether to bind or connect to it, and the
- * topic to subscribe to.
- */
-function resolveEndpoint({ identity, ringFolder }: MessageReceiverOptions) {
+/** What a socket connects to or binds, and the topic to subscribe to. */
+interface Subscription {
+  /** Endpoint of ZeroMQ, such as `tcp://host:5555`. */
+  endpoint: string
+  bind: boolean
+  topic: string
+}
+
+function resolveEndpoint({ identity, ringFolder }: MessageReceiverOptions): Subscription {
   const { url } = identity.address
   if (identity.type === 'zmqinternal') {
-    const { endpoint, query }: MessageAddress<'internalSource'> = parseInternalSourceAddress(url)
+    const { endpoint, query } = parseInternalSourceAddress(url)
     return { endpoint: getInternalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
   }
   const { endpoint, query } = parseSourceAddress(url)

@@ -37,12 +37,11 @@ export async function explainUnreachable(
   { url, tlsInsecure }: Server,
   { egress, signal }: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<string | undefined> {
-  const isSecure = url.protocol.endsWith('s:')
   try {
     const aborted = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)])
-    const socket = await egress.connect(findServerAddress(url.href)!, {
+    const socket = await egress.connect(getServerAddress(url), {
       signal: aborted,
-      ...(isSecure && { tls: { rejectUnauthorized: !tlsInsecure } }),
+      ...(isSecure(url) && { tls: { rejectUnauthorized: !tlsInsecure } }),
     })
     socket.destroy()
     return undefined
@@ -61,8 +60,8 @@ export async function pinHost(
   { url, tlsInsecure, name }: Server & { name: string },
   { egress, signal }: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<URL> {
-  const isProven = url.protocol.endsWith('s:') && !tlsInsecure
-  const server = findServerAddress(url.href)!
+  const isProven = isSecure(url) && !tlsInsecure
+  const server = getServerAddress(url)
   try {
     if (isProven) {
       await egress.resolve(server)
@@ -78,6 +77,12 @@ export async function pinHost(
     throw new SourceFault(`${name} ${reason}`, { transient: true, cause: error })
   }
 }
+
+/** Whether the scheme has TLS: `https`, `rtsps` and the like. */
+const isSecure = ({ protocol }: URL) => protocol.endsWith('s:')
+
+/** The URL of an HTTP or RTSP server always has a host. */
+const getServerAddress = (url: URL) => findServerAddress(url.href)!
 
 function explainConnectError(error: NodeJS.ErrnoException, { protocol }: URL): string {
   if (error instanceof EgressDeniedError) return `cannot be used: ${error.message}`

@@ -30,20 +30,18 @@ export function createScheduler({ environment, log }: Dependencies): Service {
       'set EYRIE_SCHEDULER_TOKEN to the same secret for the scheduler and for management',
     )
   }
-  const {
-    public_url: publicUrl,
-    timeout_s: timeoutS,
-    sms_max_segments: smsMaxSegments,
-    jobs: jobSettings,
-  } = readSettings(data).scheduler
+  const settings = readSettings(data).scheduler
   const management = createManagementClient(urls.management, schedulerToken)
 
   const metrics = createSchedulerMetrics()
   const schedules = createScheduleRunner({ management, now: Date.now, log })
   const dispatcher = createDispatcher({
     management,
-    senders: createSenders(environment, { publicUrl, maxSmsSegments: smsMaxSegments }),
-    timeoutMs: timeoutS * 1000,
+    senders: createSenders(environment, {
+      publicUrl: settings.public_url,
+      maxSmsSegments: settings.sms_max_segments,
+    }),
+    timeoutMs: settings.timeout_s * 1000,
     log,
     onOutcome: ({ type }, outcome) => metrics.countOutcome(type, outcome),
   })
@@ -54,7 +52,7 @@ export function createScheduler({ environment, log }: Dependencies): Service {
     log,
   })
   const jobs = createJobs({
-    settings: jobSettings,
+    settings: settings.jobs,
     plan: management.planJobs,
     request: management.runJob,
     onJobs: metrics.updateJobs,

@@ -36,18 +36,18 @@ interface Entity {
  */
 export function createDiscoveryConfigs(options: DiscoveryOptions): DiscoveryConfig[] {
   const { channel, topics } = options
-  const { channel_id: channelId } = channel
+  const { channel_id } = channel
   const device = {
-    identifiers: [`eyrie_${channelId}`],
+    identifiers: [`eyrie_${channel_id}`],
     name: channel.channel_name,
     manufacturer: 'Eyrie',
     model: channel.usecase_key,
     suggested_area: channel.site_name,
   }
   return listEntities(options).map(({ component, key, fields }) => ({
-    topic: topics.discovery(component, channelId, key),
+    topic: topics.discovery(component, channel_id, key),
     config: {
-      unique_id: `eyrie_${channelId}_${key}`,
+      unique_id: `eyrie_${channel_id}_${key}`,
       availability_topic: topics.status,
       ...fields,
       device,
@@ -57,8 +57,8 @@ export function createDiscoveryConfigs(options: DiscoveryOptions): DiscoveryConf
 }
 
 function listEntities({ channel, alerts, topics, hasPictures }: DiscoveryOptions): Entity[] {
-  const { channel_id: channelId, statistics } = channel
-  const countsTopic = topics.counts(channelId)
+  const { channel_id, statistics } = channel
+  const countsTopic = topics.counts(channel_id)
   const hasOccupancy = statistics.some(({ key }) => key === 'occupancy')
   return [
     ...statistics.map(statistic => createStatisticSensor(statistic, countsTopic)),
@@ -66,8 +66,8 @@ function listEntities({ channel, alerts, topics, hasPictures }: DiscoveryOptions
     ...alerts.map(({ alert_id, alert_name }) =>
       createAlertSensor(alert_id, alert_name, topics.alertState(alert_id)),
     ),
-    ...(hasPictures ? [createImage(topics.picture(channelId))] : []),
-    createConnectivitySensor(topics.channelState(channelId)),
+    ...(hasPictures ? [createImage(topics.picture(channel_id))] : []),
+    createConnectivitySensor(topics.channelState(channel_id)),
   ]
 }
 

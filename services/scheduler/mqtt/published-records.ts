@@ -50,16 +50,16 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
   }
 
   function applyChannelMessage(channel: PublishedChannel, message: SchedulerFeedMessage) {
-    const { channel_id: channelId } = channel
+    const { channel_id } = channel
     const { kind, data } = message
     switch (kind) {
       case 'notification':
-        return publishEvent(topics.notification(channelId), toChannelEvent(channel, message))
+        return publishEvent(topics.notification(channel_id), toChannelEvent(channel, message))
       case 'incident':
-        return publishEvent(topics.incident(channelId), toChannelEvent(channel, message))
+        return publishEvent(topics.incident(channel_id), toChannelEvent(channel, message))
       case 'picture': {
         const picture = { picture: String(data.attachment) }
-        if (hasPictures) queue.setState(topics.picture(channelId), picture)
+        if (hasPictures) queue.setState(topics.picture(channel_id), picture)
         return
       }
       // A count of a new statistic is published once the next inventory lists the statistic.
@@ -119,14 +119,14 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       if (!record || queue.hasState(topic)) return
       queue.removeState(topic)
 
-      const { channel_id: channelId, alert_id: alertId } = record
-      const alertTopic = alertId && topics.alertState(alertId)
+      const { channel_id, alert_id } = record
+      const alertTopic = alert_id && topics.alertState(alert_id)
       if (alertTopic && !queue.hasState(alertTopic)) queue.removeState(alertTopic)
 
-      if (channels.has(channelId)) return
-      queue.removeState(topics.channelState(channelId))
-      queue.removeState(topics.counts(channelId))
-      queue.removeState(topics.picture(channelId))
+      if (channels.has(channel_id)) return
+      queue.removeState(topics.channelState(channel_id))
+      queue.removeState(topics.counts(channel_id))
+      queue.removeState(topics.picture(channel_id))
     },
   }
 }

@@ -20,11 +20,16 @@ export interface PushReceiver {
   auth: string
 }
 
+/** P-256, by its name in OpenSSL. */
 const CURVE = 'prime256v1'
+/** First byte of a point whose two coordinates follow (SEC 1, section 2.3.3). */
+const UNCOMPRESSED_POINT = 4
 /** A message is a single record, which push services limit to 4096 bytes (RFC 8291, section 4). */
 const RECORD_BYTES = 4096
 /** Delimiter at the end of the last record (RFC 8188, section 2). */
 const LAST_RECORD = 2
+/** Size of the key from which the key and nonce of the record are derived. */
+const INPUT_KEY_BYTES = 32
 const KEY_BYTES = 16
 const NONCE_BYTES = 12
 const SALT_BYTES = 16
@@ -42,7 +47,7 @@ export function encryptForBrowser({ p256dh, auth }: PushReceiver, message: strin
   const senderKey = sender.generateKeys()
   const sharedSecret = sender.computeSecret(browserKey)
   const keyInfo = Buffer.concat([Buffer.from('WebPush: info\0'), browserKey, senderKey])
-  const inputKey = deriveKey(sharedSecret, Buffer.from(auth, 'base64url'), keyInfo, 32)
+  const inputKey = deriveKey(sharedSecret, Buffer.from(auth, 'base64url'), keyInfo, INPUT_KEY_BYTES)
 
   const salt = randomBytes(SALT_BYTES)
   const key = deriveKey(inputKey, salt, 'Content-Encoding: aes128gcm\0', KEY_BYTES)
@@ -51,6 +56,7 @@ export function encryptForBrowser({ p256dh, auth }: PushReceiver, message: strin
   const plain = Buffer.concat([Buffer.from(message), Buffer.of(LAST_RECORD)])
   const record = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 
+  // The size of a record in four bytes, and the length of the key in one.
   const sizes = Buffer.alloc(5)
   sizes.writeUInt32BE(RECORD_BYTES)
   sizes.writeUInt8(senderKey.length, 4)
@@ -94,11 +100,9 @@ export function createVapidAuthorization(options: VapidOptions): string {
   return `vapid t=${signed}.${signature.toString('base64url')}, k=${toPublicKey(key)}`
 }
 
-/**
- * Returns the public key as browsers expect it: an uncompressed point, which begins
- * with 4, in base64url.
- */
+/** Returns the public key as browsers expect it: an uncompressed point, in base64url. */
 function toPublicKey({ x = '', y = '' }: JsonWebKey): string {
-  const point = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
+  const prefix = Buffer.of(UNCOMPRESSED_POINT)
+  const point = [prefix, Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
   return Buffer.concat(point).toString('base64url')
 }

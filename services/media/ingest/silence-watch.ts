@@ -27,11 +27,14 @@ export interface SilenceWatchOptions {
 /** How often a silent source is checked for network packets. */
 const CHECK_INTERVAL_MS = 1000
 
-/**
- * What a silent source does: it has sent nothing so far, it has stopped sending, or it sends
- * packets without a complete picture.
- */
-type Activity = 'none' | 'stopped' | 'packets'
+/** What a silent source does. */
+type Activity =
+  /** It has sent nothing so far. */
+  | 'none'
+  /** It has stopped sending. */
+  | 'stopped'
+  /** It sends packets, but they result in no complete picture. */
+  | 'packets'
 
 const REASONS: Record<Activity, (limit: string) => string> = {
   none: limit => `has sent nothing for ${limit}: check the camera and the network to it`,
@@ -52,6 +55,7 @@ export function createSilenceWatch(options: SilenceWatchOptions): SilenceWatch {
 
     async wait(signal) {
       lastPacketAt = clock.now()
+      /** Number of network packets at the beginning of the last interval. */
       let receivedBefore = 0
       let leftMs = limitMs
       while (leftMs > 0) {

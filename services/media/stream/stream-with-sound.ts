@@ -27,8 +27,7 @@ export async function addSound(
   stream: Stream<PlayableTrack>,
   sound: Sound,
 ): Promise<Stream<PlayableTrack>> {
-  /** Resolves to undefined if the source has no sound, or none arrives in time. */
-  const firstTrack = Promise.withResolvers<SoundTrack | undefined>()
+  const firstTrack = Promise.withResolvers<SoundTrack>()
   let viewer: SoundViewer | undefined
 
   const stopListening = sound.listenToAac({
@@ -39,17 +38,12 @@ export async function addSound(
     unit: unit => viewer?.receiveSound(unit),
   })
 
-  const timeout = setTimeout(() => firstTrack.resolve(undefined), START_TIMEOUT_MS)
-  sound.isPresent().then(isPresent => {
-    if (!isPresent) firstTrack.resolve(undefined)
-  })
-  const track = await firstTrack.promise
-  clearTimeout(timeout)
-
+  const track = await waitForTrack(firstTrack.promise, sound)
   if (!track) {
     stopListening()
     return stream
   }
+
   const appendCodec = (videoCodec: string) => `${videoCodec},${toSoundCodecString(track)}`
 
   return {
@@ -68,6 +62,24 @@ export async function addSound(
       }
     },
   }
+}
+
+/**
+ * Waits for the first track of the sound. Resolves to undefined if the source has no sound, or none
+ * arrives in time.
+ */
+async function waitForTrack(
+  firstTrack: Promise<SoundTrack>,
+  sound: Sound,
+): Promise<SoundTrack | undefined> {
+  const noTrack = Promise.withResolvers<undefined>()
+  const timeout = setTimeout(() => noTrack.resolve(undefined), START_TIMEOUT_MS)
+  sound.isPresent().then(isPresent => {
+    if (!isPresent) noTrack.resolve(undefined)
+  })
+  const track = await Promise.race([firstTrack, noTrack.promise])
+  clearTimeout(timeout)
+  return track
 }
 
 interface SoundViewer extends Viewer<PlayableTrack> {

@@ -43,34 +43,20 @@ export async function* playRecording(
   /** Sent when the next fragment is known, because its last picture lasts until then. */
   let previous: PlacedFragment | undefined
 
-  /**
-   * Rewrites a fragment for the playback. Its last picture lasts until the next fragment
-   * at `nextDecodeTime`.
-   */
-  function relocate(
-    { fragment, bytes, decodeTime }: PlacedFragment,
-    nextDecodeTime: number,
-  ): Buffer {
-    const first = fragment.pictures[0]!
-    sequence++
-    relocateFragment(bytes, {
-      sequence,
-      shift: decodeTime - first.dts,
-      extension: nextDecodeTime - decodeTime - getDuration(fragment),
-    })
-    const mediaTime = decodeTime + first.pts - first.dts
-    return Buffer.concat([createReferenceTimeBox(fragment.timeUs, mediaTime), bytes])
-  }
-
   for await (const content of readContent(archive, segments, range)) {
-    if (content instanceof Uint8Array) {
+    const isInitSegment = content instanceof Uint8Array
+    if (isInitSegment) {
       yield content
       continue
     }
-    if (previous) yield relocate(previous, content.decodeTime)
+    if (previous) yield relocate(previous, ++sequence, content.decodeTime)
     previous = content
   }
-  if (previous) yield relocate(previous, previous.decodeTime + getDuration(previous.fragment))
+
+  if (previous) {
+    const end = previous.decodeTime + getDuration(previous.fragment)
+    yield relocate(previous, ++sequence, end)
+  }
 }
 
 /** A stored fragment and its place in the playback. */
@@ -79,6 +65,25 @@ interface PlacedFragment {
   bytes: Buffer
   /** Decode time of the first picture in the playback, in 90 kHz ticks. */
   decodeTime: number
+}
+
+/**
+ * Rewrites a fragment for the playback, and adds its capture time. Its last picture lasts until
+ * the next fragment at `nextDecodeTime`.
+ */
+function relocate(
+  { fragment, bytes, decodeTime }: PlacedFragment,
+  sequence: number,
+  nextDecodeTime: number,
+): Buffer {
+  const first = fragment.pictures[0]!
+  relocateFragment(bytes, {
+    sequence,
+    shift: decodeTime - first.dts,
+    extension: nextDecodeTime - decodeTime - getDuration(fragment),
+  })
+  const mediaTime = decodeTime + first.pts - first.dts
+  return Buffer.concat([createReferenceTimeBox(fragment.timeUs, mediaTime), bytes])
 }
 
 /**

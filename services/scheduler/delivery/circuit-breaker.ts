@@ -2,18 +2,23 @@ import { backoffDelayMs } from '@eyrie/kit'
 
 /** Consecutive failures after which a target counts as down. */
 const FAILURE_THRESHOLD = 5
+/** Duration of a pause, which grows from one to the next. */
 const PAUSE = { initialMs: 5_000, maxMs: 300_000 }
+
+export type BreakerState =
+  /** Messages are sent. */
+  | 'closed'
+  /** No message is sent. */
+  | 'open'
+  /** One message is sent, to probe the target. */
+  | 'half-open'
 
 /**
  * Decides whether messages are sent to a target. After consecutive failures, the breaker opens. It
  * then permits one attempt after each pause, until an attempt succeeds.
  */
 export interface CircuitBreaker {
-  /**
-   * `closed`: messages are sent. `open`: no message is sent. `half-open`: one message is sent,
-   * to probe the target.
-   */
-  state(): 'closed' | 'open' | 'half-open'
+  state(): BreakerState
   /** Time at which an open breaker becomes half-open, in ms since 1970. */
   readonly openUntil: number
   recordSuccess(): void
@@ -21,14 +26,19 @@ export interface CircuitBreaker {
 }
 
 export function createCircuitBreaker(now: () => number, random = Math.random): CircuitBreaker {
+  /** Number of consecutive failures. */
   let failures = 0
+  /** Number of consecutive pauses; 0 while the breaker is closed. */
   let pauses = 0
   let openUntil = 0
+
+  function getState(): BreakerState {
+    if (pauses === 0) return 'closed'
+    return now() < openUntil ? 'open' : 'half-open'
+  }
+
   return {
-    state() {
-      if (pauses === 0) return 'closed'
-      return now() < openUntil ? 'open' : 'half-open'
-    },
+    state: getState,
     get openUntil() {
       return openUntil
     },
@@ -39,8 +49,7 @@ export function createCircuitBreaker(now: () => number, random = Math.random): C
     recordFailure() {
       failures += 1
       // Messages that were already being sent when the breaker opened do not count as probes.
-      const isOpen = pauses > 0 && now() < openUntil
-      if (failures < FAILURE_THRESHOLD || isOpen) return
+      if (failures < FAILURE_THRESHOLD || getState() === 'open') return
       openUntil = now() + backoffDelayMs(pauses, PAUSE, random)
       pauses += 1
     },

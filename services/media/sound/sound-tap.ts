@@ -142,6 +142,7 @@ function createLaunch<Track>(
 
   if (lipSync) {
     const tee = `${prefix}-tee`
+    // The sink ends one branch of the tee. The reference to the tee after it begins the other one.
     elements.push(
       `tee name=${tee}`,
       `appsink name=${prefix}-arrivals sync=false async=false ${tee}.`,

@@ -49,8 +49,8 @@ export interface WebRtcOptions {
 }
 
 const B_FRAMES_REASON =
-  'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the number of B-frames to 0 in the camera ' +
-  '(the H.264 profile Baseline has none)'
+  'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the ' +
+  'number of B-frames to 0 in the camera (the H.264 profile Baseline has none)'
 /**
  * The payload type that browsers use for Opus. With the same number, viewers with and without
  * sound can share a feed.

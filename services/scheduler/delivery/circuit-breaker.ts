@@ -5,7 +5,7 @@ const FAILURE_THRESHOLD = 5
 /** Duration of a pause, which grows from one to the next. */
 const PAUSE = { initialMs: 5_000, maxMs: 300_000 }
 
-export type BreakerState =
+type BreakerState =
   /** Messages are sent. */
   | 'closed'
   /** No message is sent. */

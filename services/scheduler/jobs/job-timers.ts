@@ -97,6 +97,7 @@ export function createJobTimers(options: JobTimersOptions): JobTimers {
       bree.removeSafeTimer('timeouts', name)
       if (startAt === undefined) return
 
+      // `start` sets a timer for the `date` of the job.
       const job = bree.config.jobs.find(candidate => candidate.name === name)
       if (!job) throw new Error(`bree has no job ${name}`)
       job.date = new Date(Math.max(startAt, Date.now() + MIN_DELAY_MS))

@@ -64,7 +64,11 @@ export function isPage({ status, type, length }: ResponseHead): boolean {
   return isSuccess && (isTooShort || PAGE_TYPE.test(type ?? ''))
 }
 
-/** Returns the value of the header `Location`, which may contain separators if it is quoted. */
+/**
+ * Returns the value of the header `Location` from a structure such as
+ * `x, Location=(string)"/video;a=b,c"`. Unlike other headers, its separators are part of the value
+ * if it is quoted.
+ */
 function findLocation(structure: string): string | undefined {
   const match = /[ ,]location=\(string\)(?:"([^"]+)"|([^";, ]+))/i.exec(structure)
   return match?.[1] ?? match?.[2]

@@ -4,6 +4,7 @@ import { parsePicture } from '../../gstreamer/picture.ts'
 import { Pipeline, type Sample } from '../../node-gst/index.ts'
 import { ticksToNs } from '../../runtime/stream-time.ts'
 import type { StreamUnit, Track } from '../../stream/live-stream.ts'
+import type { PlayableTrack } from '../../stream/sample-entry.ts'
 
 /** A picture as JPEG, or as BGRx pixels of four bytes in unpadded rows. */
 export interface DecodedPicture {
@@ -32,16 +33,17 @@ export async function decodePicture(
   output: keyof typeof OUTPUTS,
   width?: number,
 ): Promise<DecodedPicture> {
+  const { codec, caps } = describeTrack(track)
   const targetPts = units.at(-1)!.pts
   const firstPts = Math.min(...units.map(unit => unit.pts))
   /** Size of the output. The first sample has caps, from which it is known. */
   let size = { width: 0, height: 0 }
 
   return runPipeline({
-    launch: createDecodeLaunch(track, output, width),
+    launch: createDecodeLaunch(codec, output, width),
 
     configure(pipeline) {
-      pipeline.set('input', 'caps', createCaps(track))
+      pipeline.set('input', 'caps', caps)
       pipeline.setTimeline({ ptsOffset: firstPts })
     },
 
@@ -136,33 +138,39 @@ async function runPipeline(job: PictureJob): Promise<DecodedPicture> {
 }
 
 function createDecodeLaunch(
-  track: Track,
+  codec: string,
   output: keyof typeof OUTPUTS,
   width: number | undefined,
 ): string {
   const scaledWidth = width === undefined ? '' : `,width=${width}`
   return [
     'appsrc name=input format=time max-bytes=0',
-    findSoftwareDecoder(getCodec(track)),
+    findSoftwareDecoder(codec),
     `videoscale ! video/x-raw,pixel-aspect-ratio=1/1${scaledWidth}`,
     OUTPUTS[output],
   ].join(' ! ')
 }
 
-function getCodec(track: Track): string {
-  if ('avcC' in track) return 'h264'
-  return 'hvcC' in track ? 'h265' : track.codec
+/** Returns the codec of a stream, and the caps (GStreamer's description of the format). */
+function describeTrack(track: Track): { codec: string; caps: string } {
+  if ('caps' in track) return track
+  if ('avcC' in track) {
+    const format = 'video/x-h264,stream-format=avc'
+    return { codec: 'h264', caps: `${format},${createCaps(track, track.avcC)}` }
+  }
+  const format = 'video/x-h265,stream-format=hvc1'
+  return { codec: 'h265', caps: `${format},${createCaps(track, track.hvcC)}` }
 }
 
-/** Returns the caps, GStreamer's description of the format, of a stream's packets. */
-function createCaps(track: Track): string {
-  if ('caps' in track) return track.caps
-
-  const { width, height, pixelAspect } = track
-  const [format, configuration] =
-    'avcC' in track
-      ? ['video/x-h264,stream-format=avc', track.avcC]
-      : ['video/x-h265,stream-format=hvc1', track.hvcC]
-  const shape = `width=${width},height=${height},pixel-aspect-ratio=${pixelAspect.numerator}/${pixelAspect.denominator}`
-  return `${format},alignment=au,${shape},codec_data=(buffer)${Buffer.from(configuration).toString('hex')}`
+/** Returns the fields that the caps of H.264 and H.265 have in common. */
+function createCaps(
+  { width, height, pixelAspect }: PlayableTrack,
+  configuration: Uint8Array,
+): string {
+  const { numerator, denominator } = pixelAspect
+  return [
+    'alignment=au',
+    `width=${width},height=${height},pixel-aspect-ratio=${numerator}/${denominator}`,
+    `codec_data=(buffer)${Buffer.from(configuration).toString('hex')}`,
+  ].join(',')
 }

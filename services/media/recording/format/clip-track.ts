@@ -98,7 +98,7 @@ function createSampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
     Buffer.concat([u32(count), i32(offset)]),
   )
 
-  // Zero in `stsz` in place of a common size: each sample has a size of its own.
+  // In `stsz`, 0 instead of a common size means that each sample has a size of its own.
   const commonSize = 0
   const sizes = samples.map(({ size }) => size)
   const chunkRuns = createChunkRuns(chunks)

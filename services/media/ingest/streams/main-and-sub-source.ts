@@ -29,11 +29,6 @@ type Streams = Readonly<Record<StreamName, PipelineSource>>
  */
 export function createMainAndSubSource(options: PipelineSourceOptions): Source {
   const { identity, listener } = options
-  const position = createStreamPosition(options.beginPts, options.clock)
-  const streams = createStreams(options, position, onStatus)
-  const { main, sub } = streams
-  const analysed = createAnalysedStream(streams)
-  const smallVariants = createSwitchedVariants(sub.variants)
   /** The newest status of each stream. */
   const statuses: Record<StreamName, SourceStatus> = {
     main: { id: identity.id, state: 'connecting' },
@@ -43,6 +38,12 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
   let reported: SourceStatus | undefined
   /** Serializes changes of the views and of the analysed stream. */
   const mutex = new Mutex()
+
+  const position = createStreamPosition(options.beginPts, options.clock)
+  const streams = createStreams(options, position, onStatus)
+  const { main, sub } = streams
+  const analysed = createAnalysedStream(streams)
+  const smallVariants = createSwitchedVariants(sub.variants)
 
   const selectStream = () => selectAnalysed(statuses, analysed.name())
   const status = () => mergeStatus(statuses, selectStream())

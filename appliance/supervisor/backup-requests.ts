@@ -2,13 +2,8 @@ import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, readSettings } from '@eyrie/kit'
 import type { Account } from '@eyrie/kit/accounts/account'
-import {
-  type backupAnswer,
-  backupRelease,
-  backupRequest,
-  runBackupProgram,
-} from '@eyrie/kit/backup-program'
-import type { z } from 'zod'
+import { type BackupAnswer, backupRelease, backupRequest } from '@eyrie/kit/backup-messages'
+import { runBackupProgram } from '@eyrie/kit/backup-program'
 import type { ServiceSeparation } from '../accounts/service-separation.ts'
 
 /** Writes backups for management, which may not read the files of the other services. */
@@ -24,7 +19,7 @@ export interface BackupRequestOptions {
   variables: NodeJS.ProcessEnv
   separation: ServiceSeparation
   /** Sends a message to management. */
-  answer(message: z.input<typeof backupAnswer>): void
+  answer(message: BackupAnswer): void
 }
 
 /**
@@ -44,31 +39,36 @@ export function createBackupRequests(options: BackupRequestOptions): BackupReque
     rmSync(folder, { recursive: true, force: true })
   }
 
-  async function write(id: string, passphrase: string): Promise<void> {
+  /** Writes a backup in place of the previous one, and returns its path. */
+  async function write(id: string, passphrase: string): Promise<string> {
     deleteCurrent()
     assertPermitted(separation, data)
     const writing = new AbortController()
     current = { id, writing }
-    // The folder belongs to this process, so that no service can put a link in the place of the
-    // file.
+    // Only this process can change the folder, so that no service can replace the file by a link.
     mkdirSync(folder, { mode: 0o700 })
     const path = join(folder, `${id}.backup`)
     const { signal } = writing
     await runBackupProgram({ data, path, passphrase, databaseUrl, environment: variables, signal })
     if (separation.kind === 'users') giveTo(separation.accounts.management, folder, path)
-    answer({ backup_answer: { id, path } })
+    return path
+  }
+
+  async function writeAndAnswer(id: string, passphrase: string): Promise<void> {
+    try {
+      const path = await write(id, passphrase)
+      answer({ backup_answer: { id, path } })
+    } catch (error) {
+      answer({ backup_answer: { id, problem: (error as Error).message } })
+    }
   }
 
   return {
     handle(message) {
       const request = backupRequest.safeParse(message).data?.backup_request
-      if (request) {
-        write(request.id, request.passphrase).catch(error => {
-          answer({ backup_answer: { id: request.id, problem: (error as Error).message } })
-        })
-      }
-      const released = backupRelease.safeParse(message).data?.backup_release
-      if (released !== undefined && released === current?.id) deleteCurrent()
+      if (request) void writeAndAnswer(request.id, request.passphrase)
+      const releasedId = backupRelease.safeParse(message).data?.backup_release
+      if (releasedId !== undefined && releasedId === current?.id) deleteCurrent()
     },
     stop: deleteCurrent,
   }

@@ -3,13 +3,8 @@ import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import { unlessAborted } from '@eyrie/kit'
-import {
-  backupAnswer,
-  type backupRelease,
-  type backupRequest,
-  runBackupProgram,
-} from '@eyrie/kit/backup-program'
-import type { z } from 'zod'
+import { type BackupRelease, type BackupRequest, backupAnswer } from '@eyrie/kit/backup-messages'
+import { runBackupProgram } from '@eyrie/kit/backup-program'
 
 const NO_SUPERVISOR =
   'in a container, management may not read the files of the other services: ' +
@@ -61,14 +56,14 @@ async function writeWithSupervisor(
   }
   /** Stops the supervisor if it is still writing, and deletes the file. */
   const discard = async () => {
-    process.send?.({ backup_release: id } satisfies z.input<typeof backupRelease>)
+    process.send?.({ backup_release: id } satisfies BackupRelease)
   }
   const abort = () => void discard()
 
   process.on('message', receive)
   signal.addEventListener('abort', abort)
   try {
-    process.send({ backup_request: { id, passphrase } } satisfies z.input<typeof backupRequest>)
+    process.send({ backup_request: { id, passphrase } } satisfies BackupRequest)
     return { path: await unlessAborted(written.promise, signal), discard }
   } finally {
     process.off('message', receive)

@@ -45,7 +45,7 @@ export function createBackupRequests(options: BackupRequestOptions): BackupReque
     assertPermitted(separation, data)
     const writing = new AbortController()
     current = { id, writing }
-    // Only this process can change the folder, so that no service can replace the file by a link.
+    // The folder belongs to this process: services of other users cannot put a link into it.
     mkdirSync(folder, { mode: 0o700 })
     const path = join(folder, `${id}.backup`)
     const { signal } = writing

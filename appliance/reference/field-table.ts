@@ -1,9 +1,17 @@
 import { describeType, renderCode, type Schema } from './schema-type.ts'
 
-/** A row of a field table. */
-interface Row {
-  /** Path of the field, such as `outer.inner`. */
-  field: string
+/** A field of an object. */
+interface Field {
+  /** For example `outer.inner`. */
+  path: string
+  schema: Schema
+  required: boolean
+}
+
+/** A row of a table that describes values by their schemas. */
+export interface SchemaRow {
+  /** The cells before the description, such as the name of the value. */
+  labels: string[]
   schema: Schema
   required: boolean
 }
@@ -16,12 +24,21 @@ const MAX_DEPTH = 6
  * named `outer.inner` and `list[].inner`.
  */
 export function renderFieldTable(schema: Schema): string {
-  const rows = collectRows(schema, '', MAX_DEPTH)
-  if (rows.length === 0) return ''
+  const fields = collectFields(schema, '', MAX_DEPTH)
+  if (fields.length === 0) return ''
+  const rows = fields.map(({ path, ...field }) => ({ labels: [`\`${path}\``], ...field }))
+  return renderSchemaTable(['Field'], rows)
+}
+
+/**
+ * Renders a Markdown table with columns for the labels, the type, the default and the description.
+ * Without any description, the last column is omitted.
+ */
+export function renderSchemaTable(labelHeads: string[], rows: SchemaRow[]): string {
   const hasMeanings = rows.some(({ schema }) => schema.description)
-  const head = ['Field', 'Value', 'Default', ...(hasMeanings ? ['Meaning'] : [])]
-  const cells = rows.map(({ field, schema, required }) => [
-    `\`${field}\``,
+  const head = [...labelHeads, 'Value', 'Default', ...(hasMeanings ? ['Meaning'] : [])]
+  const cells = rows.map(({ labels, schema, required }) => [
+    ...labels,
     describeType(schema),
     renderDefault(schema, required),
     ...(hasMeanings ? [schema.description ?? ''] : []),
@@ -37,8 +54,7 @@ export function renderTable(head: string[], rows: string[][]): string {
   return [head, separator, ...rows].map(renderRow).join('\n')
 }
 
-/** Renders the cell for the default of a field or parameter. */
-export function renderDefault(schema: Schema, required: boolean): string {
+function renderDefault(schema: Schema, required: boolean): string {
   if (schema.default !== undefined) {
     const value = renderCode(schema.default)
     return schema.defaultFrom === 'model' ? `${value}, or the value on the model's card` : value
@@ -46,25 +62,29 @@ export function renderDefault(schema: Schema, required: boolean): string {
   return required ? '*required*' : ''
 }
 
-/** Returns the rows of an object and of its nested objects. `prefix` is the path of the object. */
-function collectRows(schema: Schema, prefix: string, depth: number): Row[] {
+/**
+ * Returns the fields of an object and of its nested objects. `prefix` precedes their paths; `depth`
+ * is the number of further levels.
+ */
+function collectFields(schema: Schema, prefix: string, depth: number): Field[] {
   const { properties = {}, required = [], additionalProperties } = findObjectSchema(schema) ?? {}
-  const rows: Row[] = []
-  for (const [name, field] of Object.entries(properties)) {
+  const fields: Field[] = []
+  for (const [name, fieldSchema] of Object.entries(properties)) {
     const path = `${prefix}${name}`
-    rows.push({ field: path, schema: field, required: required.includes(name) })
-    rows.push(...collectNestedRows(field, path, depth))
+    fields.push({ path, schema: fieldSchema, required: required.includes(name) })
+    fields.push(...collectNestedFields(fieldSchema, path, depth))
   }
   if (typeof additionalProperties === 'object') {
-    rows.push(...collectNestedRows(additionalProperties, `${prefix}{key}`, depth))
+    fields.push(...collectNestedFields(additionalProperties, `${prefix}{key}`, depth))
   }
-  return rows
+  return fields
 }
 
-function collectNestedRows(field: Schema, path: string, depth: number): Row[] {
+/** Returns the fields of a value that is an object or a list of objects. */
+function collectNestedFields(schema: Schema, path: string, depth: number): Field[] {
   if (depth === 0) return []
-  if (field.items) return collectNestedRows(field.items, `${path}[]`, depth - 1)
-  return findObjectSchema(field) ? collectRows(field, `${path}.`, depth - 1) : []
+  if (schema.items) return collectNestedFields(schema.items, `${path}[]`, depth - 1)
+  return findObjectSchema(schema) ? collectFields(schema, `${path}.`, depth - 1) : []
 }
 
 /**

@@ -1,18 +1,26 @@
-import { renderDefault, renderFieldTable, renderTable } from './field-table.ts'
+import { renderFieldTable, renderSchemaTable } from './field-table.ts'
 import { describeType, type Schema } from './schema-type.ts'
-
-interface Content {
-  schema?: Schema
-}
 
 /** The parts of an OpenAPI operation that Eyrie's documents use. */
 export interface Operation {
   summary: string
   description?: string
-  parameters?: { name: string; in: string; required?: boolean; schema?: Schema }[]
-  requestBody?: { content: Record<string, Content> }
-  responses: Record<string, { description: string; content?: Record<string, Content> }>
+  parameters?: Parameter[]
+  requestBody?: { content: Content }
+  /** By HTTP status. */
+  responses: Record<string, { description: string; content?: Content }>
 }
+
+interface Parameter {
+  name: string
+  /** Where the request has it, such as `path` or `query`. */
+  in: string
+  required?: boolean
+  schema?: Schema
+}
+
+/** The schemas of a body, by media type. */
+type Content = Record<string, { schema?: Schema }>
 
 export interface OperationOptions {
   /** Errors that the page lists only once, for all operations. */
@@ -30,57 +38,59 @@ export function renderOperation(
   operation: Operation,
   { commonErrors, unwrapResponse }: OperationOptions,
 ): string {
-  const { summary, description, parameters, requestBody, responses } = operation
-  const successes = Object.entries(responses).filter(response => !isErrorResponse(response))
+  const { summary, description, parameters, requestBody } = operation
+  const successes = listResponses(operation).filter(response => !isError(response))
   const errors = listErrors(operation).filter(error => !commonErrors.has(error))
   return joinParagraphs(
     `### \`${title}\``,
     `${summary}.`,
     description,
     parameters && renderParameters(parameters),
-    ...(requestBody ? renderContent('Body', requestBody.content) : []),
-    ...successes.flatMap(([status, { content }]) =>
+    requestBody && renderContent('Body', requestBody.content),
+    ...successes.map(({ status, content }) =>
       content
         ? renderContent(`**${status}**`, content, unwrapResponse)
-        : [`**${status}** without a body`],
+        : `**${status}** without a body`,
     ),
     errors.join('\n'),
   )
 }
 
 /** Returns the error responses of an operation as list items. */
-export const listErrors = ({ responses }: Operation) =>
-  Object.entries(responses)
-    .filter(isErrorResponse)
-    .map(([status, { description }]) => `- **${status}** ${description}`)
+export const listErrors = (operation: Operation): string[] =>
+  listResponses(operation)
+    .filter(isError)
+    .map(({ status, description }) => `- **${status}** ${description}`)
 
 /** Joins the parts of a page. Empty parts are omitted. */
-export const joinParagraphs = (...parts: (string | undefined)[]) =>
+export const joinParagraphs = (...parts: (string | undefined)[]): string =>
   parts.filter(Boolean).join('\n\n')
 
-const isErrorResponse = ([status]: [string, unknown]) => Number(status) >= 400
+const listResponses = ({ responses }: Operation) =>
+  Object.entries(responses).map(([status, response]) => ({ status, ...response }))
 
-/** Renders the first media type. Other media types have the same content. */
-function renderContent(
-  name: string,
-  content: Record<string, Content>,
-  unwrap = (schema: Schema) => schema,
-): string[] {
-  const [type, { schema = {} } = {}] = Object.entries(content)[0] ?? []
-  if (type !== 'application/json') return [`${name}: \`${type}\``, renderFieldTable(schema)]
-  const described = unwrap(schema)
-  return [`${name}: ${describeType(described)}`, renderFieldTable(described)]
+const isError = ({ status }: { status: string }) => Number(status) >= 400
+
+function renderParameters(parameters: Parameter[]): string {
+  const rows = parameters.map(({ name, in: place, required = false, schema = {} }) => ({
+    labels: [`\`${name}\``, place],
+    schema,
+    required,
+  }))
+  return renderSchemaTable(['Parameter', 'In'], rows)
 }
 
-function renderParameters(parameters: NonNullable<Operation['parameters']>): string {
-  const hasMeanings = parameters.some(({ schema }) => schema?.description)
-  const head = ['Parameter', 'In', 'Value', 'Default', ...(hasMeanings ? ['Meaning'] : [])]
-  const rows = parameters.map(({ name, in: place, required = false, schema = {} }) => [
-    `\`${name}\``,
-    place,
-    describeType(schema),
-    renderDefault(schema, required),
-    ...(hasMeanings ? [schema.description ?? ''] : []),
-  ])
-  return renderTable(head, rows)
+/** Renders the first media type of a body. Any others have the same content. */
+function renderContent(
+  name: string,
+  content: Content,
+  unwrap = (schema: Schema) => schema,
+): string {
+  const [mediaType = ''] = Object.keys(content)
+  const schema = content[mediaType]?.schema ?? {}
+  if (mediaType !== 'application/json') {
+    return joinParagraphs(`${name}: \`${mediaType}\``, renderFieldTable(schema))
+  }
+  const body = unwrap(schema)
+  return joinParagraphs(`${name}: ${describeType(body)}`, renderFieldTable(body))
 }

@@ -11,15 +11,20 @@ import { DEFAULT_LINES } from './quickstart-pipeline.ts'
 import { type QuickstartState, readState, writeState } from './quickstart-state.ts'
 
 // The lines of the user's own video, at which objects are counted. The quickstart draws one across
-// the middle of the picture, watches the video for a minute and replaces the line by lines across
-// the paths of the objects, once. Lines that the user has changed are never replaced.
+// the middle of the picture. It then watches the video, in rounds of a minute, and replaces the
+// line once by lines across the paths of the objects. It never replaces lines that the user has
+// changed.
 
 const WATCH_SECONDS = 60
 const RETRY_MS = 5_000
 
-/** The lines to draw, and those of them that a proposal may replace. */
+/** The part of a source that the quickstart sets. */
+type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
+
 export interface ChosenLines {
+  /** The lines to draw. */
   drawn: Line[]
+  /** The lines that a proposal may replace. Undefined: no lines are proposed. */
   replaceable?: Line[]
 }
 
@@ -30,11 +35,12 @@ export interface ChosenLines {
 export async function chooseLines(
   engine: Client,
   previous: QuickstartState | undefined,
-  source: Pick<SourceInput, 'type' | 'address'> | undefined,
+  source: QuickstartSource | undefined,
 ): Promise<ChosenLines> {
-  const lines =
-    previous && !previous.scene ? await readPreviousLines(engine, previous, source) : undefined
-  if (lines) return { drawn: lines, replaceable: previous?.replaceable_lines }
+  if (previous && !previous.scene) {
+    const lines = await readPreviousLines(engine, previous, source)
+    if (lines) return { drawn: lines, replaceable: previous.replaceable_lines }
+  }
   // No detector finds objects in a test pattern.
   const isPattern = /^test:/i.test(String(source?.address))
   return { drawn: DEFAULT_LINES, replaceable: isPattern ? undefined : DEFAULT_LINES }
@@ -47,22 +53,23 @@ export async function chooseLines(
 async function readPreviousLines(
   engine: Client,
   previous: QuickstartState,
-  source: Pick<SourceInput, 'type' | 'address'> | undefined,
+  source: QuickstartSource | undefined,
 ): Promise<Line[] | undefined> {
   if (previous.source === undefined || previous.pipeline === undefined) return undefined
   try {
     const stored = await engine.source.get(previous.source)
-    const isSame =
-      source === undefined ||
-      (stored.type === source.type &&
-        isDeepStrictEqual(stored.address, redactAddress(source.address)))
     const { elements } = await engine.pipeline.get(previous.pipeline)
-    return isSame ? readLines(elements, previous.source) : undefined
+    const isSameVideo = source === undefined || isSameSource(stored, source)
+    return isSameVideo ? readLines(elements, previous.source) : undefined
   } catch (error) {
     if (hasCode(error, 'id')) return undefined
     throw error
   }
 }
+
+/** Compares a source of the engine, which returns addresses without passwords, with another. */
+const isSameSource = (stored: QuickstartSource, source: QuickstartSource) =>
+  stored.type === source.type && isDeepStrictEqual(stored.address, redactAddress(source.address))
 
 export interface LineWatchOptions {
   /** Access to the engine. Its signal ends the watch. */
@@ -70,8 +77,19 @@ export interface LineWatchOptions {
   /** The data folder. */
   data: string
   log: ServiceLog
-  /** Time between two attempts to propose lines. */
+  /** Duration of a round, after which lines are proposed. */
   seconds?: number
+}
+
+/** The watch of a pipeline, over several rounds. */
+interface LineWatch {
+  pipeline: number
+  source: number
+  /** The lines that may be replaced. */
+  replaceable: Line[]
+  /** The paths of the objects so far. Undefined before the first round. */
+  recorders?: RecordedPaths
+  completedRounds: number
 }
 
 /**
@@ -80,43 +98,15 @@ export interface LineWatchOptions {
  * when the signal is aborted.
  */
 export async function drawProposedLines(options: LineWatchOptions): Promise<void> {
-  const { engine, data, log, seconds = WATCH_SECONDS } = options
+  const { engine, data } = options
   const { source, pipeline, replaceable_lines: replaceable } = readState(data) ?? {}
   if (source === undefined || pipeline === undefined || replaceable === undefined) return
 
   const client = createClient(engine)
-  let recorders: RecordedPaths | undefined
-  let rounds = 0
-
-  /**
-   * Draws lines if the paths that were recorded suffice for a proposal. Otherwise records
-   * paths for some time.
-   */
-  const drawOrWatch = async (): Promise<'done' | 'continue'> => {
-    const current = await client.pipeline.get(pipeline)
-    const isUnchanged = isDeepStrictEqual(readLines(current.elements, source), replaceable)
-    if (!isUnchanged || !current.sources.includes(source)) {
-      log.info('quickstart', 'lines were changed, so none are proposed', { pipeline })
-      return 'done'
-    }
-
-    recorders ??= createRecorders(current)
-    const lines = proposeLines(recorders.get(source)?.paths ?? [])
-    if (lines.length > 0) {
-      await drawLines(client, current, new Map([[source, lines]]))
-      logLines(options, pipeline, lines)
-      return 'done'
-    }
-
-    logProgress(options, { pipeline, rounds, seconds })
-    await watchPaths(engine, pipeline, recorders, { seconds })
-    rounds += 1
-    return 'continue'
-  }
-
+  const watch: LineWatch = { pipeline, source, replaceable, completedRounds: 0 }
   while (!engine.signal?.aborted) {
     try {
-      if ((await drawOrWatch()) === 'done') return stopProposing(data)
+      if ((await drawOrWatch(client, watch, options)) === 'done') return stopProposing(data)
     } catch (error) {
       // The pipeline was deleted.
       if (hasCode(error, 'id')) return stopProposing(data)
@@ -127,7 +117,36 @@ export async function drawProposedLines(options: LineWatchOptions): Promise<void
   }
 }
 
-/** Remembers that the lines must not be replaced any more. */
+/** Draws lines if the recorded paths suffice for a proposal. Otherwise watches for one round. */
+async function drawOrWatch(
+  client: Client,
+  watch: LineWatch,
+  options: LineWatchOptions,
+): Promise<'done' | 'continue'> {
+  const { engine, log, seconds = WATCH_SECONDS } = options
+  const { pipeline, source, replaceable } = watch
+  const current = await client.pipeline.get(pipeline)
+  const isUnchanged = isDeepStrictEqual(readLines(current.elements, source), replaceable)
+  if (!isUnchanged || !current.sources.includes(source)) {
+    log.info('quickstart', 'lines were changed, so none are proposed', { pipeline })
+    return 'done'
+  }
+
+  watch.recorders ??= createRecorders(current)
+  const lines = proposeLines(watch.recorders.get(source)?.paths ?? [])
+  if (lines.length > 0) {
+    await drawLines(client, current, new Map([[source, lines]]))
+    logLines(options, pipeline, lines)
+    return 'done'
+  }
+
+  logProgress(log, watch, seconds)
+  await watchPaths(engine, pipeline, watch.recorders, { seconds })
+  watch.completedRounds += 1
+  return 'continue'
+}
+
+/** Stores that the lines must not be replaced any more. */
 function stopProposing(data: string): void {
   const state = readState(data)
   if (state) writeState(data, { ...state, replaceable_lines: undefined })
@@ -138,11 +157,15 @@ function stopProposing(data: string): void {
  * rounds are not logged.
  */
 function logProgress(
-  { log }: LineWatchOptions,
-  { rounds, ...fields }: { rounds: number; pipeline: number; seconds: number },
+  log: ServiceLog,
+  { pipeline, completedRounds }: LineWatch,
+  seconds: number,
 ): void {
-  if (rounds === 0) log.info('quickstart', 'watching for moving objects, to propose lines', fields)
-  if (rounds === 1) {
+  const fields = { pipeline, seconds }
+  if (completedRounds === 0) {
+    log.info('quickstart', 'watching for moving objects, to propose lines', fields)
+  }
+  if (completedRounds === 1) {
     log.info('quickstart', 'too few objects have moved to propose lines: still watching', fields)
   }
 }

@@ -57,27 +57,9 @@ export async function prepareQuickstart(
   log: ServiceLog,
 ): Promise<Quickstart> {
   const { data } = environment
-  const previous = readState(data)
-  const requested = request.source === undefined ? undefined : parseSourceAddress(request.source)
-  // Without `SOURCE=`, the previous source is used again. It is the demo scene at the first start.
-  const isScene = requested === undefined && (previous?.scene ?? true)
-
-  const report = (message: string, fields: LogFields) => log.info('quickstart', message, fields)
-  const model = await provideModel({ name: request.model, isScene }, data, report)
-
-  const folder = requested ? requested.folder : previous?.folder
+  const plan = await createPlan(request, data, log)
+  const { previous, isScene, model, folder } = plan
   const mediaRoots = folder ? [...environment.mediaRoots, folder] : environment.mediaRoots
-
-  async function configure(engine: Client): Promise<void> {
-    const source = isScene ? getSceneSource(data) : requested?.source
-    const lines = isScene ? undefined : await chooseLines(engine, previous, source)
-    const ids = await putPipeline(engine, previous, source, sourceId =>
-      lines
-        ? createDefaultPipeline(model, sourceId, lines.drawn)
-        : createScenePipeline(model, sourceId),
-    )
-    writeState(data, { ...ids, scene: isScene, folder, replaceable_lines: lines?.replaceable })
-  }
 
   return {
     environment: { ...environment, mediaRoots: [...new Set(mediaRoots)] },
@@ -88,13 +70,62 @@ export async function prepareQuickstart(
       const access = { ...services.engine, signal }
       const engine = createClient(access)
       const isExplicit = request.source !== undefined || request.model !== undefined
-      if (isExplicit || (await isUnconfigured(engine, previous))) await configure(engine)
+      if (isExplicit || (await isUnconfigured(engine, previous))) {
+        await configure(engine, plan, data)
+      }
 
       if (!isScene && model === SCENE_DETECTOR) log.warn('quickstart', UNSUITABLE_MODEL, { model })
       await services.announceConsole(signal)
       await Promise.all([rendering?.finished, drawProposedLines({ engine: access, data, log })])
     },
   }
+}
+
+/** What the quickstart will create. */
+interface QuickstartPlan {
+  /** What the quickstart has created at an earlier start. */
+  previous: QuickstartState | undefined
+  /** Whether the video is the demo scene. */
+  isScene: boolean
+  /** Undefined: the source of the earlier start. */
+  source: QuickstartSource | undefined
+  /** Folder of the video file. */
+  folder: string | undefined
+  model: string
+}
+
+/**
+ * Decides what to create. Without `SOURCE=`, the earlier source is used again; at the first start,
+ * it is the demo scene.
+ */
+async function createPlan(
+  request: QuickstartRequest,
+  data: string,
+  log: ServiceLog,
+): Promise<QuickstartPlan> {
+  const previous = readState(data)
+  const requested = request.source === undefined ? undefined : parseSourceAddress(request.source)
+  const isScene = requested === undefined && (previous?.scene ?? true)
+  const report = (message: string, fields: LogFields) => log.info('quickstart', message, fields)
+  return {
+    previous,
+    isScene,
+    source: isScene ? getSceneSource(data) : requested?.source,
+    folder: requested ? requested.folder : previous?.folder,
+    model: await provideModel({ name: request.model, isScene }, data, report),
+  }
+}
+
+/** Creates or updates the source and the pipeline, and stores what has been created. */
+async function configure(engine: Client, plan: QuickstartPlan, data: string): Promise<void> {
+  const { previous, isScene, source, folder, model } = plan
+  const lines = isScene ? undefined : await chooseLines(engine, previous, source)
+  const ids = await putPipeline(engine, previous, source, sourceId =>
+    lines
+      ? createDefaultPipeline(model, sourceId, lines.drawn)
+      : createScenePipeline(model, sourceId),
+  )
+  writeState(data, { ...ids, scene: isScene, folder, replaceable_lines: lines?.replaceable })
 }
 
 /** Whether neither an earlier quickstart nor the user has created a pipeline. */
@@ -107,15 +138,15 @@ async function isUnconfigured(
   return pipelines.length === 0
 }
 
-/** Returns a source that plays the demo scene in a loop. */
+/** Returns a source that plays the demo scene in an infinite loop (`inf`). */
 const getSceneSource = (data: string): QuickstartSource => ({
   type: 'inf',
   address: pathToFileURL(getSceneFile(data)).href,
 })
 
 /**
- * Creates the source and its pipeline, or updates those of the previous start. If `source` is
- * undefined, the previous source is not changed. Returns the ids.
+ * Creates the source and its pipeline, or updates the earlier ones. If `source` is undefined, the
+ * earlier source remains unchanged. Returns the ids.
  */
 async function putPipeline(
   engine: Client,
@@ -136,7 +167,8 @@ async function putPipeline(
 }
 
 /**
- * The pipeline starts even if the machine is too slow for it. Its status reports dropped frames.
+ * Makes the engine accept a pipeline for which the machine is too slow. Its status reports dropped
+ * frames.
  */
 const IGNORE_CAPACITY = { override: 'capacity' } as const
 

@@ -4,39 +4,58 @@ import { pathToFileURL } from 'node:url'
 import { parseVideoDevice, REDACTED, redactAddress, type SourceInput } from '@eyrie/contract'
 import { toLocalPath } from '@eyrie/kit/paths'
 
-/**
- * The parsed `SOURCE=`: the source to create, and the folder that the media service
- * must be allowed to read.
- */
+/** What `SOURCE=` requests. */
 export interface RequestedSource {
+  /** The source to create. */
   source: Pick<SourceInput, 'type' | 'address'>
+  /** The folder of a video file, which the media service must be allowed to read. */
   folder: string | undefined
 }
 
-const CAMERA_URL = /^(rtsp|http)s?:\/\//i
-/** A test pattern, such as `test://ball`. */
-const TEST_URL = /^test:\/\//i
-const ANY_URL = /^[a-z][a-z0-9+.-]*:\/\//i
+/** Type of a source that plays a file or a test pattern in an infinite loop. */
+const LOOP = 'inf'
+const ACCEPTED_FORMS =
+  'an rtsp:// address, an http:// address, a device such as /dev/video0, ' +
+  'a test:// pattern or the path of a video file'
 
 /**
- * Parses `SOURCE=`: a URL, a device or a path. Throws an `Error` with the accepted forms, in which
- * passwords are redacted.
+ * Parses `SOURCE=`: a URL, a device or a path. Throws an `Error` with the accepted forms, or with
+ * the problem of a file. Passwords are redacted in it.
  */
 export function parseSourceAddress(text: string): RequestedSource {
-  if (CAMERA_URL.test(text) || parseVideoDevice(text)) {
-    return { source: { type: 'video', address: text }, folder: undefined }
+  if (parseVideoDevice(text)) return createCameraSource(text)
+  switch (parseScheme(text)) {
+    case 'rtsp':
+    case 'rtsps':
+    case 'http':
+    case 'https':
+      return createCameraSource(text)
+    case 'test':
+      return { source: { type: LOOP, address: text }, folder: undefined }
+    case 'file':
+      return createFileSource(parseFileUrl(text), text)
+    case undefined:
+      return createFileSource(resolve(text), text)
+    default:
+      throw new Error(`SOURCE=${redact(text)}: write ${ACCEPTED_FORMS}`)
   }
-  if (TEST_URL.test(text)) return { source: { type: 'inf', address: text }, folder: undefined }
-  if (ANY_URL.test(text) && !text.startsWith('file://')) {
-    throw new Error(
-      `SOURCE=${redact(text)}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
-    )
-  }
+}
 
-  const path = text.startsWith('file://') ? parseFileUrl(text) : resolve(text)
+/** Returns the scheme of a URL in lower case; undefined for any other text. */
+function parseScheme(text: string): string | undefined {
+  return /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
+}
+
+const createCameraSource = (address: string): RequestedSource => ({
+  source: { type: 'video', address },
+  folder: undefined,
+})
+
+/** Creates the source for a video file. `text` is the value of `SOURCE=`, for the error message. */
+function createFileSource(path: string, text: string): RequestedSource {
   const problem = findProblem(path)
   if (problem) throw new Error(`SOURCE=${redact(text)}: ${redact(path)} ${problem}`)
-  return { source: { type: 'inf', address: pathToFileURL(path).href }, folder: dirname(path) }
+  return { source: { type: LOOP, address: pathToFileURL(path).href }, folder: dirname(path) }
 }
 
 /** Returns what is wrong with the path of a video; undefined if it is a file. */
@@ -55,6 +74,7 @@ function parseFileUrl(url: string): string {
 }
 
 /**
- * Redacts the password. In an invalid URL, everything up to the last @ may be part of the password.
+ * Redacts passwords. In an invalid URL, a password may contain any character. Everything between
+ * the first colon, except that of `://`, and the last @ is therefore redacted.
  */
 const redact = (text: string) => redactAddress(text.replace(/:(?!\/\/).*@/s, `:${REDACTED}@`))

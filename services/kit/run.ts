@@ -35,24 +35,23 @@ export async function run(
   const { environment, log } = prepare(name)
   const { tls, trustedCertificate, trustedProxies } = environment
   const port = environment.ports[name]
-  let host = environment.hosts[name]
 
-  const exitWithError = (error: unknown): never => {
+  const exitWithError = (error: unknown, host: string): never => {
     log.fatal({ err: error }, describeFailure(error, host, port))
     process.exit(1)
   }
-  process.on('uncaughtException', exitWithError)
+  process.on('uncaughtException', error => exitWithError(error, environment.hosts[name]))
   // The supervisor may disconnect while the service starts.
   const supervisorDisconnected = waitForSupervisorDisconnect()
   if (trustedCertificate) trustCertificate(trustedCertificate)
 
   const service = withSeparation(create({ environment, log }), environment)
-  host = service.host ?? host
+  const host = service.host ?? environment.hosts[name]
   try {
     await service.start()
     const server = await listen(service, host, port, { tls, trustedProxies, log })
     log.info({ host, port: server.port }, 'listening')
-    // Node would write the cache only at exit, which a process that is killed does not reach.
+    // By default, Node writes the cache only at exit. A process that is killed would never write it.
     flushCompileCache()
 
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])
@@ -60,28 +59,30 @@ export async function run(
   } catch (error) {
     // A service that has not started completely may fail to stop. The first error is the cause.
     await service.stop().catch(() => {})
-    exitWithError(error)
+    exitWithError(error, host)
   }
   process.exit(0)
 }
 
-/**
- * Adds the separation of the services, which the supervisor has chosen, to the health of a service.
- */
+/** Adds how the supervisor has separated the services to the health report of a service. */
 function withSeparation(service: Service, { separation }: Environment): Service {
   return separation ? { ...service, health: () => ({ ...service.health(), separation }) } : service
 }
 
-/** Reads the environment and creates the log. Exits the process if a variable is invalid. */
+/**
+ * Protects the memory, reads the environment and creates the log. Exits the process if a variable
+ * is invalid.
+ */
 function prepare(name: ServiceName): Dependencies {
   try {
-    const unprotected = protectMemory()
-    // Before the service starts any process, which would inherit the descriptor of the secrets.
+    const protectionFailure = protectMemory()
+    // The descriptor of the secrets is closed before the service starts a process, which would
+    // inherit it.
     const secrets = extractSecrets(process.env)
     const environment = readEnvironment({ ...process.env, ...secrets })
     const log = createLog(name, environment.logLevel, environment.logFormat)
-    if (unprotected) {
-      log.warn({ reason: unprotected }, 'failed to protect the memory of the service')
+    if (protectionFailure) {
+      log.warn({ reason: protectionFailure }, 'failed to protect the memory of the service')
     }
     return { environment, log }
   } catch (error) {

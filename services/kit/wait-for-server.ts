@@ -7,52 +7,46 @@ const PROBE_INTERVAL_MS = 1000
 /** A server that does not accept a connection in this time is unreachable. */
 const PROBE_TIMEOUT_MS = 3000
 
-/** The pause between two attempts to use a server. */
+/** The pause before the next attempt to use a server. */
 export interface RetryPause {
-  /** The server. Undefined if its address is unknown, so that only the time decides. */
+  /** Undefined if the address is unknown. The pause then lasts as long as the sleep. */
   address: ServerAddress | undefined
   /** Opens the connections that probe the server. */
   egress: Egress
-  /**
-   * Sleeps until the next attempt is due. Ends early, resolved or rejected, when the signal is
-   * aborted.
-   */
+  /** Sleeps until the next attempt is due. Ends, or rejects, when the signal is aborted. */
   sleep(signal: AbortSignal): Promise<unknown>
+  /** Ends the pause. */
   signal: AbortSignal
 }
 
 /**
- * Waits until the next attempt to use a server: until `sleep` has ended or, if the server is
- * unreachable, until it accepts connections again. A host that was switched on, or a network that
- * works again, is therefore used within about a second, however long the back-off is. Resolves to
- * whether the server has become reachable again.
+ * Waits until the next attempt is due or, if the server is unreachable, until it accepts
+ * connections again. A host that was switched on, or a network that works again, is therefore used
+ * within about a second, however long the back-off is. Resolves to whether the server has become
+ * reachable again.
  */
-export async function waitForServer({
-  address,
-  egress,
-  sleep: sleepUntilDue,
-  signal,
-}: RetryPause): Promise<boolean> {
-  const pause = new AbortController()
-  const ended = AbortSignal.any([signal, pause.signal])
-  const asleep = sleepUntilDue(ended).then(
+export async function waitForServer(pause: RetryPause): Promise<boolean> {
+  const finished = new AbortController()
+  const signal = AbortSignal.any([pause.signal, finished.signal])
+  const attemptDue = pause.sleep(signal).then(
     () => false,
     () => false,
   )
   try {
-    if (!address) return await asleep
-    // If the watch ends without a return, the pause still lasts until the end of the sleep.
-    const watch = watchReturn(address, egress, ended).then(hasReturned => hasReturned || asleep)
-    return await Promise.race([asleep, watch])
+    if (!pause.address) return await attemptDue
+    const serverReturned = watchReturn(pause.address, pause.egress, signal)
+    const hasReturned = await Promise.race([attemptDue, serverReturned])
+    // A watch that ends without a return does not end the pause.
+    return hasReturned || (await attemptDue)
   } finally {
-    pause.abort()
+    finished.abort()
   }
 }
 
 /**
- * Resolves to true when a server that was unreachable accepts a connection. Resolves to false when
- * the signal is aborted, and at once if the server is reachable (the last attempt has failed for
- * another reason) or its host name is unknown or denied.
+ * Resolves to true when an unreachable server accepts a connection. Resolves to false when the
+ * signal is aborted, and at once in two cases: the server is reachable, so that the last attempt
+ * has failed for another reason, or its host name is unknown or denied.
  */
 async function watchReturn(
   { host, port }: ServerAddress,
@@ -61,22 +55,26 @@ async function watchReturn(
 ): Promise<boolean> {
   // A name is resolved once: without a network, each query would block one of the few threads
   // that also access files.
-  const [resolved] = await egress.resolve({ host, port }).catch(() => [])
-  if (!resolved) return false
-  const acceptsConnection = async () => {
-    if (signal.aborted) return false
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
-    const socket = await egress
-      .connect({ host: resolved, port }, { signal: limited })
-      .catch(() => undefined)
-    socket?.destroy()
-    return socket !== undefined
-  }
+  const [ip] = await egress.resolve({ host, port }).catch(() => [])
+  if (!ip) return false
 
-  if (await acceptsConnection()) return false
+  const address = { host: ip, port }
+  if (await acceptsConnection(address, egress, signal)) return false
   while (!signal.aborted) {
     await sleep(PROBE_INTERVAL_MS, signal)
-    if (await acceptsConnection()) return true
+    if (await acceptsConnection(address, egress, signal)) return true
   }
   return false
+}
+
+async function acceptsConnection(
+  address: ServerAddress,
+  egress: Egress,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (signal.aborted) return false
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+  const socket = await egress.connect(address, { signal: limited }).catch(() => undefined)
+  socket?.destroy()
+  return socket !== undefined
 }

@@ -15,16 +15,18 @@ export interface Privileges {
 }
 
 /**
- * An option of setpriv that makes access(2), on which programs such as initdb rely, respect the
- * capabilities of users other than root. It would also let a program keep the capabilities of root
- * when the user changes. The other options remove these.
+ * Option of setpriv for programs that have capabilities and do not run as root. It makes access(2),
+ * on which programs such as initdb rely, respect the capabilities.
+ *
+ * With this option, a change of the user does not remove the capabilities of root. The options for
+ * the capability sets must do so.
  */
 export const RESPECT_CAPABILITIES = '--securebits=+no_setuid_fixup'
 
 /**
- * Returns a command to which a program and its arguments are appended. The program then
- * has only these privileges, and can never gain others. To run it as another user, this
- * process must be root.
+ * Returns the beginning of a command: a program and its arguments must follow. The program has only
+ * these privileges, and can never gain others. To run it as another user, this process must be
+ * root.
  */
 export function createSetprivCommand({
   account,
@@ -46,9 +48,8 @@ export function createSetprivCommand({
 }
 
 /**
- * Shell scripts that print the first of their arguments that is a closed path, which is
- * one that the user of the script cannot use. `read` checks that folders can be entered
- * and files can be read.
+ * Shell scripts that print the first of their arguments that their user cannot read or write.
+ * Readable means that a folder can be entered.
  */
 const FIND_CLOSED_PATH = {
   read: `for path; do
@@ -58,9 +59,9 @@ const FIND_CLOSED_PATH = {
 }
 
 /**
- * Returns the first of these paths that a program with these privileges cannot read or write.
- * Undefined if it can use all of them. Throws an `Error` with the reason if no program can be
- * started with the privileges.
+ * Returns the first of these paths that is closed to a program with these privileges: it cannot
+ * read or write there. Undefined if it can use all of them. Throws an `Error` with the reason if no
+ * program can be started with the privileges.
  */
 export async function findClosedPath(
   privileges: Privileges,

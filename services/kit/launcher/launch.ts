@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { type LaunchReport, parseReport, REPORT_VARIABLE } from './launch-report.ts'
 import { type LaunchPolicy, toOptions } from './policy.ts'
 
@@ -11,7 +12,7 @@ const STANDARD_DESCRIPTORS = 3
 
 /** A program that runs under a policy. It ends when this process ends. */
 export interface LaunchedProcess {
-  /** Executes the launcher at first, which the program then replaces in the same process. */
+  /** The process. It starts as the launcher, which executes the program without a new process. */
   child: ChildProcess
   /**
    * Resolves to the boundaries that are in force, or to the reason why the program was not
@@ -23,7 +24,7 @@ export interface LaunchedProcess {
 export interface LaunchOptions {
   /** `pipe` makes the output readable as `child.stdout` and `child.stderr`. */
   output: 'pipe' | 'ignore'
-  /** Ends the process. */
+  /** Kills the process. */
   signal?: AbortSignal
   /** Time in ms after which the process is killed. */
   timeoutMs?: number
@@ -38,7 +39,7 @@ export interface LaunchOptions {
 export interface LaunchCommandOptions {
   /** The program inherits the descriptors below this number. All others are closed. */
   inherit: number
-  /** Descriptor to which the launcher writes its report. */
+  /** Descriptor to which the launcher writes its report. By default, there is no report. */
   reportTo?: number
   /** Passes the report to the program in the environment variable `REPORT_VARIABLE`. */
   reportToProgram?: boolean
@@ -88,7 +89,7 @@ export function launch(
   { output, signal, timeoutMs, descriptors = ['ipc'] }: LaunchOptions,
 ): LaunchedProcess {
   const inherit = STANDARD_DESCRIPTORS + descriptors.length
-  // The report has the next descriptor, which the program does not inherit.
+  // The pipe of the report is the last entry of `stdio`, so that the program does not inherit it.
   const reportTo = inherit
   const [launcher, ...args] = toLaunchCommand(command, policy, { inherit, reportTo })
   const child = spawn(launcher, args, {
@@ -119,15 +120,9 @@ async function readReport(child: ChildProcess, descriptor: number): Promise<Laun
   if (child.pid === undefined) {
     return { error: `failed to start ${LAUNCHER}: "make setup" builds it` }
   }
-  // The launcher may be killed at any time.
-  const text = await readText((child.stdio as readonly unknown[])[descriptor] as Readable).catch(
-    () => '',
-  )
-  return parseReport(text)
-}
-
-async function readText(stream: Readable): Promise<string> {
-  let text = ''
-  for await (const chunk of stream.setEncoding('utf8')) text += chunk
-  return text
+  // The types of Node know only the first five descriptors.
+  const pipes: readonly unknown[] = child.stdio
+  const pipe = pipes[descriptor] as Readable
+  // Reading may fail when the launcher is killed. The report is then missing.
+  return parseReport(await text(pipe).catch(() => ''))
 }

@@ -3,9 +3,6 @@ import { type AddressKind, findKind, isInSubnets, isOwnAddress } from './address
 import type { EgressException, EgressPurpose } from './egress-rules.ts'
 import { findServerAddress, type ServerAddress } from './server-address.ts'
 
-/** Addresses at which no server of any purpose may be. */
-const NEVER: readonly AddressKind[] = ['link-local', 'metadata', 'multicast']
-
 /** The parts of the environment that decide which connections the appliance opens. */
 export interface EgressEnvironment {
   ports: { engine: number; media: number; management: number; scheduler: number }
@@ -20,40 +17,36 @@ export class EgressDeniedError extends Error {
   override readonly name = 'EgressDeniedError'
 }
 
-/** The kinds of addresses to which no connection is opened. */
-const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {
-  // The engine on this machine is an exception, because the environment names it.
-  engine: [...NEVER, 'loopback'],
-  // Gateways such as go2rtc, and programs that read results, often run on the same machine.
-  camera: NEVER,
-  sink: NEVER,
-  // The address is a setting of the console. It must not lead to other servers in the
-  // network of the appliance.
-  identity: [...NEVER, 'loopback', 'private'],
-  // Managers enter these addresses, and the answers are shown to them.
-  webhook: [...NEVER, 'loopback', 'private'],
-  // The author of the plugin has chosen these addresses.
-  plugin: [...NEVER, 'loopback', 'private'],
-  // The superadmin enters the addresses of these servers, which are often in the
-  // network of the appliance.
-  mail: NEVER,
-  sms: NEVER,
-  broker: NEVER,
-  backup: NEVER,
+interface PurposeRule {
+  /** What is at the other end of a connection, for error messages. */
+  peer: string
+  /** The kinds of addresses to which no connection is opened. */
+  deniedKinds: readonly AddressKind[]
 }
 
-/** What is at the other end of a connection, for error messages. */
-const PEER_NAMES: Record<EgressPurpose, string> = {
-  engine: 'engine',
-  camera: 'camera',
-  sink: 'sink',
-  identity: 'identity provider',
-  webhook: 'receiver of alerts',
-  mail: 'mail server',
-  broker: 'MQTT broker',
-  plugin: 'server of a plugin',
-  backup: 'storage of backups',
-  sms: 'SMS provider',
+/** Kinds of addresses that are denied for every purpose. */
+const ALWAYS_DENIED: readonly AddressKind[] = ['link-local', 'metadata', 'multicast']
+/** Denies the servers in the network of the appliance, too. */
+const PUBLIC_ONLY: readonly AddressKind[] = [...ALWAYS_DENIED, 'loopback', 'private']
+
+const RULES: Record<EgressPurpose, PurposeRule> = {
+  // The engine on this machine is an exception, because the environment names it.
+  engine: { peer: 'engine', deniedKinds: [...ALWAYS_DENIED, 'loopback'] },
+  // Gateways such as go2rtc, and programs that read results, often run on the same machine.
+  camera: { peer: 'camera', deniedKinds: ALWAYS_DENIED },
+  sink: { peer: 'sink', deniedKinds: ALWAYS_DENIED },
+  // The address is a setting of the console.
+  identity: { peer: 'identity provider', deniedKinds: PUBLIC_ONLY },
+  // Managers enter these addresses, and the answers are shown to them.
+  webhook: { peer: 'receiver of alerts', deniedKinds: PUBLIC_ONLY },
+  // The author of the plugin has chosen these addresses.
+  plugin: { peer: 'server of a plugin', deniedKinds: PUBLIC_ONLY },
+  // The superadmin enters the addresses of these servers, which are often in the
+  // network of the appliance.
+  mail: { peer: 'mail server', deniedKinds: ALWAYS_DENIED },
+  sms: { peer: 'SMS provider', deniedKinds: ALWAYS_DENIED },
+  broker: { peer: 'MQTT broker', deniedKinds: ALWAYS_DENIED },
+  backup: { peer: 'storage of backups', deniedKinds: ALWAYS_DENIED },
 }
 
 /**
@@ -67,59 +60,62 @@ export function createEgressPolicy(
   purpose: EgressPurpose,
   environment: EgressEnvironment,
 ): CheckAddress {
+  const { peer, deniedKinds } = RULES[purpose]
   const ownPorts = listOwnPorts(environment)
   const exceptions = environment.egressExceptions.filter(exception => exception.purpose === purpose)
   const localServers = purpose === 'engine' ? listLocalServers(environment) : []
 
-  function isExcepted(address: string, port: number, isOwnService: boolean): boolean {
-    return exceptions.some(exception => {
-      if (!isInSubnets(exception.subnet, address)) return false
-      // An exception without a port is about a network. It does not permit connections to the
-      // services of this appliance.
-      return exception.port === undefined ? !isOwnService : exception.port === port
-    })
-  }
-
   return (address, port, host = address) => {
     if (localServers.some(server => server.host === host && server.port === port)) return
     const isOwnService = ownPorts.has(port) && isOwnAddress(address)
-    if (isExcepted(address, port, isOwnService)) return
+    const target: Target = { address, port, host, isOwnService }
+    if (exceptions.some(exception => permits(exception, target))) return
 
-    if (isOwnService) {
-      throw createDenial(purpose, { address, port, host }, 'a service of this appliance')
-    }
     const kind = findKind(address)
-    if (DENIED_KINDS[purpose].includes(kind)) {
-      throw createDenial(purpose, { address, port, host }, `a ${kind} address`)
-    }
+    if (!isOwnService && !deniedKinds.includes(kind)) return
+    const description = isOwnService ? 'a service of this appliance' : `a ${kind} address`
+    const entry = `${purpose}=${formatAddress(target)}`
+    throw new EgressDeniedError(
+      `${formatName(target)} is ${description}, and no ${peer} may be there: ` +
+        `use another address, or add ${entry} to EYRIE_EGRESS_ALLOW`,
+    )
   }
 }
 
-interface Peer {
+interface Target {
   address: string
   port: number
   /** The name that led to the address, or the address itself. */
   host: string
+  /** Whether a service of this appliance listens there. */
+  isOwnService: boolean
 }
 
-function createDenial(purpose: EgressPurpose, { address, port, host }: Peer, description: string) {
-  const name = host === address ? address : `${host} (${address})`
-  const exception = `${purpose}=${address.includes(':') ? `[${address}]` : address}:${port}`
-  return new EgressDeniedError(
-    `${name} is ${description}, and no ${PEER_NAMES[purpose]} may be there: ` +
-      `use another address, or add ${exception} to EYRIE_EGRESS_ALLOW`,
-  )
+/**
+ * An exception without a port is about a network. It does not permit connections to the services of
+ * this appliance.
+ */
+function permits(exception: EgressException, { address, port, isOwnService }: Target): boolean {
+  if (!isInSubnets(exception.subnet, address)) return false
+  return exception.port === undefined ? !isOwnService : exception.port === port
 }
+
+const formatName = ({ address, host }: Target) =>
+  host === address ? address : `${host} (${address})`
+
+/** Formats the address with its port, IPv6 addresses in brackets. */
+const formatAddress = ({ address, port }: Target) =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 
 /**
  * Returns the ports on which the services of this appliance listen. Port 0 is left out, because the
  * system then chooses the port.
  */
 function listOwnPorts({ ports, urls }: EgressEnvironment): Set<number> {
-  const localServers = Object.values(urls)
+  const ownServers = Object.values(urls)
     .flatMap(url => findServerAddress(url) ?? [])
     .filter(({ host }) => host === 'localhost' || (isIP(host) && isOwnAddress(host)))
-  const ownPorts = [...Object.values(ports), ...localServers.map(({ port }) => port)]
+  const ownPorts = [...Object.values(ports), ...ownServers.map(({ port }) => port)]
   return new Set(ownPorts.filter(port => port !== 0))
 }
 

@@ -2,7 +2,7 @@ import { lookup as resolveName } from 'node:dns/promises'
 import { once } from 'node:events'
 import { type AgentOptions, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { connect, isIP, type LookupFunction, Socket } from 'node:net'
+import { connect as connectTcp, isIP, type LookupFunction, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type CheckAddress, createEgressPolicy, type EgressEnvironment } from './egress-policy.ts'
 import type { EgressPurpose } from './egress-rules.ts'
@@ -57,7 +57,12 @@ export function createCheckedEgress(check: CheckAddress): Egress {
     return addresses
   }
 
-  /** Resolves names for a connection to `port`. Node.js does not call it for IP addresses. */
+  /** Checks a host that is an IP address. Node calls `lookup` only for names. */
+  function checkIp({ host, port }: ServerAddress): void {
+    if (isIP(host)) check(host, port)
+  }
+
+  /** Returns the function with which Node resolves the host name of a connection to `port`. */
   const createLookup =
     (port: number): LookupFunction =>
     (host, options, callback) => {
@@ -68,54 +73,59 @@ export function createCheckedEgress(check: CheckAddress): Egress {
       resolve({ host, port }).then(answer, (error: NodeJS.ErrnoException) => callback(error, ''))
     }
 
-  const egress: Egress = {
+  async function connect(
+    { host, port }: ServerAddress,
+    { signal, tls }: ConnectOptions,
+  ): Promise<Socket> {
+    checkIp({ host, port })
+    const target = { host, port, lookup: createLookup(port) }
+    const servername = isIP(host) ? undefined : host
+    const socket = tls ? connectTls({ ...target, ...tls, servername }) : connectTcp(target)
+    try {
+      await once(socket, tls ? 'secureConnect' : 'connect', { signal })
+      return socket
+    } catch (error) {
+      // An abandoned socket may still emit an error.
+      socket.on('error', () => {})
+      socket.destroy()
+      throw error
+    }
+  }
+
+  const guard = { checkIp, createLookup }
+  const http = guardConnections(new HttpAgent(AGENT_OPTIONS), guard)
+  const https = guardConnections(new HttpsAgent(AGENT_OPTIONS), guard)
+
+  return {
     resolve,
 
     async pin(server, signal) {
       const [first, ...others] = await resolve(server)
       if (others.length === 0) return first!
       const limited = AbortSignal.any([signal, AbortSignal.timeout(PIN_TIMEOUT_MS)])
-      const socket = await egress.connect(server, { signal: limited }).catch(() => undefined)
+      const socket = await connect(server, { signal: limited }).catch(() => undefined)
       const reachedAddress = socket?.remoteAddress
       socket?.destroy()
-      // If none accepts a connection, the library that connects to the first one reports it.
+      // If no address accepts a connection, the library connects to the first one and reports why.
       return reachedAddress ?? first!
     },
 
-    async connect({ host, port }, { signal, tls }) {
-      if (isIP(host)) check(host, port)
-      const target = { host, port, lookup: createLookup(port) }
-      const servername = isIP(host) ? undefined : host
-      const socket = tls ? connectTls({ ...target, ...tls, servername }) : connect(target)
-      try {
-        await once(socket, tls ? 'secureConnect' : 'connect', { signal })
-        return socket
-      } catch (error) {
-        // An abandoned socket may still emit an error.
-        socket.on('error', () => {})
-        socket.destroy()
-        throw error
-      }
-    },
+    connect,
 
     open({ host, port }) {
       try {
-        if (isIP(host)) check(host, port)
+        checkIp({ host, port })
       } catch (error) {
         const denied = new Socket()
         // The caller adds its listeners first.
         setImmediate(() => denied.destroy(error as Error))
         return denied
       }
-      return connect({ host, port, lookup: createLookup(port) })
+      return connectTcp({ host, port, lookup: createLookup(port) })
     },
 
     agent: ({ protocol }) => (/^(https|wss):$/.test(protocol) ? https : http),
   }
-
-  const http = checkConnections(new HttpAgent(AGENT_OPTIONS), check, createLookup)
-  const https = checkConnections(new HttpsAgent(AGENT_OPTIONS), check, createLookup)
-  return egress
 }
 
 /** Returns the IP addresses of a host name, at least one. */
@@ -126,18 +136,24 @@ async function lookUp(name: string): Promise<string[]> {
 
 const toLookupAddress = (address: string) => ({ address, family: isIP(address) })
 
+interface ConnectionGuard {
+  /** Throws if the host is an IP address that is denied. */
+  checkIp(server: ServerAddress): void
+  /** Creates a function that resolves names, and fails for denied addresses. */
+  createLookup(port: number): LookupFunction
+}
+
 /** Makes an agent check the address of every connection that it opens. Returns the agent. */
-function checkConnections<Agent extends HttpAgent>(
+function guardConnections<Agent extends HttpAgent>(
   agent: Agent,
-  check: CheckAddress,
-  createLookup: (port: number) => LookupFunction,
+  { checkIp, createLookup }: ConnectionGuard,
 ): Agent {
   const open = agent.createConnection.bind(agent)
   agent.createConnection = (options, callback) => {
     const host = options.host ?? 'localhost'
     const port = Number(options.port)
     try {
-      if (isIP(host)) check(host, port)
+      checkIp({ host, port })
     } catch (error) {
       callback?.(error as Error, undefined as never)
       return undefined

@@ -40,6 +40,12 @@ interface OffsetChange {
   after: number
 }
 
+/** The offset at the beginning of a day of UTC, and the change of the offset on this day, if any. */
+interface DayOffset {
+  offset: number
+  change: OffsetChange | undefined
+}
+
 const zones = new Map<string, TimeZone>()
 
 /** Returns the zone with a name of the IANA database. Throws `RangeError` if it does not exist. */
@@ -53,45 +59,7 @@ export function getTimeZone(name: string): TimeZone {
 export const toDay = (instant: number, zone: TimeZone) => Math.floor(zone.toWall(instant) / DAY_MS)
 
 function createTimeZone(name: string): TimeZone {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
-  /**
-   * For each day of UTC, by its number since 1970: the offset at its beginning, and the change of
-   * the offset on this day, if any.
-   */
-  const days = new Map<number, { offset: number; change: OffsetChange | undefined }>()
-
-  /**
-   * Returns the offset from UTC in ms, as the JavaScript engine formats it, such as `GMT+05:30`.
-   */
-  function readOffset(instant: number): number {
-    const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(instant))
-    const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = match ?? []
-    const offset = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
-    return sign === '-' ? -offset : offset
-  }
-
-  function readDay(day: number) {
-    const cached = days.get(day)
-    if (cached) return cached
-    if (days.size >= MAX_CACHED_DAYS) days.clear()
-    const offset = readOffset(day * DAY_MS)
-    const after = readOffset((day + 1) * DAY_MS)
-    const entry = { offset, change: offset === after ? undefined : findChange(day, offset, after) }
-    days.set(day, entry)
-    return entry
-  }
-
-  /** Finds the change by bisection. Offsets change at full seconds, and at most once a day. */
-  function findChange(day: number, before: number, after: number): OffsetChange {
-    let from = (day * DAY_MS) / 1000
-    let to = from + DAY_MS / 1000
-    while (to - from > 1) {
-      const middle = Math.floor((from + to) / 2)
-      if (readOffset(middle * 1000) === before) from = middle
-      else to = middle
-    }
-    return { changedAt: to * 1000, before, after }
-  }
+  const readDay = createDayReader(name)
 
   /**
    * Returns the offsets before and after the change near a wall time. Without one, the change
@@ -108,25 +76,80 @@ function createTimeZone(name: string): TimeZone {
     return { changedAt: Number.NEGATIVE_INFINITY, before: offset, after: offset }
   }
 
+  /**
+   * Returns when the clock would show `wall` with the offset before the change, and when with the
+   * offset after it.
+   */
+  function findCandidates(wall: number) {
+    const { changedAt, before, after } = findOffsets(wall)
+    return { changedAt, withOldOffset: wall - before, withNewOffset: wall - after }
+  }
+
   return {
     toWall(instant) {
       const { offset, change } = readDay(Math.floor(instant / DAY_MS))
       return instant + (change && instant >= change.changedAt ? change.after : offset)
     },
     firstInstant(wall) {
-      const { changedAt, before, after } = findOffsets(wall)
-      return wall - before < changedAt ? wall - before : Math.max(changedAt, wall - after)
+      const { changedAt, withOldOffset, withNewOffset } = findCandidates(wall)
+      // If the clock does not reach `wall` before the change, it does so at the change or later.
+      return withOldOffset < changedAt ? withOldOffset : Math.max(changedAt, withNewOffset)
     },
     endInstant(wall) {
-      const { changedAt, before, after } = findOffsets(wall)
-      return wall - after > changedAt ? wall - after : Math.min(changedAt, wall - before)
+      const { changedAt, withOldOffset, withNewOffset } = findCandidates(wall)
+      // If the clock is past `wall` since the change, it was before `wall` only until then.
+      return withNewOffset > changedAt ? withNewOffset : Math.min(changedAt, withOldOffset)
     },
     instantsShowing(wall) {
-      const { changedAt, before, after } = findOffsets(wall)
+      const { changedAt, withOldOffset, withNewOffset } = findCandidates(wall)
       const instants = []
-      if (wall - before < changedAt) instants.push(wall - before)
-      if (wall - after >= changedAt) instants.push(wall - after)
+      if (withOldOffset < changedAt) instants.push(withOldOffset)
+      if (withNewOffset >= changedAt) instants.push(withNewOffset)
       return instants
     },
+  }
+}
+
+/** Creates a cached function that reads the offset on a day, by its number since 1970. */
+function createDayReader(zone: string): (day: number) => DayOffset {
+  const readOffset = createOffsetReader(zone)
+  const cache = new Map<number, DayOffset>()
+
+  /** Finds the change by bisection. Offsets change at full seconds, and at most once a day. */
+  function findChange(day: number, before: number, after: number): OffsetChange {
+    let fromS = (day * DAY_MS) / 1000
+    let toS = fromS + DAY_MS / 1000
+    while (toS - fromS > 1) {
+      const middleS = Math.floor((fromS + toS) / 2)
+      if (readOffset(middleS * 1000) === before) fromS = middleS
+      else toS = middleS
+    }
+    return { changedAt: toS * 1000, before, after }
+  }
+
+  return day => {
+    const cached = cache.get(day)
+    if (cached) return cached
+    if (cache.size >= MAX_CACHED_DAYS) cache.clear()
+    const offset = readOffset(day * DAY_MS)
+    const after = readOffset((day + 1) * DAY_MS)
+    const change = offset === after ? undefined : findChange(day, offset, after)
+    cache.set(day, { offset, change })
+    return { offset, change }
+  }
+}
+
+/**
+ * Creates a function that returns the offset from UTC in ms. It parses the text of the JavaScript
+ * engine, such as `3/29/2026, GMT+05:30`.
+ */
+function createOffsetReader(zone: string): (instant: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
+  return instant => {
+    // The text may end with GMT alone if the offset is 0. Only historical offsets have seconds.
+    const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(instant))
+    const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = match ?? []
+    const offset = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
+    return sign === '-' ? -offset : offset
   }
 }

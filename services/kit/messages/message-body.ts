@@ -1,6 +1,6 @@
 import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 
-/** A custom payload that starts like this is sent as JSON: with an object or an array. */
+/** The start of an object or an array. A custom payload that starts like this is sent as JSON. */
 const JSON_START = /^\s*[[{]/
 
 /** What a message contains in addition to the delivery. */
@@ -22,18 +22,14 @@ export interface MessageBody {
  * Creates the body of a message: the payload that the action defines, or else the standard payload.
  */
 export function createMessageBody(delivery: ClaimedDelivery, context: BodyContext): MessageBody {
-  const {
-    action_payload: actionPayload = '',
-    action_is_auto_payload: actionIsAutoPayload = false,
-  } = delivery.request.action
-  if (actionPayload === '' || actionIsAutoPayload) {
-    return {
-      content: JSON.stringify(createCloudEvent(delivery, context)),
-      type: 'application/cloudevents+json',
-    }
+  const { action_payload = '', action_is_auto_payload = false } = delivery.request.action
+  const isCustom = action_payload !== '' && !action_is_auto_payload
+  if (!isCustom) {
+    const content = JSON.stringify(createCloudEvent(delivery, context))
+    return { content, type: 'application/cloudevents+json' }
   }
-  const type = JSON_START.test(actionPayload) ? 'application/json' : 'text/plain; charset=utf-8'
-  return { content: actionPayload, type }
+  const type = JSON_START.test(action_payload) ? 'application/json' : 'text/plain; charset=utf-8'
+  return { content: action_payload, type }
 }
 
 /** The fields of the standard payload that depend on the kind of the message. */
@@ -46,10 +42,10 @@ interface EventContent {
 
 /** Creates the standard payload (CloudEvents 1.0, structured mode). */
 function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: BodyContext): object {
-  const base = publicUrl?.replace(/\/+$/, '') ?? ''
+  const baseUrl = publicUrl?.replace(/\/+$/, '') ?? ''
   const { source, type, subject, data } = delivery.request.system_alerts
-    ? createSystemAlertContent(delivery, base)
-    : createNotificationContent(delivery, base, picture)
+    ? createSystemAlertContent(delivery, baseUrl)
+    : createNotificationContent(delivery, baseUrl, picture)
   return {
     specversion: '1.0',
     id: delivery.delivery_id,
@@ -62,10 +58,10 @@ function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: Bod
   }
 }
 
-function createSystemAlertContent({ request }: ClaimedDelivery, base: string): EventContent {
+function createSystemAlertContent({ request }: ClaimedDelivery, baseUrl: string): EventContent {
   const { subject, message, system_alerts } = request
   return {
-    source: `${base}/system-alerts`,
+    source: `${baseUrl}/system-alerts`,
     type: 'eyrie.system-alert',
     subject,
     data: { subject, message, system_alerts },
@@ -74,14 +70,14 @@ function createSystemAlertContent({ request }: ClaimedDelivery, base: string): E
 
 function createNotificationContent(
   delivery: ClaimedDelivery,
-  base: string,
+  baseUrl: string,
   picture: Buffer | undefined,
 ): EventContent {
   const { channel_id, notification_uuid, is_test, request } = delivery
-  const { subject, message, details, action } = request
-  const link = action.action_external_link
+  const { subject, message, details } = request
+  const link = request.action.action_external_link
   return {
-    source: `${base}/channels/${channel_id}`,
+    source: `${baseUrl}/channels/${channel_id}`,
     type: is_test ? 'eyrie.test' : 'eyrie.notification',
     subject: details.alert_name,
     data: {
@@ -91,7 +87,7 @@ function createNotificationContent(
       subject,
       message,
       ...(link && { link }),
-      ...createPictureFields(delivery, base, picture),
+      ...createPictureFields(delivery, baseUrl, picture),
     },
   }
 }
@@ -99,7 +95,7 @@ function createNotificationContent(
 /** Returns the picture itself, a link to it, or nothing, as the action requires. */
 function createPictureFields(
   delivery: ClaimedDelivery,
-  base: string,
+  baseUrl: string,
   picture: Buffer | undefined,
 ): { image: string | null } | { image_url: string } | undefined {
   const mode = delivery.request.action.action_picture ?? 'link'
@@ -110,5 +106,5 @@ function createPictureFields(
   const { picture: digest, channel_id, notification_uuid } = delivery
   if (digest === null || channel_id === null || notification_uuid === null) return undefined
   const query = new URLSearchParams({ channel_id, notification_uuid })
-  return { image_url: `${base}/api/v1/notification/image?${query}` }
+  return { image_url: `${baseUrl}/api/v1/notification/image?${query}` }
 }

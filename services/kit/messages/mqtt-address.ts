@@ -21,12 +21,8 @@ const MAX_TOPIC_BYTES = 65_535
  * names no topic of a broker.
  */
 export function parseMqttAddress(action: AlertAction): MqttAddress {
-  const {
-    action_url: actionUrl = '',
-    action_access_id: actionAccessId,
-    action_access_token: actionAccessToken,
-  } = action
-  const url = URL.parse(actionUrl)
+  const { action_url = '', action_access_id, action_access_token } = action
+  const url = URL.parse(action_url)
   const defaultPort = url && DEFAULT_PORTS[url.protocol]
   if (!url || !defaultPort || url.hostname === '') {
     throw new InvalidActionError(
@@ -34,19 +30,20 @@ export function parseMqttAddress(action: AlertAction): MqttAddress {
     )
   }
   return {
+    // IPv6 addresses are in brackets.
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port) || defaultPort,
     isSecure: url.protocol === 'mqtts:',
     topic: parseTopic(url),
-    username: actionAccessId || decode(url.username, 'user name') || undefined,
-    password: actionAccessToken || decode(url.password, 'password') || undefined,
+    username: action_access_id || decode(url.username, 'user name') || undefined,
+    password: action_access_token || decode(url.password, 'password') || undefined,
   }
 }
 
 /**
- * Returns the topic in the path of an address. Levels are percent-encoded, since a value that has
- * replaced a placeholder such as `{{channel_name}}` may contain any character. Characters that have
- * a meaning in topics become underscores, so that a value remains one level.
+ * Returns the topic in the path of an address. The levels of the path are percent-encoded: a level
+ * may be the value of a placeholder such as `{{channel_name}}`, which may contain any character. In
+ * a decoded level, characters that have a meaning in topics become underscores.
  */
 function parseTopic({ href, pathname }: URL): string {
   if (/[?#]/.test(href) || pathname.includes('+')) {

@@ -56,42 +56,40 @@ export function createWebhookRequest(
   }
 }
 
-function createUrl({
-  action_url: actionUrl = '',
-  action_query: actionQuery = '',
-  action_is_secure: actionIsSecure = true,
-}: AlertAction): URL {
-  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(actionUrl)
-  const url = URL.parse(
-    hasScheme ? actionUrl : `${actionIsSecure ? 'https' : 'http'}://${actionUrl}`,
-  )
+function createUrl(action: AlertAction): URL {
+  const { action_url = '', action_query = '', action_is_secure = true } = action
+  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(action_url)
+  const scheme = action_is_secure ? 'https' : 'http'
+  const url = URL.parse(hasScheme ? action_url : `${scheme}://${action_url}`)
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new InvalidActionError(
       'action_url is not the address of a web server: use https://host/path',
     )
   }
-  for (const [name, value] of new URLSearchParams(actionQuery)) url.searchParams.append(name, value)
+  const parameters = new URLSearchParams(action_query)
+  for (const [name, value] of parameters) url.searchParams.append(name, value)
   return url
 }
 
-/** Returns the header by which the receiver recognizes the appliance. */
+/** Returns the headers by which the receiver recognizes the appliance. */
 function createAuthorization(action: AlertAction): Record<string, string> {
-  const {
-    action_auth_header: actionAuthHeader = '',
-    action_access_id: actionAccessId = '',
-    action_access_token: actionAccessToken = '',
-  } = action
-  // Either headers with their names, or only the value of Authorization.
-  const [firstLine = ''] = actionAuthHeader.trim().split('\n')
-  if (HEADER_LINE.test(firstLine)) return parseHeaders('action_auth_header', actionAuthHeader)
-  if (INVALID_IN_VALUE.test(actionAuthHeader)) throw createHeaderError('action_auth_header')
-  if (actionAuthHeader) return { authorization: actionAuthHeader }
-  if (actionAccessId) {
-    const credentials = Buffer.from(`${actionAccessId}:${actionAccessToken}`).toString('base64')
-    return { authorization: `Basic ${credentials}` }
+  const { action_auth_header = '', action_access_id = '', action_access_token = '' } = action
+  if (action_auth_header) return parseAuthHeader(action_auth_header)
+  if (action_access_id) {
+    const credentials = Buffer.from(`${action_access_id}:${action_access_token}`)
+    return { authorization: `Basic ${credentials.toString('base64')}` }
   }
-  if (!actionAccessToken || isSigningSecret(actionAccessToken)) return {}
-  return { authorization: `Bearer ${actionAccessToken}` }
+  // A signing secret is never sent.
+  if (!action_access_token || isSigningSecret(action_access_token)) return {}
+  return { authorization: `Bearer ${action_access_token}` }
+}
+
+/** Parses either headers with their names, or only the value of Authorization. */
+function parseAuthHeader(text: string): Record<string, string> {
+  const [firstLine = ''] = text.trim().split('\n')
+  if (HEADER_LINE.test(firstLine)) return parseHeaders('action_auth_header', text)
+  if (INVALID_IN_VALUE.test(text)) throw createHeaderError('action_auth_header')
+  return { authorization: text }
 }
 
 /** Parses the headers in a field, one per line. Names become lower-case. */

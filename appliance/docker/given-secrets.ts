@@ -2,9 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SECRET_VARIABLES, type SecretVariables } from '@eyrie/kit/secret-variables'
 
-/** Files that are not named after a variable. */
-export const CERTIFICATE = 'tls.crt'
-export const CERTIFICATE_KEY = 'tls.key'
+/** Files in the folder of secrets that are not named after a variable. */
+const CERTIFICATE = 'tls.crt'
+const CERTIFICATE_KEY = 'tls.key'
+/** The file with the address of the video. */
+const SOURCE = 'SOURCE'
 
 /** What the operator puts into the folder of secrets. */
 export interface GivenSecrets {
@@ -16,31 +18,35 @@ export interface GivenSecrets {
   certificate: { EYRIE_TLS_CERT: string; EYRIE_TLS_KEY: string } | undefined
 }
 
-/** Files that explain the folder. */
-const IGNORED = /^\.|\.md$/i
+const ACCEPTED_NAMES: readonly string[] = [
+  ...SECRET_VARIABLES,
+  SOURCE,
+  CERTIFICATE,
+  CERTIFICATE_KEY,
+]
+/** Hidden files, and Markdown files that explain the folder. */
+const IGNORED_NAME = /^\.|\.md$/i
 
 /**
  * Reads the secrets in a folder, each a file with the name of its variable. Throws an `Error` for a
  * name that nothing reads.
  */
 export function readGivenSecrets(folder: string): GivenSecrets {
-  const names = readdirSync(folder).filter(name => !IGNORED.test(name))
-  const known = new Set<string>([...SECRET_VARIABLES, 'SOURCE', CERTIFICATE, CERTIFICATE_KEY])
-  const unknown = names.find(name => !known.has(name))
+  const names = readdirSync(folder).filter(name => !IGNORED_NAME.test(name))
+  const unknown = names.find(name => !ACCEPTED_NAMES.includes(name))
   if (unknown !== undefined) {
     throw new Error(
-      `the folder of secrets contains ${unknown}, which nothing reads: name it ${[...known].join(', ')}`,
+      `the folder of secrets contains ${unknown}, which nothing reads: name it ${ACCEPTED_NAMES.join(', ')}`,
     )
   }
 
   const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim()
-  const present = new Set(names)
-  const hasCertificate = present.has(CERTIFICATE) || present.has(CERTIFICATE_KEY)
+  const variables = SECRET_VARIABLES.filter(name => names.includes(name))
+  // If one of the two files is missing, reading the certificate later fails with its path.
+  const hasCertificate = names.includes(CERTIFICATE) || names.includes(CERTIFICATE_KEY)
   return {
-    secrets: Object.fromEntries(
-      SECRET_VARIABLES.filter(name => present.has(name)).map(name => [name, read(name)]),
-    ),
-    source: present.has('SOURCE') ? read('SOURCE') : undefined,
+    secrets: Object.fromEntries(variables.map(name => [name, read(name)])),
+    source: names.includes(SOURCE) ? read(SOURCE) : undefined,
     certificate: hasCertificate
       ? { EYRIE_TLS_CERT: join(folder, CERTIFICATE), EYRIE_TLS_KEY: join(folder, CERTIFICATE_KEY) }
       : undefined,

@@ -22,15 +22,17 @@ import {
   type RingMemory,
 } from './ring-check.ts'
 
-// The first step of docker compose up, which runs once, as root, before any service starts. Like
-// the supervisor on a machine without containers, it creates folders and secrets, gives each
-// service its own, and reports settings with which the services would fail.
+// The first step of docker compose up, which runs once, as root, before any service starts. It
+// creates folders and secrets, gives each service its own, and reports settings with which the
+// services would fail. On a machine without containers, the supervisor does this.
 
-/** The folder of secrets and the settings file of the operator. */
+/** Folder of the secrets that the operator has provided. */
 const GIVEN_SECRETS = '/run/eyrie/given'
+/** Settings file of the operator. */
 const GIVEN_SETTINGS = '/run/eyrie/eyrie.json'
-/** The folder for the secrets of each service. */
+/** Folder for the secrets of each service. */
 const CREDENTIALS = '/run/eyrie/credentials'
+const BYTES_PER_MIB = 1 << 20
 
 const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`))])
 
@@ -50,33 +52,25 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
   const { data } = environment
   const accounts = findServiceAccounts()
   if ('missing' in accounts) throw new Error(`this image has no user ${accounts.missing}`)
-  const memory = readRingMemory(environment, variables)
-  const problem = describeRingProblem(memory)
-  if (problem) throw new Error(problem)
+  const memory = checkRingMemory(environment, variables)
 
   writeSettings(data, variables)
   const { MODEL, SOURCE } = variables
-  if (MODEL) {
-    const report = (message: string, fields: LogFields) => log.info('init', message, fields)
-    await provideModel({ name: MODEL, isScene: false }, data, report)
-  }
+  if (MODEL) await addModel(MODEL, data)
   prepareMediaFolders(environment)
   const hasOwnVideo = Boolean(given.source || SOURCE)
   requestScene(data, !hasOwnVideo && (readState(data)?.scene ?? true))
 
-  const tokens = getOrCreateTokens(environment)
-  if (variables.EYRIE_ENGINES === 'join') {
-    tokens.join = environment.joinToken ?? getOrCreateSecret(data, 'join-token')
-  }
+  const tokens = createTokens(environment, variables)
   writeCredentials(CREDENTIALS, environment, tokens, accounts)
   giveDataToServices(data, accounts)
   log.info('init', 'prepared the data folder', {
     channels: memory.channels,
-    ring_mib: memory.bytes >> 20,
+    ring_mib: Math.floor(memory.bytes / BYTES_PER_MIB),
   })
 }
 
-/** Throws an `Error` if only one of the certificate and its host name is configured. */
+/** Throws an `Error` if only the certificate or only its host name is configured. */
 function assertTlsComplete(
   { certificate }: GivenSecrets,
   { EYRIE_TLS_HOST }: NodeJS.ProcessEnv,
@@ -87,12 +81,32 @@ function assertTlsComplete(
   )
 }
 
-function readRingMemory({ data, ring }: Environment, variables: NodeJS.ProcessEnv): RingMemory {
-  return {
+/** Returns the memory for decoded pictures. Throws an `Error` if it is too small. */
+function checkRingMemory({ data, ring }: Environment, variables: NodeJS.ProcessEnv): RingMemory {
+  const memory = {
     channels: Number(variables.EYRIE_CHANNELS),
     bytes: measureFileSystem(ring),
     configuredChannels: countConfiguredChannels(data),
     mediaBytes: parseSize('EYRIE_MEDIA_MEMORY', variables.EYRIE_MEDIA_MEMORY ?? ''),
+  }
+  const problem = describeRingProblem(memory)
+  if (problem) throw new Error(problem)
+  return memory
+}
+
+/** Adds the model in `MODEL=` to the model store, if it is not there yet. */
+async function addModel(name: string, data: string): Promise<void> {
+  const report = (message: string, fields: LogFields) => log.info('init', message, fields)
+  await provideModel({ name, isScene: false }, data, report)
+}
+
+/** Returns the tokens of the appliance. If its engines register themselves, with a join token. */
+function createTokens(environment: Environment, { EYRIE_ENGINES }: NodeJS.ProcessEnv) {
+  const tokens = getOrCreateTokens(environment)
+  if (EYRIE_ENGINES !== 'join') return tokens
+  return {
+    ...tokens,
+    join: environment.joinToken ?? getOrCreateSecret(environment.data, 'join-token'),
   }
 }
 
@@ -106,24 +120,23 @@ function giveDataToServices(data: string, accounts: ServiceAccounts): void {
 }
 
 /**
- * Copies the settings of the operator to the data folder, and adds the address of this machine.
- * Throws an `Error` if one is invalid.
+ * Copies the settings of the operator to the data folder, and adds the address at which this
+ * machine is reached. Throws an `Error` if a setting is invalid.
  */
 function writeSettings(data: string, variables: NodeJS.ProcessEnv): void {
-  const { EYRIE_ADDRESS = '', EYRIE_ANNOUNCED = '', EYRIE_WEBRTC_PORT = '' } = variables
   const given = tryParseJson(readFileSync(GIVEN_SETTINGS, 'utf8'))
   if (typeof given !== 'object' || given === null) {
     throw new Error(
       'the file that EYRIE_SETTINGS names is not valid: it must contain a JSON object',
     )
   }
-  const published = {
-    address: EYRIE_ADDRESS,
-    announced: EYRIE_ANNOUNCED,
-    port: Number(EYRIE_WEBRTC_PORT),
-  }
-  const settings = addPublishedAddress({ ...given }, published)
+  const { EYRIE_ADDRESS = '', EYRIE_ANNOUNCED = '', EYRIE_WEBRTC_PORT = '' } = variables
+  const settings = addPublishedAddress(
+    { ...given },
+    { address: EYRIE_ADDRESS, announced: EYRIE_ANNOUNCED, port: Number(EYRIE_WEBRTC_PORT) },
+  )
   writeFileSync(join(data, 'eyrie.json'), `${JSON.stringify(settings, null, 2)}\n`)
+  // Validates the settings.
   readSettings(data)
 }
 

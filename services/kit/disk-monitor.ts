@@ -11,8 +11,13 @@ export interface DiskMonitor {
   /** Returns an alarm while the disk is full or almost full. */
   alarms(): string[]
   /** Resolves to the space of the disk now. Undefined if it cannot be measured. */
-  measure(): ReturnType<typeof measureDisk>
+  measure(): Promise<DiskSpace | undefined>
   stop(): void
+}
+
+export interface DiskSpace {
+  freeBytes: number
+  totalBytes: number
 }
 
 const BYTES_PER_MIB = 1 << 20
@@ -30,19 +35,19 @@ export function monitorDisk(
   let alarm: string | undefined
 
   async function check(): Promise<void> {
-    const space = await readSpace(folder)
-    const problem = describeShortage(space, minFreeBytes)
-    const fields = { folder, free_bytes: space.freeBytes }
-    if (problem && !alarm) log.error(fields, 'too little free disk space')
-    if (!problem && alarm) log.info(fields, 'enough free disk space again')
+    const status = await readStatus(folder)
+    const shortage = describeShortage(status, minFreeBytes)
+    const fields = { folder, free_bytes: status.freeBytes }
+    if (shortage && !alarm) log.error(fields, 'too little free disk space')
+    if (!shortage && alarm) log.info(fields, 'enough free disk space again')
     alarm =
-      problem &&
-      `${problem} on the disk of ${folder}: delete files that are not needed, or enlarge the disk`
+      shortage &&
+      `${shortage} on the disk of ${folder}: delete files that are not needed, or enlarge the disk`
   }
 
   async function checkPeriodically(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // A disk that cannot be measured causes errors elsewhere.
+      // Not a warning: a disk that cannot be measured causes errors elsewhere.
       await check().catch(error => log.debug({ err: error, folder }, 'failed to measure disk'))
       // Rejects only when the monitor is stopped.
       await wait(INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
@@ -58,34 +63,30 @@ export function monitorDisk(
 }
 
 /** Resolves to the space of the disk of a folder. Undefined if it cannot be measured. */
-export const measureDisk = (
-  folder: string,
-): Promise<Pick<DiskSpace, 'freeBytes' | 'totalBytes'> | undefined> =>
-  readSpace(folder).catch(() => undefined)
+export const measureDisk = (folder: string): Promise<DiskSpace | undefined> =>
+  readStatus(folder).catch(() => undefined)
 
-interface DiskSpace {
-  freeBytes: number
-  totalBytes: number
+interface DiskStatus extends DiskSpace {
   /** Whether files can be created. Some file systems limit their number (inodes). */
   hasFreeFiles: boolean
 }
 
-async function readSpace(folder: string): Promise<DiskSpace> {
+async function readStatus(folder: string): Promise<DiskStatus> {
   const { bavail, blocks, bsize, files, ffree } = await statfs(folder)
-  // File systems without a limit report 0 of 0 files.
   return {
     freeBytes: bavail * bsize,
     totalBytes: blocks * bsize,
+    // File systems without a limit report 0 of 0 files.
     hasFreeFiles: files === 0 || ffree > 0,
   }
 }
 
 /**
- * Returns the first part of an alarm: what is running out, and what follows from it. Undefined if
+ * Returns the first part of an alarm: what cannot be done, and what is running out. Undefined if
  * there is enough space.
  */
 function describeShortage(
-  { freeBytes, hasFreeFiles }: DiskSpace,
+  { freeBytes, hasFreeFiles }: DiskStatus,
   minFreeBytes: number,
 ): string | undefined {
   if (!hasFreeFiles) {

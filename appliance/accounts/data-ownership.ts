@@ -10,10 +10,11 @@ export interface Owner {
 /** The users to which a data folder belongs. */
 export interface DataOwners {
   /**
-   * Root, with the group of the services if each service has a user of its own, otherwise
-   * with the group of root.
+   * The owner of folders that all services use: root, and the group of the services if each of them
+   * has a user of its own. Otherwise the group of root.
    */
   shared: Owner
+  /** The owner of the folders of each service, and of the database. */
   roles: Readonly<Record<Role, Owner>>
 }
 
@@ -68,9 +69,11 @@ export const getDatabaseSocketFolder = (data: string) => join(data, 'postgres/so
 export function listOwnedFolders(data: string, { shared, roles }: DataOwners): OwnedFolder[] {
   const isSeparated = shared.gid !== 0
   const root: Owner = { uid: shared.uid, gid: 0 }
+  /** The database server, with a group through which services reach its socket. */
+  const sharedDatabase: Owner = { uid: roles.database.uid, gid: shared.gid }
   return [
-    // Services enter the folders whose names they know. The database server has a user of
-    // its own in any case.
+    // Services may enter the folder, but not list it. Without separation, the database server still
+    // has a user of its own, which is not in the group.
     { path: data, owner: shared, mode: isSeparated ? 0o710 : 0o711 },
     {
       path: join(data, 'secrets'),
@@ -90,13 +93,14 @@ export function listOwnedFolders(data: string, { shared, roles }: DataOwners): O
     { path: join(data, 'mediasoup-worker'), owner: shared, mode: 0o750 },
     ...ROLE_FOLDERS.map(({ name, role, mode }) => ownFolder(join(data, name), roles[role], mode)),
     {
-      ...ownFolder(join(data, 'postgres'), { uid: roles.database.uid, gid: shared.gid }, 0o711),
-      findEntryOwner: name =>
-        name === 'socket' ? { ...roles.database, gid: shared.gid } : roles.database,
+      path: join(data, 'postgres'),
+      owner: sharedDatabase,
+      mode: 0o711,
+      findEntryOwner: name => (name === 'socket' ? sharedDatabase : roles.database),
     },
     {
       path: getDatabaseSocketFolder(data),
-      owner: { uid: roles.database.uid, gid: shared.gid },
+      owner: sharedDatabase,
       // Services connect to the socket. The server admits management and root only.
       mode: 0o750,
     },

@@ -41,21 +41,24 @@ export async function separateServices(
     return { separation, databaseAccount }
   }
 
-  const owners = findOwners(separation, databaseAccount)
+  const owners = findOwners(separation, databaseAccount ?? ROOT)
   for (const { path, reason } of applyOwners(listOwnedFolders(data, owners))) {
     log.warn('supervisor', 'failed to change owner', { path, reason })
   }
   shareFile(join(data, 'eyrie.json'), owners.shared, 0o640)
-  await reportClosedFolders(findPrivileges(separation, 'engine'), { outputRoots, plugins }, log)
-  await provideRecordings(findPrivileges(separation, 'media'), owners.roles.media, data, log)
+  const engine = findPrivileges(separation, 'engine')
+  if (engine) await reportClosedFolders(engine, { outputRoots, plugins }, log)
+  const media = findPrivileges(separation, 'media')
+  const { folder } = readSettings(data).media.recording
+  if (media && folder) await provideRecordings(media, { folder, owner: owners.roles.media }, log)
   return { separation, databaseAccount }
 }
 
 /**
- * Returns the owners of the data folder if this process is root. `database` is the user of
- * the database server.
+ * Returns the owners of the data folder. This process must be root. `database` is the user of the
+ * database server.
  */
-function findOwners(separation: ServiceSeparation, database: Owner = ROOT): DataOwners {
+function findOwners(separation: ServiceSeparation, database: Owner): DataOwners {
   if (separation.kind !== 'users') {
     return {
       shared: ROOT,
@@ -72,14 +75,14 @@ function logSeparation(separation: ServiceSeparation, log: ServiceLog): void {
     return
   }
   const [reason] = describeSeparation(separation).missing
-  // An ordinary user cannot separate services. Root could, so that something is wrong.
+  // Only root can separate services. If root does not, something is missing.
   const severity = separation.kind === 'ordinary-user' ? 'info' : 'warn'
   log[severity]('supervisor', 'services are not separated', { reason })
 }
 
 /**
- * Makes the folder of secrets private again, if root has shared it with services at an earlier
- * start and it now belongs to this user.
+ * Makes the folder of secrets private, if it belongs to this user. Root may have shared it with the
+ * services at an earlier start.
  */
 function closeSecrets(data: string): void {
   const folder = join(data, 'secrets')
@@ -94,29 +97,20 @@ function closeSecrets(data: string): void {
  * owner is not changed.
  */
 async function reportClosedFolders(
-  privileges: Privileges | undefined,
+  privileges: Privileges,
   { outputRoots, plugins }: Pick<Environment, 'outputRoots' | 'plugins'>,
   log: ServiceLog,
 ): Promise<void> {
-  if (!privileges) return
-  const unwritable = await findClosedPath(
-    privileges,
-    'write',
-    outputRoots.filter(path => existsSync(path)),
-  )
-  const user = privileges.account?.name ?? 'root'
+  const existingRoots = outputRoots.filter(path => existsSync(path))
+  const unwritable = await findClosedPath(privileges, 'write', existingRoots)
   if (unwritable !== undefined) {
-    log.warn('supervisor', 'sinks cannot write to folder', {
-      folder: unwritable,
-      remedy: `chown ${user} ${unwritable}`,
-    })
+    const remedy = `chown ${getUserName(privileges)} ${unwritable}`
+    log.warn('supervisor', 'sinks cannot write to folder', { folder: unwritable, remedy })
   }
   const unreadable = await findClosedPath(privileges, 'read', plugins)
   if (unreadable !== undefined) {
-    log.warn('supervisor', 'plugins cannot be read', {
-      folder: unreadable,
-      remedy: `chmod -R o+rX ${unreadable}`,
-    })
+    const remedy = `chmod -R o+rX ${unreadable}`
+    log.warn('supervisor', 'plugins cannot be read', { folder: unreadable, remedy })
   }
 }
 
@@ -126,26 +120,25 @@ async function reportClosedFolders(
  * if media cannot write.
  */
 async function provideRecordings(
-  privileges: Privileges | undefined,
-  owner: Owner,
-  data: string,
+  privileges: Privileges,
+  { folder, owner }: { folder: string; owner: Owner },
   log: ServiceLog,
 ): Promise<void> {
-  const { folder } = readSettings(data).media.recording
-  if (!privileges || !folder) return
   if (readdirSync(folder).length === 0) {
     applyOwners([{ path: folder, owner, mode: 0o700 }])
     return
   }
   const isClosed = (await findClosedPath(privileges, 'write', [folder])) !== undefined
   if (!isClosed) return
-  const remedy = `chown -R ${privileges.account?.name ?? 'root'} ${folder}`
+  const remedy = `chown -R ${getUserName(privileges)} ${folder}`
   log.warn('supervisor', 'recordings cannot be written to folder', { folder, remedy })
 }
 
+const getUserName = ({ account }: Privileges) => account?.name ?? 'root'
+
 /**
- * Returns the capabilities that a service needs in addition to the rights of its user, to
- * listen and to read videos.
+ * Returns the capabilities that a service needs in addition to the rights of its user: to listen on
+ * a low port, and to read videos that are closed to its user.
  */
 export async function findCapabilities(
   privileges: Privileges,
@@ -154,10 +147,7 @@ export async function findCapabilities(
 ): Promise<Capability[]> {
   const capabilities: Capability[] = port < FIRST_UNPRIVILEGED_PORT ? ['net_bind_service'] : []
   if (role !== 'media') return capabilities
-  const closed = await findClosedPath(
-    privileges,
-    'read',
-    mediaRoots.filter(path => existsSync(path)),
-  )
+  const existingRoots = mediaRoots.filter(path => existsSync(path))
+  const closed = await findClosedPath(privileges, 'read', existingRoots)
   return closed === undefined ? capabilities : [...capabilities, 'dac_read_search']
 }

@@ -14,13 +14,13 @@ import type { ProcessCommand, ProcessSurroundings } from '../process/supervised-
  */
 const GROUP_UMASK = 0o002
 
-/** The program of a service, and what it gets from the supervisor. */
+/** The program of a service, and what the supervisor passes to it. */
 export interface ServiceProgram {
   name: ServiceName
   args: string[]
   environment: NodeJS.ProcessEnv
   secrets: SecretVariables
-  /** Returns what the program may use; if undefined, it may use everything. */
+  /** Returns what the program may use. Undefined: everything. */
   createPolicy?: () => LaunchPolicy
   /** Port on which the program listens. */
   port: number
@@ -34,10 +34,10 @@ export async function createServiceCommand(
 ): Promise<ProcessCommand> {
   const { name } = program
   const { data, databaseUrl, mediaRoots } = environment
-  // Management starts the database server itself, unless that has a user of its own or another
-  // database is configured.
-  const isServerRunning = services.databaseAccount !== undefined && databaseUrl === undefined
-  const needsSocket = name === 'management' && isServerRunning
+  // If the supervisor does not run the database server, management starts the server itself, or
+  // connects to a configured database.
+  const isServerSupervised = services.databaseAccount !== undefined && databaseUrl === undefined
+  const needsSocket = name === 'management' && isServerSupervised
   const variables = {
     ...program.environment,
     ...(needsSocket && { EYRIE_DATABASE_SOCKET: getDatabaseSocketFolder(data) }),
@@ -45,14 +45,8 @@ export async function createServiceCommand(
   const privileges = findPrivileges(services.separation, name)
   const capabilities =
     privileges && (await findCapabilities(privileges, name, { port, mediaRoots }))
-  const surroundings = createSurroundings({
-    role: name,
-    services,
-    environment,
-    variables,
-    capabilities,
-  })
-  return { ...program, ...surroundings }
+  const options = { role: name, services, environment, variables, capabilities }
+  return { ...program, ...createSurroundings(options) }
 }
 
 export interface SurroundingsOptions {
@@ -78,21 +72,18 @@ export function createSurroundings({
 }: SurroundingsOptions): ProcessSurroundings {
   const privileges = findPrivileges(services.separation, role)
   const launcher = privileges && createSetprivCommand({ ...privileges, capabilities })
-  if (launcher && privileges.account) {
-    return {
-      environment: createOwnEnvironment(variables, data, role),
-      launcher,
-      umask: GROUP_UMASK,
-    }
+  const hasOwnUser = privileges?.account !== undefined
+  if (hasOwnUser) {
+    const ownEnvironment = createOwnEnvironment(variables, data, role)
+    return { environment: ownEnvironment, launcher, umask: GROUP_UMASK }
   }
-
   const environment = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...variables }
   return { environment, ...(launcher && { launcher }) }
 }
 
 /**
- * Returns the environment of a service with a user of its own: a home folder, and no compiled code
- * from programs of root.
+ * Returns the environment of a service with a user of its own. Its home folder and its folder of
+ * compiled code belong to this user.
  */
 export const createOwnEnvironment = (
   environment: NodeJS.ProcessEnv,

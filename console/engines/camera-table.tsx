@@ -20,8 +20,8 @@ export function CameraTable({ overview, onChanged }: CameraTableProps) {
   const siteNames = new Map(sites.map(({ site_id, site_name }) => [site_id, site_name]))
 
   /**
-   * Changes fields of a camera. The overview is loaded again even if that fails, because the
-   * selects have changed.
+   * Changes fields of a camera, and then loads the overview again. After a failure, this shows the
+   * present values in the selects, which have already changed.
    */
   const change = async (sourceId: string, fields: object) => {
     error.value = ''
@@ -75,35 +75,27 @@ interface CameraRowProps {
 }
 
 function CameraRow({ source, siteName, engines, onChange }: CameraRowProps) {
-  const {
-    source_name: sourceName,
-    engine_id: engineId,
-    source_placement: sourcePlacement,
-    cores,
-    channels,
-  } = source
+  const { source_name, engine_id, source_placement, cores, channels } = source
   return (
     <tr>
       <td>
-        {sourceName} <small>{siteName}</small>
+        {source_name} <small>{siteName}</small>
       </td>
       <td>
         {channels.length === 0 && '–'}
-        {channels.map(
-          ({ channel_id: channelId, channel_name: channelName, is_active: isActive }) => (
-            <span key={channelId} class={`status ${isActive ? 'running' : ''}`}>
-              {channelName}
-            </span>
-          ),
-        )}
+        {channels.map(({ channel_id, channel_name, is_active }) => (
+          <span key={channel_id} class={`status ${is_active ? 'running' : ''}`}>
+            {channel_name}
+          </span>
+        ))}
       </td>
       <td class="figure" data-label="Cores">
         {cores === null ? '–' : formatCores(cores)}
       </td>
       <td>
         <select
-          aria-label={`Engine of ${sourceName}`}
-          value={engineId}
+          aria-label={`Engine of ${source_name}`}
+          value={engine_id}
           onChange={event => onChange({ engine_id: event.currentTarget.value })}
         >
           {engines.map(engine => (
@@ -115,8 +107,8 @@ function CameraRow({ source, siteName, engines, onChange }: CameraRowProps) {
       </td>
       <td>
         <select
-          aria-label={`Who chooses the engine of ${sourceName}`}
-          value={sourcePlacement ?? ''}
+          aria-label={`Who chooses the engine of ${source_name}`}
+          value={source_placement ?? ''}
           onChange={event => onChange({ source_placement: event.currentTarget.value || null })}
         >
           <option value="">as for the site</option>

@@ -12,7 +12,8 @@ interface RebalancePlanProps {
 
 /** The moves that would distribute the load better, with a button that makes them. */
 export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
-  const moved = useSignal('')
+  /** What the last plan has moved. */
+  const movedText = useSignal('')
   const { error, isSubmitting, onSubmit } = useSubmit(async () => {
     const moves = plan.moves.map(({ source_id, from_engine_id, to_engine_id }) => ({
       source_id,
@@ -20,10 +21,12 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
       to_engine_id,
     }))
     await callOperation('/placement/apply', { moves })
-    moved.value = `Moved ${countCameras(moves.length)}. Their load is measured again within a minute.`
+    movedText.value = `Moved ${countCameras(moves.length)}. Their load is measured again within a minute.`
     await onApplied()
   })
-  const names = new Map(plan.engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]))
+  const engineNames = new Map(
+    plan.engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]),
+  )
   const hasMoves = plan.moves.length > 0
 
   return (
@@ -31,9 +34,9 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
       <h2>{hasMoves ? 'A better distribution is possible' : 'The load is distributed well'}</h2>
       {plan.unplaced.length > 0 && (
         <ul class="unplaced">
-          {plan.unplaced.map(({ source_id: sourceId, source_name: sourceName, reason }) => (
-            <li key={sourceId}>
-              {sourceName} has no engine: {reason}.
+          {plan.unplaced.map(({ source_id, source_name, reason }) => (
+            <li key={source_id}>
+              {source_name} has no engine: {reason}.
             </li>
           ))}
         </ul>
@@ -51,7 +54,7 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
             </thead>
             <tbody>
               {plan.moves.map(move => (
-                <MoveRow key={move.source_id} move={move} names={names} />
+                <MoveRow key={move.source_id} move={move} engineNames={engineNames} />
               ))}
             </tbody>
           </table>
@@ -69,24 +72,24 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
           {error.value}
         </p>
       )}
-      {moved.value && <p role="status">{moved.value}</p>}
+      {movedText.value && <p role="status">{movedText.value}</p>}
     </section>
   )
 }
 
-function MoveRow({ move, names }: { move: PlacementMove; names: ReadonlyMap<string, string> }) {
-  const {
-    source_name: sourceName,
-    from_engine_id: fromEngineId,
-    to_engine_id: toEngineId,
-    cores,
-    reason,
-  } = move
+interface MoveRowProps {
+  move: PlacementMove
+  /** By id. */
+  engineNames: ReadonlyMap<string, string>
+}
+
+function MoveRow({ move, engineNames }: MoveRowProps) {
+  const { source_name, from_engine_id, to_engine_id, cores, reason } = move
   return (
     <tr>
-      <td>{sourceName}</td>
+      <td>{source_name}</td>
       <td>
-        {names.get(fromEngineId)} → {names.get(toEngineId)}
+        {engineNames.get(from_engine_id)} → {engineNames.get(to_engine_id)}
       </td>
       <td class="figure" data-label="Cores">
         {formatCores(cores)}

@@ -17,8 +17,8 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
   if (sites.length === 0) return null
 
   /**
-   * Changes fields of a site. The overview is loaded again even if that fails, because the
-   * controls have changed.
+   * Changes fields of a site, and then loads the overview again. After a failure, this shows the
+   * present values in the controls, which have already changed.
    */
   const change = async (siteId: string, fields: object) => {
     error.value = ''
@@ -42,43 +42,13 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
           </tr>
         </thead>
         <tbody>
-          {sites.map(
-            ({
-              site_id: siteId,
-              site_name: siteName,
-              site_placement: sitePlacement,
-              site_is_spread: siteIsSpread,
-            }) => (
-              <tr key={siteId}>
-                <td>{siteName}</td>
-                <td>
-                  <select
-                    aria-label={`Who chooses the engines of ${siteName}`}
-                    value={sitePlacement}
-                    onChange={event =>
-                      change(siteId, { site_placement: event.currentTarget.value })
-                    }
-                  >
-                    <option value="pinned">a person (pinned)</option>
-                    <option value="automatic">management (automatic)</option>
-                  </select>
-                </td>
-                <td>
-                  <label class="switch">
-                    <input
-                      type="checkbox"
-                      aria-label={`Spread ${siteName} over the engines`}
-                      checked={siteIsSpread}
-                      onChange={event =>
-                        change(siteId, { site_is_spread: event.currentTarget.checked })
-                      }
-                    />
-                    spread over the engines
-                  </label>
-                </td>
-              </tr>
-            ),
-          )}
+          {sites.map(site => (
+            <SiteRow
+              key={site.site_id}
+              site={site}
+              onChange={fields => change(site.site_id, fields)}
+            />
+          ))}
         </tbody>
       </table>
       <p class="hint">
@@ -91,5 +61,40 @@ export function SiteRules({ sites, onChanged }: SiteRulesProps) {
         </p>
       )}
     </section>
+  )
+}
+
+interface SiteRowProps {
+  site: PlacementOverview['sites'][number]
+  onChange(fields: object): void
+}
+
+function SiteRow({ site, onChange }: SiteRowProps) {
+  const { site_name, site_placement, site_is_spread } = site
+  return (
+    <tr>
+      <td>{site_name}</td>
+      <td>
+        <select
+          aria-label={`Who chooses the engines of ${site_name}`}
+          value={site_placement}
+          onChange={event => onChange({ site_placement: event.currentTarget.value })}
+        >
+          <option value="pinned">a person (pinned)</option>
+          <option value="automatic">management (automatic)</option>
+        </select>
+      </td>
+      <td>
+        <label class="switch">
+          <input
+            type="checkbox"
+            aria-label={`Spread ${site_name} over the engines`}
+            checked={site_is_spread}
+            onChange={event => onChange({ site_is_spread: event.currentTarget.checked })}
+          />
+          spread over the engines
+        </label>
+      </td>
+    </tr>
   )
 }

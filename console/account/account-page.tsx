@@ -17,8 +17,6 @@ import '../ui/form.css'
 export function AccountPage() {
   const status = useSignal<TotpStatus | undefined>(undefined)
   const error = useSignal('')
-  /** New recovery codes, which are shown only once. */
-  const codes = useSignal<string[] | undefined>(undefined)
   usePageTitle('Account')
 
   const load = async () => {
@@ -30,11 +28,6 @@ export function AccountPage() {
     }
   }
   useEffect(() => void load(), [])
-
-  const showCodes = (shown: string[]) => {
-    codes.value = shown
-    void load()
-  }
 
   if (error.value) return <Notice error title={error.value} />
   if (!status.value) return <Notice title="Loading…" />
@@ -49,13 +42,7 @@ export function AccountPage() {
       ) : (
         <section aria-label="Authenticator app">
           <h2>Authenticator app</h2>
-          {codes.value && (
-            <RecoveryCodeList codes={codes.value} onStored={() => (codes.value = undefined)} />
-          )}
-          {!codes.value && status.value.is_enabled && (
-            <ConfirmedAuthenticator status={status.value} onCodes={showCodes} onRemoved={load} />
-          )}
-          {!codes.value && !status.value.is_enabled && <AuthenticatorSetup onCodes={showCodes} />}
+          <AuthenticatorForms status={status.value} onChanged={load} />
         </section>
       )}
       <section aria-label="Messages">
@@ -64,4 +51,25 @@ export function AccountPage() {
       </section>
     </div>
   )
+}
+
+interface AuthenticatorFormsProps {
+  status: TotpStatus
+  /** Called when an app was added or removed, or its recovery codes were replaced. */
+  onChanged(): void
+}
+
+/** Sets up or changes the authenticator app. New recovery codes are shown once. */
+function AuthenticatorForms({ status, onChanged }: AuthenticatorFormsProps) {
+  const newCodes = useSignal<string[] | undefined>(undefined)
+  const showCodes = (codes: string[]) => {
+    newCodes.value = codes
+    onChanged()
+  }
+
+  if (newCodes.value) {
+    return <RecoveryCodeList codes={newCodes.value} onStored={() => (newCodes.value = undefined)} />
+  }
+  if (!status.is_enabled) return <AuthenticatorSetup onCodes={showCodes} />
+  return <ConfirmedAuthenticator status={status} onCodes={showCodes} onRemoved={onChanged} />
 }

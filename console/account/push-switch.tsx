@@ -6,10 +6,11 @@ import { capitalize } from '../ui/format.ts'
 
 const WORKER_PATH = '/push-worker.js'
 /**
- * Key in the local storage under which the id of this browser's subscription is stored. It equals
- * the path of the worker, because browsers have stored their ids under it.
+ * Key in the local storage for the id of this browser's subscription. It must not change: browsers
+ * already use it.
  */
 const SUBSCRIPTION_KEY = '/push-worker.js'
+const MAX_LABEL_LENGTH = 100
 
 /** Switches messages about alerts on and off in this browser. */
 export function PushSwitch() {
@@ -22,12 +23,12 @@ export function PushSwitch() {
     if (isSupported) void run(isSubscribed)
   }, [])
 
-  /** Does work that returns whether messages are on, and shows the result or the error. */
-  async function run(work: () => Promise<boolean>) {
+  /** Runs an action that returns whether messages are on, and shows the result or the error. */
+  async function run(action: () => Promise<boolean>) {
     isBusy.value = true
     error.value = ''
     try {
-      isOn.value = await work()
+      isOn.value = await action()
     } catch (failure) {
       error.value = capitalize((failure as Error).message)
     } finally {
@@ -63,10 +64,9 @@ export function PushSwitch() {
  */
 async function isSubscribed(): Promise<boolean> {
   if (!(await findSubscription())) return false
+  const ownId = localStorage.getItem(SUBSCRIPTION_KEY)
   const stored = await callOperation<StoredSubscription[]>('/user/push/list')
-  return stored.some(
-    ({ push_subscription_id }) => push_subscription_id === localStorage.getItem(SUBSCRIPTION_KEY),
-  )
+  return stored.some(({ push_subscription_id }) => push_subscription_id === ownId)
 }
 
 async function findSubscription(): Promise<PushSubscription | null> {
@@ -78,26 +78,33 @@ async function subscribe(): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') {
     throw new Error('the browser does not permit messages: allow them for this page')
   }
-  const { public_key: publicKey } = await callOperation<{ public_key: string }>('/user/push/key')
+  const { public_key } = await callOperation<{ public_key: string }>('/user/push/key')
   await navigator.serviceWorker.register(WORKER_PATH)
   const registration = await navigator.serviceWorker.ready
-  const options = { userVisibleOnly: true, applicationServerKey: publicKey }
-  const { endpoint, keys = {} } = (await registration.pushManager.subscribe(options)).toJSON()
+  const subscription = await registration.pushManager.subscribe({
+    // Browsers reject subscriptions for messages that the user does not see.
+    userVisibleOnly: true,
+    applicationServerKey: public_key,
+  })
+  const { endpoint, keys = {} } = subscription.toJSON()
   const { p256dh, auth } = keys
-  const { push_subscription_id: pushSubscriptionId } = await callOperation<StoredSubscription>(
-    '/user/push/subscribe',
-    { endpoint, p256dh, auth, label: navigator.userAgent.slice(0, 100) },
-  )
-  localStorage.setItem(SUBSCRIPTION_KEY, pushSubscriptionId)
+  const stored = await callOperation<StoredSubscription>('/user/push/subscribe', {
+    endpoint,
+    p256dh,
+    auth,
+    label: navigator.userAgent.slice(0, MAX_LABEL_LENGTH),
+  })
+  localStorage.setItem(SUBSCRIPTION_KEY, stored.push_subscription_id)
   return true
 }
 
 async function unsubscribe(): Promise<boolean> {
-  const pushSubscriptionId = localStorage.getItem(SUBSCRIPTION_KEY)
-  await (await findSubscription())?.unsubscribe()
-  if (pushSubscriptionId) {
+  const ownId = localStorage.getItem(SUBSCRIPTION_KEY)
+  const subscription = await findSubscription()
+  await subscription?.unsubscribe()
+  if (ownId) {
     localStorage.removeItem(SUBSCRIPTION_KEY)
-    await callOperation('/user/push/unsubscribe', { push_subscription_id: pushSubscriptionId })
+    await callOperation('/user/push/unsubscribe', { push_subscription_id: ownId })
   }
   return false
 }

@@ -6,9 +6,9 @@ import type { ListedEngine } from './use-engine-plugins.ts'
 import '../ui/status.css'
 
 /** Lists the plugins of one engine: added plugins in a table, and built-in plugins by name. */
-export function EnginePanel({ engine, plugins: installed, error }: ListedEngine) {
-  const added = installed?.plugins.filter(plugin => !isBuiltIn(plugin)) ?? []
-  const builtIn = installed?.plugins.filter(isBuiltIn) ?? []
+export function EnginePanel({ engine, plugins: list, error }: ListedEngine) {
+  const added = list?.plugins.filter(plugin => !isBuiltIn(plugin)) ?? []
+  const builtIn = list?.plugins.filter(isBuiltIn) ?? []
   return (
     <section class="panel" aria-label={engine.engine_name}>
       <h2>{engine.engine_name}</h2>
@@ -17,8 +17,8 @@ export function EnginePanel({ engine, plugins: installed, error }: ListedEngine)
           {capitalize(error)}
         </p>
       )}
-      {installed?.isolation && <IsolationStatus isolation={installed.isolation} />}
-      {installed && added.length === 0 && <p>Only built-in plugins are installed.</p>}
+      {list?.isolation && <IsolationStatus isolation={list.isolation} />}
+      {list && added.length === 0 && <p>Only built-in plugins are installed.</p>}
       {added.length > 0 && (
         <table>
           <thead>
@@ -30,11 +30,11 @@ export function EnginePanel({ engine, plugins: installed, error }: ListedEngine)
           </thead>
           <tbody>
             {added.flatMap(plugin =>
-              plugin.versions.map(version => (
+              plugin.versions.map(installed => (
                 <PluginVersionRow
-                  key={`${plugin.name} ${version.version}`}
+                  key={`${plugin.name} ${installed.version}`}
                   plugin={plugin}
-                  version={version}
+                  installed={installed}
                 />
               )),
             )}

@@ -5,7 +5,8 @@ import { capitalize } from '../ui/format.ts'
 
 interface PluginVersionRowProps {
   plugin: Plugin
-  version: InstalledVersion
+  /** A version of the plugin. */
+  installed: InstalledVersion
 }
 
 const ORIGINS: Record<InstalledVersion['origin'], string> = {
@@ -15,7 +16,7 @@ const ORIGINS: Record<InstalledVersion['origin'], string> = {
 }
 
 /** A version of a plugin: whether it runs, why not, and what its elements declare. */
-export function PluginVersionRow({ plugin, version: installed }: PluginVersionRowProps) {
+export function PluginVersionRow({ plugin, installed }: PluginVersionRowProps) {
   const { version, origin, license, signature, elements, capabilities = {} } = installed
   return (
     <tr>
@@ -27,7 +28,7 @@ export function PluginVersionRow({ plugin, version: installed }: PluginVersionRo
         {signature && <small class="line">{describeSignature(signature)}</small>}
       </td>
       <td>
-        <VersionState plugin={plugin} version={installed} />
+        <VersionState plugin={plugin} installed={installed} />
       </td>
       <td>
         {elements.map(element => (
@@ -45,10 +46,10 @@ export function PluginVersionRow({ plugin, version: installed }: PluginVersionRo
   )
 }
 
-/** Whether a version is active, and each problem of it with its remedy. */
-function VersionState({ plugin: { name, active }, version: installed }: PluginVersionRowProps) {
-  const { version, signature, quarantined = [], not_granted: notGranted = [] } = installed
-  const isActive = version === active
+/** Whether a version is active, and each of its problems with the remedy. */
+function VersionState({ plugin, installed }: PluginVersionRowProps) {
+  const { version, signature, quarantined = [], not_granted = [] } = installed
+  const isActive = version === plugin.active
   const refusal = signature?.refused
   return (
     <>
@@ -66,15 +67,15 @@ function VersionState({ plugin: { name, active }, version: installed }: PluginVe
           <span class="status failed">in quarantine on channel {channel}</span>
           <small class="line">
             Since {new Date(time).toLocaleString()}: {reason}. Let it run again with{' '}
-            <code>eyrie plugin release {name}</code>
+            <code>eyrie plugin release {plugin.name}</code>
           </small>
         </div>
       ))}
-      {notGranted.length > 0 && (
+      {not_granted.length > 0 && (
         <div class="problem">
           <span class="status degraded">asks for more than was granted</span>
           <ul class="details">
-            {notGranted.map(({ element, capability, description }) => (
+            {not_granted.map(({ element, capability, description }) => (
               <li key={`${element} ${capability}`}>
                 {element} {description}
               </li>
@@ -83,7 +84,7 @@ function VersionState({ plugin: { name, active }, version: installed }: PluginVe
           <small class="line">
             Grant it with{' '}
             <code>
-              eyrie plugin use {name} {version} --grant
+              eyrie plugin use {plugin.name} {version} --grant
             </code>
           </small>
         </div>

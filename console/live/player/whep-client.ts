@@ -1,9 +1,10 @@
 import { request } from '../../api/api-request.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 
-/** A link target with its parameters (RFC 8288, section 3). Only quoted values are supported. */
-const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
+/** A parameter of a link: name and quoted value, which may contain `\\"` (RFC 8288, section 3). */
 const PARAMETER = /([\w-]+)="((?:[^"\\]|\\.)*)"/g
+/** A link: its target in angle brackets, and its parameters, each after a semicolon. */
+const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
 
 /**
  * A WebRTC connection to the media service, negotiated with WHEP (WebRTC-HTTP Egress
@@ -16,8 +17,8 @@ export interface WhepConnection {
   /** The approximate position of the stream at the time of the answer. */
   readonly startTime: StreamTime
   /**
-   * Returns whether the media service still has this connection. The transport may be
-   * connected even if it has not.
+   * Returns whether the media service still has this connection. If it has not, the transport may
+   * nevertheless appear to be connected.
    */
   isAlive(): Promise<boolean>
   close(): void
@@ -86,15 +87,16 @@ interface WhepSession {
 }
 
 /**
- * Sends a PATCH that repeats the ICE credentials of the offer. It has no effect, and fails if the
- * session does not exist.
+ * Sends a PATCH that repeats the ICE user name of the offer. The request changes nothing, and fails
+ * if the session does not exist.
  */
 async function isSessionAlive({ url, etag }: WhepSession, offer: string): Promise<boolean> {
-  const credentials = /^a=ice-ufrag:.*$/m.exec(offer)![0].trim()
+  // Every offer contains this line.
+  const userName = /^a=ice-ufrag:.*$/m.exec(offer)![0].trim()
   const response = await fetch(url, {
     method: 'PATCH',
     headers: { 'Content-Type': 'application/trickle-ice-sdpfrag', 'If-Match': etag },
-    body: `${credentials}\r\n`,
+    body: `${userName}\r\n`,
   })
   return response.ok
 }

@@ -14,7 +14,7 @@ export function ConfirmedAuthenticator({
   onCodes,
   onRemoved,
 }: ConfirmedAuthenticatorProps) {
-  const { enabled_at: enabledAt, recovery_codes_left: recoveryCodesLeft } = status
+  const { enabled_at, recovery_codes_left } = status
   const { error, isSubmitting, onSubmit } = useSubmit(async (fields, button) => {
     const input = {
       current_password: String(fields.get('password')),
@@ -24,11 +24,8 @@ export function ConfirmedAuthenticator({
       await callOperation('/user/totp/disable', input)
       onRemoved()
     } else {
-      const { recovery_codes: recoveryCodes } = await callOperation<RecoveryCodes>(
-        '/user/totp/recovery-codes',
-        input,
-      )
-      onCodes(recoveryCodes)
+      const replaced = await callOperation<RecoveryCodes>('/user/totp/recovery-codes', input)
+      onCodes(replaced.recovery_codes)
     }
   })
 
@@ -36,8 +33,8 @@ export function ConfirmedAuthenticator({
     <form onSubmit={onSubmit}>
       <p>
         Your sign-in has required a code from the app since{' '}
-        {enabledAt && new Date(enabledAt).toLocaleDateString()}. {recoveryCodesLeft} recovery codes
-        are left.
+        {enabled_at && new Date(enabled_at).toLocaleDateString()}. {recovery_codes_left} recovery
+        codes are left.
       </p>
       <label>
         Your password

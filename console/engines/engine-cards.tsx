@@ -54,12 +54,12 @@ const STATUSES: Record<number, DisplayedStatus> = {
 }
 
 function EngineCard({ engine, cameraCount, plannedLoad }: EngineCardProps) {
-  const { engine_name: engineName, engine_reason: reason, cores, used: load } = engine
-  const { label, statusClass = '' } = STATUSES[engine.engine_status] ?? NOT_CONTACTED
+  const { engine_name, engine_status, engine_reason, cores, used: load } = engine
+  const { label, statusClass = '' } = STATUSES[engine_status] ?? NOT_CONTACTED
   const hasPlannedChange = plannedLoad !== undefined && plannedLoad !== load
   return (
     <li>
-      <h2>{engineName}</h2>
+      <h2>{engine_name}</h2>
       <span class={`status ${statusClass}`}>{label}</span>
       {cores === null ? (
         <p class="hint">Its capacity is unknown.</p>
@@ -78,7 +78,7 @@ function EngineCard({ engine, cameraCount, plannedLoad }: EngineCardProps) {
       )}
       {hasPlannedChange && <p class="hint">{formatCores(plannedLoad)} cores after the plan</p>}
       <p class="hint">{countCameras(cameraCount)}</p>
-      {reason && <p class="error">{capitalize(reason)}</p>}
+      {engine_reason && <p class="error">{capitalize(engine_reason)}</p>}
     </li>
   )
 }

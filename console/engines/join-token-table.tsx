@@ -40,10 +40,8 @@ interface JoinTokenRowsProps {
  * The row of a token. The confirmation appears in a row below it, so that a double
  * click deletes nothing.
  */
-function JoinTokenRows({
-  token: { name, used_at: usedAt, expires_at: expiresAt },
-  onDelete,
-}: JoinTokenRowsProps) {
+function JoinTokenRows({ token, onDelete }: JoinTokenRowsProps) {
+  const { name, used_at, expires_at } = token
   const [isConfirming, setConfirming] = useState(false)
   const confirm = () => {
     setConfirming(false)
@@ -53,8 +51,8 @@ function JoinTokenRows({
     <>
       <tr>
         <td>{name}</td>
-        <td data-label="Last used">{formatDate(usedAt)}</td>
-        <td data-label="Expires">{formatDate(expiresAt)}</td>
+        <td data-label="Last used">{formatDate(used_at)}</td>
+        <td data-label="Expires">{formatDate(expires_at)}</td>
         <td>
           <button type="button" aria-label={`Delete ${name}`} onClick={() => setConfirming(true)}>
             Delete

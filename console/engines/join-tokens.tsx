@@ -33,9 +33,9 @@ export function JoinTokens({ sites }: Pick<PlacementOverview, 'sites'>) {
           Its engines serve
           <select name="site_id">
             <option value="">all sites</option>
-            {sites.map(({ site_id: siteId, site_name: siteName }) => (
-              <option key={siteId} value={siteId}>
-                {siteName}
+            {sites.map(({ site_id, site_name }) => (
+              <option key={site_id} value={site_id}>
+                {site_name}
               </option>
             ))}
           </select>

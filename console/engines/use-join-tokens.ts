@@ -45,12 +45,9 @@ export function useJoinTokens(): JoinTokens {
     error,
     async create(name, siteId) {
       const input = { name, site_ids: siteId ? [siteId] : [] }
-      const { join_token: joinToken } = await callOperation<NewJoinToken>(
-        '/engine/create-join-token',
-        input,
-      )
+      const created = await callOperation<NewJoinToken>('/engine/create-join-token', input)
       await showError(load)
-      return joinToken
+      return created.join_token
     },
     delete: joinTokenId =>
       showError(async () => {

@@ -1,7 +1,7 @@
 import { request } from '../../api/api-request.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 
-/** A parameter of a link: name and quoted value, which may contain `\\"` (RFC 8288, section 3). */
+/** A parameter of a link: name and quoted value, which may contain `\"` (RFC 8288, section 3). */
 const PARAMETER = /([\w-]+)="((?:[^"\\]|\\.)*)"/g
 /** A link: its target in angle brackets, and its parameters, each after a semicolon. */
 const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
@@ -42,7 +42,7 @@ export async function connectWhep(
   const peer = new RTCPeerConnection({ iceServers: parseIceServers(options.headers.get('link')) })
 
   try {
-    const addReceiver = (kind: string) =>
+    const addReceiver = (kind: 'video' | 'audio') =>
       peer.addTransceiver(kind, { direction: 'recvonly' }).receiver
     const videoReceiver = addReceiver('video')
     const soundReceiver = withSound ? addReceiver('audio') : undefined
@@ -50,24 +50,15 @@ export async function connectWhep(
     await peer.setLocalDescription()
 
     // The offer needs no local ICE candidates: the media service learns them from incoming packets.
-    const { sdp } = peer.localDescription!
-    const answer = await request(path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/sdp' },
-      body: sdp,
-      signal,
-    })
-    const session = { url: answer.headers.get('location')!, etag: answer.headers.get('etag')! }
-    await peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() })
+    const { sdp: offer } = peer.localDescription!
+    const { answer, session, startTime } = await postOffer(path, offer, signal)
+    await peer.setRemoteDescription({ type: 'answer', sdp: answer })
 
     return {
       videoReceiver,
       soundReceiver,
-      startTime: {
-        epoch: Number(answer.headers.get('x-epoch')),
-        pts: Number(answer.headers.get('x-pts')),
-      },
-      isAlive: () => isSessionAlive(session, sdp),
+      startTime,
+      isAlive: () => isSessionAlive(session, offer),
       close() {
         peer.close()
         // If this request is lost, the media service detects the closed connection by itself.
@@ -77,6 +68,30 @@ export async function connectWhep(
   } catch (error) {
     peer.close()
     throw error
+  }
+}
+
+/** What the media service responds to an offer. */
+interface OfferResponse {
+  /** Description of the media that the service will send, as SDP. */
+  answer: string
+  session: WhepSession
+  startTime: StreamTime
+}
+
+async function postOffer(path: string, offer: string, signal: AbortSignal): Promise<OfferResponse> {
+  const response = await request(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/sdp' },
+    body: offer,
+    signal,
+  })
+  const { headers } = response
+  return {
+    answer: await response.text(),
+    // WHEP requires both headers.
+    session: { url: headers.get('location')!, etag: headers.get('etag')! },
+    startTime: { epoch: Number(headers.get('x-epoch')), pts: Number(headers.get('x-pts')) },
   }
 }
 

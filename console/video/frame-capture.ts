@@ -6,12 +6,15 @@ export type FrameListener = (image: CanvasImageSource, mediaTime: number) => voi
  * that stops the calls.
  */
 export function observeFrames(video: HTMLVideoElement, listener: FrameListener): () => void {
-  const onFrame: VideoFrameRequestCallback = (_now, { mediaTime }) => {
-    // The browser calls the callback only once.
-    callbackId = video.requestVideoFrameCallback(onFrame)
-    captureFrame(video, mediaTime, listener)
+  let callbackId: number
+  /** The browser calls a callback only for the next frame. */
+  function requestNextFrame() {
+    callbackId = video.requestVideoFrameCallback((_now, { mediaTime }) => {
+      requestNextFrame()
+      captureFrame(video, mediaTime, listener)
+    })
   }
-  let callbackId = video.requestVideoFrameCallback(onFrame)
+  requestNextFrame()
   return () => video.cancelVideoFrameCallback(callbackId)
 }
 

@@ -1,10 +1,8 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
-/**
- * Writes boxes of MP4 files (ISO base media file format, ISO/IEC 14496-12). All numbers are
- * big-endian. Functions with names such as `u16` encode numbers. Zeros without a name are fields
- * that the standard reserves, or that have their default.
- */
+// Writes boxes of MP4 files (ISO base media file format, ISO/IEC 14496-12). All numbers are
+// big-endian. Functions with names such as `u16` encode numbers. Zeros without a name are fields
+// that the standard reserves, or that have their default.
 
 export type Bytes = Uint8Array
 
@@ -86,48 +84,32 @@ export interface TrackDescription {
 
 /** Creates the `trak` box of a track in a fragmented file. */
 export function trackBox(
-  { id, handler, name, volume }: TrackKind,
+  kind: TrackKind,
   { size, header, entry, references = Buffer.alloc(0) }: TrackDescription,
 ): Buffer {
+  return box('trak', trackHeaderBox(kind, size), references, mediaBox(kind, header, entry))
+}
+
+function trackHeaderBox({ id, volume }: TrackKind, size: Buffer): Buffer {
   // Creation and modification time, track id, and a duration of 0, because the fragments
   // determine the duration.
   const timesAndId = u32(0, 0, id, 0, 0, 0, 0)
   const layerAndVolume = u16(0, 0, volume, 0)
-  const trackHeader = fullBox(
-    'tkhd',
-    0,
-    ENABLED_IN_MOVIE,
-    timesAndId,
-    layerAndVolume,
-    UNITY_MATRIX,
-    size,
-  )
+  return fullBox('tkhd', 0, ENABLED_IN_MOVIE, timesAndId, layerAndVolume, UNITY_MATRIX, size)
+}
 
+/** Creates the `mdia` box. `header` is its media header, and `entry` its sample entry. */
+function mediaBox({ handler, name }: TrackKind, header: Buffer, entry: Buffer): Buffer {
   // Creation and modification time, timescale and duration.
-  const mediaTimes = u32(0, 0, TIMESCALE, 0)
-  const mediaHeader = fullBox('mdhd', 0, 0, mediaTimes, u16(UNDETERMINED_LANGUAGE, 0))
-  const nullTerminatedName = Buffer.from(`${name}\0`)
-  const handlerBox = fullBox(
-    'hdlr',
-    0,
-    0,
-    u32(0),
-    Buffer.from(handler),
-    u32(0, 0, 0),
-    nullTerminatedName,
-  )
-
-  const dataLocation = box(
-    'dinf',
-    fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED)),
-  )
+  const times = u32(0, 0, TIMESCALE, 0)
+  const mediaHeader = fullBox('mdhd', 0, 0, times, u16(UNDETERMINED_LANGUAGE, 0))
+  const handlerType = Buffer.from(handler)
+  const terminatedName = Buffer.from(`${name}\0`)
+  const handlerBox = fullBox('hdlr', 0, 0, u32(0), handlerType, u32(0, 0, 0), terminatedName)
+  const url = fullBox('url ', 0, SELF_CONTAINED)
+  const dataLocation = box('dinf', fullBox('dref', 0, 0, u32(1), url))
   const mediaInformation = box('minf', header, dataLocation, sampleTableBox(entry))
-  return box(
-    'trak',
-    trackHeader,
-    references,
-    box('mdia', mediaHeader, handlerBox, mediaInformation),
-  )
+  return box('mdia', mediaHeader, handlerBox, mediaInformation)
 }
 
 /** Creates a sample table without samples: in a fragmented file, the fragments list the samples. */

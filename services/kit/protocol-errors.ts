@@ -12,12 +12,10 @@ import {
 import type { Hono } from 'hono'
 import type { WebSocketServer } from 'ws'
 
-/**
- * Error responses for requests that fail before or outside the Hono app: malformed HTTP,
- * requests without `Host` and rejected WebSocket handshakes. By default Node, ws and Hono's
- * adapter respond to such requests without a body. The functions in this file send the same JSON
- * error body as the app.
- */
+// Error responses for requests that fail before or outside the Hono app: malformed HTTP,
+// requests without `Host` and rejected WebSocket handshakes. By default Node, ws and Hono's
+// adapter respond to such requests without a body. The functions in this file send the same JSON
+// error body as the app.
 
 /** A Node server, and the WebSocket server and the app that handle its requests. */
 interface HttpServer {

@@ -76,6 +76,7 @@ const listValues = (header: string | string[] | undefined): string[] =>
 
 /** Returns the parameters of an element such as `for="[2001:db8::1]:4711";proto=https`. */
 function parseForwardedElement(element: string): Map<string, string> {
+  // The groups are the name, the quote around the value, if any, and the value.
   const parameters = element.matchAll(/(?:^|;)\s*(\w+)\s*=\s*("?)([^";]*)\2/g)
   return new Map(
     Array.from(parameters, ([, name = '', , value = '']) => [name.toLowerCase(), value.trim()]),
@@ -87,8 +88,7 @@ function parseNode(node: string): string {
   if (isIP(node)) return node
   const [, ipv6, ipv4] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(node) ?? []
   const address = ipv6 ?? ipv4 ?? ''
-  // An invalid node is an error only if it is the client. Nodes before it are not from the
-  // proxy, and are ignored.
+  // An invalid node is returned as it is. It is an error only if it turns out to be the client.
   return isIP(address) ? address : node
 }
 

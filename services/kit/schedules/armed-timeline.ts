@@ -36,7 +36,7 @@ export function createArmedTimeline(
   const zone = getTimeZone(timezone)
   const schedules = rules
     .filter(hasTimes)
-    .map(rule => ({ schedule_id: rule.schedule_id, timeline: createScheduleTimeline(rule, zone) }))
+    .map(rule => ({ id: rule.schedule_id, timeline: createScheduleTimeline(rule, zone) }))
   const union = unionTimelines(schedules.map(({ timeline }) => timeline))
   const isArmedAt = (instant: number) => schedules.length === 0 || union.holdsAt(instant)
   return {
@@ -45,7 +45,7 @@ export function createArmedTimeline(
       const holding = schedules.filter(({ timeline }) => timeline.holdsAt(instant))
       return {
         isArmed: isArmedAt(instant),
-        scheduleIds: holding.map(({ schedule_id }) => schedule_id),
+        scheduleIds: holding.map(({ id }) => id),
         nextChange: union.nextChange(instant),
       }
     },
@@ -53,8 +53,8 @@ export function createArmedTimeline(
 }
 
 /**
- * Whether a schedule names any time. A schedule without times is ignored: otherwise, it would
- * silence the alert for ever.
+ * Whether a schedule names any time. If a schedule without times were not ignored, it would silence
+ * the alert for ever.
  */
 const hasTimes = ({ occurrences, exceptions }: ScheduleRule) =>
   occurrences.length > 0 || exceptions.some(({ exception_type }) => exception_type === 'arm')
@@ -64,9 +64,9 @@ const hasTimes = ({ occurrences, exceptions }: ScheduleRule) =>
  * disarms.
  */
 function createScheduleTimeline(rule: ScheduleRule, zone: TimeZone): Timeline {
-  const { schedule_type: scheduleType, occurrences, exceptions } = rule
+  const { schedule_type, occurrences, exceptions } = rule
   const base =
-    scheduleType === 'cron'
+    schedule_type === 'cron'
       ? createCronTimeline(occurrences, zone)
       : unionTimelines(occurrences.map(occurrence => createWindowTimeline(occurrence, zone)))
   if (exceptions.length === 0) return base

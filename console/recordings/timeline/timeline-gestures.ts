@@ -28,82 +28,91 @@ export function useTimelineGestures(
   latest.current = gestures
   const [hoveredMs, setHoveredMs] = useState<number>()
 
-  useEffect(() => {
-    const track = element.current!
-    /** Last x coordinate of each pressed pointer, by pointer id. */
-    const pointers = new Map<number, number>()
-    let travelPx = 0
-
-    const toTime = (clientX: number) => {
-      const { left, width } = track.getBoundingClientRect()
-      const { from, to } = latest.current.span
-      return from + ((clientX - left) / width) * (to - from)
-    }
-    const msPerPx = () => {
-      const { from, to } = latest.current.span
-      return (to - from) / track.getBoundingClientRect().width
-    }
-
-    function onDown(event: PointerEvent) {
-      if (event.button !== 0) return
-      track.setPointerCapture(event.pointerId)
-      if (pointers.size === 0) travelPx = 0
-      pointers.set(event.pointerId, event.clientX)
-    }
-
-    function onMove(event: PointerEvent) {
-      const { span, limits, onSpan } = latest.current
-      setHoveredMs(event.pointerType === 'mouse' ? toTime(event.clientX) : undefined)
-
-      const lastX = pointers.get(event.pointerId)
-      if (lastX === undefined) return
-      const movedPx = event.clientX - lastX
-      travelPx += Math.abs(movedPx)
-      pointers.set(event.pointerId, event.clientX)
-
-      const otherX = findOtherPointer(pointers, event.pointerId)
-      if (otherX !== undefined) {
-        // Two fingers: the time under the other finger does not move.
-        const factor = Math.abs(lastX - otherX) / Math.max(1, Math.abs(event.clientX - otherX))
-        onSpan(zoomAt(span, factor, toTime(otherX), limits))
-      } else if (travelPx > MAX_CLICK_TRAVEL_PX) {
-        onSpan(pan(span, -movedPx * msPerPx(), limits))
-      }
-    }
-
-    function onUp(event: PointerEvent) {
-      const wasDown = pointers.delete(event.pointerId)
-      const isClick = wasDown && pointers.size === 0 && travelPx <= MAX_CLICK_TRAVEL_PX
-      if (isClick && event.type === 'pointerup') latest.current.onSeek(toTime(event.clientX))
-    }
-
-    function onWheel(event: WheelEvent) {
-      event.preventDefault()
-      const { span, limits, onSpan } = latest.current
-      const isHorizontal = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
-      if (isHorizontal) {
-        // Some browsers report a wheel with Shift as vertical.
-        const movedPx = event.deltaX || event.deltaY
-        onSpan(pan(span, movedPx * msPerPx(), limits))
-      } else {
-        const factor = Math.exp(event.deltaY * ZOOM_PER_WHEEL_PX)
-        onSpan(zoomAt(span, factor, toTime(event.clientX), limits))
-      }
-    }
-
-    const listening = new AbortController()
-    const { signal } = listening
-    track.addEventListener('pointerdown', onDown, { signal })
-    track.addEventListener('pointermove', onMove, { signal })
-    track.addEventListener('pointerup', onUp, { signal })
-    track.addEventListener('pointercancel', onUp, { signal })
-    track.addEventListener('pointerleave', () => setHoveredMs(undefined), { signal })
-    // A passive listener could not prevent the page from scrolling.
-    track.addEventListener('wheel', onWheel, { passive: false, signal })
-    return () => listening.abort()
-  }, [element])
-
+  useEffect(() => observeGestures(element.current!, () => latest.current, setHoveredMs), [element])
   return hoveredMs
+}
+
+/**
+ * Observes the pointers on the timeline. Reads the handlers from `getGestures` for each event.
+ * Returns a function that stops the observation.
+ */
+function observeGestures(
+  track: HTMLElement,
+  getGestures: () => TimelineGestures,
+  onHover: (timeMs: number | undefined) => void,
+): () => void {
+  /** Last x coordinate of each pressed pointer, by pointer id. */
+  const pointers = new Map<number, number>()
+  /** How far the pressed pointers have travelled in total. */
+  let travelPx = 0
+
+  function toTime(clientX: number): number {
+    const { left, width } = track.getBoundingClientRect()
+    const { from, to } = getGestures().span
+    return from + ((clientX - left) / width) * (to - from)
+  }
+
+  /** Moves the visible part by a distance on the screen. */
+  function panBy(distancePx: number) {
+    const { span, limits, onSpan } = getGestures()
+    const msPerPx = (span.to - span.from) / track.getBoundingClientRect().width
+    onSpan(pan(span, distancePx * msPerPx, limits))
+  }
+
+  /** Scales the visible part. The time at `clientX` does not move. */
+  function zoomBy(factor: number, clientX: number) {
+    const { span, limits, onSpan } = getGestures()
+    onSpan(zoomAt(span, factor, toTime(clientX), limits))
+  }
+
+  function onDown(event: PointerEvent) {
+    if (event.button !== 0) return
+    track.setPointerCapture(event.pointerId)
+    if (pointers.size === 0) travelPx = 0
+    pointers.set(event.pointerId, event.clientX)
+  }
+
+  function onMove({ pointerId, pointerType, clientX }: PointerEvent) {
+    onHover(pointerType === 'mouse' ? toTime(clientX) : undefined)
+
+    const lastX = pointers.get(pointerId)
+    if (lastX === undefined) return
+    pointers.set(pointerId, clientX)
+    travelPx += Math.abs(clientX - lastX)
+
+    const otherX = findOtherPointer(pointers, pointerId)
+    if (otherX !== undefined) {
+      // Two fingers: the visible part shrinks as their distance grows.
+      zoomBy(Math.abs(lastX - otherX) / Math.max(1, Math.abs(clientX - otherX)), otherX)
+    } else if (travelPx > MAX_CLICK_TRAVEL_PX) {
+      panBy(lastX - clientX)
+    }
+  }
+
+  function onUp(event: PointerEvent) {
+    const wasDown = pointers.delete(event.pointerId)
+    const isClick = wasDown && pointers.size === 0 && travelPx <= MAX_CLICK_TRAVEL_PX
+    if (isClick && event.type === 'pointerup') getGestures().onSeek(toTime(event.clientX))
+  }
+
+  function onWheel(event: WheelEvent) {
+    event.preventDefault()
+    const isHorizontal = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
+    // Some browsers report a wheel with Shift as vertical.
+    if (isHorizontal) panBy(event.deltaX || event.deltaY)
+    else zoomBy(Math.exp(event.deltaY * ZOOM_PER_WHEEL_PX), event.clientX)
+  }
+
+  const listening = new AbortController()
+  const { signal } = listening
+  track.addEventListener('pointerdown', onDown, { signal })
+  track.addEventListener('pointermove', onMove, { signal })
+  track.addEventListener('pointerup', onUp, { signal })
+  track.addEventListener('pointercancel', onUp, { signal })
+  track.addEventListener('pointerleave', () => onHover(undefined), { signal })
+  // A passive listener could not prevent the page from scrolling.
+  track.addEventListener('wheel', onWheel, { passive: false, signal })
+  return () => listening.abort()
 }
 
 /** Returns the x coordinate of another pressed pointer, such as a second finger. */

@@ -21,7 +21,7 @@ import { type Supervisor, startSupervisor } from './supervisor/supervisor.ts'
 const printer = createPrinter(line => process.stdout.write(`${line}\n`), {
   hasColours: process.stdout.isTTY === true,
 })
-/** The log file is added when the data folder, which contains it, is known. */
+/** The log file is added as soon as its folder, the data folder, is known. */
 const logSinks = [printer]
 const log = createServiceLog(logSinks)
 
@@ -42,7 +42,7 @@ async function runAppliance(): Promise<void> {
     },
   })
   const protectionFailure = protectMemory()
-  // These are removed from the variables, which child processes inherit.
+  // Both remove what they return from the variables, so that child processes do not inherit it.
   const request = extractRequest(process.env)
   const secrets = extractSecrets(process.env)
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env, ...secrets })
@@ -57,7 +57,7 @@ async function runAppliance(): Promise<void> {
     ['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)),
   )
   const supervisor = await startSupervisor({
-    // With the folder of the requested video, which media may read.
+    // Unlike `environment`, with the folder of the requested video, so that media may read it.
     environment: quickstart.environment,
     caller: process.env,
     log,
@@ -94,8 +94,8 @@ function toQuickstartServices(supervisor: Supervisor, { data }: Environment): Qu
 }
 
 /**
- * Prints a text for the operator. Under systemd it is omitted, because the journal
- * stores what is printed.
+ * Prints a text for the operator, such as a link that contains a secret. Under systemd it is
+ * omitted, because the journal would store it.
  */
 function printNotice(text: string): void {
   if (process.env.JOURNAL_STREAM === undefined) process.stdout.write(`${text}\n`)

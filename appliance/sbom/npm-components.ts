@@ -1,9 +1,10 @@
+import { posix } from 'node:path'
 import { type LockedPackage, readLockedPackages } from '../notices/locked-packages.ts'
 import { type DependentComponent, toLicenses } from './component.ts'
 
 /**
- * Returns the packages of a lockfile that npm installs on this machine, or those of
- * them that are selected.
+ * Returns the packages of a lockfile that npm installs on this machine. `isSelected` leaves some of
+ * them out.
  */
 export function listNpmComponents(
   lockfile: string,
@@ -50,20 +51,19 @@ function toHashes(integrity: string | undefined): Pick<DependentComponent['compo
 }
 
 /**
- * Returns the package URL of a dependency, which is found as Node does: in the node_modules of
- * the package in `folder`, then in those of the folders above. Undefined if it is not
- * installed on this machine.
+ * Returns the package URL of a dependency of the package in `folder`. Like Node, searches the
+ * `node_modules` of this package, and then that of each package around it. Undefined if the
+ * dependency is not installed on this machine.
  */
 function findDependency(
   byFolder: ReadonlyMap<string, LockedPackage>,
   folder: string,
   name: string,
 ): string | undefined {
-  const dependency = byFolder.get(`${folder}/node_modules/${name}`.replace(/^\//, ''))
+  const dependency = byFolder.get(posix.join(folder, 'node_modules', name))
   if (dependency) return toPackageUrl(dependency)
+  // The empty folder is that of the lockfile, which is the outermost one.
   if (folder === '') return undefined
-  const parent = folder.includes('/node_modules/')
-    ? folder.slice(0, folder.lastIndexOf('/node_modules/'))
-    : ''
-  return findDependency(byFolder, parent, name)
+  const parentEnd = Math.max(0, folder.lastIndexOf('/node_modules/'))
+  return findDependency(byFolder, folder.slice(0, parentEnd), name)
 }

@@ -53,15 +53,17 @@ const DECLARED_DURATION_S = 1
 
 /** Attaches a new media source to the video element. */
 export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOptions): Fmp4Buffer {
-  const watermark = createPtsWatermark()
+  const appendedEnd = createAppendedEnd()
   let clock: MediaClock | undefined
-  let soundEndPts: number | undefined
   /** Media times of the keyframes in the buffer, in ascending order. */
   let keyframes: number[] = []
 
   const queue = createSourceBufferQueue<Fragment>({
     onAppended(fragments) {
-      for (const fragment of fragments) recordAppended(fragment)
+      for (const fragment of fragments) {
+        appendedEnd.add(fragment)
+        if (fragment.isKeyframe && clock) keyframes.push(clock.toMediaTime(fragment.pts))
+      }
       trimTo(keyframes.findLast(time => time < video.currentTime - RETENTION_S))
     },
     onIdle,
@@ -69,18 +71,10 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     onError: end,
   })
 
-  function recordAppended(fragment: Fragment) {
-    if (fragment.track === SOUND_TRACK) {
-      soundEndPts = fragment.pts + fragment.duration
-      return
-    }
-    watermark.add(fragment)
-    if (fragment.isKeyframe && clock) keyframes.push(clock.toMediaTime(fragment.pts))
-  }
-
   function end(error: Error | MediaError | null) {
     queue.close()
-    onEnded(`the browser rejected the video${error ? `: ${error.message}` : ''}`)
+    const reason = 'the browser rejected the video'
+    onEnded(error ? `${reason}: ${error.message}` : reason)
   }
 
   /**
@@ -125,10 +119,8 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     },
 
     liveEdge() {
-      const videoPts = watermark.value()
-      if (videoPts === undefined) return undefined
-      const bufferedPts = soundEndPts === undefined ? videoPts : Math.min(videoPts, soundEndPts)
-      return clock?.toMediaTime(bufferedPts)
+      const endPts = appendedEnd.pts()
+      return endPts === undefined ? undefined : clock?.toMediaTime(endPts)
     },
 
     append(segment) {
@@ -157,6 +149,26 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
 
     trimToNewest() {
       trimTo(keyframes.at(-1))
+    },
+  }
+}
+
+/** Tracks the end of the frames and the sound that were appended. */
+function createAppendedEnd() {
+  const watermark = createPtsWatermark()
+  let soundEndPts: number | undefined
+
+  return {
+    add(fragment: Fragment) {
+      if (fragment.track === SOUND_TRACK) soundEndPts = fragment.pts + fragment.duration
+      else watermark.add(fragment)
+    },
+
+    /** The pts up to which both are complete. Undefined before the first frame. */
+    pts(): number | undefined {
+      const videoPts = watermark.value()
+      if (videoPts === undefined || soundEndPts === undefined) return videoPts
+      return Math.min(videoPts, soundEndPts)
     },
   }
 }

@@ -1,14 +1,16 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
-/** The functions of the addon. */
+/** The functions of the addon. Sockets and files are descriptors, which are numbers. */
 interface Descriptors {
+  /** Returns undefined if the process has too many open files. */
   createPair(): [own: number, other: number] | undefined
   send(socket: number, file: number): boolean
+  /** Returns a negative number if no file was sent. */
   receive(socket: number): number
 }
 
-/** The addon, which a process that receives descriptors has to read. */
+/** Path of the addon. A process that sends or receives descriptors must be permitted to read it. */
 export const DESCRIPTORS_ADDON = resolve(import.meta.dirname, 'build/descriptors.node')
 
 let addon: Descriptors | undefined

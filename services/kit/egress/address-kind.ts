@@ -11,10 +11,10 @@ export type AddressKind =
   | 'ordinary'
 
 /**
- * The subnets of each kind. An address is of the first kind that matches: one for metadata is also
- * link-local or private.
+ * The subnets of each kind. An address is of the first kind that matches. Metadata comes first,
+ * because its addresses are also link-local or private.
  */
-const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
+const SUBNETS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
   // Services that give credentials to virtual machines in clouds.
   metadata: [
     '169.254.169.254/32',
@@ -31,7 +31,7 @@ const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'],
 }
 
-const blockLists = Object.entries(KINDS).map(([kind, subnets]) => {
+const subnetsByKind = Object.entries(SUBNETS).map(([kind, subnets]) => {
   const list = new BlockList()
   for (const subnet of subnets) addSubnet(list, subnet)
   return { kind: kind as AddressKind, list }
@@ -50,7 +50,7 @@ export function addSubnet(list: BlockList, subnet: string): void {
 
 /**
  * Returns whether an address is in one of the subnets. An IPv6 address in which an IPv4 address is
- * embedded counts as that one.
+ * embedded counts as the IPv4 address.
  */
 export function isInSubnets(list: BlockList, address: string): boolean {
   const plain = toPlainAddress(address)
@@ -58,7 +58,7 @@ export function isInSubnets(list: BlockList, address: string): boolean {
 }
 
 export function findKind(address: string): AddressKind {
-  return blockLists.find(({ list }) => isInSubnets(list, address))?.kind ?? 'ordinary'
+  return subnetsByKind.find(({ list }) => isInSubnets(list, address))?.kind ?? 'ordinary'
 }
 
 /** Returns whether a connection to the address reaches this machine. */
@@ -69,7 +69,7 @@ export function isOwnAddress(address: string): boolean {
   return interfaces.some(own => toPlainAddress(own.address) === plain)
 }
 
-function getFamily(address: string) {
+function getFamily(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
 

@@ -94,7 +94,7 @@ function checkRingMemory({ data, ring }: Environment, variables: NodeJS.ProcessE
   return memory
 }
 
-/** Adds the model in `MODEL=` to the model store, if it is not there yet. */
+/** Adds the model in `MODEL=` to the model store, unless the store contains it. */
 async function addModel(name: string, data: string): Promise<void> {
   const report = (message: string, fields: LogFields) => log.info('init', message, fields)
   await provideModel({ name, isScene: false }, data, report)

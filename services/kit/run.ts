@@ -51,7 +51,7 @@ export async function run(
     await service.start()
     const server = await listen(service, host, port, { tls, trustedProxies, log })
     log.info({ host, port: server.port }, 'listening')
-    // By default, Node writes the cache only at exit. A process that is killed would never write it.
+    // By default, Node writes the cache only at exit, so that a killed process would not write it.
     flushCompileCache()
 
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])

@@ -40,7 +40,7 @@ interface OffsetChange {
   after: number
 }
 
-/** The offset at the beginning of a day of UTC, and the change of the offset on this day, if any. */
+/** The offset at the beginning of a day of UTC, and its change on this day, if any. */
 interface DayOffset {
   offset: number
   change: OffsetChange | undefined

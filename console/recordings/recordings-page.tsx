@@ -33,7 +33,7 @@ export function RecordingsPage({ selected }: { selected?: number }) {
     const source = sources?.find(({ id }) => id === stream)
     return source?.name ?? `Source ${stream}`
   }
-  useLastRecordedDay(recording, position.current, day, setDay)
+  useLastRecordedDay(recording, { isDayLinked: linkedMs !== undefined, day, setDay })
   usePageTitle(recording ? `Recordings of ${getName(recording.stream)}` : 'Recordings')
 
   if (!list) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
@@ -75,14 +75,19 @@ function useRecordings({ from, to }: CalendarDay) {
   return usePolling<RecordingList>(`/live/recordings?${query}`, RECORDINGS_INTERVAL_MS)
 }
 
-/** Selects the last recorded day when the page is opened, unless the URL contains a time. */
+interface DaySelection {
+  /** Whether the URL contains a time. Its day remains selected. */
+  isDayLinked: boolean
+  day: CalendarDay
+  setDay(day: CalendarDay): void
+}
+
+/** Selects the last recorded day once, when the recording is loaded and has nothing on this day. */
 function useLastRecordedDay(
   recording: RecordedStream | undefined,
-  linkedMs: number | undefined,
-  day: CalendarDay,
-  setDay: (day: CalendarDay) => void,
+  { isDayLinked, day, setDay }: DaySelection,
 ) {
-  const [isSelected, setSelected] = useState(linkedMs !== undefined)
+  const [isSelected, setSelected] = useState(isDayLinked)
   useEffect(() => {
     if (isSelected || !recording?.last) return
     setSelected(true)

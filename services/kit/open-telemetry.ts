@@ -25,7 +25,7 @@ import { withTimeout } from './timeout.ts'
 import type { Span, SpanOptions, Tracer, TraceSettings } from './tracer.ts'
 
 const SHUTDOWN_TIMEOUT_MS = 500
-/** Version, trace ID, parent span ID and flags. */
+/** Version, trace ID, parent span ID and flags. Later versions may append further fields. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
 /**
@@ -42,16 +42,16 @@ export function createOpenTelemetryTracer(
   const activeContext = new AsyncLocalStorage<Context>()
 
   return {
-    startSpan: (name, { attributes, startedAt = performance.now(), root, traceContext } = {}) => {
+    startSpan: (name, options = {}) => {
+      const { attributes, startedAt = performance.now(), root, traceContext } = options
       const localParent = activeContext.getStore() ?? ROOT_CONTEXT
       const parent = traceContext ? parseTraceContext(traceContext) : localParent
       const kind = traceContext ? SpanKind.SERVER : SpanKind.INTERNAL
       const clockOffsetMs = Date.now() - performance.now()
       const startTime = startedAt + clockOffsetMs
       const span = tracer.startSpan(name, { kind, attributes, root, startTime }, parent)
-      return span.isRecording()
-        ? wrapSpan(span, { tracer, activeContext, clockOffsetMs })
-        : undefined
+      if (!span.isRecording()) return undefined
+      return wrapSpan(span, { tracer, activeContext, clockOffsetMs })
     },
     shutdown: async () => {
       // A service must be able to stop while the collector is unreachable.

@@ -95,8 +95,8 @@ export function createSourceBufferQueue<Fragment extends { isKeyframe: boolean }
     options.onAppended(appends.map(({ fragment }) => fragment))
   }
 
-  /** Drops all appends before this index of the queue. */
-  function dropAppends(endIndex = queue.length) {
+  /** Drops the appends before this index of the queue. Other operations remain. */
+  function dropAppendsBefore(endIndex: number) {
     queue = queue.filter((entry, index) => !isAppend(entry) || index >= endIndex)
   }
 
@@ -120,21 +120,24 @@ export function createSourceBufferQueue<Fragment extends { isKeyframe: boolean }
     append(segment, fragment) {
       if (needsKeyframe && !fragment.isKeyframe) return
       needsKeyframe = false
-      if (fragment.isKeyframe && countBytes(queue) > MAX_QUEUED_BYTES) dropAppends()
+      if (fragment.isKeyframe && countBytes(queue) > MAX_QUEUED_BYTES) {
+        dropAppendsBefore(queue.length)
+      }
       queue.push({ segment, fragment })
       proceed()
     },
     skipToKeyframe() {
-      const nextIndex = queue.findIndex(isAppend)
+      const skippedIndex = queue.findIndex(isAppend)
       const keyframeIndex = queue.findIndex(
-        (entry, index) => index > nextIndex && isAppend(entry) && entry.fragment.isKeyframe,
+        (entry, index) => index > skippedIndex && isAppend(entry) && entry.fragment.isKeyframe,
       )
+      // Without a keyframe in the queue, later fragments are dropped, too.
       needsKeyframe = keyframeIndex < 0
-      dropAppends(needsKeyframe ? queue.length : keyframeIndex)
+      dropAppendsBefore(needsKeyframe ? queue.length : keyframeIndex)
     },
     close() {
       buffer = undefined
-      dropAppends()
+      dropAppendsBefore(queue.length)
     },
   }
 }

@@ -4,7 +4,7 @@ export type SmsEncoding = 'GSM-7' | 'UCS-2'
 /** The size of a text as an SMS. */
 export interface SmsSize {
   encoding: SmsEncoding
-  /** Number of messages in which the text is sent. Each of them is charged. */
+  /** Number of messages in which the text is sent, each of which is charged. */
   segments: number
   /** Units that the text occupies: septets in GSM-7, 16-bit code units in UCS-2. */
   units: number
@@ -19,17 +19,17 @@ const GSM_BASIC = new Set(
 const GSM_EXTENSION = new Set('\f^{}\\[~]|€')
 
 /**
- * Units that fit in a single message, and in each part of a long text, whose header takes six bytes
- * (3GPP TS 23.040, 9.2.3.24).
+ * Units that fit in the single message of a short text, and in each segment of a long text. The
+ * header of a segment takes six bytes (3GPP TS 23.040, 9.2.3.24).
  */
-const CAPACITY: Record<SmsEncoding, { single: number; part: number }> = {
-  'GSM-7': { single: 160, part: 153 },
-  'UCS-2': { single: 70, part: 67 },
+const CAPACITY: Record<SmsEncoding, { single: number; segment: number }> = {
+  'GSM-7': { single: 160, segment: 153 },
+  'UCS-2': { single: 70, segment: 67 },
 }
 
 /**
- * Typographic variants of GSM-7 characters. One of them in a text would halve the
- * capacity of its messages.
+ * Typographic characters, and what replaces them. They are not in GSM-7: a single one in a text
+ * would halve the capacity of its segments.
  */
 const REPLACEMENTS: Record<string, string> = {
   '≥': '>=',
@@ -47,7 +47,7 @@ const REPLACEMENTS: Record<string, string> = {
 }
 const TYPOGRAPHIC_CHARACTER = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
-/** Measures a text: how it is encoded, and in how many messages it is sent. */
+/** Measures a text: how it is encoded, and in how many segments it is sent. */
 export function measureSms(text: string): SmsSize {
   const characters = [...text]
   const isGsm = characters.every(
@@ -56,8 +56,8 @@ export function measureSms(text: string): SmsSize {
   const encoding = isGsm ? 'GSM-7' : 'UCS-2'
   const sizes = characters.map(character => countUnits(character, encoding))
   const units = sizes.reduce((sum, size) => sum + size, 0)
-  const { single, part } = CAPACITY[encoding]
-  return { encoding, units, segments: units <= single ? 1 : countParts(sizes, part) }
+  const { single, segment } = CAPACITY[encoding]
+  return { encoding, units, segments: units <= single ? 1 : countSegments(sizes, segment) }
 }
 
 function countUnits(character: string, encoding: SmsEncoding): number {
@@ -65,25 +65,23 @@ function countUnits(character: string, encoding: SmsEncoding): number {
   return GSM_EXTENSION.has(character) ? 2 : 1
 }
 
-/**
- * Counts the messages of a long text. The units of a character are not split between two messages.
- */
-function countParts(sizes: readonly number[], capacity: number): number {
+/** Counts the segments of a long text. No character is split between two segments. */
+function countSegments(sizes: readonly number[], capacity: number): number {
   let segments = 1
-  let used = 0
+  let usedUnits = 0
   for (const size of sizes) {
-    if (used + size > capacity) {
+    if (usedUnits + size > capacity) {
       segments += 1
-      used = 0
+      usedUnits = 0
     }
-    used += size
+    usedUnits += size
   }
   return segments
 }
 
 /**
  * Returns the text of an SMS: without repeated spaces, with typographic characters replaced if all
- * others are in GSM-7, and shortened at the end of a word to `maxSegments` messages.
+ * others are in GSM-7, and shortened at the end of a word to `maxSegments` segments.
  */
 export function toSmsText(text: string, maxSegments: number): string {
   const trimmed = text.replace(/[^\S\n]+/g, ' ').trim()

@@ -42,60 +42,83 @@ export async function escalateIncidents(tx: Transaction, now: number): Promise<v
  * Carries out the next step of an incident: stores its messages, and when the step after it is due.
  */
 async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise<void> {
-  const { incident_id, alert_id, channel_id, escalation_step: stepIndex } = row
-  const steps = alert_id === null ? [] : await readSteps(tx, alert_id)
-  const step = steps[stepIndex]
-  const nextStep = steps[stepIndex + 1]
-  await tx
-    .update(incident)
-    .set({
-      escalation_step: step ? stepIndex + 1 : stepIndex,
-      escalates_at: nextStep ? new Date(now + nextStep.after_minutes * MINUTE_MS) : null,
-    })
-    .where(eq(incident.incident_id, incident_id))
+  const steps = await readSteps(tx, row.alert_id)
+  const stepsDone = row.escalation_step
+  const step = steps[stepsDone]
+  if (!step) {
+    // The policy has fewer steps than when this step was scheduled, or was deleted.
+    await updateEscalation(tx, row, { escalates_at: null })
+    return
+  }
 
-  const reported = await findReportedNotification(tx, row)
-  // The alert, its policy or its notifications may have been deleted in the meantime.
-  if (!alert_id || !step || !reported) return
+  // The wait of each step begins when the previous step is carried out.
+  const waits = steps.slice(0, stepsDone + 1).map(({ after_minutes }) => after_minutes)
+  const minutes = waits.reduce((sum, wait) => sum + wait, 0)
+  await storeDeliveries(tx, await createDeliveries(tx, row, step, minutes))
 
-  const { notification_uuid, details } = reported
-  // Each step counts from the previous one.
-  const minutes = steps
-    .slice(0, stepIndex + 1)
-    .reduce((sum, { after_minutes: afterMinutes }) => sum + afterMinutes, 0)
-  const deliveries = step.actions.map(
-    (action): NewDelivery => ({
-      kind: 'escalation',
-      alert_id,
-      channel_id,
-      incident_id,
-      notification_uuid,
-      request: markAsEscalation(createRequest(action, details), minutes),
-    }),
-  )
-  await storeDeliveries(tx, deliveries)
+  const nextStep = steps[stepsDone + 1]
+  await updateEscalation(tx, row, {
+    escalation_step: stepsDone + 1,
+    escalates_at: nextStep ? new Date(now + nextStep.after_minutes * MINUTE_MS) : null,
+  })
 }
 
-async function readSteps(tx: Transaction, alertId: string): Promise<readonly EscalationStep[]> {
+/** Returns the steps in the policy of an alert. An alert that was deleted has none. */
+async function readSteps(
+  tx: Transaction,
+  alertId: string | null,
+): Promise<readonly EscalationStep[]> {
+  if (alertId === null) return []
   const [policy] = await tx.select().from(alertPolicy).where(eq(alertPolicy.alert_id, alertId))
   return policy?.escalation ?? []
+}
+
+async function updateEscalation(
+  tx: Transaction,
+  { incident_id }: IncidentRow,
+  fields: Partial<Pick<IncidentRow, 'escalation_step' | 'escalates_at'>>,
+): Promise<void> {
+  await tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id))
+}
+
+/**
+ * Creates the messages of a step, `minutes` after the first message about the incident. Returns
+ * none if the notification that they describe was deleted.
+ */
+async function createDeliveries(
+  tx: Transaction,
+  row: IncidentRow,
+  step: EscalationStep,
+  minutes: number,
+): Promise<NewDelivery[]> {
+  const described = await findBestNotification(tx, row)
+  if (!described) return []
+  const { notification_uuid, details } = described
+  return step.actions.map(action => ({
+    kind: 'escalation',
+    alert_id: row.alert_id,
+    channel_id: row.channel_id,
+    incident_id: row.incident_id,
+    notification_uuid,
+    request: markAsEscalation(createRequest(action, details), minutes),
+  }))
 }
 
 /**
  * Returns the notification with the best picture of an incident, and the data for the
  * placeholders of messages. Returns undefined if the notification was deleted.
  */
-async function findReportedNotification(
+async function findBestNotification(
   tx: Transaction,
-  { incident_id, best_notification: bestNotification }: IncidentRow,
-) {
+  { incident_id, best_notification }: IncidentRow,
+): Promise<{ notification_uuid: string; details: FiringDetails } | undefined> {
   const [row] = await tx
     .select()
     .from(notification)
     .where(
       and(
         eq(notification.incident_id, incident_id),
-        eq(notification.notification_uuid, bestNotification),
+        eq(notification.notification_uuid, best_notification),
       ),
     )
   if (!row) return undefined
@@ -104,10 +127,7 @@ async function findReportedNotification(
   return { notification_uuid: row.notification_uuid, details }
 }
 
-/**
- * Adds the reason of the escalation to the texts of a message: the minutes since the first message
- * about the incident.
- */
+/** Adds to the texts of a message that the incident was not acknowledged within these minutes. */
 const markAsEscalation = (request: DeliveryRequest, minutes: number): DeliveryRequest => ({
   ...request,
   subject: `Not acknowledged: ${request.subject}`,

@@ -10,7 +10,7 @@ import { createDatabase } from '../db/database.ts'
 import { describeDatabaseError } from '../db/database-errors.ts'
 import { createJobRunner } from '../jobs/job-runner.ts'
 import { loadSecrets } from '../secrets/secrets.ts'
-import { connectToInstallation } from '../upkeep/database-access.ts'
+import { openDatabaseAccess } from '../upkeep/database-access.ts'
 import { createArchiveWriter } from './archive-writer.ts'
 import { runScheduledBackup } from './scheduled-backup.ts'
 
@@ -26,7 +26,7 @@ async function storeBackup(environment: Environment): Promise<unknown> {
   const secrets = loadSecrets(data)
   const egress = createEgress('backup', environment)
   const write = createArchiveWriter({ data, databaseUrl, isSupervised: false })
-  const access = await connectToInstallation({ environment, log })
+  const access = await openDatabaseAccess({ environment, log })
   try {
     const database = await createDatabase(access.target)
     try {

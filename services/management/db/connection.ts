@@ -8,13 +8,15 @@ export type ConnectionTarget = string | { path: string; user: string; database: 
 export type SessionParameters = Options<Record<string, never>>['connection']
 
 const CONNECT_TIMEOUT_S = 5
+/** The `application_name` of all connections. */
+export const CLIENT_NAME = 'eyrie-management'
 
 /**
  * Parameters that queries and backups rely on. They override the defaults of the server, the
  * database and the role.
  */
 const SESSION_PARAMETERS = {
-  application_name: 'eyrie-management',
+  application_name: CLIENT_NAME,
   standard_conforming_strings: true,
   search_path: 'public',
   TimeZone: 'UTC',

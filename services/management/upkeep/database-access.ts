@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dependencies } from '@eyrie/kit'
 import { APPLICATION_NAME, createApplicationDatabase } from '../db/application-database.ts'
-import { type ConnectionTarget, connect } from '../db/connection.ts'
+import { CLIENT_NAME, type ConnectionTarget, connect } from '../db/connection.ts'
 import { isUnreachable } from '../db/database-errors.ts'
 import {
   openSocketAddress,
@@ -13,22 +13,20 @@ import {
 } from '../db/server/embedded-server.ts'
 
 /**
- * Access to the database of an installation for maintenance commands such as `eyrie backup`. If the
- * appliance is not running, the command itself runs the embedded database server meanwhile.
+ * Access to the database of an installation for maintenance commands such as `eyrie backup`. The
+ * database is external (`DATABASE_URL`), or on the embedded server. While the appliance is stopped,
+ * the command itself runs the embedded server.
  */
 export interface DatabaseAccess {
   target: ConnectionTarget
-  /** Stops the database server if this program started the server. */
+  /** Ends the access. Stops the embedded server if this program has started it. */
   close(): Promise<void>
 }
 
-/** Returns the database of an installation. Starts the embedded server unless it is running. */
-export async function connectToInstallation({
-  environment,
-  log,
-}: Dependencies): Promise<DatabaseAccess> {
-  const { data, databaseUrl } = environment
-  if (databaseUrl !== undefined) return { target: databaseUrl, async close() {} }
+/** Opens the database of an installation, which may be in use. */
+export async function openDatabaseAccess(dependencies: Dependencies): Promise<DatabaseAccess> {
+  const { data, databaseUrl } = dependencies.environment
+  if (databaseUrl !== undefined) return accessExternalDatabase(databaseUrl)
 
   const folder = serverFolder(data)
   if (!existsSync(join(folder, 'data'))) {
@@ -36,33 +34,43 @@ export async function connectToInstallation({
       `there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`,
     )
   }
+  return (await findRunningServer(data)) ?? startOwnServer(dependencies)
+}
 
-  // A running server has its socket in one of two folders.
-  for (const socketFolder of [join(folder, 'data'), sharedSocketFolder(data)]) {
+/**
+ * Opens the database of an installation for exclusive use. Throws an `Error` if the management
+ * service uses the database.
+ */
+export async function openExclusiveAccess(dependencies: Dependencies): Promise<DatabaseAccess> {
+  const { databaseUrl } = dependencies.environment
+  // The start fails if the server is running already, because its folder is locked.
+  if (databaseUrl === undefined) return startOwnServer(dependencies)
+  await assertNotInUse(databaseUrl)
+  return accessExternalDatabase(databaseUrl)
+}
+
+const accessExternalDatabase = (url: string): DatabaseAccess => ({
+  target: url,
+  async close() {},
+})
+
+/** Returns the embedded server that the appliance runs, or undefined if it is not running. */
+async function findRunningServer(data: string): Promise<DatabaseAccess | undefined> {
+  // The socket of the server is in its data directory, or in the shared folder if the server runs
+  // as a user of its own.
+  const socketFolders = [join(serverFolder(data), 'data'), sharedSocketFolder(data)]
+  for (const socketFolder of socketFolders.filter(existsSync)) {
     const { path, close } = await openSocketAddress(socketFolder)
     const target = { path, user: APPLICATION_NAME, database: APPLICATION_NAME }
     if (await isReachable(target)) return { target, close }
     await close()
   }
-  return connectExclusively({ environment, log })
+  return undefined
 }
 
-/**
- * Returns the database of an installation for exclusive use. Throws an Error if the management
- * service uses the database. Without `DATABASE_URL`, starts the embedded server, and creates the
- * database if it does not exist.
- */
-export async function connectExclusively({
-  environment,
-  log,
-}: Dependencies): Promise<DatabaseAccess> {
-  const { data, databaseUrl } = environment
-  if (databaseUrl !== undefined) {
-    await assertNotRunning(databaseUrl)
-    return { target: databaseUrl, async close() {} }
-  }
-
-  const server = await startServer(serverFolder(data), log)
+/** Starts the embedded server, and creates the database if it does not exist. */
+async function startOwnServer({ environment, log }: Dependencies): Promise<DatabaseAccess> {
+  const server = await startServer(serverFolder(environment.data), log)
   try {
     await createApplicationDatabase(server.target(SUPERUSER, 'postgres'))
   } catch (error) {
@@ -85,14 +93,17 @@ async function isReachable(target: ConnectionTarget): Promise<boolean> {
   }
 }
 
-/** Throws an Error if the management service is connected to this database. */
-async function assertNotRunning(url: string): Promise<void> {
+/** Throws an `Error` if the management service is connected to this database. */
+async function assertNotInUse(url: string): Promise<void> {
   const sql = connect(url)
   try {
-    const [other] = await sql`
+    const [otherClient] = await sql`
       select from pg_stat_activity
-      where datname = current_database() and application_name = 'eyrie-management' and pid <> pg_backend_pid()`
-    if (other) throw new Error('the management service is using this database: stop Eyrie first')
+      where datname = current_database()
+        and application_name = ${CLIENT_NAME}
+        and pid <> pg_backend_pid() -- Not this connection, which has the same name.`
+    if (otherClient)
+      throw new Error('the management service is using this database: stop Eyrie first')
   } finally {
     await sql.end({ timeout: 1 })
   }

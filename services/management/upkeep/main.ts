@@ -12,11 +12,7 @@ import { describeDatabaseError } from '../db/database-errors.ts'
 import { findOutdatedPackages } from '../packages/outdated-packages.ts'
 import { backUp } from './backup.ts'
 import { check, type Finding } from './check.ts'
-import {
-  connectExclusively,
-  connectToInstallation,
-  type DatabaseAccess,
-} from './database-access.ts'
+import { type DatabaseAccess, openDatabaseAccess, openExclusiveAccess } from './database-access.ts'
 import { restore } from './restore.ts'
 
 // The program behind `eyrie backup`, `eyrie restore` and `eyrie check`. It is part of the
@@ -65,7 +61,7 @@ async function withDatabase<T>(
   dependencies: Dependencies,
   work: (database: DatabaseAccess) => Promise<T>,
 ): Promise<T> {
-  const database = await connectToInstallation(dependencies)
+  const database = await openDatabaseAccess(dependencies)
   try {
     return await work(database)
   } finally {
@@ -96,7 +92,7 @@ async function runRestore(dependencies: Dependencies, archivePath: string, force
   const unlock = await lockFolder(resolve(data, 'engine'))
   let database: DatabaseAccess | undefined
   const openDatabase = async () => {
-    database = await connectExclusively(dependencies)
+    database = await openExclusiveAccess(dependencies)
     return database.target
   }
 

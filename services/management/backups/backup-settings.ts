@@ -29,8 +29,8 @@ const BACKUP_SETTINGS: SettingsKind<BackupSettings> = {
   secretKeys: ['backup_s3_secret_key', 'backup_passphrase'],
 }
 
-/** The settings that must be set for each target. */
-const REQUIRED = {
+/** The settings that must not be empty for each target. */
+const REQUIRED_SETTINGS = {
   off: [],
   folder: ['backup_folder', 'backup_passphrase'],
   s3: [
@@ -60,16 +60,17 @@ export async function updateBackupSettings(
   changes: Partial<BackupSettings>,
   secrets: Secrets,
 ): Promise<void> {
+  // In both, the placeholder stands for a secret that remains as it is stored.
   const stored = await readRedactedBackupSettings(tx)
   const updated = { ...stored, ...changes }
-  const { backup_s3_secret_key: newKey = REDACTED } = changes
-  const retainsKey = newKey === REDACTED && stored.backup_s3_secret_key !== ''
+
+  const hasStoredKey = stored.backup_s3_secret_key !== ''
+  const retainsKey = hasStoredKey && updated.backup_s3_secret_key === REDACTED
   if (retainsKey && updated.backup_s3_endpoint !== stored.backup_s3_endpoint) {
     throw fieldError('backup_s3_secret_key', 'must be sent again, because the endpoint changes')
   }
-
-  const { backup_target: backupTarget } = updated
-  const missing = REQUIRED[backupTarget].find(name => updated[name] === '')
-  if (missing) throw fieldError(missing, `is required for the target ${backupTarget}`)
+  const target = updated.backup_target
+  const missing = REQUIRED_SETTINGS[target].find(name => updated[name] === '')
+  if (missing) throw fieldError(missing, `is required for the target ${target}`)
   await updateDeliverySettings(tx, BACKUP_SETTINGS, changes, secrets)
 }

@@ -6,6 +6,8 @@ import { firstRow } from '../db/rows.ts'
 import { incident } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 
+const MINUTE_MS = 60_000
+
 export type IncidentRow = typeof incident.$inferSelect
 
 /** The part of an alert that incidents need. */
@@ -64,68 +66,72 @@ export async function loadRunningIncidents(
   const changed = new Set<IncidentRow>()
 
   async function begin(notification: IncidentNotification): Promise<IncidentRow> {
-    const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
-    const {
-      alert_id: alertId,
-      channel_id: channelId,
-      alert_name: alertName,
-      alert_priority: alertPriority,
-      usecase_key: usecaseKey,
-    } = alert
-    const time = new Date(timeMs)
-    const rows = await tx
-      .insert(incident)
-      .values({
-        alert_id: alertId,
-        channel_id: channelId,
-        alert_name: alertName,
-        alert_priority: alertPriority,
-        usecase_key: usecaseKey,
-        started_at: time,
-        last_at: time,
-        count: 1,
-        peak: value,
-        best_notification: notificationUuid,
-        best_area: computeArea(bbox),
-      })
-      .returning()
-    const row = firstRow(rows)
-    running.set(alertId, row)
+    const row = await insertIncident(tx, notification)
+    running.set(notification.alert.alert_id, row)
     return row
   }
 
-  const update = ({ incident_id, ...fields }: IncidentRow) =>
-    tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id))
-
   return {
     async add(notification) {
-      const { alert } = notification
-      const row = running.get(alert.alert_id)
+      const row = running.get(notification.alert.alert_id)
       if (!row) return begin(notification)
 
       const endMs = findEnd(row, notification)
       if (endMs !== undefined) {
         // Only a background job ends incidents. It has not run yet, or the messages arrive late.
-        await update({ ...row, ended_at: new Date(endMs) })
+        await updateIncident(tx, { ...row, ended_at: new Date(endMs) })
         changed.delete(row)
         return begin(notification)
       }
-      addTo(row, notification)
+      includeNotification(row, notification)
       changed.add(row)
       return row
     },
     markNotified(row, { policy }, timeMs) {
       const [firstStep] = policy.escalation
       if (row.notified_at === null && row.acknowledged_at === null && firstStep) {
-        row.escalates_at = new Date(Date.now() + firstStep.after_minutes * 60_000)
+        row.escalates_at = new Date(Date.now() + firstStep.after_minutes * MINUTE_MS)
       }
       row.notified_at = new Date(timeMs)
       changed.add(row)
     },
     async store() {
-      for (const row of changed) await update(row)
+      for (const row of changed) await updateIncident(tx, row)
     },
   }
+}
+
+/** Stores a new incident, which begins with a notification. */
+async function insertIncident(
+  tx: Transaction,
+  { alert, notification_uuid, timeMs, value, bbox }: IncidentNotification,
+): Promise<IncidentRow> {
+  const time = new Date(timeMs)
+  const rows = await tx
+    .insert(incident)
+    .values({
+      alert_id: alert.alert_id,
+      channel_id: alert.channel_id,
+      alert_name: alert.alert_name,
+      alert_priority: alert.alert_priority,
+      usecase_key: alert.usecase_key,
+      started_at: time,
+      last_at: time,
+      count: 1,
+      peak: value,
+      best_notification: notification_uuid,
+      best_area: computeArea(bbox),
+    })
+    .returning()
+  return firstRow(rows)
+}
+
+/** Stores all fields of an incident. */
+async function updateIncident(
+  tx: Transaction,
+  { incident_id, ...fields }: IncidentRow,
+): Promise<void> {
+  await tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id))
 }
 
 /**
@@ -133,24 +139,24 @@ export async function loadRunningIncidents(
  * condition was not released, or was released for less than `quiet_s`.
  */
 function findEnd(
-  { last_at: lastAt }: IncidentRow,
+  { last_at }: IncidentRow,
   { alert, timeMs, previousReleasedAt }: IncidentNotification,
 ): number | undefined {
   if (previousReleasedAt === undefined) return undefined
-  const endMs = Math.max(previousReleasedAt, lastAt.getTime())
+  const endMs = Math.max(previousReleasedAt, last_at.getTime())
   return timeMs - endMs >= alert.policy.quiet_s * 1000 ? endMs : undefined
 }
 
-/** Includes a notification in the row of its incident. */
-function addTo(row: IncidentRow, notification: IncidentNotification): void {
-  const { alert, notification_uuid: notificationUuid, timeMs, value, bbox } = notification
+/** Updates the row of an incident to include a further notification. */
+function includeNotification(row: IncidentRow, notification: IncidentNotification): void {
+  const { alert, notification_uuid, timeMs, value, bbox } = notification
   const area = computeArea(bbox)
   const isNewPeak = computeDistance(value, alert) > computeDistance(row.peak, alert)
-  // The camera shows the object best where its box is largest. Without boxes, the picture of the
-  // peak shows most objects.
+  // The best notification is the one with the largest box, because its picture shows the object
+  // best. Without boxes it is the one of the peak, because its picture shows most objects.
   const isBetter = area > row.best_area || (area === 0 && row.best_area === 0 && isNewPeak)
   if (isBetter) {
-    row.best_notification = notificationUuid
+    row.best_notification = notification_uuid
     row.best_area = area
   }
   if (isNewPeak) row.peak = value

@@ -35,50 +35,57 @@ export function observeSource(
   }
 }
 
-/** Only a camera is expected to send pictures all the time. */
+/**
+ * Returns whether a source is a camera, connected directly or through another appliance. Other
+ * sources, such as files, are not expected to send pictures all the time.
+ */
 const isCamera = ({ type }: SourceCondition) => type === 'video' || type === 'hosted_video'
 
 function observeConnection(condition: SourceCondition, { subject }: ObservedSource): Observation {
-  const { state, reason = 'it does not send pictures' } = condition
-  const isLost = isCamera(condition) && state !== 'running' && state !== 'ended'
+  const isConnected = condition.state === 'running' || condition.state === 'ended'
   return createObservation({
     kind: 'camera_unreachable',
     subject,
-    presence: toPresence(isLost),
-    reason,
+    presence: toPresence(isCamera(condition) && !isConnected),
+    reason: condition.reason ?? 'it does not send pictures',
   })
 }
 
-/**
- * Expects the configured frame rate, or that of the camera if it is lower. Without a configured
- * rate, expects all received frames to be analysed: many cameras declare a frame rate that they
- * never send, or send fewer frames at night.
- */
+/** Observes whether fewer frames of a camera are analysed than expected. */
 function observeFrameRate(
   condition: SourceCondition,
   { subject, thresholds }: ObservedSource,
 ): Observation {
   const failure = { kind: 'low_frame_rate', subject } as const
-  const { state, rate, fps, received_fps: receivedFps, analysed_fps: analysedFps } = condition
+  const { state, received_fps: receivedFps, analysed_fps: analysedFps } = condition
   if (state !== 'running' || !isCamera(condition)) {
     return createObservation({ ...failure, presence: 'unknown' })
   }
-  // A camera that is no longer analysed has no frame rate to complain about.
+  // Without an analysis, no frame rate is expected.
   if (analysedFps === undefined) return createObservation({ ...failure, presence: 'absent' })
-
-  const expectedFps = rate === undefined ? receivedFps : Math.min(rate, fps ?? rate)
+  const expectedFps = computeExpectedFps(condition)
   if (!expectedFps) return createObservation({ ...failure, presence: 'unknown' })
 
   const minFps = (expectedFps * thresholds.frame_rate_percent) / 100
-  const analysed = `${formatRate(analysedFps)} frames per second are analysed`
-  const expected = ` instead of ${formatRate(expectedFps)}`
-  const received =
-    receivedFps === undefined ? '' : `, and the camera sends ${formatRate(receivedFps)}`
+  const reason = `${formatRate(analysedFps)} frames per second are analysed instead of ${formatRate(expectedFps)}`
   return createObservation({
     ...failure,
     presence: toPresence(analysedFps < minFps),
-    reason: analysed + expected + received,
+    reason:
+      receivedFps === undefined
+        ? reason
+        : `${reason}, and the camera sends ${formatRate(receivedFps)}`,
   })
+}
+
+/**
+ * Returns the configured frame rate, or the declared rate of the camera if it is lower. Without a
+ * configured rate, all received frames are expected: cameras may send fewer frames than they
+ * declare, always or at night.
+ */
+function computeExpectedFps({ rate, fps, received_fps }: SourceCondition): number | undefined {
+  if (rate === undefined) return received_fps
+  return fps === undefined ? rate : Math.min(rate, fps)
 }
 
 const formatRate = (fps: number) => String(Number(fps.toFixed(1)))
@@ -88,23 +95,24 @@ function observeRecording(
   { subject }: ObservedSource,
 ): Observation {
   const failure = { kind: 'recording_stopped', subject } as const
-  const hasFailed = recording?.state === 'failed'
-  // While a camera is lost, the alert about the camera is enough.
+  if (!recording) return createObservation({ ...failure, presence: 'absent' })
+  const hasFailed = recording.state === 'failed'
+  // While a camera sends nothing, nothing can be recorded. The alert about the camera is enough.
   if (state !== 'running' && !hasFailed) {
-    return createObservation({ ...failure, presence: recording ? 'unknown' : 'absent' })
+    return createObservation({ ...failure, presence: 'unknown' })
   }
 
-  const isIdle = recording?.mode === 'continuous' && recording.state === 'waiting'
+  const isIdle = recording.mode === 'continuous' && recording.state === 'waiting'
   return createObservation({
     ...failure,
     presence: toPresence(hasFailed || isIdle),
-    reason: recording?.reason ?? 'the camera sends pictures, but none are recorded',
+    reason: recording.reason ?? 'the camera sends pictures, but none are recorded',
   })
 }
 
 function observePicture(condition: SourceCondition, source: ObservedSource): SourceObservations {
   const { subject } = source
-  const { black, frozen, defocused, moved, reference } = judgePictureOf(condition, source)
+  const { black, frozen, defocused, moved, reference } = judgeIfAnalysed(condition, source)
   const stillSeconds = Math.round(condition.picture?.still_s ?? 0)
   return {
     observations: [
@@ -137,16 +145,14 @@ function observePicture(condition: SourceCondition, source: ObservedSource): Sou
   }
 }
 
-/**
- * Judges the picture of a source. While it is not analysed, there is no picture, and no failure of
- * the picture is present.
- */
-function judgePictureOf(
+/** Judges the picture of a source. There is a picture only while the source is analysed. */
+function judgeIfAnalysed(
   { state, picture }: SourceCondition,
   { reference, thresholds }: ObservedSource,
 ): PictureVerdict {
   if (state === 'running' && picture) return judgePicture(picture, reference, thresholds)
-  // Nothing is known about the pictures of a lost camera.
+  // A source that is not analysed has no failures of the picture. Nothing is known about the
+  // picture of a camera that is not connected.
   const presence = state === 'running' ? 'absent' : 'unknown'
   return { black: presence, frozen: presence, defocused: presence, moved: presence, reference }
 }

@@ -4,22 +4,19 @@ import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
 // Limits how often clients can try passwords and codes, and register users. The database counts the
-// attempts of each subject: of a network, or of a network for one account. No limit is on an
-// account alone, because anyone could lock out its user by failing on purpose. Codes are the
-// exception: to try one, a client needs the password of the account.
+// attempts of each subject: of a network, or of a network on one account. Attempts on an account
+// from all networks together are not limited, because anyone could then lock out its user by
+// failing on purpose. Codes are the exception: to try one, a client needs the password.
 
 interface Limit {
   /** The attempt with this number and each further one block the subject for some time. */
-  freeAttempts: number
+  blocksFromAttempt: number
   firstBlockMs: number
   /** Each block is twice as long as the previous one, up to this time. */
   maxBlockMs: number
-  /** Attempts no longer count when there was none for this time. */
+  /** All attempts expire this long after the last of them. */
   expiresAfterMs: number
-  /**
-   * Whether attempts expire when this time has passed since the first of them, even if there were
-   * others in the meantime.
-   */
+  /** Whether they expire that long after the first of them instead. */
   isFixedPeriod?: boolean
 }
 
@@ -36,20 +33,20 @@ const SIGN_IN_TIMES = {
  */
 const LIMITS = {
   /** Sign-ins to an account from a network: prevents guessing its password. */
-  account: { freeAttempts: 10, ...SIGN_IN_TIMES },
+  account: { blocksFromAttempt: 10, ...SIGN_IN_TIMES },
   /** Sign-ins from a network: prevents trying a password with many accounts. */
-  address: { freeAttempts: 300, ...SIGN_IN_TIMES },
+  address: { blocksFromAttempt: 300, ...SIGN_IN_TIMES },
   /**
    * Codes for an account, from all networks: codes are so short that many networks
    * together could guess one.
    */
-  code: { freeAttempts: 30, ...SIGN_IN_TIMES },
+  code: { blocksFromAttempt: 30, ...SIGN_IN_TIMES },
   /**
    * Registrations from a network in an hour: prevents filling the user table, and probing for
    * registered addresses.
    */
   register: {
-    freeAttempts: 10,
+    blocksFromAttempt: 10,
     firstBlockMs: HOUR_MS,
     maxBlockMs: HOUR_MS,
     expiresAfterMs: HOUR_MS,
@@ -102,39 +99,66 @@ export async function countAttempt(
   now: Date,
 ): Promise<void> {
   const subject = `${kind}:${name}`
+  const previous = await lockAttempts(tx, subject, now)
+  const waitMs = (previous?.blocked_until?.getTime() ?? 0) - now.getTime()
+  if (waitMs > 0) throw new TooManyAttempts(waitMs)
+
+  await tx
+    .update(signInFailure)
+    .set(addAttempt(previous, LIMITS[kind], now))
+    .where(eq(signInFailure.subject, subject))
+}
+
+/** The attempts of a subject. `failures` is the number of all attempts that were not forgiven. */
+type Attempts = typeof signInFailure.$inferSelect
+
+/**
+ * Returns the attempts of a subject, and locks them until the transaction ends. Returns undefined
+ * if another transaction has forgiven them at this moment.
+ */
+async function lockAttempts(
+  tx: Transaction,
+  subject: string,
+  now: Date,
+): Promise<Attempts | undefined> {
+  // Only an existing row can be locked.
   await tx
     .insert(signInFailure)
     .values({ subject, failures: 0, last_at: now })
     .onConflictDoNothing()
-  const [previous] = await tx
+  const [attempts] = await tx
     .select()
     .from(signInFailure)
     .where(eq(signInFailure.subject, subject))
     .for('update')
-
-  const blockedUntilMs = previous?.blocked_until?.getTime() ?? 0
-  const waitMs = blockedUntilMs - now.getTime()
-  if (waitMs > 0) throw new TooManyAttempts(waitMs)
-
-  const limit: Limit = LIMITS[kind]
-  const isExpired = !previous || now.getTime() - previous.last_at.getTime() >= limit.expiresAfterMs
-  const failures = isExpired ? 1 : previous.failures + 1
-  // A fixed period begins with its first attempt.
-  const lastAt = previous && limit.isFixedPeriod && failures > 1 ? previous.last_at : now
-  const blockMs = toBlockMs(limit, failures)
-  const blockedUntil = blockMs > 0 ? new Date(lastAt.getTime() + blockMs) : null
-
-  await tx
-    .update(signInFailure)
-    .set({ failures, last_at: lastAt, blocked_until: blockedUntil })
-    .where(eq(signInFailure.subject, subject))
+  return attempts
 }
 
-/** Returns for how long a subject is blocked after this number of failures. */
-function toBlockMs({ freeAttempts, firstBlockMs, maxBlockMs }: Limit, failures: number): number {
-  if (failures < freeAttempts) return 0
-  const blockMs = firstBlockMs * 2 ** (failures - freeAttempts)
-  return Math.min(maxBlockMs, blockMs)
+/** Returns the attempts of a subject after a further one. */
+function addAttempt(
+  previous: Attempts | undefined,
+  limit: Limit,
+  now: Date,
+): Omit<Attempts, 'subject'> {
+  const isExpired = !previous || now.getTime() - previous.last_at.getTime() >= limit.expiresAfterMs
+  const attempts = isExpired ? 1 : previous.failures + 1
+  // A fixed period begins with its first attempt.
+  const lastAt = !isExpired && limit.isFixedPeriod ? previous.last_at : now
+  const blockMs = toBlockMs(limit, attempts)
+  return {
+    failures: attempts,
+    last_at: lastAt,
+    blocked_until: blockMs > 0 ? new Date(lastAt.getTime() + blockMs) : null,
+  }
+}
+
+/** Returns for how long the attempt with this number blocks its subject. */
+function toBlockMs(
+  { blocksFromAttempt, firstBlockMs, maxBlockMs }: Limit,
+  attempt: number,
+): number {
+  if (attempt < blocksFromAttempt) return 0
+  return Math.min(maxBlockMs, firstBlockMs * 2 ** (attempt - blocksFromAttempt))
 }
 
 /**
@@ -143,18 +167,18 @@ function toBlockMs({ freeAttempts, firstBlockMs, maxBlockMs }: Limit, failures: 
  * their own, and sign in to it between two attempts on others.
  */
 export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubject): Promise<void> {
-  const matchesSubject = eq(signInFailure.subject, `${kind}:${name}`)
-  if (kind !== 'address') {
-    await tx.delete(signInFailure).where(matchesSubject)
-    return
+  const whereSubject = eq(signInFailure.subject, `${kind}:${name}`)
+  if (kind === 'address') {
+    await tx
+      .update(signInFailure)
+      .set({ failures: sql`greatest(${signInFailure.failures} - 1, 0)`, blocked_until: null })
+      .where(whereSubject)
+  } else {
+    await tx.delete(signInFailure).where(whereSubject)
   }
-  await tx
-    .update(signInFailure)
-    .set({ failures: sql`greatest(${signInFailure.failures} - 1, 0)`, blocked_until: null })
-    .where(matchesSubject)
 }
 
-/** Clears the failures of an account from all networks. `email` is normalized. */
+/** Removes all attempts on an account, from all networks. `email` is normalized. */
 export async function forgiveAccount(tx: Transaction, email: string): Promise<void> {
   await tx
     .delete(signInFailure)

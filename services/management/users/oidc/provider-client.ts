@@ -3,6 +3,7 @@ import type { OidcSettings } from '@eyrie/contract/management/index'
 import { type Egress, fetchFrom } from '@eyrie/kit'
 import {
   allowInsecureRequests,
+  type ClientAuth,
   ClientSecretBasic,
   ClientSecretPost,
   Configuration,
@@ -11,21 +12,22 @@ import {
   discovery,
   enableNonRepudiationChecks,
   None,
+  type ServerMetadata,
 } from 'openid-client'
 
 const TIMEOUT_S = 10
 /** Maximum size of a response. Metadata, keys and tokens are far smaller. */
 const MAX_RESPONSE_BYTES = 1 << 20
-/** How long the metadata of a provider is used before it is read again. */
-const MAX_AGE_MS = 10 * 60_000
+/** The metadata of a provider is read again after this time. */
+const METADATA_TTL_MS = 10 * 60_000
 /**
  * After a failure, no request is sent for this time, so that many sign-ins do not overload a
  * provider that has problems.
  */
-const FAILURE_AGE_MS = 5_000
+const RETRY_DELAY_MS = 5_000
 
-/** The settings that determine how the appliance talks to a provider. */
-type ProviderIdentity = Pick<
+/** The settings that the appliance needs to communicate with a provider. */
+type ProviderSettings = Pick<
   OidcSettings,
   'oidc_name' | 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'
 >
@@ -36,11 +38,11 @@ type ProviderIdentity = Pick<
  */
 export interface ProviderClient {
   /** Throws `EyrieError` (`unavailable`) if the provider does not return valid metadata. */
-  connect(settings: ProviderIdentity): Promise<Configuration>
+  connect(settings: ProviderSettings): Promise<Configuration>
 }
 
 interface Discovery {
-  /** Identifies the settings with which the metadata was requested. */
+  /** The settings with which the metadata was requested, as text. */
   settingsKey: string
   configuration: Promise<Configuration>
   startedAtMs: number
@@ -58,11 +60,14 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
   let latest: Discovery | undefined
 
   function isUsable({ startedAtMs, failedAtMs }: Discovery): boolean {
-    const ageMs = now().getTime() - (failedAtMs ?? startedAtMs)
-    return ageMs >= 0 && ageMs < (failedAtMs === undefined ? MAX_AGE_MS : FAILURE_AGE_MS)
+    const hasFailed = failedAtMs !== undefined
+    const ageMs = now().getTime() - (hasFailed ? failedAtMs : startedAtMs)
+    const maxAgeMs = hasFailed ? RETRY_DELAY_MS : METADATA_TTL_MS
+    // The age is negative after the clock was set back.
+    return ageMs >= 0 && ageMs < maxAgeMs
   }
 
-  function startDiscovery(settings: ProviderIdentity, settingsKey: string): Discovery {
+  function startDiscovery(settings: ProviderSettings, settingsKey: string): Discovery {
     const configuration = discoverProvider(settings, fetchFromProvider)
     const started: Discovery = {
       settingsKey,
@@ -79,12 +84,8 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
 
   return {
     async connect(settings) {
-      const {
-        oidc_issuer: issuer,
-        oidc_client_id: clientId,
-        oidc_client_secret: clientSecret,
-      } = settings
-      const settingsKey = JSON.stringify([issuer, clientId, clientSecret])
+      const { oidc_issuer, oidc_client_id, oidc_client_secret } = settings
+      const settingsKey = JSON.stringify([oidc_issuer, oidc_client_id, oidc_client_secret])
       if (latest?.settingsKey !== settingsKey || !isUsable(latest)) {
         latest = startDiscovery(settings, settingsKey)
       }
@@ -96,37 +97,42 @@ export function createProviderClient(egress: Egress, now: () => Date): ProviderC
   }
 }
 
+/** Reads the metadata of a provider. Returns the configuration of openid-client for it. */
 async function discoverProvider(
-  {
-    oidc_issuer: issuerUrl,
-    oidc_client_id: clientId,
-    oidc_client_secret: clientSecret,
-  }: ProviderIdentity,
+  { oidc_issuer, oidc_client_id, oidc_client_secret }: ProviderSettings,
   fetchFromProvider: CustomFetch,
 ): Promise<Configuration> {
-  const issuer = new URL(issuerUrl)
+  const issuer = new URL(oidc_issuer)
   // The settings allow HTTP only for a provider on this machine.
   const extensions = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
-  const discovered = await discovery(issuer, clientId, undefined, None(), {
+  const discovered = await discovery(issuer, oidc_client_id, undefined, None(), {
     [customFetch]: fetchFromProvider,
     timeout: TIMEOUT_S,
     execute: extensions,
   })
 
-  // The metadata determines how the client authenticates, so the configuration is created again.
+  // The configuration is created again, because only the metadata says how the client has to
+  // authenticate.
   const metadata = discovered.serverMetadata()
-  // The default of the standard (OpenID Connect Discovery 1.0, section 3).
-  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-  const authenticate = methods.includes('client_secret_basic')
-    ? ClientSecretBasic
-    : ClientSecretPost
-  const authentication = clientSecret === '' ? None() : authenticate(clientSecret)
-  const configuration = new Configuration(metadata, clientId, undefined, authentication)
+  const authentication = chooseAuthentication(metadata, oidc_client_secret)
+  const configuration = new Configuration(metadata, oidc_client_id, undefined, authentication)
   configuration[customFetch] = fetchFromProvider
   configuration.timeout = TIMEOUT_S
   // The signature of an ID token is verified even though it arrives over TLS.
   for (const extend of [...extensions, enableNonRepudiationChecks]) extend(configuration)
   return configuration
+}
+
+/** Returns how the client proves its identity when it requests tokens. */
+function chooseAuthentication(
+  { token_endpoint_auth_methods_supported: methods }: ServerMetadata,
+  clientSecret: string,
+): ClientAuth {
+  if (clientSecret === '') return None()
+  // A provider that lists no methods supports `client_secret_basic` (OpenID Connect Discovery 1.0,
+  // section 3).
+  const supportsBasic = methods?.includes('client_secret_basic') ?? true
+  return supportsBasic ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret)
 }
 
 /** Creates a `fetch` for openid-client. */

@@ -6,12 +6,13 @@ import { setting } from '../../db/schema/index.ts'
 import { fieldError } from '../../errors/field-errors.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
-// The settings of the identity provider: a row of the table `setting`, in which the secret of the
-// client is encrypted.
+// The settings of the identity provider. They are a row of the table `setting`, in which the client
+// secret is encrypted.
 
-const NAME = 'oidc'
+/** Name of the `setting` row. */
+const SETTING = 'oidc'
 
-const DEFAULTS: OidcSettings = {
+const DEFAULT_SETTINGS: OidcSettings = {
   oidc_enabled: false,
   oidc_name: '',
   oidc_issuer: '',
@@ -25,13 +26,18 @@ const DEFAULTS: OidcSettings = {
   oidc_console_url: '',
 }
 
-/** The settings that every sign-in needs. */
-const REQUIRED = ['oidc_name', 'oidc_issuer', 'oidc_client_id', 'oidc_console_url'] as const
+/** The settings that must not be empty while signing in with the provider is enabled. */
+const REQUIRED_SETTINGS = [
+  'oidc_name',
+  'oidc_issuer',
+  'oidc_client_id',
+  'oidc_console_url',
+] as const
 
-/** Returns the stored settings, in which the secret is encrypted. */
+/** Returns the settings with the secret still encrypted. */
 async function readStored(tx: Transaction): Promise<OidcSettings> {
-  const [row] = await tx.select().from(setting).where(eq(setting.name, NAME))
-  return oidcSettings.parse({ ...DEFAULTS, ...(row?.value as object | undefined) })
+  const [row] = await tx.select().from(setting).where(eq(setting.name, SETTING))
+  return oidcSettings.parse({ ...DEFAULT_SETTINGS, ...(row?.value as object | undefined) })
 }
 
 /** Returns the settings with a placeholder for the secret. */
@@ -40,7 +46,7 @@ export async function readRedactedProvider(tx: Transaction): Promise<OidcSetting
   return { ...stored, oidc_client_secret: stored.oidc_client_secret === '' ? '' : REDACTED }
 }
 
-/** Returns the settings with the secret, or undefined while signing in with a provider is off. */
+/** Returns the settings with the decrypted secret; undefined while the provider is disabled. */
 export async function findProvider(
   tx: Transaction,
   secrets: Secrets,
@@ -50,16 +56,16 @@ export async function findProvider(
   return { ...stored, oidc_client_secret: secrets.decrypt(stored.oidc_client_secret) }
 }
 
-/** Returns the name of the provider, or undefined while signing in with a provider is off. */
+/** Returns the name of the provider; undefined while the provider is disabled. */
 export async function findProviderName(tx: Transaction): Promise<string | undefined> {
-  const { oidc_enabled: oidcEnabled, oidc_name: oidcName } = await readStored(tx)
-  return oidcEnabled ? oidcName : undefined
+  const stored = await readStored(tx)
+  return stored.oidc_enabled ? stored.oidc_name : undefined
 }
 
 /**
- * Updates the settings in `changes`. If the secret is omitted or is the placeholder, it remains
- * unchanged, but only for the same issuer: another issuer must not receive it. Throws `EyrieError`
- * (`syntax`) if the settings cannot be used.
+ * Updates the settings in `changes`. The stored secret is retained if `changes` omits the secret or
+ * contains its placeholder. Throws `EyrieError` (`syntax`) if a required setting is missing, or if
+ * the secret is to be retained for another issuer, which must not receive it.
  */
 export async function updateProvider(
   tx: Transaction,
@@ -67,24 +73,25 @@ export async function updateProvider(
   secrets: Secrets,
 ): Promise<void> {
   const stored = await readStored(tx)
-  const { oidc_client_secret: secret = REDACTED, ...others } = changes
-  const updated = { ...stored, ...others }
-  const retainsSecret = secret === REDACTED
-  const hasStoredSecret = stored.oidc_client_secret !== ''
-  const isOtherIssuer = updated.oidc_issuer !== stored.oidc_issuer
-  if (retainsSecret && hasStoredSecret && isOtherIssuer) {
+  const { oidc_client_secret: sentSecret = REDACTED, ...otherChanges } = changes
+  const retainsSecret = sentSecret === REDACTED
+  const storedSecret = stored.oidc_client_secret
+  const value: OidcSettings = {
+    ...stored,
+    ...otherChanges,
+    oidc_client_secret: retainsSecret ? storedSecret : secrets.encrypt(sentSecret),
+  }
+
+  const isOtherIssuer = value.oidc_issuer !== stored.oidc_issuer
+  if (retainsSecret && storedSecret !== '' && isOtherIssuer) {
     throw fieldError('oidc_client_secret', 'must be sent again, because the issuer changes')
   }
-
-  const missing = REQUIRED.find(key => updated[key].trim() === '')
-  if (updated.oidc_enabled && missing) {
+  const missing = REQUIRED_SETTINGS.find(name => value[name].trim() === '')
+  if (value.oidc_enabled && missing) {
     throw fieldError(missing, 'is required to switch the provider on')
   }
-
-  const oidcClientSecret = retainsSecret ? stored.oidc_client_secret : secrets.encrypt(secret)
-  const value = { ...updated, oidc_client_secret: oidcClientSecret }
   await tx
     .insert(setting)
-    .values({ name: NAME, value })
+    .values({ name: SETTING, value })
     .onConflictDoUpdate({ target: setting.name, set: { value } })
 }

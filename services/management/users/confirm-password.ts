@@ -1,6 +1,6 @@
 import { toNetwork } from '@eyrie/kit/client-network'
 import { and, eq } from 'drizzle-orm'
-import type { Database } from '../db/database.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { session, user } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 import type { Principal } from '../rights/principal.ts'
@@ -9,8 +9,8 @@ import { countAttempt, forgiveAttempt, listSignInSubjects } from './sign-in-limi
 import type { Users } from './users.ts'
 
 const OPERATION = 'confirm the password'
-/** A session counts as confirmed for this long after the user has signed in with the password. */
-const CONFIRMED_FOR_MS = 5 * 60_000
+/** After a sign-in, the password is not required again for this long. */
+const RECENT_SIGN_IN_MS = 5 * 60_000
 
 interface Confirmation {
   caller: Principal
@@ -31,41 +31,59 @@ interface Confirmation {
  */
 export async function confirmPassword(
   database: Database,
-  { caller, session_id: sessionId, current_password: currentPassword, address }: Confirmation,
+  { caller, session_id, current_password: password, address }: Confirmation,
   { passwords, now }: Pick<Users, 'passwords' | 'now'>,
 ): Promise<void> {
-  const stored = await database.system(OPERATION, async tx => {
-    const [row] = await tx
-      .select({
-        password_hash: user.password_hash,
-        email: user.email,
-        signedInAt: session.created_at,
-      })
-      .from(user)
-      .innerJoin(session, eq(session.user_id, user.user_id))
-      .where(and(eq(user.user_id, caller.user_id), eq(session.session_id, sessionId)))
-    return row
-  })
-
-  if (currentPassword === undefined) {
-    const isRecent = stored && now().getTime() - stored.signedInAt.getTime() < CONFIRMED_FOR_MS
-    if (isRecent) return
-    throw fieldError('current_password', 'is required to change a password or an e-mail address', {
-      code: 'rights',
-    })
+  const account = await database.system(OPERATION, tx => findAccount(tx, caller, session_id))
+  if (password === undefined) {
+    assertSignedInRecently(account, now())
+    return
   }
 
-  const subjects = listSignInSubjects(
-    normalizeEmail(stored?.email ?? caller.actor),
-    toNetwork(address),
-  )
+  const email = normalizeEmail(account?.email ?? caller.actor)
+  const subjects = listSignInSubjects(email, toNetwork(address))
+  // Counted before the check, so that concurrent attempts are limited too.
   await database.system(OPERATION, async tx => {
     for (const subject of subjects) await countAttempt(tx, subject, now())
   })
-  if (!(await passwords.verify(stored?.password_hash, currentPassword))) {
+  const isCorrect = await passwords.verify(account?.password_hash, password)
+  if (!isCorrect) {
     throw fieldError('current_password', 'is not your password', { code: 'rights' })
   }
   await database.system(OPERATION, async tx => {
     for (const subject of subjects) await forgiveAttempt(tx, subject)
+  })
+}
+
+/** The caller as a user, with the time at which the session began. */
+interface Account {
+  email: string
+  password_hash: string
+  signedInAt: Date
+}
+
+/** Returns the account of the caller, or undefined if the session was deleted in the meantime. */
+async function findAccount(
+  tx: Transaction,
+  caller: Principal,
+  sessionId: string,
+): Promise<Account | undefined> {
+  const [account] = await tx
+    .select({
+      email: user.email,
+      password_hash: user.password_hash,
+      signedInAt: session.created_at,
+    })
+    .from(user)
+    .innerJoin(session, eq(session.user_id, user.user_id))
+    .where(and(eq(user.user_id, caller.user_id), eq(session.session_id, sessionId)))
+  return account
+}
+
+function assertSignedInRecently(account: Account | undefined, now: Date): void {
+  const isRecent = account && now.getTime() - account.signedInAt.getTime() < RECENT_SIGN_IN_MS
+  if (isRecent) return
+  throw fieldError('current_password', 'is required to change a password or an e-mail address', {
+    code: 'rights',
   })
 }

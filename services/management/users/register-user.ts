@@ -20,11 +20,11 @@ interface Registration {
 }
 
 interface RegisterOptions {
-  /** The signed-in user who registers another user. Undefined if people register themselves. */
+  /** The signed-in user. Only an administrator registers other users. */
   caller: Principal | undefined
   /** IP address of the client. */
   address: string
-  /** Whether people may register themselves. Otherwise only administrators register users. */
+  /** Whether people may register themselves. */
   isOpen: boolean
   passwords: Passwords
   now(): Date
@@ -41,42 +41,40 @@ interface RegisterOptions {
  */
 export async function registerUser(
   database: Database,
-  { email, first_name: firstName, last_name: lastName, password, role_key: roleKey }: Registration,
+  registration: Registration,
   { caller, address, isOpen, passwords, now }: RegisterOptions,
 ): Promise<string> {
   const administrator = caller && includesRole(caller.role, 'admin') ? caller : undefined
   if (!administrator) {
-    if (!isOpen) {
-      throw new EyrieError(
-        'rights',
-        'registration is switched off: ask an administrator for an account',
-      )
-    }
+    assertRegistrationOpen(isOpen)
     await countRegistration(database, address, now())
   }
 
-  const passwordHash = await passwords.hash(password)
-  const userName = toUserName({ email, first_name: firstName, last_name: lastName })
-  const organizationId = administrator?.organizations[0] ?? null
+  const values = {
+    email: registration.email,
+    first_name: registration.first_name,
+    last_name: registration.last_name,
+    user_name: toUserName(registration),
+    role_wish: registration.role_key,
+    organization_id: administrator?.organizations[0] ?? null,
+    password_hash: await passwords.hash(registration.password),
+  }
   const insert: Work<string> = async tx => {
-    const rows = await tx
-      .insert(user)
-      .values({
-        email,
-        first_name: firstName,
-        last_name: lastName,
-        user_name: userName,
-        role_wish: roleKey,
-        organization_id: organizationId,
-        password_hash: passwordHash,
-      })
-      .returning({ user_id: user.user_id })
+    const rows = await tx.insert(user).values(values).returning({ user_id: user.user_id })
     return firstRow(rows).user_id
   }
 
   return administrator
     ? database.as(administrator, OPERATION, insert)
     : database.system(OPERATION, insert)
+}
+
+function assertRegistrationOpen(isOpen: boolean): void {
+  if (isOpen) return
+  throw new EyrieError(
+    'rights',
+    'registration is switched off: ask an administrator for an account',
+  )
 }
 
 /** Throws `TooManyAttempts` if too many users have registered from the network of this address. */
@@ -93,9 +91,9 @@ async function countRegistration(database: Database, address: string, now: Date)
  */
 export function toUserName({
   email,
-  first_name: firstName,
-  last_name: lastName,
+  first_name,
+  last_name,
 }: Pick<Registration, 'email' | 'first_name' | 'last_name'>): string {
-  const fullName = `${firstName} ${lastName}`.trim()
+  const fullName = `${first_name} ${last_name}`.trim()
   return fullName || email
 }

@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { eq } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { role, user } from '../db/schema/index.ts'
 import { generatePassword, listSuperadminEmails } from './first-administrator.ts'
@@ -29,19 +29,8 @@ export async function resetPassword(
   const passwordHash = await passwords.hash(password)
 
   await database.system(OPERATION, async tx => {
-    const [administrator] = await tx
-      .select({ user_id: user.user_id, role_key: role.role_key })
-      .from(user)
-      .innerJoin(role, eq(role.role_id, user.role_id))
-      .where(matchesEmail(email))
-    if (!administrator || !['superadmin', 'admin'].includes(administrator.role_key)) {
-      throw new EyrieError(
-        'id',
-        `no administrator has the e-mail address ${email}${await describeSuperadmins(tx)}`,
-      )
-    }
-
-    const { user_id: userId } = administrator
+    const userId = await findAdministrator(tx, email)
+    if (userId === undefined) throw await createUnknownError(tx, email)
     await tx
       .update(user)
       .set({ password_hash: passwordHash, is_active: true, is_verified: true })
@@ -58,11 +47,21 @@ export async function resetPassword(
   return password
 }
 
-/**
- * Returns the end of the error message, which lists superadmins in case the operator does not
- * remember the address.
- */
-async function describeSuperadmins(tx: Transaction): Promise<string> {
-  const emails = await listSuperadminEmails(tx, MAX_LISTED_EMAILS)
-  return emails.length > 0 ? `; superadmins are ${emails.join(', ')}` : ''
+/** Returns the id of the superadmin or admin with an e-mail address. */
+async function findAdministrator(tx: Transaction, email: string): Promise<string | undefined> {
+  const [administrator] = await tx
+    .select({ user_id: user.user_id })
+    .from(user)
+    .innerJoin(role, eq(role.role_id, user.role_id))
+    .where(and(matchesEmail(email), inArray(role.role_key, ['superadmin', 'admin'])))
+  return administrator?.user_id
+}
+
+/** The error lists superadmins, in case the operator does not remember the address. */
+async function createUnknownError(tx: Transaction, email: string): Promise<EyrieError> {
+  const problem = `no administrator has the e-mail address ${email}`
+  const superadmins = await listSuperadminEmails(tx, MAX_LISTED_EMAILS)
+  const message =
+    superadmins.length > 0 ? `${problem}; superadmins are ${superadmins.join(', ')}` : problem
+  return new EyrieError('id', message)
 }

@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { toNetwork } from '@eyrie/kit/client-network'
 import { eq, sql } from 'drizzle-orm'
-import type { Database } from '../db/database.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { user } from '../db/schema/index.ts'
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
 import { hasIdentity } from './oidc/identities.ts'
@@ -62,17 +62,7 @@ export async function signIn(
   if (!stored || !isCorrect) throw wrongCredentials()
 
   const result = await database.system(OPERATION, async tx => {
-    const current = await lockUser(tx, stored.user_id)
-    // The password may have been changed since it was read.
-    if (current?.password_hash !== stored.password_hash) throw wrongCredentials()
-    assertMaySignIn(current)
-    if (await hasIdentity(tx, stored.user_id)) {
-      throw new EyrieError(
-        'rights',
-        'your identity provider signs you in: use its button on the sign-in page',
-      )
-    }
-
+    await assertMayUsePassword(tx, stored)
     const isCodeRequired = (await findAuthenticator(tx, stored.user_id)) !== undefined
     // If a code is required, the attempt on the account is forgiven only after the correct code.
     // Otherwise a client with the password could try any number of codes.
@@ -86,6 +76,26 @@ export async function signIn(
   })
   if (result.challenge) throw new CodeRequired(result.challenge)
   return result.session
+}
+
+/**
+ * Locks a user whose password was correct when `stored` was read. Throws the errors of `signIn`
+ * about the user.
+ */
+async function assertMayUsePassword(
+  tx: Transaction,
+  stored: { user_id: string; password_hash: string },
+): Promise<void> {
+  const current = await lockUser(tx, stored.user_id)
+  // The password may have been changed since it was read.
+  if (current?.password_hash !== stored.password_hash) throw wrongCredentials()
+  assertMaySignIn(current)
+  if (await hasIdentity(tx, stored.user_id)) {
+    throw new EyrieError(
+      'rights',
+      'your identity provider signs you in: use its button on the sign-in page',
+    )
+  }
 }
 
 const wrongCredentials = () =>

@@ -7,18 +7,23 @@ import { decideLeases } from './decide-leases.ts'
 export const BACKGROUND = 'background'
 
 /**
- * An instance that has not renewed its row for this long counts as dead. Its engines are connected
- * to another instance within ten seconds: after this time, the next renewal of another instance,
- * and its connection to the engine.
+ * An instance that has not renewed its row for this long counts as dead. This is short enough that
+ * another instance is connected to its engines within ten seconds.
  */
 const ALIVE_S = 5
 
 /**
- * Postgres ends the connection of a process that has stopped in the middle of a
- * transaction for this long. Its locks would otherwise block the instance that takes over.
- * Long enough for a busy machine.
+ * Postgres ends the connection of a process that has paused in a transaction for this long. The
+ * locks of the transaction would block the instance that takes over. A process on a busy machine
+ * does not pause for so long.
  */
 const MAX_IDLE_MS = 30_000
+
+/** A management service, as it is stored with its leases. */
+interface Instance {
+  instance_id: string
+  host_name: string
+}
 
 /** The leases of an instance after a renewal. */
 export interface HeldLeases {
@@ -33,44 +38,46 @@ export interface HeldLeases {
  * Renews the row of an instance, deletes dead instances, and claims free leases. Only the clock of
  * the database is used, so that the clocks of the machines may differ.
  */
-export async function renewLeases(
-  tx: Transaction,
-  instance: { instance_id: string; host_name: string },
-): Promise<HeldLeases> {
-  const { instance_id: instanceId } = instance
+export async function renewLeases(tx: Transaction, instance: Instance): Promise<HeldLeases> {
+  const { instance_id } = instance
   await limitIdleTime(tx)
   await recordAlive(tx, instance)
-  await deleteDeadInstances(tx, instanceId)
+  await deleteDeadInstances(tx, instance_id)
 
-  const instances = await tx
+  const instances = await listInstanceIds(tx)
+  const engines = await listEngineIds(tx)
+  const leases = await tx.select().from(lease)
+  const holders = new Map(leases.map(row => [row.subject, row.instance_id]))
+  const decision = decideLeases({ instance_id, instances, subjects: engines, holders })
+  // The lease for the background jobs is not divided: the first instance that finds it free has it.
+  const wanted = holders.has(BACKGROUND) ? decision.claim : [BACKGROUND, ...decision.claim]
+  const claimed = await claimLeases(tx, instance_id, wanted)
+
+  const held = leases.filter(row => row.instance_id === instance_id).map(({ subject }) => subject)
+  return {
+    subjects: new Set([...held, ...claimed]),
+    excess: decision.release,
+    engines: new Set(engines),
+  }
+}
+
+async function listInstanceIds(tx: Transaction): Promise<string[]> {
+  const rows = await tx
     .select({ instance_id: managementInstance.instance_id })
     .from(managementInstance)
     .orderBy(managementInstance.instance_id)
-  const engines = await tx
+  return rows.map(({ instance_id }) => instance_id)
+}
+
+async function listEngineIds(tx: Transaction): Promise<string[]> {
+  const rows = await tx
     .select({ engine_id: engine.engine_id })
     .from(engine)
     .orderBy(engine.engine_id)
-  const engineIds = engines.map(({ engine_id }) => engine_id)
-  const leases = await tx.select().from(lease)
-  const holders = new Map(leases.map(({ subject, instance_id }) => [subject, instance_id]))
-  const { claim, release } = decideLeases({
-    instance_id: instanceId,
-    instances: instances.map(row => row.instance_id),
-    subjects: engineIds,
-    holders,
-  })
-  const isBackgroundFree = !holders.has(BACKGROUND)
-  const claimed = await claimLeases(
-    tx,
-    instanceId,
-    isBackgroundFree ? [BACKGROUND, ...claim] : claim,
-  )
-
-  const held = leases.filter(row => row.instance_id === instanceId).map(({ subject }) => subject)
-  return { subjects: new Set([...held, ...claimed]), excess: release, engines: new Set(engineIds) }
+  return rows.map(({ engine_id }) => engine_id)
 }
 
-async function recordAlive(tx: Transaction, instance: { instance_id: string; host_name: string }) {
+async function recordAlive(tx: Transaction, instance: Instance): Promise<void> {
   const aliveUntil = sql`clock_timestamp() + ${ALIVE_S} * interval '1 second'`
   await tx
     .insert(managementInstance)
@@ -82,7 +89,7 @@ async function recordAlive(tx: Transaction, instance: { instance_id: string; hos
 }
 
 /** Deletes the other instances that are dead. Their leases are deleted with them. */
-async function deleteDeadInstances(tx: Transaction, instanceId: string) {
+async function deleteDeadInstances(tx: Transaction, instanceId: string): Promise<void> {
   const dead = tx
     .select({ instance_id: managementInstance.instance_id })
     .from(managementInstance)
@@ -98,7 +105,11 @@ async function deleteDeadInstances(tx: Transaction, instanceId: string) {
 }
 
 /** Claims leases that are still free. Returns their subjects. */
-async function claimLeases(tx: Transaction, instanceId: string, subjects: readonly string[]) {
+async function claimLeases(
+  tx: Transaction,
+  instanceId: string,
+  subjects: readonly string[],
+): Promise<string[]> {
   if (subjects.length === 0) return []
   const claimed = await tx
     .insert(lease)
@@ -127,8 +138,8 @@ export async function removeInstance(tx: Transaction, instanceId: string): Promi
 
 /**
  * Returns whether an instance holds a lease. To be called at the start of a transaction that
- * requires the lease. The lease is not locked: otherwise a process that hangs in a transaction
- * would block the instance that takes over.
+ * requires the lease. Does not lock the lease, so that a process that hangs in a transaction does
+ * not block the instance that takes over.
  */
 export async function holdsLease(
   tx: Transaction,

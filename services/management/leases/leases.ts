@@ -14,6 +14,9 @@ const RENEWAL_MS = 1000
 /** The name of these transactions in the audit log. */
 const OPERATION = 'leases'
 
+/** Called with the leases of this instance after a renewal. The next renewal waits for it. */
+type RenewalListener = (held: HeldLeases, database: Database) => Promise<void>
+
 /**
  * Divides the work among the management services (instances) on one database. Each engine is
  * followed by one instance, and one instance runs the background jobs. An instance holds a lease
@@ -26,8 +29,8 @@ export interface Leases {
    * have started it, the last one to stop gives up the leases.
    */
   start(database: Database): () => Promise<void>
-  /** Calls a listener after every renewal. Renewals wait for it. */
-  onRenewal(listener: (held: HeldLeases, database: Database) => Promise<void>): void
+  /** Adds a listener. */
+  onRenewal(listener: RenewalListener): void
   /** Renews at once, for example because an engine was registered. */
   renew(): void
   /** Gives up the leases of engines. The work on these engines must have ended. */
@@ -53,16 +56,23 @@ export interface LeasesOptions {
   log: Log
 }
 
+/** The renewals that several parts of the service have started together. */
+interface Renewals {
+  /** How many of these parts have not stopped them yet. */
+  starts: number
+  stopping: AbortController
+  ended: Promise<void>
+}
+
 export function createLeases({
   instance_id: instanceId,
   host_name: hostName,
   log,
 }: LeasesOptions): Leases {
-  const listeners: ((held: HeldLeases, database: Database) => Promise<void>)[] = []
+  const listeners: RenewalListener[] = []
+  /** Open while this instance runs the background jobs. */
   const background = createGate()
-  /** How many parts of the service have called `start` and not ended it. */
-  let startCount = 0
-  let renewals: { stopping: AbortController; ended: Promise<void> } | undefined
+  let renewals: Renewals | undefined
   /** The wait for the next renewal. Aborting it starts the renewal at once. */
   let pause = new AbortController()
 
@@ -91,30 +101,34 @@ export function createLeases({
     await database.system(OPERATION, tx => removeInstance(tx, instanceId)).catch(() => {})
   }
 
+  function startRenewals(database: Database): Renewals {
+    const stopping = new AbortController()
+    return { starts: 0, stopping, ended: renewPeriodically(database, stopping.signal) }
+  }
+
   return {
     instance_id: instanceId,
 
     start(database) {
-      startCount += 1
-      if (!renewals) {
-        const stopping = new AbortController()
-        renewals = { stopping, ended: renewPeriodically(database, stopping.signal) }
-      }
+      const current = renewals ?? startRenewals(database)
+      renewals = current
+      current.starts += 1
 
       let isStopped = false
       return async () => {
         if (isStopped) return
         isStopped = true
-        startCount -= 1
-        if (startCount > 0 || !renewals) return
-        const { stopping, ended } = renewals
+        current.starts -= 1
+        if (current.starts > 0) return
         renewals = undefined
-        stopping.abort()
-        await ended
+        current.stopping.abort()
+        await current.ended
       }
     },
 
-    onRenewal: listener => void listeners.push(listener),
+    onRenewal(listener) {
+      listeners.push(listener)
+    },
     renew: () => pause.abort(),
 
     async release(database, subjects) {
@@ -128,22 +142,28 @@ export function createLeases({
   }
 }
 
-/** Creates a condition that holds from time to time, and for which several callers can wait. */
-function createGate() {
+/** A condition that holds from time to time, and for which several callers can wait. */
+interface Gate {
+  isOpen(): boolean
+  set(isOpenNow: boolean): void
+  /** Rejects when the signal aborts. */
+  waitUntilOpen(signal: AbortSignal): Promise<void>
+}
+
+function createGate(): Gate {
   let isOpen = false
   let opening = Promise.withResolvers<void>()
 
   return {
     isOpen: () => isOpen,
 
-    set(isOpenNow: boolean): void {
+    set(isOpenNow) {
       if (isOpenNow) opening.resolve()
       else if (isOpen) opening = Promise.withResolvers()
       isOpen = isOpenNow
     },
 
-    /** Rejects when the signal aborts. */
-    waitUntilOpen: (signal: AbortSignal): Promise<void> => unlessAborted(opening.promise, signal),
+    waitUntilOpen: signal => unlessAborted(opening.promise, signal),
   }
 }
 

@@ -42,29 +42,32 @@ export async function createReport(
   request: ReportRequest,
   now: number,
 ): Promise<{ report: Report; period: ReportPeriod }> {
-  const { site_id: siteId, channelIds, interval, isCompared } = request
-  const place =
-    siteId === undefined ? await findChannelPlace(tx, channelIds) : await findSite(tx, siteId)
-  if (siteId !== undefined) await assertChannelsOnSite(tx, channelIds, siteId)
-  const { siteName, timeZone } = place
+  const { siteName, timeZone } = await findPlace(tx, request)
   const period = request.findPeriod(timeZone)
   const sections = await collectSections(tx, { ...request, period, timeZone, now })
-  const formatPeriod = ({ from, to }: Period) => ({
-    firstDay: formatLocalDay(from, timeZone),
-    lastDay: formatLocalDay(to - 1, timeZone),
-  })
+  const defaultTitle = siteName === '' ? 'Report' : `Report ${siteName}`
   const report: Report = {
-    title: request.title ?? (siteName === '' ? 'Report' : `Report ${siteName}`),
+    title: request.title ?? defaultTitle,
     siteName,
     timeZone,
-    interval,
-    ...formatPeriod(period),
-    previous: isCompared ? formatPeriod(period.previous) : undefined,
+    interval: request.interval,
+    ...formatPeriod(period, timeZone),
+    previous: request.isCompared ? formatPeriod(period.previous, timeZone) : undefined,
     createdAt: new Date(now),
     sections,
   }
   return { report, period }
 }
+
+/** Returns the first and the last day of a period. */
+const formatPeriod = (
+  { from, to }: Period,
+  timeZone: string,
+): { firstDay: string; lastDay: string } => ({
+  firstDay: formatLocalDay(from, timeZone),
+  // The end of a period is exclusive.
+  lastDay: formatLocalDay(to - 1, timeZone),
+})
 
 /** What a report shows about its site. */
 interface Place {
@@ -73,13 +76,18 @@ interface Place {
   timeZone: string
 }
 
-async function findSite(tx: Transaction, siteId: string): Promise<Place> {
+async function findPlace(
+  tx: Transaction,
+  { site_id: siteId, channelIds }: ReportRequest,
+): Promise<Place> {
+  if (siteId === undefined) return findPlaceOfChannels(tx, channelIds)
   const row = firstRow(await tx.select().from(site).where(eq(site.site_id, siteId)))
+  await assertChannelsOnSite(tx, channelIds, siteId)
   return { siteName: row.site_name, timeZone: row.site_timezone }
 }
 
 /** Returns the time zone of channels whose site the caller may not see. */
-async function findChannelPlace(tx: Transaction, channelIds: readonly string[]): Promise<Place> {
+async function findPlaceOfChannels(tx: Transaction, channelIds: readonly string[]): Promise<Place> {
   const zones = new Set<string>()
   for (const channelId of channelIds) zones.add(await readChannelTimeZone(tx, channelId))
   if (zones.size > 1) {
@@ -92,7 +100,7 @@ async function findChannelPlace(tx: Transaction, channelIds: readonly string[]):
   return { siteName: '', timeZone }
 }
 
-/** Throws `EyrieError` (`syntax`) about each channel of another site. */
+/** Throws `EyrieError` (`syntax`) if one of the channels belongs to another site. */
 export async function assertChannelsOnSite(
   tx: Transaction,
   channelIds: readonly string[],
@@ -103,10 +111,10 @@ export async function assertChannelsOnSite(
     .select({ channel_id: channel.channel_id, site_id: channel.site_id })
     .from(channel)
     .where(inArray(channel.channel_id, [...channelIds]))
-  const foreign = rows.find(row => row.site_id !== siteId)
-  if (foreign) {
+  const outsider = rows.find(row => row.site_id !== siteId)
+  if (outsider) {
     throw fieldError(
-      `channel_ids.${channelIds.indexOf(foreign.channel_id)}`,
+      `channel_ids.${channelIds.indexOf(outsider.channel_id)}`,
       'this channel belongs to another site',
     )
   }

@@ -6,7 +6,7 @@ import { type Principal, ROLES, type Role } from './principal.ts'
  * The minimum role for each kind of access that a route may require. Null: users without a
  * role are admitted too.
  */
-const MINIMUM_ROLE: Record<Exclude<Access, 'anyone'>, Role | null> = {
+const MINIMUM_ROLES: Record<Exclude<Access, 'anyone'>, Role | null> = {
   'signed-in': null,
   view: 'viewer',
   manage: 'manager',
@@ -19,25 +19,25 @@ const MINIMUM_ROLE: Record<Exclude<Access, 'anyone'>, Role | null> = {
  * first, `rights` if the role or the scopes of the API token do not include the route.
  */
 export function authorize(route: ManagementRoute, principal: Principal | undefined): void {
-  if (principal?.scopes) assertScopes(route, principal.scopes)
+  if (principal?.scopes) assertTokenMayUse(route, principal.scopes)
   if (route.access === 'anyone') return
 
   if (!principal) {
     throw new EyrieError('auth', 'sign in first: POST /api/v1/user/auth returns an access token')
   }
 
-  const required = MINIMUM_ROLE[route.access]
+  const required = MINIMUM_ROLES[route.access]
   if (required) assertRole(`"${route.summary}" requires`, required, principal)
 }
 
 /** Returns whether `role` has all rights of `required`. */
-export const includesRole = (role: Role | null, required: Role) =>
+export const includesRole = (role: Role | null, required: Role): boolean =>
   // Roles are sorted from highest to lowest.
   role !== null && ROLES.indexOf(role) <= ROLES.indexOf(required)
 
 /**
- * Throws `EyrieError` (`rights`) unless the caller's role includes `required`. `subject` says what
- * requires the role, such as `live views require`.
+ * Throws `EyrieError` (`rights`) unless the caller's role includes `required`. `subject` is the
+ * beginning of the error message: what requires the role, such as `live views require`.
  */
 export function assertRole(
   subject: string,
@@ -45,7 +45,8 @@ export function assertRole(
   { role }: Pick<Principal, 'role'>,
 ): void {
   if (includesRole(role, required)) return
-  const accepted = required === ROLES[0] ? required : `${required} or a higher one`
+  const [highestRole] = ROLES
+  const accepted = required === highestRole ? required : `${required} or a higher one`
   const actual = role
     ? `your role is ${role}: ask an administrator`
     : 'you have no role yet: ask an administrator to assign one'
@@ -53,9 +54,9 @@ export function assertRole(
 }
 
 /**
- * Throws `EyrieError` (`rights`) unless the scopes of an API token include `required`,
- * such as `write:site`. The scope `read` or `write` includes all resources. `subject` says
- * what requires the scope.
+ * Throws `EyrieError` (`rights`) unless the scopes of an API token include `required`, such as
+ * `write:site`. The scope `read` or `write` includes all resources. `subject` is as for
+ * `assertRole`.
  */
 export function assertScope(subject: string, required: string, scopes: readonly string[]): void {
   const [action = ''] = required.split(':')
@@ -69,26 +70,26 @@ export function assertScope(subject: string, required: string, scopes: readonly 
 }
 
 /** Throws `EyrieError` (`rights`) if an API token with these scopes must not use the route. */
-function assertScopes(route: ManagementRoute, scopes: readonly string[]) {
+function assertTokenMayUse(route: ManagementRoute, scopes: readonly string[]): void {
   if (route.requiresSession) {
     throw new EyrieError(
       'rights',
       `"${route.summary}" is not possible with an API token: sign in, and send the access token of POST /api/v1/user/auth`,
     )
   }
-  assertScope(`"${route.summary}" requires`, requiredScope(route), scopes)
+  assertScope(`"${route.summary}" requires`, getRequiredScope(route), scopes)
 }
 
 /**
  * Returns the API token scope that a route requires, such as `write:site`: the action, and the
  * first segment of the path.
  */
-export function requiredScope(route: ManagementRoute): string {
+export function getRequiredScope(route: ManagementRoute): string {
   const action = isReadOnly(route) ? 'read' : 'write'
   const [, resource] = route.path.split('/')
   return `${action}:${resource}`
 }
 
 /** Returns whether a route changes nothing. */
-export const isReadOnly = ({ method, readOnly }: ManagementRoute) =>
+export const isReadOnly = ({ method, readOnly }: ManagementRoute): boolean =>
   method === 'get' || readOnly === true

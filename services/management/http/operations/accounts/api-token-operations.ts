@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { firstRow } from '../../../db/rows.ts'
 import { apiToken } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
-import { requiredScope } from '../../../rights/access.ts'
+import { getRequiredScope } from '../../../rights/access.ts'
 import { generateApiToken } from '../../../users/api-tokens.ts'
 import { hashSecret } from '../../../users/opaque-token.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
@@ -60,7 +60,7 @@ export function apiTokenOperations(now: () => Date): Operation[] {
 /** Throws `EyrieError` (`syntax`) for a scope that no route requires. */
 function assertKnownScopes(scopes: readonly string[]) {
   const tokenRoutes = allManagementRoutes.filter(({ requiresSession }) => !requiresSession)
-  const knownScopes = new Set<string>(['read', 'write', ...tokenRoutes.map(requiredScope)])
+  const knownScopes = new Set<string>(['read', 'write', ...tokenRoutes.map(getRequiredScope)])
   scopes.forEach((scope, index) => {
     if (!knownScopes.has(scope)) throw fieldError(`scopes.${index}`, `unknown scope ${scope}`)
   })

@@ -25,25 +25,27 @@ export function withPreparedStatements(sql: Sql): Sql {
   const usedOnce = new Set<string>()
   const prepared = new Set<string>()
 
-  function shouldPrepare(statement: string): boolean {
+  /** Remembers a use of a statement. Returns whether the statement is prepared for it. */
+  function recordUse(statement: string): boolean {
     if (prepared.has(statement)) return true
-    if (
-      statement.length > MAX_LENGTH ||
-      prepared.size >= MAX_PREPARED ||
-      !PREPARABLE.test(statement)
-    ) {
-      return false
-    }
-    if (usedOnce.delete(statement)) {
+    if (prepared.size >= MAX_PREPARED || !isPreparable(statement)) return false
+
+    const isSecondUse = usedOnce.delete(statement)
+    if (isSecondUse) {
       prepared.add(statement)
-      return true
+    } else {
+      if (usedOnce.size >= MAX_REMEMBERED) usedOnce.clear()
+      usedOnce.add(statement)
     }
-    if (usedOnce.size >= MAX_REMEMBERED) usedOnce.clear()
-    usedOnce.add(statement)
-    return false
+    return isSecondUse
   }
 
+  // drizzle sends all statements with this method.
   const unsafe: Sql['unsafe'] = (statement, parameters, options) =>
-    sql.unsafe(statement, parameters, shouldPrepare(statement) ? PREPARED : options)
+    sql.unsafe(statement, parameters, recordUse(statement) ? PREPARED : options)
+  // Inherits everything else from the client, which remains unchanged.
   return Object.assign(Object.create(sql) as Sql, { unsafe })
 }
+
+const isPreparable = (statement: string) =>
+  statement.length <= MAX_LENGTH && PREPARABLE.test(statement)

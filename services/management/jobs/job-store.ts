@@ -35,44 +35,55 @@ export async function readJob(tx: Transaction, name: JobName): Promise<Job> {
 
 type JobRow = typeof job.$inferSelect
 
-/**
- * Describes a job for the API, also one that has never run. The cast is safe: a constraint of the
- * database admits only valid states.
- */
+/** The fields of a job that was neither planned nor requested yet, and so has no row. */
+const NEW_JOB: Omit<Job, 'job_name' | 'job_description'> = {
+  run_id: null,
+  job_state: null,
+  job_message: '',
+  started_at: null,
+  finished_at: null,
+  duration_ms: null,
+  succeeded_at: null,
+  next_run_at: null,
+  is_requested: false,
+}
+
+/** Describes a job for the API. */
 function toJob(name: JobName, row: JobRow | undefined): Job {
-  const {
-    started_at: startedAt = null,
-    finished_at: finishedAt = null,
-    next_run_at: nextRunAt = null,
-    succeeded_at: succeededAt = null,
-  } = row ?? {}
-  const hasLease = (row?.lease_until?.getTime() ?? 0) > Date.now()
-  const isInterrupted = row?.state === 'running' && !hasLease
-  const durationMs = startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : null
+  const job = { job_name: name, job_description: JOBS[name] }
+  if (!row) return { ...job, ...NEW_JOB }
+
+  const { started_at, finished_at } = row
+  const result = isInterrupted(row)
+    ? { job_state: 'failed' as const, job_message: INTERRUPTED }
+    : // A constraint of the database admits only valid states.
+      { job_state: row.state as JobState | null, job_message: row.message }
   return {
-    job_name: name,
-    job_description: JOBS[name],
-    run_id: row?.run_id ?? null,
-    job_state: isInterrupted ? 'failed' : ((row?.state ?? null) as JobState | null),
-    job_message: isInterrupted ? INTERRUPTED : (row?.message ?? ''),
-    started_at: formatTime(startedAt),
-    finished_at: formatTime(finishedAt),
-    duration_ms: durationMs,
-    succeeded_at: formatTime(succeededAt),
-    next_run_at: formatTime(nextRunAt),
-    is_requested: Boolean(row?.requested_run_id),
+    ...job,
+    ...result,
+    run_id: row.run_id,
+    started_at: formatTime(started_at),
+    finished_at: formatTime(finished_at),
+    duration_ms: started_at && finished_at && finished_at.getTime() - started_at.getTime(),
+    succeeded_at: formatTime(row.succeeded_at),
+    next_run_at: formatTime(row.next_run_at),
+    is_requested: row.requested_run_id !== null,
   }
 }
+
+/** Returns whether the process that ran a job has crashed. */
+const isInterrupted = ({ state, lease_until }: JobRow) =>
+  state === 'running' && (lease_until === null || lease_until.getTime() <= Date.now())
 
 const formatTime = (time: Date | null) => (time === null ? null : time.toISOString())
 
 /** Stores when jobs are due. */
 export async function storePlan(tx: Transaction, jobs: readonly PlannedJob[]): Promise<void> {
-  for (const { job_name: jobName, next_run_at: nextRunAt } of jobs) {
-    const values = { next_run_at: nextRunAt === null ? null : new Date(nextRunAt) }
+  for (const { job_name, next_run_at } of jobs) {
+    const values = { next_run_at: next_run_at === null ? null : new Date(next_run_at) }
     await tx
       .insert(job)
-      .values({ name: jobName, ...values })
+      .values({ name: job_name, ...values })
       .onConflictDoUpdate({ target: job.name, set: values })
   }
 }
@@ -152,6 +163,7 @@ export const finishRun = (
       // Postgres cannot store NUL characters.
       message: message.replaceAll('\0', ''),
       finished_at: sql`now()`,
+      // A run that was skipped has not failed either.
       ...(state !== 'failed' && { succeeded_at: sql`now()` }),
     })
     .where(runCondition(name, runId))

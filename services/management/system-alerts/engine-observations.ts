@@ -22,21 +22,21 @@ import { observeSource } from './rules/source-rules.ts'
 // is present. The observations are made from what engines report (their conditions), and from
 // the outages of engines.
 
-/** Maximum age of a condition. Nothing is known about an engine whose last condition is older. */
+/** Maximum age of a condition. After that, nothing is known about its engine. */
 const MAX_AGE_MS = 45_000
 
 export interface EngineObservationsInput {
   /** The last condition of each engine. */
   conditions: ReadonlyMap<string, ReportedCondition>
-  /** The conditions that were evaluated before. Nothing is learned from their pictures again. */
+  /** The conditions from whose pictures the references were already learned. */
   evaluated: ReadonlySet<ReportedCondition>
   outages: readonly EngineOutage[]
   /** How the pictures of each source usually look. */
   references: ReadonlyMap<string, PictureReference>
   thresholds: SystemAlertSettings['thresholds']
   /**
-   * Host name of this machine. Its disk is observed as that of the appliance, not as that of an
-   * engine.
+   * Host name of this machine. The disk of an engine on this machine is not observed here, because
+   * it is the disk of the appliance.
    */
   hostname: string
   nowMs: number
@@ -46,7 +46,7 @@ export interface EngineObservations {
   observations: Observation[]
   /** The engines about whose sources nothing is known at present. */
   unknownEngines: Set<string>
-  /** The changed references: of the sources from whose pictures something was learned. */
+  /** The new references of the sources from whose pictures something was learned. */
   references: Map<string, PictureReference>
 }
 
@@ -55,41 +55,32 @@ export async function observeEngines(
   tx: Transaction,
   input: EngineObservationsInput,
 ): Promise<EngineObservations> {
-  const engines = await tx
-    .select({
-      engine_id: engine.engine_id,
-      name: engine.engine_name,
-      host: engineState.engine_host_name,
-    })
-    .from(engine)
-    .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
+  const engines = await readEngines(tx)
   const storedSources = await readSources(tx)
   const observations: Observation[] = []
   const unknownEngines = new Set<string>()
   const references = new Map<string, PictureReference>()
 
-  for (const { engine_id: engineId, name, host } of engines) {
-    const subject: Subject = { key: engineId, name, engine_id: engineId, source_id: null }
-    const outage = input.outages.find(outage => outage.engine_id === engineId)
-    const reported = findCurrentCondition(engineId, input)
+  for (const { engine_id, name, host } of engines) {
+    const subject: Subject = { key: engine_id, name, engine_id, source_id: null }
+    const outage = input.outages.find(({ engine_id: id }) => id === engine_id)
+    const reported = findCurrentCondition(engine_id, input)
     observations.push(observeConnection(subject, outage, reported?.condition))
     if (outage || !reported) {
-      unknownEngines.add(engineId)
+      unknownEngines.add(engine_id)
       continue
     }
 
-    const { condition } = reported
     const machine = { subject, nowMs: input.nowMs, thresholds: input.thresholds }
     observations.push(...observeClockAndLicense(reported, machine))
-    // The disk of this machine is observed as that of the appliance.
-    if (host !== input.hostname) observations.push(observeDisk(condition.disk, machine))
+    if (host !== input.hostname) observations.push(observeDisk(reported.condition.disk, machine))
 
     const isNew = !input.evaluated.has(reported)
-    for (const sourceCondition of condition.sources) {
-      const stored = storedSources.get(toSourceKey(engineId, sourceCondition.id))
+    for (const condition of reported.condition.sources) {
+      const stored = storedSources.get(toSourceKey(engine_id, condition.id))
       // Another client may have created sources on the engine that are not stored here.
       if (!stored) continue
-      const observed = observeSource(sourceCondition, {
+      const observed = observeSource(condition, {
         subject: toSubject(stored),
         reference: input.references.get(stored.source_id),
         thresholds: input.thresholds,
@@ -101,6 +92,18 @@ export async function observeEngines(
   return { observations, unknownEngines, references }
 }
 
+/** Reads all engines, with the host names that they have reported. */
+const readEngines = (tx: Transaction) =>
+  tx
+    .select({
+      engine_id: engine.engine_id,
+      name: engine.engine_name,
+      host: engineState.engine_host_name,
+    })
+    .from(engine)
+    .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
+
+/** Returns the last condition of an engine, or undefined if it is too old to be relied upon. */
 function findCurrentCondition(
   engineId: string,
   { conditions, nowMs }: EngineObservationsInput,

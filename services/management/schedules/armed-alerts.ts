@@ -7,12 +7,12 @@ import { alert, alertArming, alertState, schedule } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 import { loadScheduleRules } from './load-schedule-rules.ts'
 
-/** Number of states that one transaction stores. */
-const BATCH_SIZE = 1_000
-
 // An alert can fire only while it is armed. Its schedules decide when it is armed. The scheduler
 // computes that and stores it for a period in advance (`alert_arming`). An alert without active
 // schedules is always armed.
+
+/** Maximum number of states that `renewArmedStates` stores at once. */
+const BATCH_SIZE = 1_000
 
 /** Whether alerts are armed, for times within the loaded period. */
 export interface ArmedAlerts {
@@ -47,21 +47,22 @@ export async function loadArmedAlerts(
     .leftJoin(alertArming, eq(alertArming.alert_id, schedule.alert_id))
     .where(and(eq(schedule.is_active, true), isAnyOf(schedule.alert_id, alertIds)))
 
-  const stored = new Map<string, boolean>()
-  /** Alerts without a stored state for the whole period. */
-  const uncovered: string[] = []
-  for (const { alert_id: alertId, is_armed: isArmed, ...validity } of rows) {
-    const { valid_from: validFrom, valid_until: validUntil } = validity
+  /** The states that are valid for the whole period, by alert id. */
+  const states = new Map<string, boolean>()
+  /** The ids of the alerts without such a state. */
+  const uncoveredIds: string[] = []
+  for (const { alert_id, is_armed, valid_from, valid_until } of rows) {
     const isCovered =
-      validFrom && validUntil && validFrom.getTime() <= from && to < validUntil.getTime()
-    if (isCovered && isArmed !== null) stored.set(alertId, isArmed)
-    else uncovered.push(alertId)
+      valid_from && valid_until && valid_from.getTime() <= from && to < valid_until.getTime()
+    if (isCovered && is_armed !== null) states.set(alert_id, is_armed)
+    else uncoveredIds.push(alert_id)
   }
 
-  const timelines = await loadTimelines(tx, uncovered)
+  const timelines = await loadTimelines(tx, uncoveredIds)
   return {
+    // An alert that is in neither map has no active schedules.
     isArmedAt: (alertId, timeMs) =>
-      stored.get(alertId) ?? timelines.get(alertId)?.isArmedAt(timeMs) ?? true,
+      states.get(alertId) ?? timelines.get(alertId)?.isArmedAt(timeMs) ?? true,
   }
 }
 
@@ -79,8 +80,8 @@ export async function loadTimelines(
 
 /**
  * Stores whether alerts are armed. For an alert that was disarmed and is armed now, also deletes
- * the result of the last evaluation: the alert fires if its condition holds, even if it held when
- * the alert was disarmed.
+ * the result of its last evaluation. Such an alert fires if its condition holds, even if the
+ * condition held already when the alert was disarmed.
  */
 export async function storeArmedStates(
   tx: Transaction,
@@ -130,23 +131,17 @@ async function listDisarmedAlerts(
 }
 
 async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[]): Promise<void> {
-  const rows = states.map(
-    ({
-      valid_from: validFrom,
-      valid_until: validUntil,
-      next_change_at: nextChangeAt,
-      ...state
-    }) => ({
-      ...state,
-      valid_from: new Date(validFrom),
-      valid_until: new Date(validUntil),
-      next_change_at: nextChangeAt === null ? null : new Date(nextChangeAt),
-    }),
-  )
+  // Sorted, so that two transactions cannot deadlock.
+  const sortedStates = states.toSorted((a, b) => (a.alert_id < b.alert_id ? -1 : 1))
+  const rows = sortedStates.map(state => ({
+    ...state,
+    valid_from: new Date(state.valid_from),
+    valid_until: new Date(state.valid_until),
+    next_change_at: state.next_change_at === null ? null : new Date(state.next_change_at),
+  }))
   await tx
     .insert(alertArming)
-    // Sorted, so that two transactions cannot deadlock.
-    .values(rows.toSorted((a, b) => (a.alert_id < b.alert_id ? -1 : 1)))
+    .values(rows)
     .onConflictDoUpdate({
       target: alertArming.alert_id,
       set: {
@@ -169,6 +164,7 @@ async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[])
  * Computes and stores the states that the scheduler has not stored in time. `now` is in epoch ms.
  */
 export async function renewArmedStates(database: Database, now: number): Promise<void> {
+  const nowText = new Date(now).toISOString()
   await database.system('schedules', async tx => {
     const expired = await tx
       .selectDistinct({ alert_id: schedule.alert_id })
@@ -177,7 +173,7 @@ export async function renewArmedStates(database: Database, now: number): Promise
       .where(
         and(
           eq(schedule.is_active, true),
-          sql`(${alertArming.valid_until} is null or ${alertArming.valid_until} <= ${new Date(now).toISOString()})`,
+          sql`(${alertArming.valid_until} is null or ${alertArming.valid_until} <= ${nowText})`,
         ),
       )
       .limit(BATCH_SIZE)

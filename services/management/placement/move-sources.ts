@@ -26,44 +26,45 @@ const MAX_DELIVERY_DAYS = 90
 
 /**
  * Moves a source and its channels in the database. The next reconciliation creates them on the new
- * engine, and deletes them on the old one. Returns false if the source is not on the old engine any
- * more. Must run with all rights.
+ * engine, and deletes them on the old one. Returns false if the source is no longer on the old
+ * engine, or is already on the new one. Must run with all rights.
  */
 export async function moveSource(
   tx: Transaction,
-  { source_id: sourceId, from_engine_id: fromEngineId, to_engine_id: toEngineId }: SourceMove,
+  { source_id, from_engine_id, to_engine_id }: SourceMove,
 ): Promise<boolean> {
   // The ingest locks this row too, so that no message of the old engine is stored during the move.
   const [oldEngine] = await tx
     .select({ log_id: engineState.provisioned_log_id, reported: engineState.condition })
     .from(engineState)
-    .where(eq(engineState.engine_id, fromEngineId))
+    .where(eq(engineState.engine_id, from_engine_id))
     .for('update')
   const [movedSource] = await tx
     .select({ device_id: source.device_id, source_sid: source.source_sid })
     .from(source)
-    .where(and(eq(source.source_id, sourceId), eq(source.engine_id, fromEngineId)))
+    .where(and(eq(source.source_id, source_id), eq(source.engine_id, from_engine_id)))
     .for('update')
-  if (!movedSource || fromEngineId === toEngineId) return false
+  if (!movedSource || from_engine_id === to_engine_id) return false
 
-  if (oldEngine?.log_id) await storeFormerChannels(tx, sourceId, fromEngineId, oldEngine.log_id)
-  await resetChannels(tx, sourceId)
-  const sourceCores = await removeLoad(
-    tx,
-    fromEngineId,
-    oldEngine?.reported,
-    movedSource.source_sid,
-  )
+  if (oldEngine?.log_id) await storeFormerChannels(tx, source_id, from_engine_id, oldEngine.log_id)
+  await resetChannels(tx, source_id)
+  const reported = oldEngine?.reported
+  const load = findLoad(reported, movedSource.source_sid)
+  if (reported && load !== undefined) {
+    const condition = removeLoad(reported, movedSource.source_sid, load)
+    await tx.update(engineState).set({ condition }).where(eq(engineState.engine_id, from_engine_id))
+  }
+
   // The channels follow by their foreign key, `on update cascade`.
   await tx
     .update(source)
     .set({
-      engine_id: toEngineId,
+      engine_id: to_engine_id,
       source_sid: null,
-      ...(sourceCores !== undefined && { source_cores: sourceCores }),
+      ...(load !== undefined && { source_cores: load }),
     })
-    .where(eq(source.source_id, sourceId))
-  await moveDevice(tx, movedSource.device_id, fromEngineId, toEngineId)
+    .where(eq(source.source_id, source_id))
+  await moveDevice(tx, movedSource.device_id, from_engine_id, to_engine_id)
   return true
 }
 
@@ -76,20 +77,20 @@ async function storeFormerChannels(
   sourceId: string,
   engineId: string,
   logId: string,
-) {
+): Promise<void> {
   const rows = await tx
     .select({ channel_id: channel.channel_id, channel_sid: channel.channel_sid })
     .from(channel)
     .where(and(eq(channel.source_id, sourceId), isNotNull(channel.channel_sid)))
-  for (const { channel_id: channelId, channel_sid: channelSid } of rows) {
+  for (const { channel_id, channel_sid } of rows) {
     await tx
       .insert(formerChannel)
       .values({
         engine_id: engineId,
         log_id: logId,
-        // The query returns only channels with an id.
-        channel_sid: channelSid!,
-        channel_id: channelId,
+        // The query returns only channels that have an id on the engine.
+        channel_sid: channel_sid!,
+        channel_id,
         moved_at: sql`clock_timestamp()`,
       })
       .onConflictDoNothing()
@@ -103,31 +104,33 @@ async function storeFormerChannels(
  * Deletes the ids that the old engine has assigned, and marks the states of the
  * channels as outdated.
  */
-async function resetChannels(tx: Transaction, sourceId: string) {
-  const ofSource = eq(channel.source_id, sourceId)
-  await tx.update(channel).set({ channel_sid: null }).where(ofSource)
-  const channels = tx.select({ id: channel.channel_id }).from(channel).where(ofSource)
+async function resetChannels(tx: Transaction, sourceId: string): Promise<void> {
+  const whereSource = eq(channel.source_id, sourceId)
+  await tx.update(channel).set({ channel_sid: null }).where(whereSource)
+  const channels = tx.select({ id: channel.channel_id }).from(channel).where(whereSource)
   await tx
     .update(channelState)
     .set({ is_heard: false, is_verified: false })
     .where(sql`${channelState.channel_id} in ${channels}`)
 }
 
-/**
- * Removes the load of a source from the last report of its old engine. Otherwise plans would count
- * the load on both engines until the old engine reports again. Returns the load in CPU cores;
- * undefined if it was not measured.
- */
-async function removeLoad(
-  tx: Transaction,
-  engineId: string,
+/** Returns the load of a source in CPU cores; undefined if its engine has not measured it. */
+const findLoad = (
   reported: ReportedCondition | null | undefined,
   sourceSid: number | null,
-): Promise<number | undefined> {
-  const load = reported?.condition.sources.find(({ id }) => id === sourceSid)?.load
-  if (!reported || load === undefined) return undefined
+): number | undefined => reported?.condition.sources.find(({ id }) => id === sourceSid)?.load
+
+/**
+ * Removes a source from the last report of its old engine. Plans would count its load on both
+ * engines until the old engine reports again.
+ */
+function removeLoad(
+  reported: ReportedCondition,
+  sourceSid: number | null,
+  load: number,
+): ReportedCondition {
   const { capacity, sources } = reported.condition
-  const condition: ReportedCondition = {
+  return {
     ...reported,
     condition: {
       ...reported.condition,
@@ -135,8 +138,6 @@ async function removeLoad(
       sources: sources.filter(({ id }) => id !== sourceSid),
     },
   }
-  await tx.update(engineState).set({ condition }).where(eq(engineState.engine_id, engineId))
-  return load
 }
 
 /**
@@ -148,7 +149,7 @@ async function moveDevice(
   deviceId: string,
   fromEngineId: string,
   toEngineId: string,
-) {
+): Promise<void> {
   const deviceSource = alias(source, 'device_source')
   const selectSources = (engineId: string) =>
     tx

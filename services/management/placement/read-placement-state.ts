@@ -65,27 +65,34 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
   const sitesByEngine = Map.groupBy(siteRows, ({ engine_id }) => engine_id)
   const findLoad = createLoadFinder(engineRows)
 
-  const engines = engineRows.map(({ status, isUnusable, reported, ...row }): PlacementEngine => {
-    const { cores, used = 0 } = reported?.condition.capacity ?? {}
-    const loads = (sourcesByEngine.get(row.engine_id) ?? []).map(source => findLoad(source) ?? 0)
-    const sourceLoad = loads.reduce((sum, load) => sum + load, 0)
+  const engines = engineRows.map((row): PlacementEngine => {
+    const capacity = row.reported?.condition.capacity
+    const ownSources = sourcesByEngine.get(row.engine_id) ?? []
+    const ownLoad = ownSources.reduce((sum, ownSource) => sum + (findLoad(ownSource) ?? 0), 0)
+    const sites = sitesByEngine.get(row.engine_id) ?? []
     return {
-      ...row,
-      isAvailable: status === ENGINE_STATUS.online,
-      isLost: status === ENGINE_STATUS.offline && isUnusable,
-      cores,
-      otherLoad: Math.max(0, used - sourceLoad),
-      site_ids: (sitesByEngine.get(row.engine_id) ?? []).map(({ site_id }) => site_id),
+      engine_id: row.engine_id,
+      engine_name: row.engine_name,
+      isAvailable: row.status === ENGINE_STATUS.online,
+      isLost: row.status === ENGINE_STATUS.offline && row.isUnusable,
+      cores: capacity?.cores,
+      otherLoad: Math.max(0, (capacity?.used ?? 0) - ownLoad),
+      organization_id: row.organization_id,
+      site_ids: sites.map(({ site_id }) => site_id),
     }
   })
-
   const sources = sourceRows.map(
-    ({ source_sid: sourceSid, source_cores: sourceCores, placement, ...row }): PlacementSource => {
-      // `source_cores` is what the source needed before it was moved to its engine.
-      const cores =
-        findLoad({ source_sid: sourceSid, engine_id: row.engine_id }) ?? sourceCores ?? undefined
-      return { ...row, isAutomatic: placement === 'automatic', cores }
-    },
+    (row): PlacementSource => ({
+      source_id: row.source_id,
+      source_name: row.source_name,
+      engine_id: row.engine_id,
+      site_id: row.site_id,
+      organization_id: row.organization_id,
+      isAutomatic: row.placement === 'automatic',
+      isSpread: row.isSpread,
+      // Until its engine has measured the source, the load on its previous engine applies.
+      cores: findLoad(row) ?? row.source_cores ?? undefined,
+    }),
   )
   return { engines, sources }
 }
@@ -123,17 +130,26 @@ const selectSources = (tx: Transaction) =>
     .where(inArray(source.source_id, tx.select({ id: channel.source_id }).from(channel)))
     .orderBy(source.source_id)
 
+/** A source by the id that its engine has assigned. */
+interface SourceOnEngine {
+  engine_id: string
+  /** Null until the engine has created the source. */
+  source_sid: number | null
+}
+
 /**
  * Returns a function that finds the load of a source, in CPU cores, in the last
  * report of its engine.
  */
-function createLoadFinder(engineRows: Awaited<ReturnType<typeof selectEngines>>) {
-  const loadsByEngine = new Map(
-    engineRows.map(({ engine_id: engineId, reported }) => {
-      const loads = (reported?.condition.sources ?? []).map(({ id, load }) => [id, load] as const)
-      return [engineId, new Map(loads)]
-    }),
-  )
-  return ({ engine_id, source_sid }: { engine_id: string; source_sid: number | null }) =>
+function createLoadFinder(
+  engineRows: Awaited<ReturnType<typeof selectEngines>>,
+): (source: SourceOnEngine) => number | undefined {
+  /** The loads of the sources of each engine, by `source_sid`. */
+  const loadsByEngine = new Map<string, Map<number, number | undefined>>()
+  for (const { engine_id, reported } of engineRows) {
+    const conditions = reported?.condition.sources ?? []
+    loadsByEngine.set(engine_id, new Map(conditions.map(({ id, load }) => [id, load])))
+  }
+  return ({ engine_id, source_sid }) =>
     source_sid === null ? undefined : loadsByEngine.get(engine_id)?.get(source_sid)
 }

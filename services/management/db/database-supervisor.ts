@@ -1,6 +1,4 @@
-import { backoffDelayMs, type Log, sleep } from '@eyrie/kit'
-import { APPLICATION_NAME, createApplicationDatabase } from './application-database.ts'
-import type { ConnectionTarget } from './connection.ts'
+import { backoffDelayMs, sleep } from '@eyrie/kit'
 import { type AvailabilityListener, createDatabase, type Database } from './database.ts'
 import {
   DatabaseUnavailableError,
@@ -9,34 +7,11 @@ import {
   isStorageFailure,
 } from './database-errors.ts'
 import { migrateDatabase } from './migrate.ts'
-import { attachServer } from './server/attached-server.ts'
-import {
-  type EmbeddedServer,
-  SUPERUSER,
-  serverFolder,
-  startServer,
-} from './server/embedded-server.ts'
 import { FULL_DISK_REASON } from './server/full-disk.ts'
-
-export interface DatabaseSupervisorOptions {
-  /** The appliance's data folder. */
-  data: string
-  /**
-   * The URL of an external Postgres database, or undefined to use the embedded
-   * server in the data folder.
-   */
-  url: string | undefined
-  /**
-   * The folder of the embedded server's socket if the supervisor of the appliance runs it, or
-   * undefined to run it here.
-   */
-  socketFolder?: string | undefined
-  log: Log
-}
+import { createServerAccess, type ServerAccessOptions } from './server-access.ts'
 
 /**
- * Makes the database available: starts the embedded server, unless the database is external or the
- * supervisor of the appliance runs the server, then migrates the schema and connects. A failed
+ * Makes the database available: prepares its server, migrates the schema and connects. A failed
  * start is retried with back-off. An outage raises an alarm until the database is reachable again.
  */
 export interface DatabaseSupervisor {
@@ -57,8 +32,9 @@ export interface DatabaseSupervisor {
 const CANNOT_STORE = 'the database cannot store anything'
 const START_BACKOFF = { initialMs: 500, maxMs: 4_000 }
 
-export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): DatabaseSupervisor {
-  const { data, url, log } = options
+export function createDatabaseSupervisor(options: ServerAccessOptions): DatabaseSupervisor {
+  const { url, log } = options
+  const server = createServerAccess(options)
   const stopping = new AbortController()
   const { promise: ready, resolve, reject } = Promise.withResolvers<Database>()
   // Prevents an unhandled rejection if nothing awaits the promise.
@@ -69,26 +45,8 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
    * there is no problem.
    */
   let problem: string | undefined
-  /** The server that the supervisor of the appliance runs. */
-  const attached =
-    options.socketFolder === undefined ? undefined : attachServer(options.socketFolder)
-  /** The server that this process runs. */
-  let server: EmbeddedServer | undefined
   let database: Database | undefined
   let starting: Promise<void> | undefined
-
-  /**
-   * Waits for the server that the supervisor runs, or starts one if it is needed. Returns the
-   * database to connect to.
-   */
-  async function resolveTarget(): Promise<ConnectionTarget> {
-    if (url !== undefined) return url
-    const { signal } = stopping
-    if (attached) return attached.target(APPLICATION_NAME, APPLICATION_NAME, signal)
-    server ??= await startServer(serverFolder(data), log, { signal })
-    await createApplicationDatabase(server.target(SUPERUSER, 'postgres'))
-    return server.target(APPLICATION_NAME, APPLICATION_NAME)
-  }
 
   const availability: AvailabilityListener = {
     unavailable(cause) {
@@ -103,12 +61,7 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
       problem = undefined
       log.info('database is available again')
     },
-    isDiskFull: isServerDiskFull,
-  }
-
-  /** Returns whether the embedded server cannot run because its disk is full. */
-  function isServerDiskFull(): boolean {
-    return (attached ?? server)?.isDiskFull === true
+    isDiskFull: server.isDiskFull,
   }
 
   function describeOutage(cause: Error): string {
@@ -118,16 +71,16 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
   }
 
   function listAlarms(): string[] {
-    // The server notices a full disk before queries fail, and then closes its connections: this is
-    // the cause, not the lost connections.
-    if (isServerDiskFull()) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
+    // A server that notices a full disk closes its connections. The disk is reported as the cause,
+    // not the lost connections.
+    if (server.isDiskFull()) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
     return problem === undefined ? [] : [problem]
   }
 
   async function startUntilReady(): Promise<void> {
     for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
       try {
-        const target = await resolveTarget()
+        const target = await server.prepareDatabase(stopping.signal)
         await migrateDatabase(target)
         database = await createDatabase(target, availability)
         problem = undefined
@@ -163,13 +116,14 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
     async stop() {
       stopping.abort()
       reject(new Error('the management service is stopping'))
-      const isStarting = database === undefined
-      // The start may be migrating the database: stopping the server interrupts the migration.
-      const interruption = isStarting ? server?.stop() : undefined
+      // Without a database, the start is in progress. It may be migrating the schema, which ends at
+      // once when the server stops.
+      const interruption = database === undefined ? server.stop() : undefined
       await starting
       await database?.close()
-      await (interruption ?? server?.stop())
-      await attached?.close()
+      await interruption
+      // The server may have been started after the interruption.
+      await server.stop()
     },
   }
 }

@@ -105,41 +105,40 @@ function superviseServer(
   firstProcess: ServerProcess,
   start: () => Promise<ServerProcess>,
   log: Log,
-) {
+): { readonly pid: number | undefined; stop(): Promise<void> } {
   let current = firstProcess
+  /** Number of attempts to restart the server since the back-off started over. */
+  let attempts = 0
   const stopping = new AbortController()
   const { signal } = stopping
   const supervision = restartUntilStopped()
 
   async function restartUntilStopped(): Promise<void> {
-    let startedAtMs = Date.now()
-    let attempts = 0
     while (true) {
+      const startedAtMs = Date.now()
       const exit = await current.exited
       if (signal.aborted) return
       log.error({ exit }, 'database server exited, restarting')
 
       const wasStable = Date.now() - startedAtMs > STABLE_AFTER_MS
-      attempts = await restart(wasStable ? 0 : attempts)
-      startedAtMs = Date.now()
+      if (wasStable) attempts = 0
+      await restart()
       // If `stop` was called during the start, it has stopped the previous process only.
       if (signal.aborted) await current.stop()
     }
   }
 
-  /**
-   * Tries to start the server until it runs or `stop` is called. Returns the number of attempts
-   * since the back-off started over, including the `earlierAttempts`.
-   */
-  async function restart(earlierAttempts: number): Promise<number> {
+  /** Tries to start the server until it runs or `stop` is called. */
+  async function restart(): Promise<void> {
     let lastReason: string | undefined
-    for (let attempt = earlierAttempts; ; attempt += 1) {
+    while (!signal.aborted) {
       try {
-        await wait(backoffDelayMs(attempt, RESTART_BACKOFF), undefined, { signal })
+        await wait(backoffDelayMs(attempts, RESTART_BACKOFF), undefined, { signal })
+        attempts += 1
         current = await start()
-        return attempt + 1
+        return
       } catch (error) {
-        if (signal.aborted) return attempt
+        if (signal.aborted) return
         const reason = (error as Error).message
         if (reason !== lastReason) {
           log.error({ reason }, 'failed to restart database server, retrying')

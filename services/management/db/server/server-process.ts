@@ -44,7 +44,9 @@ export async function startServerProcess(
 
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = directory.runner.start(binaries.postgres, ['-D', directory.path, ...options])
-  const exited = once(child, 'exit').then(([code, signal]) => String(signal ?? `code ${code}`))
+  const exited = once(child, 'exit').then(([code, exitSignal]) =>
+    String(exitSignal ?? `code ${code}`),
+  )
   const outputEnded = once(child, 'close')
 
   async function stop(): Promise<void> {
@@ -125,6 +127,7 @@ export function serverSettings({
  */
 async function cleanUpAfterCrash(directory: string): Promise<void> {
   const pidFile = join(directory, 'postmaster.pid')
+  // The first line of the file is the id of the main process, which stops the others.
   const postmaster = Number(readIfExists(pidFile).split('\n')[0])
   let leftovers = findServerProcesses(directory)
   if (leftovers.includes(postmaster)) sendSignal([postmaster], 'SIGINT')
@@ -140,10 +143,7 @@ async function cleanUpAfterCrash(directory: string): Promise<void> {
   rmSync(pidFile, { force: true })
 }
 
-/**
- * Returns the processes of the server in this directory: a server process works in its data
- * directory.
- */
+/** Returns the processes whose working directory is this one: all processes of its server. */
 function findServerProcesses(directory: string): number[] {
   const path = realpathSync(directory)
   return readdirSync('/proc')

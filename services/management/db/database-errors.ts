@@ -4,18 +4,32 @@ import { DrizzleQueryError } from 'drizzle-orm'
 import postgres from 'postgres'
 import { FULL_DISK_MESSAGE, FULL_DISK_REASON } from './server/full-disk.ts'
 
-const SERIALIZATION_FAILURE = '40001'
-const DEADLOCK_DETECTED = '40P01'
-/** Error codes of a server that cannot write. SQLSTATE: disk full, I/O error. */
-const STORAGE_CODES = ['53100', '58030']
-/** Codes of a full disk: of Postgres and of the operating system. */
-const DISK_FULL_CODES = ['53100', 'ENOSPC']
-const FULL_SERVER_DISK_REASON =
-  'the disk of the database server is full: delete files that are not needed there, or enlarge the disk'
-
 // Classifies and describes errors of database queries. Such an error is wrapped several times:
 // drizzle wraps the error of postgres.js, and `Database` wraps that of drizzle. The functions below
 // therefore search its causes.
+
+/** The SQLSTATE codes that need a name (Postgres manual, appendix A). */
+const SQLSTATE = {
+  serializationFailure: '40001',
+  deadlockDetected: '40P01',
+  diskFull: '53100',
+  ioError: '58030',
+}
+/** Error codes of transactions that failed because of a concurrent one. */
+const CONFLICT_CODES = [SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]
+/** Error codes of a server that cannot write. */
+const STORAGE_CODES = [SQLSTATE.diskFull, SQLSTATE.ioError]
+/** Codes of a full disk: of Postgres and of the operating system. */
+const DISK_FULL_CODES = [SQLSTATE.diskFull, 'ENOSPC']
+/** Error codes of refused and lost connections. */
+const UNREACHABLE_CODES = [
+  // Operating system.
+  /^E(CONNREFUSED|CONNRESET|NOENT|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)$/,
+  // postgres.js.
+  /^CONNECT(ION)?_/,
+  // SQLSTATE: connection exception, operator intervention, too many connections.
+  /^(08...|57P0.|53300)$/,
+]
 
 /** Returns an error followed by its causes, from the outermost to the innermost. */
 function listCauses(error: unknown): Error[] {
@@ -33,18 +47,8 @@ export const findPostgresError = (error: unknown): postgres.PostgresError | unde
  */
 export function isConflict(error: unknown): boolean {
   const code = findPostgresError(error)?.code
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED
+  return code !== undefined && CONFLICT_CODES.includes(code)
 }
-
-/** Error codes of refused and lost connections. */
-const UNREACHABLE_CODES = [
-  // Operating system.
-  /^E(CONNREFUSED|CONNRESET|NOENT|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)$/,
-  // postgres.js.
-  /^CONNECT(ION)?_/,
-  // SQLSTATE: connection exception, operator intervention, too many connections.
-  /^(08...|57P0.|53300)$/,
-]
 
 /** Returns whether a query failed because the database is unreachable. */
 export function isUnreachable(error: unknown): boolean {
@@ -107,7 +111,7 @@ class QueryError extends Error {
 export const withoutStatement = (error: unknown): unknown =>
   error instanceof DrizzleQueryError ? new QueryError(error.cause) : error
 
-/** Returns the original error inside the wrappers of drizzle and `EyrieError`. */
+/** Returns the error inside the wrappers of drizzle and `EyrieError`. */
 export function findCause(error: unknown): Error {
   let original = error as Error
   while (isWrapper(original) && original.cause instanceof Error) original = original.cause
@@ -129,7 +133,10 @@ export function describeDatabaseError(error: unknown, url: string | undefined): 
   return remedy ? `${cause.message}: ${remedy}` : cause.message
 }
 
-/** Instructions for the owner of an external database by SQLSTATE (Postgres manual, appendix A). */
+const FULL_SERVER_DISK_REASON =
+  'the disk of the database server is full: delete files that are not needed there, or enlarge the disk'
+
+/** Instructions for the owner of an external database, by SQLSTATE. */
 const REMEDIES: Record<string, string> = {
   28000: 'correct DATABASE_URL, or allow connections of that user from this host (pg_hba.conf)',
   '28P01': 'correct the user and the password in DATABASE_URL',

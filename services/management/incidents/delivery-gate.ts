@@ -37,11 +37,10 @@ export async function createDeliveryGate(
   const budgets = createReceiverBudgets(tx)
 
   return {
-    decide(row, alert, timeMs) {
-      const { repeat_s: repeatS, budget_per_hour: budgetPerHour } = alert.policy
-      const snooze = snoozes.get(alert.alert_id)
+    decide(row, { alert_id, policy }, timeMs) {
+      const snooze = snoozes.get(alert_id)
       const snoozeReason = snooze && describeSnooze(snooze)
-      const groupingReason = findGroupingReason(row, repeatS, timeMs)
+      const groupingReason = findGroupingReason(row, policy.repeat_s, timeMs)
       return {
         isNotified: !snoozeReason && !groupingReason,
 
@@ -50,7 +49,7 @@ export async function createDeliveryGate(
           if (snoozeReason) return { reason: snoozeReason }
           if (MACHINE_TYPES.includes(type)) return undefined
           if (groupingReason) return { reason: groupingReason }
-          return claimBudget(budgets, receiver, budgetPerHour)
+          return claimBudget(budgets, receiver, policy.budget_per_hour)
         },
       }
     },
@@ -60,28 +59,25 @@ export async function createDeliveryGate(
 const describeSnooze = ({ until, created_by }: ActiveSnooze) =>
   `snoozed until ${until?.toISOString() ?? 'the incident is resolved'}, by ${created_by}`
 
-/** Returns why no further message about an incident is sent; undefined if one is sent. */
+/**
+ * Returns why no further message about an incident is sent; undefined if one is sent. `repeatS` is
+ * the minimum number of seconds between two messages, or null if there is only one message.
+ */
 function findGroupingReason(
   row: IncidentRow,
   repeatS: number | null,
   timeMs: number,
 ): string | undefined {
-  const {
-    notified_at: notifiedAt,
-    acknowledged_at: acknowledgedAt,
-    acknowledged_by: acknowledgedBy,
-    resolved_at: resolvedAt,
-    resolved_by: resolvedBy,
-  } = row
-  if (resolvedAt) {
-    return `the incident was resolved by ${resolvedBy}, and its condition goes on to hold`
+  if (row.resolved_at) {
+    return `the incident was resolved by ${row.resolved_by}, and its condition goes on to hold`
   }
-  if (acknowledgedAt) return `the incident was acknowledged by ${acknowledgedBy}`
+  if (row.acknowledged_at) return `the incident was acknowledged by ${row.acknowledged_by}`
+
+  const notifiedAt = row.notified_at
   if (!notifiedAt) return undefined
   const isRepeatDue = repeatS !== null && timeMs - notifiedAt.getTime() >= repeatS * 1000
-  return isRepeatDue
-    ? undefined
-    : `belongs to the incident that was reported at ${notifiedAt.toISOString()}`
+  if (isRepeatDue) return undefined
+  return `belongs to the incident that was reported at ${notifiedAt.toISOString()}`
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatBytes } from '@eyrie/contract/format-bytes'
@@ -6,7 +7,7 @@ import type { Database } from '../db/database.ts'
 import { image, picture } from '../db/schema/index.ts'
 import type { JobContext } from './job.ts'
 
-/** Younger files are not deleted, because their record may be about to be stored. */
+/** Files of this age are not deleted yet, because their record may be about to be stored. */
 const MIN_AGE_MS = 86_400_000
 /** Number of file names in one query. */
 const BATCH_SIZE = 1000
@@ -22,8 +23,8 @@ export interface PictureFolders {
 }
 
 /**
- * The job `pictures`: deletes files that no record refers to, such as those of a transaction that
- * failed after the file was written.
+ * The job `pictures`: deletes files that no record refers to. Such a file remains if a transaction
+ * fails after the file was written. Returns the message of the job.
  */
 export async function cleanPictures(
   { database, signal }: Pick<JobContext, 'database' | 'signal'>,
@@ -31,16 +32,16 @@ export async function cleanPictures(
 ): Promise<string> {
   let deletedFiles = 0
   let deletedBytes = 0
-  for await (const batch of listPictureFiles(pictures, images)) {
+  for await (const { folder, names, findUsed } of listBatches(pictures, images)) {
     signal.throwIfAborted()
-    const usedNames = await batch.findUsed(database, batch.names)
-    for (const name of batch.names.filter(name => !usedNames.has(name))) {
-      const path = join(batch.folder, name)
-      // The file may have been deleted meanwhile.
+    const usedNames = await findUsed(database, names)
+    for (const name of names.filter(name => !usedNames.has(name))) {
+      const path = join(folder, name)
+      // The file may have been deleted in the meantime.
       const status = await lstat(path).catch(() => undefined)
       if (!status || now() - status.mtimeMs < MIN_AGE_MS) continue
       await rm(path, { force: true })
-      deletedFiles++
+      deletedFiles += 1
       deletedBytes += status.size
     }
   }
@@ -49,27 +50,28 @@ export async function cleanPictures(
   return `deleted ${deletedFiles} unused files with ${formatBytes(deletedBytes)}`
 }
 
+/** Files of a folder, which are looked up in the database together. */
 interface FileBatch {
   folder: string
   names: string[]
-  /** Returns the names of the files that records refer to. */
+  /** Returns which of the names belong to files that records refer to. */
   findUsed(database: Database, names: string[]): Promise<Set<string>>
 }
 
-/** Lists all files of both folders, in batches of at most `BATCH_SIZE`. */
-async function* listPictureFiles(pictures: string, images: string): AsyncGenerator<FileBatch> {
+/** Lists the files of both folders. */
+async function* listBatches(pictures: string, images: string): AsyncGenerator<FileBatch> {
   for (const subFolder of await listFolders(pictures)) {
     const folder = join(pictures, subFolder)
-    for (const names of toBatches(await listFiles(folder))) {
+    for (const names of splitNames(await listFiles(folder))) {
       yield { folder, names, findUsed: findUsedPictures }
     }
   }
-  for (const names of toBatches(await listFiles(images))) {
+  for (const names of splitNames(await listFiles(images))) {
     yield { folder: images, names, findUsed: findUsedImages }
   }
 }
 
-function* toBatches(names: string[]) {
+function* splitNames(names: string[]): Generator<string[]> {
   for (let first = 0; first < names.length; first += BATCH_SIZE) {
     yield names.slice(first, first + BATCH_SIZE)
   }
@@ -91,13 +93,18 @@ async function findUsedImages(database: Database, names: string[]): Promise<Set<
   return new Set(rows.map(({ path }) => path))
 }
 
-const listFiles = async (folder: string) =>
-  (await readEntries(folder)).filter(entry => entry.isFile()).map(({ name }) => name)
-const listFolders = async (folder: string) =>
-  (await readEntries(folder)).filter(entry => entry.isDirectory()).map(({ name }) => name)
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readEntries(folder)
+  return entries.filter(entry => entry.isFile()).map(({ name }) => name)
+}
 
-/** A folder that does not exist is empty. */
-const readEntries = (folder: string) =>
+async function listFolders(folder: string): Promise<string[]> {
+  const entries = await readEntries(folder)
+  return entries.filter(entry => entry.isDirectory()).map(({ name }) => name)
+}
+
+/** Returns the entries of a folder. A folder that does not exist has none. */
+const readEntries = (folder: string): Promise<Dirent[]> =>
   readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error

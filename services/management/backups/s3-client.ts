@@ -39,27 +39,15 @@ export type SendToS3 = (request: S3Request) => Promise<S3Answer>
 const REQUEST_TIMEOUT_MS = 300_000
 /** Maximum size of a response, which is far more than a list of 1,000 objects has. */
 const MAX_RESPONSE_BYTES = 16 << 20
+/** Maximum length of an error description of the storage in a message. */
 const MAX_REASON_LENGTH = 300
-const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 export function createS3Client(options: S3Options): SendToS3 {
-  const { endpoint, region, bucket, accessKeyId, secretAccessKey, egress } = options
+  const { endpoint, egress } = options
 
-  return async ({ method, key, query = {}, body, signal }) => {
-    const url = new URL(key === undefined ? `/${bucket}` : `/${bucket}/${key}`, endpoint)
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const signer = new AwsV4Signer({
-      method,
-      url: url.href,
-      // The storage rejects a body that was altered on its way.
-      headers: { 'x-amz-content-sha256': hash(body) },
-      accessKeyId,
-      secretAccessKey,
-      region,
-      service: 's3',
-    })
-    const signed = await signer.sign()
-
+  return async request => {
+    const { method, body, signal } = request
+    const signed = await signRequest(request, options)
     // Without a body, PUT and POST would be sent in chunks, which S3 rejects.
     const needsBody = method === 'PUT' || method === 'POST'
     const response = await fetchFrom(egress, signed.url, {
@@ -83,11 +71,27 @@ export function createS3Client(options: S3Options): SendToS3 {
   }
 }
 
-const hash = (body: Uint8Array | undefined) =>
-  createHash('sha256')
-    .update(body ?? '')
-    .digest('hex')
+/** Returns the URL and the headers of a request. The headers include its signature. */
+function signRequest(
+  { method, key, query = {}, body = new Uint8Array() }: S3Request,
+  { endpoint, region, bucket, accessKeyId, secretAccessKey }: S3Options,
+): ReturnType<AwsV4Signer['sign']> {
+  const url = new URL(key === undefined ? `/${bucket}` : `/${bucket}/${key}`, endpoint)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  const signer = new AwsV4Signer({
+    method,
+    url: url.href,
+    // The storage rejects a body that was altered on its way.
+    headers: { 'x-amz-content-sha256': createHash('sha256').update(body).digest('hex') },
+    accessKeyId,
+    secretAccessKey,
+    region,
+    service: 's3',
+  })
+  return signer.sign()
+}
 
+/** Returns an error for a request without an answer. */
 function explainConnection(error: unknown, endpoint: string): Error {
   if (error instanceof EgressDeniedError) return error
   const { message, code, name } = error as NodeJS.ErrnoException
@@ -112,7 +116,9 @@ const REMEDIES: Record<string, string> = {
 
 /** Returns an error for an answer of the storage, which describes the error in XML. */
 function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Options): Error {
-  const code = readTag(text, 'Code') ?? (status === 403 ? 'AccessDenied' : '')
+  // The answer to a HEAD request has no text.
+  const defaultCode = status === 403 ? 'AccessDenied' : ''
+  const code = readTag(text, 'Code') ?? defaultCode
   const reason = readTag(text, 'Message') ?? text.slice(0, MAX_REASON_LENGTH)
   const remedy = REMEDIES[code] ?? 'check the settings of the storage'
   const details = [status, code, reason].filter(Boolean).join(' ')
@@ -120,6 +126,9 @@ function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Opt
     `the bucket ${bucket} of ${endpoint} refuses the request (${details}): ${remedy}`,
   )
 }
+
+/** The named entities of XML. */
+const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 const unescapeXml = (text: string) =>
   // A named entity such as `&lt;`, or a decimal or hexadecimal code point.

@@ -65,25 +65,41 @@ function observePresence(
   nowMs: number,
   holdOff: HoldOff,
 ): Transition {
-  const isOnset = previous?.presentSinceMs === undefined
-  const onsets = isOnset ? [...(previous?.onsetsMs ?? []), nowMs] : previous.onsetsMs
-  const presentSinceMs = previous?.presentSinceMs ?? nowMs
-  const isInterrupted = previous !== undefined && isOnset
-  const interruptions = (previous?.interruptions ?? 0) + (isInterrupted ? 1 : 0)
-  const condition: Condition = {
-    beganMs: previous?.beganMs ?? nowMs,
-    lastSeenMs: nowMs,
-    presentSinceMs,
-    absentSinceMs: undefined,
-    onsetsMs: onsets.slice(-holdOff.flapCount),
-    interruptions,
-    isOpen: previous?.isOpen ?? false,
-  }
+  const condition = recordPresence(previous, nowMs, holdOff)
   if (condition.isOpen) return { condition }
 
-  const hasLasted = nowMs - presentSinceMs >= holdOff.openAfterMs
-  if (!hasLasted && !isFlapping(condition, nowMs, holdOff)) return { condition }
-  return { condition: { ...condition, isOpen: true }, change: 'opened' }
+  const presentMs = nowMs - (condition.presentSinceMs ?? nowMs)
+  const opens = presentMs >= holdOff.openAfterMs || isFlapping(condition, nowMs, holdOff)
+  return opens ? { condition: { ...condition, isOpen: true }, change: 'opened' } : { condition }
+}
+
+/** Adds the presence of the failure at a time to its history. */
+function recordPresence(
+  previous: Condition | undefined,
+  nowMs: number,
+  { flapCount }: HoldOff,
+): Condition {
+  if (!previous) {
+    return {
+      beganMs: nowMs,
+      lastSeenMs: nowMs,
+      presentSinceMs: nowMs,
+      absentSinceMs: undefined,
+      onsetsMs: [nowMs],
+      interruptions: 0,
+      isOpen: false,
+    }
+  }
+  const isInterrupted = previous.presentSinceMs === undefined
+  if (!isInterrupted) return { ...previous, lastSeenMs: nowMs }
+  return {
+    ...previous,
+    lastSeenMs: nowMs,
+    presentSinceMs: nowMs,
+    absentSinceMs: undefined,
+    onsetsMs: [...previous.onsetsMs, nowMs].slice(-flapCount),
+    interruptions: previous.interruptions + 1,
+  }
 }
 
 function observeAbsence(
@@ -96,11 +112,12 @@ function observeAbsence(
   const condition = { ...previous, presentSinceMs: undefined, absentSinceMs }
   // A failure without an alert is tracked for as long as it may turn out to be flapping.
   const mayFlap = !previous.isOpen || isFlapping(condition, nowMs, holdOff)
-  const endsAfterMs = mayFlap ? holdOff.flapWindowMs : holdOff.closeAfterMs
-  if (nowMs - absentSinceMs < endsAfterMs) return { condition }
+  const trackedForMs = mayFlap ? holdOff.flapWindowMs : holdOff.closeAfterMs
+  if (nowMs - absentSinceMs < trackedForMs) return { condition }
   return previous.isOpen ? { condition: undefined, change: 'closed' } : { condition: undefined }
 }
 
+/** Returns whether the failure has begun `flapCount` times within `flapWindowMs`. */
 function isFlapping(
   { onsetsMs }: Condition,
   nowMs: number,

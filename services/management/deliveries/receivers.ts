@@ -7,7 +7,7 @@ import { mayViewChannel } from '../users/channel-viewers.ts'
 import { findActionType } from './action-type.ts'
 import { readRedactedSettings, smsKind, smtpKind } from './delivery-settings.ts'
 
-/** A message as it is delivered: to one receiver, or to all receivers together. */
+/** A message as one delivery sends it: to one receiver, or to all receivers together. */
 export interface MessageCopy {
   request: DeliveryRequest
   /** The receiver of a push message. */
@@ -19,10 +19,10 @@ export interface MessageCopy {
 }
 
 /**
- * Creates the copies of a message. Each copy is delivered and repeated by itself. SMS, digests and
- * push messages have a copy for each receiver: if a delivery fails and is repeated, the other
- * receivers get nothing twice. All other messages have one copy. Messages without a channel are
- * about the appliance, and are not sent to browsers.
+ * Creates the copies of a message. Each copy is a delivery of its own. An SMS, a digest or a push
+ * message has a copy for each receiver: if one of the deliveries is repeated, the other receivers
+ * get nothing twice. All other messages have one copy. Messages without a channel are about the
+ * appliance, and are not sent to browsers.
  */
 export async function createCopies(
   tx: Transaction,
@@ -30,7 +30,7 @@ export async function createCopies(
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
   const copies = await createSeparateCopies(tx, channelId, request)
-  // A message without a receiver is kept as well: the attempt to send it fails, and reports that.
+  // A message without a receiver has a copy too: the attempt to send it fails, and reports that.
   return copies.length > 0 ? copies : [{ request }]
 }
 
@@ -42,14 +42,14 @@ async function createSeparateCopies(
   channelId: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const type = findActionType(request.action)
+  const { action, digest } = request
+  const type = findActionType(action)
   if (type === 'push') return channelId === null ? [] : createPushCopies(tx, channelId, request)
-  const isDigest = type === 'email' && request.digest === true
-  if (type !== 'sms' && !isDigest) return []
-  const addresses = splitAddresses(
-    request.action.action_to || (await readDefaultReceivers(tx, type)),
-  )
-  return addresses.map(address => ({ request: addressTo(request, address) }))
+
+  const hasSeparateCopies = type === 'sms' || (type === 'email' && digest === true)
+  if (!hasSeparateCopies) return []
+  const receivers = action.action_to || (await readDefaultReceivers(tx, type))
+  return splitAddresses(receivers).map(address => ({ request: addressTo(request, address) }))
 }
 
 const addressTo = (request: DeliveryRequest, receiver: string): DeliveryRequest => ({
@@ -58,7 +58,7 @@ const addressTo = (request: DeliveryRequest, receiver: string): DeliveryRequest 
 })
 
 /** Splits `a@example.com, b@example.com`. Each address is listed once. */
-export const splitAddresses = (text: string): string[] => [
+const splitAddresses = (text: string): string[] => [
   ...new Set(
     text
       .split(',')
@@ -86,10 +86,8 @@ async function createPushCopies(
   channelId: string,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const emails = splitAddresses(request.action.action_to ?? '').map(address =>
-    address.toLowerCase(),
-  )
-  const namedUsers =
+  const emails = splitAddresses((request.action.action_to ?? '').toLowerCase())
+  const whereNamed =
     emails.length > 0 ? sql`lower(${user.email}) = any (${sql.param(emails)}::text[])` : undefined
   const browsers = await withFullScope(tx, () =>
     tx
@@ -97,7 +95,7 @@ async function createPushCopies(
       .from(pushSubscription)
       .innerJoin(user, eq(user.user_id, pushSubscription.user_id))
       .innerJoin(channel, eq(channel.channel_id, channelId))
-      .where(and(mayViewChannel, namedUsers))
+      .where(and(mayViewChannel, whereNamed))
       .orderBy(pushSubscription.push_subscription_id),
   )
   return browsers.map(({ browser: { push_subscription_id, endpoint }, email }) => ({

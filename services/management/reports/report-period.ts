@@ -48,8 +48,8 @@ export function findLastPeriod(
 }
 
 /**
- * Adds the previous period. It has the same number of months if the period consists of whole
- * months, otherwise of days.
+ * Adds the previous period. If the period consists of whole months, the previous one has as many
+ * months. If not, it has as many days, rounded up.
  */
 export function addPreviousPeriod({ from, to }: Period, timeZone: string): ReportPeriod {
   const start = toLocal(from, timeZone)
@@ -70,7 +70,7 @@ export interface BucketListOptions {
 
 /**
  * Returns the days, weeks or months of a period that have begun before `now`. The first and the
- * last may be only partly in it.
+ * last one are cut to the period.
  */
 export function listBuckets(
   { from, to }: Period,
@@ -108,8 +108,7 @@ function findStart(local: number, unit: ReportInterval): number {
     return FIRST_MONDAY_MS + Math.floor((local - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS
   }
   const date = new Date(local)
-  date.setUTCHours(0, 0, 0, 0)
-  return date.setUTCDate(1)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
 }
 
 /** Adds days, weeks or months to the start of one of them, in local time. */

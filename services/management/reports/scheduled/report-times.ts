@@ -46,11 +46,12 @@ export function findLastDueDay(times: ReportTimes, now: number): string {
 }
 
 /**
- * Returns when the next report after that about `lastDay` is sent, in epoch ms: `now`
- * if one is due already.
+ * Returns when the next report is sent, in epoch ms. `lastDay` is the last day that was reported.
+ * Returns `now` if a report is due already.
  */
 export function findNextSendingTime(times: ReportTimes, lastDay: string, now: number): number {
   if (findDuePeriods(times, lastDay, now).length > 0) return now
+  // The newest complete period may be reported later today.
   const period = findPeriodBefore(now, times)
   const sendingTime = findSendingTime(period, times)
   if (sendingTime > now && findLastDay(period, times) > lastDay) return sendingTime

@@ -14,8 +14,8 @@ import {
 } from './sign-in-limits.ts'
 import { spendCode, wrongCode } from './totp/authenticator.ts'
 
-/** The name of these transactions in the audit log. */
-const SECOND_STEP = '/user/auth/code'
+/** The name of the transactions of a sign-in, and of counting attempts, in the audit log. */
+const SIGN_IN_OPERATION = '/user/auth/code'
 
 export interface CodeDependencies {
   secrets: Secrets
@@ -39,23 +39,22 @@ export async function completeSignIn(
   dependencies: CodeDependencies,
 ): Promise<StartedSession> {
   const { now } = dependencies
-  const { user_id: userId, email } = await database.system(SECOND_STEP, tx =>
+  const { user_id, email } = await database.system(SIGN_IN_OPERATION, tx =>
     findChallengedUser(tx, challenge, now()),
   )
-  const subjects = listSignInSubjects(email.toLowerCase(), toNetwork(client.address))
-  const transact: Transact = body => database.system(SECOND_STEP, body)
-  return runWithCode(
-    database,
-    { user_id: userId, code, subjects, transact },
-    dependencies,
-    async tx => {
-      await spendChallenge(tx, challenge)
-      const current = await lockUser(tx, userId)
-      if (!current) throw new EyrieError('auth', 'this user does not exist any longer')
-      assertMaySignIn(current)
-      return admitUser(tx, userId, client, now())
-    },
-  )
+  const attempt: CodeAttempt = {
+    user_id,
+    code,
+    subjects: listSignInSubjects(email.toLowerCase(), toNetwork(client.address)),
+    transact: work => database.system(SIGN_IN_OPERATION, work),
+  }
+  return runWithCode(database, attempt, dependencies, async tx => {
+    await spendChallenge(tx, challenge)
+    const current = await lockUser(tx, user_id)
+    if (!current) throw new EyrieError('auth', 'this user does not exist any longer')
+    assertMaySignIn(current)
+    return admitUser(tx, user_id, client, now())
+  })
 }
 
 /**
@@ -69,21 +68,23 @@ export function confirmCode<T>(
   dependencies: CodeDependencies,
   work: Work<T>,
 ): Promise<T> {
-  const transact: Transact = body => database.as(caller, operation, body)
-  const attempt = { user_id: caller.user_id, code, subjects: [], transact }
+  const attempt: CodeAttempt = {
+    user_id: caller.user_id,
+    code,
+    subjects: [],
+    transact: body => database.as(caller, operation, body),
+  }
   return runWithCode(database, attempt, dependencies, work)
 }
 
-/** Runs work in a transaction. */
-type Transact = <T>(work: Work<T>) => Promise<T>
-
+/** An attempt to use a code of a user. */
 interface CodeAttempt {
   user_id: string
   code: string
   /** Subjects for which the attempt is counted, in addition to the codes of the user. */
   subjects: LimitSubject[]
-  /** Runs the transaction, with the rights that the work needs. */
-  transact: Transact
+  /** Runs a transaction with the rights that the work needs. */
+  transact<T>(work: Work<T>): Promise<T>
 }
 
 /**
@@ -92,20 +93,21 @@ interface CodeAttempt {
  */
 async function runWithCode<T>(
   database: Database,
-  { user_id: userId, code, subjects, transact }: CodeAttempt,
+  { user_id, code, subjects, transact }: CodeAttempt,
   { secrets, now }: CodeDependencies,
   work: Work<T>,
 ): Promise<T> {
-  const countedSubjects: LimitSubject[] = [...subjects, { kind: 'code', name: userId }]
-  await database.system(SECOND_STEP, async tx => {
+  const countedSubjects: LimitSubject[] = [...subjects, { kind: 'code', name: user_id }]
+  await database.system(SIGN_IN_OPERATION, async tx => {
     for (const subject of countedSubjects) await countAttempt(tx, subject, now())
   })
   const result = await transact(async tx => {
-    const isCorrect = await spendCode(tx, userId, code, { secrets, now: now() })
+    const isCorrect = await spendCode(tx, user_id, code, { secrets, now: now() })
+    // The value is wrapped, because it may be undefined itself.
     return isCorrect ? { value: await work(tx) } : undefined
   })
   if (!result) throw wrongCode()
-  await database.system(SECOND_STEP, async tx => {
+  await database.system(SIGN_IN_OPERATION, async tx => {
     for (const subject of countedSubjects) await forgiveAttempt(tx, subject)
   })
   return result.value

@@ -6,7 +6,7 @@ import { unlessAborted } from '@eyrie/kit'
 import { type BackupRelease, type BackupRequest, backupAnswer } from '@eyrie/kit/backup-messages'
 import { runBackupProgram } from '@eyrie/kit/backup-program'
 
-const NO_SUPERVISOR =
+const NO_SUPERVISOR_MESSAGE =
   'in a container, management may not read the files of the other services: ' +
   'let a timer of the host run docker compose run --rm -T cli backup store'
 
@@ -25,14 +25,14 @@ export interface ArchiveWriterOptions {
   data: string
   databaseUrl: string | undefined
   /**
-   * Whether the services run as separate users: under a supervisor, or each in its own container.
+   * Whether this process may not read the files of the other services, because each service runs as
+   * a user of its own: under a supervisor, or in its own container.
    */
   isSupervised: boolean
 }
 
 /**
- * Returns a writer. If a supervisor runs this service, the supervisor writes the backup, because
- * this process may not read all files.
+ * Returns a writer. If this process may not read all files, the supervisor writes the backup.
  */
 export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
   options.isSupervised ? writeWithSupervisor : createOwnWriter(options)
@@ -44,7 +44,7 @@ async function writeWithSupervisor(
 ): Promise<WrittenArchive> {
   signal.throwIfAborted()
   // In a container, this process has no supervisor that could write the backup.
-  if (!process.send) throw new Error(NO_SUPERVISOR)
+  if (!process.send) throw new Error(NO_SUPERVISOR_MESSAGE)
 
   const id = randomUUID()
   const written = Promise.withResolvers<string>()
@@ -81,9 +81,15 @@ function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArch
     const path = join(folder, `${randomUUID()}.backup`)
     const discard = () => rm(folder, { recursive: true, force: true })
     try {
-      // `runBackupProgram` adds the variables that the program needs.
-      const environment = {}
-      await runBackupProgram({ data, path, passphrase, environment, databaseUrl, signal })
+      await runBackupProgram({
+        data,
+        path,
+        passphrase,
+        // `runBackupProgram` adds the variables that the program needs.
+        environment: {},
+        databaseUrl,
+        signal,
+      })
       return { path, discard }
     } catch (error) {
       await discard()

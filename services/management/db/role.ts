@@ -77,36 +77,44 @@ async function runUnlessDenied(sql: Sql, statements: string[]): Promise<Error | 
   }
 }
 
+/** Which grants of the role exist. */
+interface RoleGrants {
+  /** Whether the user may switch to the role. */
+  isGranted: boolean
+  canUseDatabase: boolean
+  canUseSchema: boolean
+}
+
 /**
  * Returns the statements that are still necessary to set up the role. Existing grants are not
- * repeated, because the user may lack the privilege to grant them. Since Postgres 16, a member of a
- * role needs the option `set` to switch to it.
+ * repeated, because the user may lack the privilege to grant them.
  */
 async function listSetupStatements(sql: ISql, { name, database }: DatabaseUser): Promise<string[]> {
-  const [role] = await sql<{ isGranted: boolean; hasDatabase: boolean; hasSchema: boolean }[]>`
+  const [role] = await sql<RoleGrants[]>`
     select
       pg_has_role(
         current_user,
         oid,
         case
+          -- Since Postgres 16, a member needs the option SET to switch to the role.
           when current_setting('server_version_num')::int >= 160000 then 'set'
           else 'member'
         end
       ) as "isGranted",
-      has_database_privilege(oid, current_database(), 'create') as "hasDatabase",
+      has_database_privilege(oid, current_database(), 'create') as "canUseDatabase",
       has_schema_privilege(oid, 'public', 'create')
-        and has_schema_privilege(oid, 'public', 'usage') as "hasSchema"
+        and has_schema_privilege(oid, 'public', 'usage') as "canUseSchema"
     from pg_roles
     where rolname = ${UNPRIVILEGED_ROLE}`
   const statements: string[] = []
   if (!role) statements.push(`create role ${UNPRIVILEGED_ROLE} nologin`)
   if (!role?.isGranted) statements.push(`grant ${UNPRIVILEGED_ROLE} to ${quoteIdentifier(name)}`)
-  if (!role?.hasDatabase) {
+  if (!role?.canUseDatabase) {
     statements.push(
       `grant create, connect, temporary on database ${quoteIdentifier(database)} to ${UNPRIVILEGED_ROLE}`,
     )
   }
-  if (!role?.hasSchema) {
+  if (!role?.canUseSchema) {
     statements.push(`grant usage, create on schema public to ${UNPRIVILEGED_ROLE}`)
   }
   return statements

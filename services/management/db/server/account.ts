@@ -71,6 +71,7 @@ function listSetprivOptions({ uid, gid }: Account): string[][] {
   const noNewPrivileges = '--no-new-privs'
   if (userInfo().uid === uid) return [[noNewPrivileges]]
   const switchAccount = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', noNewPrivileges]
+  // The capability must be inheritable and ambient for a command to keep it.
   const readAnywhere = [
     '--bounding-set=-all,+dac_read_search',
     '--inh-caps=-all,+dac_read_search',
@@ -81,6 +82,7 @@ function listSetprivOptions({ uid, gid }: Account): string[][] {
 }
 
 async function canRead(options: string[], paths: readonly string[]): Promise<boolean> {
+  // `for` without a list uses the arguments. The second `sh` is the name of the script.
   const script = 'for path; do test -r "$path" || exit 1; done'
   try {
     await promisify(execFile)('setpriv', [...options, 'sh', '-c', script, 'sh', ...paths], {

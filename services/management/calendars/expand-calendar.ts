@@ -4,6 +4,8 @@ import type { CalendarOccurrence } from '../db/schema/index.ts'
 const MAX_EVENTS = 2_000
 const MAX_OCCURRENCES = 5_000
 const MAX_SUMMARY_LENGTH = 200
+const DAY_LENGTH = '2026-01-31'.length
+const LOCAL_TIME_LENGTH = '2026-01-31T08:00:00'.length
 /** Recurrences that have more than one occurrence a day by themselves. */
 const RAPID_FREQUENCIES = /^RRULE[^\r\n]*FREQ=(HOURLY|MINUTELY|SECONDLY)/im
 
@@ -62,14 +64,14 @@ function isKnownZone(name: string): boolean {
 }
 
 /**
- * Converts an occurrence to dates or times as text. Dates and times without a time zone remain
- * local: they are those of the site to which the calendar is applied.
+ * Converts the times of an occurrence to text. Times with a time zone are converted to UTC. Dates,
+ * and times without a time zone, remain local to the site that uses the calendar.
  */
 function toOccurrence({ start, end, summary, isFullDay }: EventInstance): CalendarOccurrence {
   const format = (time: Date) => {
     const text = time.toISOString()
-    if (isFullDay) return text.slice(0, 10)
-    return start.tz ? text : text.slice(0, 19)
+    if (isFullDay) return text.slice(0, DAY_LENGTH)
+    return start.tz ? text : text.slice(0, LOCAL_TIME_LENGTH)
   }
   return { start: format(start), end: format(end), summary: readSummary(summary) }
 }

@@ -1,3 +1,4 @@
+import type { Aggregation } from '@eyrie/contract/management/statistic'
 import { inArray } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert } from '../db/schema/index.ts'
@@ -53,12 +54,13 @@ async function evaluateMessages(
   return fired
 }
 
-/**
- * The alerts on one statistic of a channel, which share its window, and the messages that
- * add to the statistic.
- */
+/** The alerts on one statistic of a channel, and the messages that add to the statistic. */
 interface StatisticAlerts {
-  /** At least one. */
+  channel_id: string
+  /** Key of the statistic. */
+  key: string
+  aggregation: Aggregation
+  windowSeconds: number
   alerts: readonly ActiveAlert[]
   /** At least one, in order of arrival. */
   messages: readonly StatisticMessage[]
@@ -84,7 +86,17 @@ function groupByStatistic(
     const channelMessages = messagesByChannel.get(channelId) ?? []
     for (const [key, statisticAlerts] of Map.groupBy(channelAlerts, alert => alert.statisticKey)) {
       const messages = selectStatistic(channelMessages, key)
-      if (messages.length > 0) groups.push({ alerts: statisticAlerts, messages })
+      if (messages.length === 0) continue
+      // The channel and the statistic determine the window and the aggregation.
+      const { windowSeconds, aggregation } = statisticAlerts[0]!
+      groups.push({
+        channel_id: channelId,
+        key,
+        aggregation,
+        windowSeconds,
+        alerts: statisticAlerts,
+        messages,
+      })
     }
   }
   return groups
@@ -106,26 +118,18 @@ function selectStatistic(
   return selected
 }
 
-function toMovingWindow({ alerts, messages }: StatisticAlerts): MovingWindow {
-  // Alerts of the same channel and key have the same window and aggregation.
-  const { channel_id, statisticKey, windowSeconds } = alerts[0]!
+function toMovingWindow(group: StatisticAlerts): MovingWindow {
+  const { channel_id, key, windowSeconds, messages } = group
   const { from, to } = findPeriod(messages)
-  return {
-    channel_id,
-    key: statisticKey,
-    lengthMs: windowSeconds * 1000,
-    firstMs: from,
-    lastMs: to,
-  }
+  return { channel_id, key, lengthMs: windowSeconds * 1000, firstMs: from, lastMs: to }
 }
 
 /** Evaluates the alerts on one statistic of a channel, message by message. */
 function evaluateGroup(
-  { alerts, messages }: StatisticAlerts,
+  { aggregation, alerts, messages }: StatisticAlerts,
   window: SlidingWindow,
   armed: ArmedAlerts,
 ): FiredAlert[] {
-  const { aggregation } = alerts[0]!
   const fired: FiredAlert[] = []
   for (const { timeMs, value, frame } of messages) {
     window.add({ timeMs, sum: value, count: 1 })

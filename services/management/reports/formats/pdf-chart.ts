@@ -33,22 +33,28 @@ const MIN_BAR_WIDTH = 0.3
  * of the next position.
  */
 const BARS_PART = 0.75
-/** Number of lines above that of zero. */
+/** Number of grid lines above the line of zero. */
 const GRID_LINES = 4
 const MAX_LABELS = 8
 /** A legend with fewer series leaves space on the right. */
 const MIN_LEGEND_COLUMNS = 3
-/** The colored mark before a label of the legend: a square, or a flat one for a line. */
-const MARK_SIZE = 8
-const FLAT_MARK_HEIGHT = 2
+/** The colored mark before a label of the legend: a square for bars, a dash for a line. */
+const SQUARE = { top: 2, width: 8, height: 8 }
+const DASH = { top: 5, width: 8, height: 2 }
 /** Distance of a label of the legend from the left edge of its mark. */
 const LEGEND_LABEL_OFFSET = 12
 const LEGEND_COLUMN_GAP = 4
 const LEGEND_FONT_SIZE = 8
 const AXIS_FONT_SIZE = 7
-const GRID = { width: 0.4, color: '#d5dce3' }
+/** Distance of a label of the axis of values from the plot. */
+const AXIS_LABEL_GAP = 6
+/** Distance from the top of such a label to its grid line, which is at the middle of the label. */
+const AXIS_LABEL_MIDDLE = 5
+/** Distance of a label of the axis of time from the plot. */
+const TIME_LABEL_GAP = 3
+const GRID_STROKE = { width: 0.4, color: '#d5dce3' }
 
-/** The area in which values are drawn. Its size and its left edge are those of all charts. */
+/** The area in which values are drawn. All charts have the same size and the same left edge. */
 interface Plot {
   top: number
   /** Width of one position on the axis of time. */
@@ -83,8 +89,8 @@ function drawLegend({ doc, text, cursor }: PdfCanvas, series: readonly ChartSeri
   const columnWidth = PLOT_WIDTH / Math.max(series.length, MIN_LEGEND_COLUMNS)
   for (const [index, { label, color, isLine }] of series.entries()) {
     const x = PLOT_LEFT + index * columnWidth
-    if (isLine) doc.rect(x, y + 5, MARK_SIZE, FLAT_MARK_HEIGHT).fill(color)
-    else doc.rect(x, y + 2, MARK_SIZE, MARK_SIZE).fill(color)
+    const mark = isLine ? DASH : SQUARE
+    doc.rect(x, y + mark.top, mark.width, mark.height).fill(color)
     text.write(label, x + LEGEND_LABEL_OFFSET, y, {
       size: LEGEND_FONT_SIZE,
       width: columnWidth - LEGEND_LABEL_OFFSET - LEGEND_COLUMN_GAP,
@@ -100,12 +106,11 @@ function drawGrid(doc: Document, text: PdfText, { maximum, toY }: Plot): void {
     doc
       .moveTo(PLOT_LEFT, y)
       .lineTo(PLOT_LEFT + PLOT_WIDTH, y)
-      .lineWidth(GRID.width)
-      .stroke(GRID.color)
-    // The value is vertically centered at the line.
-    text.write(formatTick(value), MARGIN, y - 5, {
+      .lineWidth(GRID_STROKE.width)
+      .stroke(GRID_STROKE.color)
+    text.write(formatTick(value), MARGIN, y - AXIS_LABEL_MIDDLE, {
       size: AXIS_FONT_SIZE,
-      width: AXIS_WIDTH - 6,
+      width: AXIS_WIDTH - AXIS_LABEL_GAP,
       align: 'right',
     })
   }
@@ -150,7 +155,8 @@ function writeLabels(text: PdfText, { top, slotWidth }: Plot, labels: readonly s
   for (const [position, label] of labels.entries()) {
     if (position % step !== 0) continue
     const x = PLOT_LEFT + position * slotWidth
-    text.write(label, x, top + PLOT_HEIGHT + 3, { size: AXIS_FONT_SIZE, width })
+    const y = top + PLOT_HEIGHT + TIME_LABEL_GAP
+    text.write(label, x, y, { size: AXIS_FONT_SIZE, width })
   }
 }
 

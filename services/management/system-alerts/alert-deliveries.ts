@@ -17,7 +17,7 @@ import { findSummaryDate } from './rules/summary-time.ts'
 const COLLECT_MS = 10_000
 const HOUR_MS = 3_600_000
 /** Name of the `setting` row with the date of the last daily summary. */
-const SUMMARY = 'system_alert_summary'
+const SUMMARY_SETTING = 'system_alert_summary'
 /** The default address of the first administrator, to which no e-mail can be sent. */
 const LOCAL_ADDRESS = /@localhost$/i
 
@@ -44,7 +44,7 @@ export async function storeAlertDeliveries(
   await reportNewAlerts(evaluation)
   await reportEndedAlerts(evaluation)
   if (settings.repeat_hours > 0) await repeatIgnoredAlerts(evaluation)
-  if (await claimSummary(tx, settings, nowMs)) await sendSummary(evaluation)
+  if (await claimSummary(tx, settings, nowMs)) await reportSummary(evaluation)
 }
 
 // Conditions on columns of `systemAlert`.
@@ -76,7 +76,7 @@ async function reportNewAlerts(evaluation: Evaluation): Promise<void> {
     .orderBy(asc(systemAlert.opened_at))
     .limit(1)
   if (!oldest || now.getTime() - oldest.opened_at.getTime() < COLLECT_MS) return
-  await report(evaluation, 'began', whereNew, { notified_at: now, repeated_at: now })
+  await storeMessages(evaluation, 'began', whereNew, { notified_at: now, repeated_at: now })
 }
 
 async function reportEndedAlerts(evaluation: Evaluation): Promise<void> {
@@ -92,7 +92,8 @@ async function reportEndedAlerts(evaluation: Evaluation): Promise<void> {
     return
   }
   // The end of an alert is reported only if its beginning was reported.
-  await report(evaluation, 'ended', and(whereEnded, isNotNull(systemAlert.notified_at)), mark)
+  const whereReported = isNotNull(systemAlert.notified_at)
+  await storeMessages(evaluation, 'ended', and(whereEnded, whereReported), mark)
 }
 
 async function repeatIgnoredAlerts(evaluation: Evaluation): Promise<void> {
@@ -103,23 +104,24 @@ async function repeatIgnoredAlerts(evaluation: Evaluation): Promise<void> {
     whereIgnored,
     lte(systemAlert.repeated_at, repeatedUntil),
   )
-  await report(evaluation, 'lasts', whereDue, { repeated_at: now })
+  await storeMessages(evaluation, 'lasts', whereDue, { repeated_at: now })
 }
 
-async function sendSummary(evaluation: Evaluation): Promise<void> {
+async function reportSummary(evaluation: Evaluation): Promise<void> {
   const { settings, now } = evaluation
   // The summary lists alerts that are new since the last one, even if they have ended, and open
   // alerts without an acknowledgement.
   const whereMentioned = or(isNull(systemAlert.notified_at), whereIgnored)
   const whereSummarized = and(whereDelivered(settings, 'daily_summary'), whereMentioned)
-  await report(evaluation, 'summary', whereSummarized, { notified_at: now, repeated_at: now })
+  const mark = { notified_at: now, repeated_at: now }
+  await storeMessages(evaluation, 'summary', whereSummarized, mark)
 }
 
 /**
- * Stores one message for each action about all alerts that meet a condition, and writes
- * `mark` to these alerts.
+ * Stores one message for each action about all alerts that meet a condition. Marks these alerts as
+ * reported by writing the fields of `mark`.
  */
-async function report(
+async function storeMessages(
   { tx, actions, now }: Evaluation,
   occasion: Occasion,
   condition: SQL | undefined,
@@ -180,13 +182,13 @@ async function claimSummary(
 ): Promise<boolean> {
   const timezone = settings.summary_timezone || (await findFirstTimezone(tx))
   const date = findSummaryDate(nowMs, settings.summary_time, timezone)
-  const [last] = await tx.select().from(setting).where(eq(setting.name, SUMMARY))
+  const [last] = await tx.select().from(setting).where(eq(setting.name, SUMMARY_SETTING))
   const lastDate = (last?.value as { date: string } | undefined)?.date
   if (lastDate !== undefined && date <= lastDate) return false
   const value = { date }
   await tx
     .insert(setting)
-    .values({ name: SUMMARY, value })
+    .values({ name: SUMMARY_SETTING, value })
     .onConflictDoUpdate({ target: setting.name, set: { value } })
   const isFirstCall = lastDate === undefined
   return !isFirstCall

@@ -7,7 +7,7 @@ import { readPool } from '@eyrie/license'
 import type { z } from 'zod'
 
 const DAY_MS = 86_400_000
-/** An expiry is reported this long before its date. */
+/** Licenses and certificates are reported this long before they expire. */
 const WARNING_DAYS = 30
 
 /** A license or a certificate that expires soon, or has expired. */
@@ -31,27 +31,28 @@ export interface ExpiryOptions {
 }
 
 /**
- * Returns the license and the certificate of this appliance if they expire within 30
- * days or have expired.
+ * Returns the license and the certificate of this appliance if they expire within `WARNING_DAYS` or
+ * have expired.
  */
 export async function findExpiries(options: ExpiryOptions): Promise<Expiry[]> {
   const expiries = [readCertificateExpiry(options), await readLicenseExpiry(options)]
-  const latestMs = options.now() + WARNING_DAYS * DAY_MS
+  const reportedUntilMs = options.now() + WARNING_DAYS * DAY_MS
   return expiries
     .filter(expiry => expiry !== undefined)
-    .filter(({ expiresAtMs }) => expiresAtMs < latestMs)
+    .filter(({ expiresAtMs }) => expiresAtMs < reportedUntilMs)
 }
 
 function readCertificateExpiry({ tls, now }: ExpiryOptions): Expiry | undefined {
   if (!tls) return undefined
   const expiresAtMs = new X509Certificate(tls.cert).validToDate.getTime()
-  const description = `the certificate of EYRIE_TLS_CERT ${describeExpiry(expiresAtMs, now())}: replace it, and restart Eyrie`
+  const when = describeExpiry(expiresAtMs, now())
+  const description = `the certificate of EYRIE_TLS_CERT ${when}: replace it, and restart Eyrie`
   return { kind: 'certificate', expiresAtMs, description }
 }
 
 /**
- * Returns when the active license expires. Undefined if no license is active, or if it does not
- * expire.
+ * Returns when the active license of the engine expires. Undefined if no license is active, or if
+ * it does not expire.
  */
 async function readLicenseExpiry({
   licensePool,
@@ -72,10 +73,11 @@ async function readLicenseExpiry({
   const expiresAtMs = Date.parse(activeEntry.until)
   const subject = `the license ${activeEntry.subscription} of ${activeEntry.customer}`
   const remedy = 'obtain a new license pool, and set engine.license_pool in eyrie.json'
-  const description = `${subject} ${describeExpiry(expiresAtMs, now())}: ${remedy}`
-  return { kind: 'license', expiresAtMs, description }
+  const when = describeExpiry(expiresAtMs, now())
+  return { kind: 'license', expiresAtMs, description: `${subject} ${when}: ${remedy}` }
 }
 
+/** Returns the end of a validity, such as `ends on 2026-01-31, in 12 days`. */
 function describeExpiry(expiresAtMs: number, nowMs: number): string {
   const date = new Date(expiresAtMs).toISOString().slice(0, 10)
   const days = Math.floor((expiresAtMs - nowMs) / DAY_MS)

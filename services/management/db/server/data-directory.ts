@@ -22,7 +22,7 @@ export interface DataDirectory {
   identFile: string
   /** Folder of the server's socket. */
   socketFolder: string
-  /** Whether other users connect to the server. */
+  /** Whether other users of the machine connect to the server. */
   isShared: boolean
   /** Runs commands as the owner of the directory. */
   runner: CommandRunner
@@ -52,6 +52,7 @@ export async function prepareDataDirectory(
   const isShared = clients !== undefined
   const account = chooseAccount(path)
   const isOwnAccount = account.uid === userInfo().uid
+  // Other accounts have to enter the folder, but not to list it.
   chmodSync(folder, isOwnAccount && !isShared ? 0o700 : 0o711)
   const accessFiles = writeAccessFiles(folder, clients)
   const runner = await createCommandRunner(account, [binaries.postgres, accessFiles.hbaFile])
@@ -87,7 +88,8 @@ function writeAccessFiles(
     ...Array.from(administrators, (user): DatabaseClient => ({ user, role: 'all' })),
     ...(clients ?? []),
   ]
-  // The map `management` says which users of the machine may connect as which roles.
+  // The map `management` says which users of the machine may connect as which roles. Names of users
+  // are in double quotes, because they may contain special characters.
   const identLines = mappings.map(
     ({ user, role }) => `management ${JSON.stringify(user)} ${role}\n`,
   )

@@ -44,6 +44,9 @@ const MAX_COST = { logN: 18, r: 8, p: 4 }
 /** Twice the memory that scrypt needs at the maximum cost. */
 const MAX_MEMORY_BYTES = 2 * 128 * 2 ** MAX_COST.logN * MAX_COST.r
 
+/** Encrypts or decrypts a chunk. `number` counts the chunks from 0. */
+type ChunkCipher = (chunk: Buffer, number: number, isLast: boolean) => Buffer
+
 /** Creates a stream that encrypts what is written to it. Tests pass a lower cost. */
 export async function createEncryptor(
   passphrase: string,
@@ -52,7 +55,7 @@ export async function createEncryptor(
   const header = Buffer.concat([MAGIC, Buffer.of(logN, r, p, 0), randomBytes(SALT_BYTES)])
   const key = await deriveKey(passphrase, header)
 
-  const encrypt = (chunk: Buffer, number: number, isLast: boolean) => {
+  const encrypt: ChunkCipher = (chunk, number, isLast) => {
     const cipher = createCipheriv(CIPHER, key, createNonce(number, isLast)).setAAD(header)
     return Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()])
   }
@@ -82,12 +85,11 @@ export async function createDecryption(path: string, header: Buffer, passphrase:
   if (header.length < HEADER_BYTES) throw new Error('it is truncated')
   const key = await deriveKey(passphrase, header)
 
-  const decrypt = (chunk: Buffer, number: number, isLast: boolean) => {
+  const decrypt: ChunkCipher = (chunk, number, isLast) => {
     if (chunk.length < TAG_BYTES) throw new Error('it is truncated')
     const nonce = createNonce(number, isLast)
-    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
-      header,
-    )
+    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+    decipher.setAAD(header)
     decipher.setAuthTag(chunk.subarray(-TAG_BYTES))
     const plaintext = decipher.update(chunk.subarray(0, -TAG_BYTES))
     try {
@@ -113,9 +115,10 @@ export async function createDecryption(path: string, header: Buffer, passphrase:
  */
 async function deriveKey(passphrase: string, header: Buffer): Promise<Buffer> {
   const [logN = 0, r = 0, p = 0] = header.subarray(MAGIC.length)
-  const isAcceptable =
-    logN >= 1 && logN <= MAX_COST.logN && r >= 1 && r <= MAX_COST.r && p >= 1 && p <= MAX_COST.p
-  if (!isAcceptable) throw new Error('its header is damaged')
+  const isAcceptable = (value: number, max: number) => value >= 1 && value <= max
+  const isCostAcceptable =
+    isAcceptable(logN, MAX_COST.logN) && isAcceptable(r, MAX_COST.r) && isAcceptable(p, MAX_COST.p)
+  if (!isCostAcceptable) throw new Error('its header is damaged')
 
   const salt = header.subarray(-SALT_BYTES)
   const options: ScryptOptions = { N: 2 ** logN, r, p, maxmem: MAX_MEMORY_BYTES }
@@ -127,25 +130,20 @@ async function deriveKey(passphrase: string, header: Buffer): Promise<Buffer> {
   })
 }
 
-/**
- * Returns the nonce of a chunk. Its number takes the lowest 6 of 11 bytes, which is the
- * maximum of `writeUIntBE`.
- */
+/** Returns the nonce of a chunk: its number in 11 bytes, and whether it is the last one. */
 function createNonce(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(NONCE_BYTES)
+  // `writeUIntBE` writes at most 6 bytes. The higher ones of the number are zero.
   nonce.writeUIntBE(number, NONCE_BYTES - 7, 6)
   nonce[NONCE_BYTES - 1] = isLast ? 1 : 0
   return nonce
 }
 
 /**
- * Creates a stream that applies `map` to chunks of `size` bytes. The last chunk may be shorter, and
- * is empty if the input is.
+ * Creates a stream that applies `cipher` to chunks of `size` bytes. The last chunk may be shorter,
+ * and is empty if the input is.
  */
-function createChunkTransform(
-  size: number,
-  map: (chunk: Buffer, number: number, isLast: boolean) => Buffer,
-): Transform {
+function createChunkTransform(size: number, cipher: ChunkCipher): Transform {
   let pending = Buffer.alloc(0)
   let number = 0
 
@@ -155,7 +153,7 @@ function createChunkTransform(
         pending = Buffer.concat([pending, bytes])
         // A full chunk may be the last one, until more bytes follow.
         while (pending.length > size) {
-          this.push(map(pending.subarray(0, size), number, false))
+          this.push(cipher(pending.subarray(0, size), number, false))
           pending = pending.subarray(size)
           number += 1
         }
@@ -166,7 +164,7 @@ function createChunkTransform(
     },
     flush(done) {
       try {
-        this.push(map(pending, number, true))
+        this.push(cipher(pending, number, true))
         done()
       } catch (error) {
         done(error as Error)

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** An installed Debian package for which a newer version is available. */
-export interface OutdatedPackage {
+/** An installed Debian package. */
+export interface PackageVersions {
   name: string
   /** The installed version. */
   installed: string
@@ -12,11 +12,21 @@ export interface OutdatedPackage {
   candidate: string
 }
 
-/** A script of the setup that contains the list `parser_packages`. */
-const PACKAGE_LISTS = resolve(import.meta.dirname, '../../../appliance/setup/packages.sh')
+/** A script of the setup, with lists of packages. */
+const PACKAGE_SCRIPT = resolve(import.meta.dirname, '../../../appliance/setup/packages.sh')
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query replaces the names of fields.
 const STATUS_FORMAT = '${db:Status-Status} ${Package}\n'
+/** A line in this format about an installed package. */
+const INSTALLED_LINE = /^installed (.+)$/gm
+/** The list `parser_packages` in the script, with a quoted pattern in each line. */
+const PARSER_PACKAGES = /^parser_packages=\(\n([^)]*)\)/m
+const QUOTED_PATTERN = /'([^']+)'/g
+/**
+ * An entry of `apt-cache policy`: a line with the name of a package, and two indented lines with
+ * the installed and the candidate version. Their labels depend on the language of the system.
+ */
+const POLICY_ENTRY = /^(\S+):\n {2}\S+: (\S+)\n {2}\S+: (\S+)$/gm
 
 /**
  * Returns the installed Debian packages that parse video of cameras and are outdated. Needs no
@@ -25,15 +35,15 @@ const STATUS_FORMAT = '${db:Status-Status} ${Package}\n'
  */
 export async function findOutdatedPackages(
   environment?: NodeJS.ProcessEnv,
-): Promise<OutdatedPackage[]> {
-  const patterns = parseParserPackages(await readFile(PACKAGE_LISTS, 'utf8').catch(() => ''))
+): Promise<PackageVersions[]> {
+  const patterns = parseParserPackages(await readFile(PACKAGE_SCRIPT, 'utf8').catch(() => ''))
   const names = await listInstalledPackages(patterns, environment)
   if (names.length === 0) return []
 
   const packages = parsePolicy(await readOutput('apt-cache', ['policy', ...names], environment))
-  const outdated: OutdatedPackage[] = []
-  for (const installed of packages) {
-    if (await isOutdated(installed)) outdated.push(installed)
+  const outdated: PackageVersions[] = []
+  for (const versions of packages) {
+    if (await isOutdated(versions)) outdated.push(versions)
   }
   return outdated
 }
@@ -48,7 +58,7 @@ async function listInstalledPackages(
     ['-W', '-f', STATUS_FORMAT, ...patterns],
     environment,
   )
-  return Array.from(output.matchAll(/^installed (.+)$/gm), ([, name = '']) => name)
+  return Array.from(output.matchAll(INSTALLED_LINE), ([, name = '']) => name)
 }
 
 /**
@@ -72,7 +82,7 @@ async function readOutput(
   }
 }
 
-async function isOutdated({ installed, candidate }: OutdatedPackage): Promise<boolean> {
+async function isOutdated({ installed, candidate }: PackageVersions): Promise<boolean> {
   if (installed === candidate) return false
   try {
     await promisify(execFile)('dpkg', ['--compare-versions', installed, 'lt', candidate])
@@ -83,21 +93,19 @@ async function isOutdated({ installed, candidate }: OutdatedPackage): Promise<bo
   }
 }
 
-/** Returns the patterns of the list `parser_packages` in `packages.sh`. */
+/** Returns the patterns of the packages that parse video. */
 function parseParserPackages(script: string): string[] {
-  const [, list = ''] = /^parser_packages=\(\n([^)]*)\)/m.exec(script) ?? []
-  return Array.from(list.matchAll(/'([^']+)'/g), ([, pattern = '']) => pattern)
+  const [, list = ''] = PARSER_PACKAGES.exec(script) ?? []
+  return Array.from(list.matchAll(QUOTED_PATTERN), ([, pattern = '']) => pattern)
 }
 
-/**
- * Parses the output of `apt-cache policy`: the name of each package, followed by indented lines
- * with its two versions.
- */
-function parsePolicy(output: string): OutdatedPackage[] {
-  const packages = output.matchAll(/^(\S+):\n {2}\S+: (\S+)\n {2}\S+: (\S+)$/gm)
-  return Array.from(packages, ([, name = '', installed = '', candidate = '']) => ({
-    name,
-    installed,
-    candidate,
-  }))
+function parsePolicy(output: string): PackageVersions[] {
+  return Array.from(
+    output.matchAll(POLICY_ENTRY),
+    ([, name = '', installed = '', candidate = '']) => ({
+      name,
+      installed,
+      candidate,
+    }),
+  )
 }

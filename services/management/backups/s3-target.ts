@@ -10,8 +10,8 @@ import { createS3Client, readTag, type S3Options, type SendToS3 } from './s3-cli
 /** Size of the parts of a large file. With at most 10,000 parts, a backup can have 320 GB. */
 const PART_BYTES = 32 << 20
 const CLEANUP_TIMEOUT_MS = 10_000
-/** The description of an object in a list of objects. */
-const CONTENTS_TAG = /<Contents>[\s\S]*?<\/Contents>/g
+/** The element that describes an object, in the XML of a list of objects. */
+const CONTENTS_ELEMENT = /<Contents>[\s\S]*?<\/Contents>/g
 
 export interface S3TargetOptions extends S3Options {
   /** Beginning of the keys of all backups. */
@@ -29,16 +29,13 @@ export function createS3Target(options: S3TargetOptions): BackupTarget {
   return {
     async list(signal) {
       const backups: StoredBackup[] = []
+      // The storage returns a token if more objects follow.
       let token: string | undefined
       do {
         const query: Record<string, string> = { 'list-type': '2', prefix }
         if (token) query['continuation-token'] = token
         const { text } = await send({ method: 'GET', query, signal })
-        for (const [entry] of text.matchAll(CONTENTS_TAG)) {
-          const name = readTag(entry, 'Key')?.slice(prefix.length) ?? ''
-          if (parseBackupTime(name) === undefined) continue
-          backups.push({ name, bytes: Number(readTag(entry, 'Size')) })
-        }
+        backups.push(...parseBackups(text, prefix))
         token = readTag(text, 'NextContinuationToken')
       } while (token)
       return backups.sort(compareNames)
@@ -74,6 +71,15 @@ export function createS3Target(options: S3TargetOptions): BackupTarget {
       await send({ method: 'DELETE', key: toKey(name), signal })
     },
   }
+}
+
+/** Returns the backups in the XML of a list of objects. Other objects are omitted. */
+function parseBackups(xml: string, prefix: string): StoredBackup[] {
+  const objects = Array.from(xml.matchAll(CONTENTS_ELEMENT), ([element]) => ({
+    name: readTag(element, 'Key')?.slice(prefix.length) ?? '',
+    bytes: Number(readTag(element, 'Size')),
+  }))
+  return objects.filter(({ name }) => parseBackupTime(name) !== undefined)
 }
 
 interface LargeFile {

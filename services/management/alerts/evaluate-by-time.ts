@@ -51,8 +51,8 @@ export async function evaluateByTime(database: Database, now: number): Promise<v
 }
 
 /**
- * Updates the states of the alerts. Returns the alerts that fire and the alerts
- * whose state has changed.
+ * Evaluates the alerts that are due, and updates their states in memory. Returns the alerts that
+ * fire and the alerts whose state has changed.
  */
 async function evaluateAlerts(
   tx: Transaction,
@@ -64,15 +64,17 @@ async function evaluateAlerts(
   const dueAlerts = alerts.filter(({ state }) => isDue(state, timeMs))
   const dueIds = dueAlerts.map(({ alert_id }) => alert_id)
   const { isArmedAt } = await loadArmedAlerts(tx, dueIds, { from: timeMs, to: timeMs })
-  const alertsByArmed = Map.groupBy(dueAlerts, ({ alert_id }) => isArmedAt(alert_id, timeMs))
-  const armed = alertsByArmed.get(true) ?? []
-  const disarmed = alertsByArmed.get(false) ?? []
+  const isArmed = ({ alert_id }: ActiveAlert) => isArmedAt(alert_id, timeMs)
 
+  const disarmed = dueAlerts.filter(alert => !isArmed(alert))
   for (const alert of disarmed) {
+    // Without a result of an evaluation, there is nothing to restart.
     if (alert.state.holds === undefined) continue
     alert.state = restartEvaluation(alert.state, timeMs)
     changed.push(alert)
   }
+
+  const armed = dueAlerts.filter(isArmed)
   for (const [windowSeconds, windowAlerts] of Map.groupBy(armed, alert => alert.windowSeconds)) {
     const statistics = await readStatistics(tx, windowAlerts, windowSeconds, timeMs)
     for (const alert of windowAlerts) {
@@ -88,14 +90,11 @@ async function evaluateAlerts(
   return { fired, changed }
 }
 
-/**
- * Returns whether an alert is to be evaluated. A message may have caused an evaluation for
- * a later time already.
- */
+/** Returns whether an alert is to be evaluated. A message may have caused a later evaluation. */
 const isDue = ({ evaluatedAt }: StoredAlertState, timeMs: number) =>
   evaluatedAt === undefined || evaluatedAt <= timeMs
 
-/** Selects the alerts whose channel is on an engine that is online. */
+/** Returns the condition that the channel of an alert is on an engine that is online. */
 const whereEngineOnline = (tx: Transaction) =>
   exists(
     tx

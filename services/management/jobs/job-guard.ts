@@ -14,7 +14,7 @@ const MAX_PAUSE_MS: Partial<Record<JobName, number>> = {
   deliveries: 26 * HOUR_MS,
 }
 /**
- * While the disk is almost full, the job `retention` is run more often than that, because it
+ * While the disk is almost full, the job `retention` is run if it has not run for this long. It
  * deletes expired data.
  */
 const FULL_DISK_PAUSE_MS = 600_000
@@ -44,11 +44,11 @@ export function createJobGuard({ runner, isDiskFull, now }: JobGuardOptions): Jo
   /** The jobs as of the last check. */
   let jobs: readonly Job[] = []
 
-  function isUrgent({ job_name: jobName, started_at: startedAt }: Job): boolean {
-    const maxPauseMs =
-      jobName === 'retention' && isDiskFull() ? FULL_DISK_PAUSE_MS : MAX_PAUSE_MS[jobName]
+  function isUrgent({ job_name, started_at }: Job): boolean {
+    const freesDisk = job_name === 'retention' && isDiskFull()
+    const maxPauseMs = freesDisk ? FULL_DISK_PAUSE_MS : MAX_PAUSE_MS[job_name]
     if (maxPauseMs === undefined) return false
-    return startedAt === null || now() - Date.parse(startedAt) > maxPauseMs
+    return started_at === null || now() - Date.parse(started_at) > maxPauseMs
   }
 
   const isOverdue = ({ next_run_at, job_state }: Job) =>

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-// Which users may view a channel, as a condition in SQL. Its parts come first. They refer to the
-// rows `"user"`, its `role`, `channel` and its `site`; `assigned` is a row of a table that assigns
-// records to users.
+// The condition that a user may view a channel, as SQL. It is at the end of this file, after its
+// parts. The parts refer to a row of `"user"` and the `role` of this user, and to a row of
+// `channel` and the `site` of this channel. `assigned` is a row of a table that assigns records to
+// users.
 
 const CHANNEL_IS_ASSIGNED = sql`exists (
   select from user_channel assigned
@@ -58,9 +59,9 @@ const ADMINISTERS_ORGANIZATION = sql`(
 )`
 
 /**
- * Returns a condition: whether the user in the row `"user"` may view the channel in the row
- * `channel`. It states for any user what the policies of row-level security state for the
- * caller of a transaction.
+ * The condition that the user in the row `"user"` may view the channel in the row `channel`. It
+ * states for any user what the policies of row-level security state for the caller of a
+ * transaction.
  */
 export const mayViewChannel: SQL = sql`(
   "user".is_active

@@ -5,7 +5,10 @@ const DAY_FORMAT = 'yyyy-mm-dd'
 const TIME_FORMAT = 'yyyy-mm-dd hh:mm'
 /** Maximum length of the name of a sheet in the format. */
 const MAX_SHEET_NAME_LENGTH = 31
-const SUMMARY = 'Summary'
+/** Name of the sheet with the totals. */
+const SUMMARY_SHEET = 'Summary'
+const TITLE_FONT_SIZE = 16
+const SECTION_FONT_SIZE = 13
 // Widths of columns, in characters.
 const TEXT_WIDTH = 28
 const VALUE_WIDTH = 16
@@ -65,7 +68,7 @@ function createSummary(report: Report): Sheet<never> {
   const { sections, previous } = report
   const isCompared = previous !== undefined
   const facts: Row[] = [
-    [heading(report.title, 16)],
+    [heading(report.title, TITLE_FONT_SIZE)],
     [heading('Site'), textCell(report.siteName)],
     [heading('Time zone'), textCell(report.timeZone)],
     [heading('First day'), dayCell(report.firstDay)],
@@ -85,7 +88,7 @@ function createSummary(report: Report): Sheet<never> {
   const totals = sections.flatMap(section => createTotals(section, isCompared))
   const maxColumns = Math.max(...sections.map(({ columns }) => columns.length), 1)
   return {
-    sheet: SUMMARY,
+    sheet: SUMMARY_SHEET,
     data: [...facts, ...totals],
     columns: createColumns(isCompared ? maxColumns * 2 : maxColumns),
   }
@@ -95,18 +98,18 @@ function createSummary(report: Report): Sheet<never> {
  * Returns the rows with the totals of each channel of a usecase, below an empty row and headings.
  */
 function createTotals(
-  { usecase_name: usecaseName, columns, channels, combined }: ReportSection,
+  { usecase_name, columns, channels, combined }: ReportSection,
   isCompared: boolean,
 ): Row[] {
   const tables = [...channels, { channel_name: 'All channels', ...combined }]
-  const rows = tables.map(({ channel_name: channelName, total, previousTotal }) => [
-    textCell(channelName),
+  const rows = tables.map(({ channel_name, total, previousTotal }) => [
+    textCell(channel_name),
     ...valueCells(columns, total),
     ...(previousTotal ? valueCells(columns, previousTotal) : []),
   ])
   return [
     [],
-    [heading(usecaseName, 13)],
+    [heading(usecase_name, SECTION_FONT_SIZE)],
     [heading('Channel'), ...createHeadings(columns, isCompared)],
     ...rows,
   ]
@@ -141,13 +144,14 @@ function createSheet(
 }
 
 /**
- * Returns a name for the sheet of each section. Names of sheets are short, unique regardless of
- * case, and without the characters that the format forbids.
+ * Returns a name for the sheet of each section. The format requires that names are short, and
+ * unique regardless of case.
  */
 function createSheetNames(sections: readonly ReportSection[]): string[] {
-  const used = new Set([SUMMARY.toLowerCase()])
-  return sections.map(({ usecase_key: usecaseKey }) => {
-    const base = usecaseKey.replace(/[[\]:*?/\\']/g, '-').slice(0, MAX_SHEET_NAME_LENGTH)
+  const used = new Set([SUMMARY_SHEET.toLowerCase()])
+  return sections.map(({ usecase_key }) => {
+    // The format forbids these characters.
+    const base = usecase_key.replace(/[[\]:*?/\\']/g, '-').slice(0, MAX_SHEET_NAME_LENGTH)
     let name = base
     for (let number = 2; used.has(name.toLowerCase()); number += 1) {
       const suffix = ` ${number}`

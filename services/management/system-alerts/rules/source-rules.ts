@@ -67,7 +67,8 @@ function observeFrameRate(
   if (!expectedFps) return createObservation({ ...failure, presence: 'unknown' })
 
   const minFps = (expectedFps * thresholds.frame_rate_percent) / 100
-  const reason = `${formatRate(analysedFps)} frames per second are analysed instead of ${formatRate(expectedFps)}`
+  const analysed = `${formatRate(analysedFps)} frames per second are analysed`
+  const reason = `${analysed} instead of ${formatRate(expectedFps)}`
   return createObservation({
     ...failure,
     presence: toPresence(analysedFps < minFps),

@@ -18,6 +18,7 @@ export interface ElementContext<Args, Config> {
    * has no configuration.
    */
   readonly config: Config | undefined
+  /** The source that the channel analyses. */
   readonly source: { readonly id: number }
   /** Picture size that an earlier element of the pipeline, such as `image-resize`, requests. */
   readonly size: PictureSize | undefined
@@ -32,12 +33,17 @@ export interface ElementContext<Args, Config> {
   readonly fetch?: ElementFetch | undefined
   /** Files of the element on this channel. Defined for elements of uploaded plugins. */
   readonly storage?: ElementStorage | undefined
+  /** Time of the current frame. Use it instead of `Date.now()`. */
   readonly clock: StreamClock
+  /** Measurements for operators. */
   readonly metrics: ElementMetrics
   readonly log: Log
 }
 
-/** Structured log of the channel. Variables belong in `fields`; `message` is constant. */
+/**
+ * Structured log of the channel, as in `log.info({ count }, 'counted objects')`. Variables belong in
+ * `fields`; `message` is constant.
+ */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -54,18 +60,19 @@ export interface Log {
  */
 export interface Element<Event extends EventData = EventData> {
   /**
-   * The view of frames that `process` needs (if the manifest declares `"needs": ["pixels"]`) or
-   * that its detector needs.
+   * The view of frames that the element needs. Elements with `"needs": ["pixels"]` receive it as
+   * `picture`. Elements that run a detector return the view of the detector.
    */
   readonly view?: ViewSpec
-  /** Picture size requested for all following elements. */
+  /** Picture size that the element requests for all following elements. */
   readonly size?: PictureSize
   /** Static data shown with the channel, such as lines and zones. */
   readonly metadata?: Record<string, unknown>
   /**
-   * What the element remembers from frame to frame. New code of a development version continues
-   * with it, if it is plain data and begins with the same properties. `defineElement` provides it
-   * for elements that define `state`.
+   * What the element remembers from frame to frame. When new code of a development version replaces
+   * the element, it continues with this value. The value must be plain data, and the new code must
+   * begin with a state that has the same properties. Elements that define `process` and `state`
+   * have this property automatically.
    */
   state?: unknown
   /**
@@ -91,25 +98,35 @@ export interface ElementDefinition<
    * Creates the element for one channel. An exception fails the channel with the error's
    * message as its reason.
    */
-  open(context: ElementContext<z.output<Args>, z.output<Config>>): Element | Promise<Element>
+  open(context: ContextOf<Args, Config>): Element | Promise<Element>
 }
 
+/** The context of an element whose arguments and configuration have these schemas. */
+type ContextOf<Args extends z.ZodType, Config extends z.ZodType> = ElementContext<
+  z.output<Args>,
+  z.output<Config>
+>
+
+/** The properties that all definitions of elements have. */
 interface ElementSchemas<
   Args extends z.ZodType,
   Config extends z.ZodType,
   Events extends EventSchemas,
 > {
+  /** Schema of the arguments, which are fixed when a pipeline is created. */
   readonly args: Args
+  /** Schema of the configuration, which can be changed while a pipeline runs. */
   readonly config?: Config
   /**
-   * The fields of the events that the element reports, by event type. The element can report no
-   * others, and the capabilities in the manifest are generated from it.
+   * The fields of the events that the element reports, by event type. An event of another type is
+   * an error of the compiler. The event capabilities in the manifest are generated from these
+   * schemas.
    */
   readonly events?: Events
   /**
-   * Returns arguments that were valid in version `from` of the plugin as this version accepts
-   * them, for example with a new name. Called for all pipelines when the plugin is switched
-   * from an earlier version.
+   * Converts arguments of an earlier version of the plugin to arguments of this version, for
+   * example when an argument has a new name. Called for all pipelines when the plugin is switched
+   * from version `from` to this one.
    */
   migrate?(args: Record<string, unknown>, from: string): Record<string, unknown>
   /**
@@ -124,16 +141,20 @@ interface ElementSchemas<
   readonly output?: z.ZodType
 }
 
-/** An element whose `open` creates it, with variables of its own between frames. */
+/**
+ * The form of definition for elements that open files or models, or have static data. `open` creates
+ * the element, which stores its state between frames in variables of its own.
+ */
 interface OpenForm<Args extends z.ZodType, Config extends z.ZodType, Events extends EventSchemas> {
   open(
-    context: ElementContext<z.output<Args>, z.output<Config>>,
+    context: ContextOf<Args, Config>,
   ): Element<EventOf<Events>> | Promise<Element<EventOf<Events>>>
   process?: never
 }
 
 /**
- * An element that is no more than a function, with a state between frames that the SDK maintains.
+ * The form of definition for elements that consist of one function. The SDK stores the state between
+ * frames and passes it to the function.
  */
 interface ProcessForm<
   Args extends z.ZodType,
@@ -145,13 +166,14 @@ interface ProcessForm<
   /** The view of frames that `process` needs, if the manifest declares `"needs": ["pixels"]`. */
   readonly view?: ViewSpec
   /**
-   * Creates the state of one channel: when the channel is opened, and again after each
+   * Creates the state of one channel. Called when the channel is opened, and again after each
    * interruption of the stream.
    */
-  state?(context: ElementContext<z.output<Args>, z.output<Config>>): State
+  state?(context: ContextOf<Args, Config>): State
+  /** Processes one frame. `process` may change the properties of `context.state`. */
   process(
     frame: Frame,
-    context: ElementContext<z.output<Args>, z.output<Config>> & {
+    context: ContextOf<Args, Config> & {
       readonly state: State
       /** Defined if the manifest declares `"needs": ["pixels"]`. */
       readonly picture: Picture | undefined
@@ -163,8 +185,23 @@ interface ProcessForm<
 export type PluginDefinition = Record<string, ElementDefinition>
 
 /**
- * Returns the definition of an element. The types of arguments, configuration, state and events are
- * inferred from it. An element has either `open`, or `process` and optionally `state`.
+ * Defines an element. The types of arguments, configuration, state and events are inferred. An
+ * element has either `open`, or `process` and optionally `state`:
+ *
+ * ```ts
+ * const crowd = defineElement({
+ *   args: z.strictObject({ limit: z.int().min(0).default(10) }),
+ *   events: { crowd: z.object({ count: z.int() }) },
+ *   state: () => ({ isCrowded: false }),
+ *
+ *   process({ objects }, { args, state }) {
+ *     const wasCrowded = state.isCrowded
+ *     state.isCrowded = objects.length > args.limit
+ *     if (!state.isCrowded || wasCrowded) return {}
+ *     return { events: [{ type: 'crowd', count: objects.length }] }
+ *   },
+ * })
+ * ```
  */
 export function defineElement<
   Args extends z.ZodType,
@@ -184,6 +221,7 @@ export function defineElement<
         ...(view && { view }),
         ...(createState && { state: createState(context) }),
         process(frame, picture) {
+          // The old state describes objects from before the interruption.
           if (frame.discontinuity && createState) element.state = createState(context)
           return process(frame, { ...context, state: element.state as State, picture })
         },
@@ -193,7 +231,10 @@ export function defineElement<
   }
 }
 
-/** Returns the elements unchanged. The result is the default export of a plugin's entry module. */
+/**
+ * Defines the elements of a plugin by name, as in `export default definePlugin({ crowd })`. The
+ * entry module of a plugin must export the result as its default. Returns the elements unchanged.
+ */
 export function definePlugin<Elements extends PluginDefinition>(elements: Elements): Elements {
   return elements
 }

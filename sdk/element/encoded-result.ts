@@ -2,8 +2,8 @@ import type { DetectedObject } from '@eyrie/contract/object'
 import type { ModelResult, OutputData, OutputType } from './infer.ts'
 
 /**
- * The result of a model in messages. Values of tensors are encoded as base64,
- * because messages are JSON.
+ * The result of a model in a message from the engine to the process of an element. Messages are
+ * JSON, so the values of tensors are encoded as base64.
  */
 export interface EncodedResult {
   outputs: EncodedOutput[]
@@ -15,13 +15,14 @@ export interface EncodedOutput {
   type: OutputType
   dims: number[]
   /**
-   * Values in the byte order of the machine. int64 is encoded as float64, which
-   * numbers in JavaScript are.
+   * The values in base64, in the byte order of the machine. Values of the type int64 are encoded as
+   * float64, because elements receive them as numbers of JavaScript.
    */
   data: string
 }
 
-const ARRAYS = {
+/** The arrays in which elements receive the values of each type. */
+const ARRAYS_BY_TYPE = {
   float32: Float32Array,
   float64: Float64Array,
   int32: Int32Array,
@@ -30,7 +31,7 @@ const ARRAYS = {
   bool: Uint8Array,
 } as const satisfies Record<OutputType, unknown>
 
-/** Converts a result to what the element receives. */
+/** Converts an encoded result to the result that the element receives. */
 export function decodeResult({ outputs, objects }: EncodedResult): ModelResult {
   return {
     outputs: Object.fromEntries(
@@ -44,7 +45,8 @@ export function decodeResult({ outputs, objects }: EncodedResult): ModelResult {
 }
 
 function decodeValues(type: OutputType, data: string): OutputData {
-  // Copied, because the memory of a small `Buffer` need not be aligned.
+  // A small `Buffer` is a part of a shared memory block and may begin at any address. The copy has
+  // a memory block of its own, so arrays of every type are aligned in it.
   const bytes = new Uint8Array(Buffer.from(data, 'base64'))
-  return new ARRAYS[type](bytes.buffer)
+  return new ARRAYS_BY_TYPE[type](bytes.buffer)
 }

@@ -33,6 +33,7 @@ export interface Frame {
    * must not start one. Only trackers use them. They are neither stored nor shown.
    */
   readonly lowScoreObjects: readonly DetectedObject[]
+  /** Counters of the preceding elements, by name of the line or zone. */
   readonly counters: Readonly<Counters>
 }
 
@@ -55,8 +56,12 @@ export interface Picture {
   /** Size in pixels, including padding. */
   readonly width: number
   readonly height: number
+  /** Arrangement of the bytes in `data`, such as `RGB` or `GRAY8`. */
   readonly format: ViewSpec['format']
-  /** Planes in order, each with rows packed without stride. */
+  /**
+   * The planes of the picture in order, without padding bytes between rows. In `GRAY8`, the pixel
+   * (x, y) is `data[y * width + x]`; in `RGB`, its red value is `data[3 * (y * width + x)]`.
+   */
   readonly data: Uint8Array
   /** The area covered by the source picture, in pixels. The rest is letterbox padding. */
   readonly content: {

@@ -5,16 +5,21 @@ import type { Frame } from './frame.ts'
 /** Size of a picture in pixels, or as a factor of the size of the source. */
 export type PictureSize = { width: number; height: number } | { scale: number }
 
-/** A request to run a model. */
+/** A request to load a model for the frames of a channel. */
 export interface ModelRequest {
   /** Name of the model in the catalog. */
   model: string
+  /**
+   * Device that runs the model: the processor, its integrated GPU or a separate GPU. With `auto`, the
+   * engine chooses.
+   */
   hw: 'auto' | 'cpu' | 'igpu' | 'gpu'
   /**
-   * `a` (throughput) uses all inference workers; `s` (latency) reserves one for the newest frame.
+   * What the engine optimizes. `a`: throughput, with all inference workers. `s`: latency, with one
+   * worker reserved for the newest frame.
    */
   mode: 'a' | 's'
-  /** Input size. Models with a fixed input size ignore it. */
+  /** Size of the pictures that the model reads. Ignored by models with a fixed input size. */
   size?: PictureSize
 }
 
@@ -30,8 +35,8 @@ export interface Inference {
 /** A loaded model, bound to the frames of one channel. */
 export interface Detector {
   /**
-   * The view of a frame that the model reads. The element must return it as its own `view`, from a
-   * getter: the view changes when the model is replaced by one that reads other pictures.
+   * The view of a frame that the model reads. The element must have a getter `view` that returns it,
+   * because it changes when the engine replaces the model with one that reads other pictures.
    */
   readonly view: ViewSpec
   /**
@@ -40,12 +45,13 @@ export interface Detector {
    * @throws {FrameDroppedError} The frame's picture is no longer available.
    */
   detect(frame: Frame, thresholds: Thresholds): Promise<Detections>
+  /** Releases the model. The element calls it in its own `close`. */
   close(): void
 }
 
 /**
- * Which of the objects that a model finds are reported. A threshold that is undefined is that
- * of the model's card.
+ * Thresholds that decide which objects a model reports. For a threshold that is undefined, the
+ * threshold in the card of the model applies.
  */
 export interface Thresholds {
   /**
@@ -69,8 +75,8 @@ export interface Detections {
 }
 
 /**
- * Newer frames superseded a frame before it could be processed. The channel drops the
- * frame and counts it.
+ * Newer frames have superseded a frame before it could be processed. If an element lets this error
+ * pass, the channel drops the frame and counts it, and the element remains open.
  */
 export class FrameDroppedError extends Error {
   override readonly name = 'FrameDroppedError'

@@ -41,8 +41,8 @@ export interface ElementContext<Args, Config> {
 }
 
 /**
- * Structured log of the channel, as in `log.info({ count }, 'counted objects')`. Variables belong in
- * `fields`; `message` is constant.
+ * Structured log of the channel, as in `log.info({ count }, 'counted objects')`. Variables belong
+ * in `fields`; `message` is constant.
  */
 export interface Log {
   debug(fields: object, message: string): void
@@ -142,8 +142,8 @@ interface ElementSchemas<
 }
 
 /**
- * The form of definition for elements that open files or models, or have static data. `open` creates
- * the element, which stores its state between frames in variables of its own.
+ * The form of definition for elements that open files or models, or have static data. `open`
+ * creates the element, which stores its state between frames in variables of its own.
  */
 interface OpenForm<Args extends z.ZodType, Config extends z.ZodType, Events extends EventSchemas> {
   open(
@@ -153,8 +153,8 @@ interface OpenForm<Args extends z.ZodType, Config extends z.ZodType, Events exte
 }
 
 /**
- * The form of definition for elements that consist of one function. The SDK stores the state between
- * frames and passes it to the function.
+ * The form of definition for elements that consist of one function. The SDK stores the state
+ * between frames and passes it to the function.
  */
 interface ProcessForm<
   Args extends z.ZodType,

@@ -15,11 +15,12 @@ import type { ElementDefinition, PluginDefinition } from './define.ts'
 import { describeError } from './error-location.ts'
 
 /**
- * Returns the manifest in `folder` with the schemas of its elements, which the entry
- * module defines. Throws if the manifest is invalid or lists an element that the entry
- * module does not define.
+ * Returns the manifest in `folder`, completed with what the code of the plugin defines: the schemas
+ * and events of its elements, and the hashes of its models. Throws an `Error` if the manifest is
+ * invalid, or lists an element that the entry module does not define.
  */
 export async function generateManifest(folder: string): Promise<Record<string, unknown>> {
+  // Untyped, so that fields that the schema does not know are preserved.
   const original = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
   await hashOwnModels(original, folder)
   const { entry, elements } = parseAs(manifest, original)
@@ -42,14 +43,12 @@ export async function generateManifest(folder: string): Promise<Record<string, u
   }
 }
 
-/**
- * The part of a manifest that lists the models in the package, before the manifest is validated.
- */
+/** The part of a manifest that lists the models in the package. It is not validated yet. */
 interface ModelManifest {
   elements?: { capabilities?: { inference?: { own?: { file?: unknown; sha256?: string }[] } } }[]
 }
 
-/** Sets the SHA-256 of each model that the package contains in its manifest. */
+/** Writes the SHA-256 of each model in the package into the manifest. */
 async function hashOwnModels({ elements = [] }: ModelManifest, folder: string): Promise<void> {
   const models = elements.flatMap(({ capabilities }) => capabilities?.inference?.own ?? [])
   for (const model of models) {
@@ -67,10 +66,7 @@ function toManifestSchemas({ args, config, input, output }: ElementDefinition) {
   }
 }
 
-/**
- * Returns the capabilities with the events that the code declares, so that the manifest
- * need not repeat them.
- */
+/** Returns the capabilities of an element, with the events that its code declares. */
 function toCapabilities(
   { capabilities }: { capabilities?: object },
   { events }: ElementDefinition,
@@ -80,6 +76,7 @@ function toCapabilities(
   return { capabilities: { ...capabilities, events: Object.fromEntries(declared) } }
 }
 
+/** Types of event fields in the manifest, by type in JSON Schema. */
 const FIELD_TYPES: Record<string, string> = {
   string: 'string',
   number: 'number',
@@ -87,6 +84,7 @@ const FIELD_TYPES: Record<string, string> = {
   boolean: 'boolean',
 }
 
+/** Returns the type of each field of an event; `any` for a field that is a list or an object. */
 function toFieldTypes(schema: z.ZodObject): Record<string, string> {
   const properties = (toJsonSchema(schema).properties ?? {}) as Record<string, { type?: unknown }>
   const fields = Object.entries(properties).map(([name, { type }]) => [
@@ -105,7 +103,8 @@ function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
     target: 'draft-2020-12',
     io: 'input',
     override({ jsonSchema }) {
-      // zod limits every integer to the safe range of a double, which is noise in a catalog.
+      // zod limits every integer to the safe range of a double. Readers of the manifest do not need
+      // these limits.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
     },
@@ -113,30 +112,33 @@ function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
 }
 
 /**
- * Writes the schemas into the manifest of a plugin. Its code need not have the SDK installed:
- * imports of `@eyrie/element` are resolved to this copy. Rejects with the reason, which names the
- * file and line of errors in the code.
+ * Completes the manifest of a plugin, as `generateManifest` does, and writes it. The code of the
+ * plugin need not have the SDK installed. Rejects with the reason, which names the file and line of
+ * errors in the code.
  */
 export async function writeManifest(folder: string): Promise<void> {
-  const path = resolve(folder)
-  const hooks = registerHooks({
+  const absoluteFolder = resolve(folder)
+  const hooks = resolveSdkImportsHere()
+  try {
+    const manifestFile = resolve(absoluteFolder, 'plugin.json')
+    const text = `${JSON.stringify(await generateManifest(absoluteFolder), null, 2)}\n`
+    // An unchanged file is not written, because programs that watch the folder would react to it.
+    if (text !== (await readFile(manifestFile, 'utf8'))) await writeFile(manifestFile, text)
+  } catch (error) {
+    throw new Error(`${folder}: ${describeError(error, absoluteFolder)}`, { cause: error })
+  } finally {
+    hooks.deregister()
+  }
+}
+
+/** Resolves imports of `@eyrie/element` and its subpaths as if this module contained them. */
+const resolveSdkImportsHere = () =>
+  registerHooks({
     resolve: (specifier, context, next) =>
       /^@eyrie\/element(\/|$)/.test(specifier)
         ? next(specifier, { ...context, parentURL: import.meta.url })
         : next(specifier, context),
   })
-  try {
-    const file = resolve(path, 'plugin.json')
-    const text = `${JSON.stringify(await generateManifest(path), null, 2)}\n`
-    // An unchanged file is not written, because programs that watch the folder would
-    // take that for a change.
-    if (text !== (await readFile(file, 'utf8'))) await writeFile(file, text)
-  } catch (error) {
-    throw new Error(`${folder}: ${describeError(error, path)}`, { cause: error })
-  } finally {
-    hooks.deregister()
-  }
-}
 
 async function main(folders: readonly string[]): Promise<number> {
   if (folders.length === 0) {

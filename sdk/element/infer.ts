@@ -68,8 +68,9 @@ export type OutputType = 'float32' | 'float64' | 'int32' | 'int64' | 'uint8' | '
 export type OutputData = Float32Array | Float64Array | Int32Array | Uint8Array
 
 /**
- * Returns the output of a model with this name, or the only output if `name` is undefined. Throws an
- * `Error` that lists the outputs if there is no such output, or if there are several to choose from.
+ * Returns the output of a model with this name, or the only output if `name` is undefined.
+ * Throws an `Error` that lists the outputs if there is no such output, or if there are
+ * several to choose from.
  */
 export function getOutput({ outputs }: ModelResult, name?: string): ModelOutput {
   const names = Object.keys(outputs)

@@ -10,8 +10,8 @@ export interface ModelRequest {
   /** Name of the model in the catalog. */
   model: string
   /**
-   * Device that runs the model: the processor, its integrated GPU or a separate GPU. With `auto`, the
-   * engine chooses.
+   * Device that runs the model: the processor, its integrated GPU or a separate GPU. With
+   * `auto`, the engine chooses.
    */
   hw: 'auto' | 'cpu' | 'igpu' | 'gpu'
   /**
@@ -35,8 +35,8 @@ export interface Inference {
 /** A loaded model, bound to the frames of one channel. */
 export interface Detector {
   /**
-   * The view of a frame that the model reads. The element must have a getter `view` that returns it,
-   * because it changes when the engine replaces the model with one that reads other pictures.
+   * The view of a frame that the model reads. The element must have a getter `view` that returns
+   * it, because it changes when the engine replaces the model with one that reads other pictures.
    */
   readonly view: ViewSpec
   /**

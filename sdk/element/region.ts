@@ -1,23 +1,24 @@
 import { type BBox, type Point, point } from '@eyrie/contract/object'
 import { z } from 'zod'
 
-/** Sine of the smallest angle between two sides of a polygon that counts as a corner. */
-const MIN_CORNER_SINE = 1e-3
 /**
- * Default share of the box that a region covers. The share refers to the height of the box, for
- * `left` and `right` to its width, and for `center` to both.
+ * Areas in a picture: regions of the boxes of objects, and the lines and zones that users draw. All
+ * coordinates are normalized to 0..1 of the source picture, with y pointing down.
  */
-export const DEFAULT_REGION_RATIO = 0.25
 
 /**
- * A region: the part of a bounding box that represents the object, such as `bottom` for
- * the feet of a person.
+ * A region: the part of a bounding box that represents the object. `bottom`, for example, contains
+ * the feet of a person, and `box` is the whole box.
  */
 export const region = z.enum(['center', 'bottom', 'top', 'left', 'right', 'box'])
 export type Region = z.infer<typeof region>
 
+/** Default of the `ratio` of a region, its share of the box. */
+export const DEFAULT_REGION_RATIO = 0.25
+
 /**
- * Clips a box to the picture. Detectors and trackers return boxes that extend beyond the picture.
+ * Returns the part of a box that is inside the picture. Boxes of detectors and trackers can extend
+ * beyond it.
  */
 export function clipToPicture({ x, y, w, h }: BBox): BBox {
   const clamp = (value: number) => Math.min(1, Math.max(0, value))
@@ -27,8 +28,9 @@ export function clipToPicture({ x, y, w, h }: BBox): BBox {
 }
 
 /**
- * Returns the part of a box that a region covers. `ratio` is its share of the box, except for
- * `box`, the whole box.
+ * Returns the part of a box that a region covers. `ratio` is its share of the height of the box for
+ * `top` and `bottom`, of the width for `left` and `right`, and of both for `center`. The region
+ * `box` ignores it.
  */
 export function cropToRegion({ x, y, w, h }: BBox, region: Region, ratio: number): BBox {
   switch (region) {
@@ -52,22 +54,24 @@ export function cropToRegion({ x, y, w, h }: BBox, region: Region, ratio: number
   }
 }
 
+/** Returns the center of a box. */
 export function getCenter({ x, y, w, h }: BBox): Point {
   return { x: x + w / 2, y: y + h / 2 }
 }
 
-const hasUniqueNames = (shapes: { name: string }[]) =>
-  new Set(shapes.map(shape => shape.name)).size === shapes.length
-
+/** Schema of a line or zone. */
 const namedShape = (minPoints: number) =>
   z.strictObject({
     name: z.string().min(1).max(200),
     coords: z.array(point).min(minPoints).max(200),
   })
 
+const hasUniqueNames = (shapes: { name: string }[]) =>
+  new Set(shapes.map(({ name }) => name)).size === shapes.length
+
 /**
- * JSON Schema has no unique properties. The validator of the engine implements the keyword
- * `uniqueItemProperties`.
+ * Schema of a list of shapes with different names. JSON Schema cannot express this. The validator
+ * of the engine implements the keyword `uniqueItemProperties` for it.
  */
 const listWithUniqueNames = <Shape extends z.ZodType<{ name: string }>>(
   shape: Shape,
@@ -78,14 +82,14 @@ const listWithUniqueNames = <Shape extends z.ZodType<{ name: string }>>(
     .refine(hasUniqueNames, { error: 'names must be unique' })
     .meta({ description, uniqueItemProperties: ['name'] })
 
-/** Schema of named polylines with at least two points in normalized source coordinates. */
+/** Schema of named polylines with at least two points. */
 export const lines = listWithUniqueNames(
   namedShape(2),
   'Polylines; seen from the first point towards the last, a crossing from left to right is up',
 )
 export type Line = z.infer<typeof lines>[number]
 
-/** Schema of named polygons with at least three points in normalized source coordinates. */
+/** Schema of named polygons with at least three points. */
 export const zones = listWithUniqueNames(
   namedShape(3).extend({
     max_dwell_time: z.number().gt(0).max(86_400).optional().meta({
@@ -97,13 +101,19 @@ export const zones = listWithUniqueNames(
 )
 export type Zone = z.infer<typeof zones>[number]
 
-/** Schema of the four corners of a convex quadrilateral, in clockwise or counterclockwise order. */
+/**
+ * Schema of the four corners of a convex quadrilateral, in clockwise or counterclockwise order. In
+ * the JSON Schema, the keyword `convexCorners` tells the validator of the engine to check them.
+ */
 export const quadrilateral = (corner: z.ZodType<Point>, description: string) =>
   z
     .array(corner)
     .length(4)
     .refine(isConvex, { error: 'corners must form a convex quadrilateral, in order around it' })
     .meta({ description, convexCorners: true })
+
+/** Corners with a smaller sine count as straight. They turn by less than about 0.06 degrees. */
+const MIN_CORNER_SINE = 1e-3
 
 /**
  * Whether a polygon is strictly convex: every corner turns to the same side and none is straight.
@@ -119,11 +129,14 @@ export function isConvex(corners: readonly Point[]): boolean {
  * Returns the direction of the turn at a corner: 1 clockwise, −1 counterclockwise, 0 if
  * the corner is straight.
  */
-function findTurn(previous: Point, corner: Point, next: Point): number {
+function findTurn(previous: Point, corner: Point, next: Point): -1 | 0 | 1 {
   const inX = corner.x - previous.x
   const inY = corner.y - previous.y
   const outX = next.x - corner.x
   const outY = next.y - corner.y
-  const sine = (inX * outY - inY * outX) / (Math.hypot(inX, inY) * Math.hypot(outX, outY))
-  return Math.abs(sine) > MIN_CORNER_SINE ? Math.sign(sine) : 0
+  // The cross product of the two sides is the product of their lengths and the sine of the turn.
+  const crossProduct = inX * outY - inY * outX
+  const sine = crossProduct / (Math.hypot(inX, inY) * Math.hypot(outX, outY))
+  if (sine > MIN_CORNER_SINE) return 1
+  return sine < -MIN_CORNER_SINE ? -1 : 0
 }

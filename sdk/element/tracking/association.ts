@@ -1,12 +1,9 @@
 import type { BBox, DetectedObject } from '@eyrie/contract/object'
 import { type Candidate, solveAssignment } from './assignment.ts'
 
-/** Margin of a box for the buffered IoU, as a share of the box size. */
-const BUFFER = 0.5
-
 /**
- * Tracking: an object that is followed from frame to frame is a track. In each new frame, this
- * module finds out which detection belongs to which track.
+ * Associates detections with tracks. A track is an object that a tracker follows from frame to
+ * frame. In each new frame, the tracker must find out which detection shows which of its tracks.
  */
 
 /** A track that detections can be associated with. */
@@ -20,7 +17,8 @@ export interface AssociableTrack<Detection extends DetectedObject = DetectedObje
 
 /**
  * Returns how well a detection continues a track, or 0 if the detection cannot continue it.
- * `predictedBox` is the predicted box of the track, which the caller reads only once per track.
+ * `predictedBox` is that of the track. It is a separate parameter because some tracks compute it at
+ * each access, and `associate` compares each track with many detections.
  */
 export type Similarity<Track = AssociableTrack> = (
   track: Track,
@@ -28,45 +26,63 @@ export type Similarity<Track = AssociableTrack> = (
   detection: DetectedObject,
 ) => number
 
-/** IoU (intersection over union) of boxes of the same class; 0 if it is less than `minIou`. */
+/**
+ * Returns a similarity: the IoU (intersection over union) of boxes of the same class; 0 if it is
+ * less than `minIou`.
+ */
 export const sameClassIou =
   (minIou: number): Similarity =>
   (track, predictedBox, detection) =>
-    track.class === detection.class ? gate(iou(predictedBox, detection.bbox), minIou) : 0
+    track.class === detection.class ? zeroBelow(minIou, iou(predictedBox, detection.bbox)) : 0
 
 /**
- * IoU regardless of class, for objects that the model classifies inconsistently; 0 if it
- * is less than `minIou`.
+ * Returns a similarity for objects that the model classifies inconsistently: the IoU of boxes of
+ * any class; 0 if it is less than `minIou`.
  */
 export const anyClassIou =
   (minIou: number): Similarity =>
-  (_, predictedBox, { bbox }) =>
-    gate(iou(predictedBox, bbox), minIou)
+  (_track, predictedBox, detection) =>
+    zeroBelow(minIou, iou(predictedBox, detection.bbox))
+
+/** Margin of the boxes of `bufferedIou`, as a share of the box size. */
+const BUFFER = 0.5
 
 /**
- * Buffered IoU (C-BIoU, Yang et al. 2023): the IoU of boxes of the same class, each expanded by
- * half of its size on every side; 0 if it is less than `minIou`. Suits the second detection of a
- * track, whose velocity is still unknown.
+ * Returns a similarity for the second detection of a track, when the velocity of the track is still
+ * unknown: the buffered IoU (C-BIoU, Yang et al. 2023). It is the IoU of boxes of the same class,
+ * each expanded by half of its size on every side; 0 if it is less than `minIou`.
  */
 export const bufferedIou =
   (minIou: number): Similarity =>
-  (track, predictedBox, { class: label, bbox }) =>
-    track.class === label
-      ? gate(iou(expandBox(predictedBox, BUFFER), expandBox(bbox, BUFFER)), minIou)
-      : 0
+  (track, predictedBox, detection) => {
+    if (track.class !== detection.class) return 0
+    const buffered = iou(expandBox(predictedBox, BUFFER), expandBox(detection.bbox, BUFFER))
+    return zeroBelow(minIou, buffered)
+  }
+
+/** The result of an association. All lists are in the order of the tracks or detections. */
+interface Association<Track, Detection> {
+  /** The tracks that a detection continues. */
+  matchedTracks: Track[]
+  unmatchedTracks: Track[]
+  unmatchedDetections: Detection[]
+}
 
 /**
- * Associates tracks with detections so that the total similarity is maximal, and calls `update` on
- * each matched track. Returns the matched tracks, unmatched tracks and unmatched detections in
- * their original order.
+ * Associates tracks with detections so that the total similarity is maximal. Calls `update` of each
+ * matched track with its detection.
  */
 export function associate<
   Track extends AssociableTrack<Detection>,
   Detection extends DetectedObject,
->(tracks: readonly Track[], detections: readonly Detection[], similarity: Similarity<Track>) {
+>(
+  tracks: readonly Track[],
+  detections: readonly Detection[],
+  similarity: Similarity<Track>,
+): Association<Track, Detection> {
   const candidates: Candidate[] = []
-  // Index loops: iterating with entries() would allocate an array for every cell of
-  // the similarity matrix.
+  // Loops over indices, because `entries()` would allocate an array for each pair of a track and a
+  // detection.
   for (let row = 0; row < tracks.length; row += 1) {
     const track = tracks[row]!
     const { predictedBox } = track
@@ -75,6 +91,7 @@ export function associate<
       if (value > 0) candidates.push({ row, column, similarity: value })
     }
   }
+
   const matchedTracks = new Set<Track>()
   const matchedDetections = new Set<Detection>()
   for (const { row, column } of solveAssignment(candidates)) {
@@ -105,6 +122,6 @@ export function expandBox({ x, y, w, h }: BBox, margin: number): BBox {
   return { x: x - w * margin, y: y - h * margin, w: w * (1 + 2 * margin), h: h * (1 + 2 * margin) }
 }
 
-function gate(value: number, min: number): number {
+function zeroBelow(min: number, value: number): number {
   return value >= min ? value : 0
 }

@@ -1,5 +1,7 @@
 import type { DetectedObject } from '@eyrie/contract/object'
 
+/** How trackers use the score of a detection. */
+
 /** Detections with at least this score are regarded as certain. */
 const HIGH_SCORE = 0.4
 
@@ -8,14 +10,17 @@ const HIGH_SCORE = 0.4
  * StrongSORT, Du et al. 2023).
  */
 export const LOW_SCORE_NOISE_SCALE = 3
-const RANKS: Record<Confidence, number> = { low: 0, medium: 1, high: 2 }
 
 /**
- * How far a detection is evidence of an object. `high`: two of them are sufficient. `medium`: its
- * score is low, but high enough for the detector to report it. `low`: the detector does not report
- * it, so it only supports other evidence.
+ * How strongly a detection indicates that there is an object:
+ * - `high`: two such detections are sufficient to confirm a track.
+ * - `medium`: the detector reports the detection, but its score is lower.
+ * - `low`: the detection is one of the `lowScoreObjects`. It can only continue a track.
  */
 export type Confidence = 'high' | 'medium' | 'low'
+
+/** The order of confidences, the lowest first. */
+const CONFIDENCE_RANKS: Record<Confidence, number> = { low: 0, medium: 1, high: 2 }
 
 /** A detection as trackers use it. */
 export interface Detection extends DetectedObject {
@@ -31,7 +36,8 @@ export function isHighScore({ score }: DetectedObject): boolean {
 }
 
 /**
- * Returns the objects and the low-score objects of a frame with their confidence, in this order.
+ * Returns the detections of a frame with their confidence: first the objects, then the low-score
+ * objects.
  */
 export function rateDetections({
   objects,
@@ -41,46 +47,50 @@ export function rateDetections({
   readonly lowScoreObjects: readonly DetectedObject[]
 }): Detection[] {
   return [
-    ...objects.map(object => rate(object, isHighScore(object) ? 'high' : 'medium')),
-    ...lowScoreObjects.map(object => rate(object, 'low')),
+    ...objects.map(object => withConfidence(object, isHighScore(object) ? 'high' : 'medium')),
+    ...lowScoreObjects.map(object => withConfidence(object, 'low')),
   ]
 }
 
-const rate = (object: DetectedObject, confidence: Confidence): Detection => ({
+const withConfidence = (object: DetectedObject, confidence: Confidence): Detection => ({
   ...object,
   confidence,
 })
 
 /**
- * Determines the class of a track whose detections alternate between classes, e.g. car and truck.
- * Only the detections with the highest confidence so far have a vote.
+ * Determines the class of a track whose detections alternate between classes, such as car and
+ * truck. The detections vote with their scores. Only those with the highest confidence so far
+ * count: the first detection with a higher confidence deletes all earlier votes.
  */
 export class ClassVote {
+  /** Sum of the scores of the counted detections, by class. */
   readonly #totals = new Map<string, number>()
-  #rank = RANKS.low
+  /** Rank of the confidence of the counted detections. */
+  #rank = CONFIDENCE_RANKS.low
   #winner = ''
-  #maxTotal = -1
+  #winnerTotal = -1
 
   /**
    * Adds a detection's score to the total of its class. Returns the class with the greatest total.
    */
   add({ class: label, score, confidence }: Detection): string {
-    const rank = RANKS[confidence]
+    const rank = CONFIDENCE_RANKS[confidence]
     if (rank < this.#rank) return this.#winner
-    if (rank > this.#rank) this.#restart(rank)
+    if (rank > this.#rank) this.#deleteVotes(rank)
 
     const total = (this.#totals.get(label) ?? 0) + score
     this.#totals.set(label, total)
-    if (total > this.#maxTotal) {
+    if (total > this.#winnerTotal) {
       this.#winner = label
-      this.#maxTotal = total
+      this.#winnerTotal = total
     }
     return this.#winner
   }
 
-  #restart(rank: number): void {
-    this.#rank = rank
+  /** Deletes all votes, because from now on only detections of a higher rank count. */
+  #deleteVotes(newRank: number): void {
+    this.#rank = newRank
     this.#totals.clear()
-    this.#maxTotal = -1
+    this.#winnerTotal = -1
   }
 }

@@ -3,34 +3,42 @@ import { route } from './management-route.ts'
 import { recordId, reference, text, timestamp } from './record-fields.ts'
 
 /**
- * Push messages in the management API (Push API, RFC 8030). A user can subscribe a browser to them.
- * The browser then shows alerts even while the console is closed.
+ * Push messages in the management API (Push API, RFC 8030). A user can subscribe a browser to push
+ * messages. The browser then shows alerts even while the console is closed.
+ *
+ * Each browser has a push service, a server of its vendor. The appliance encrypts a message for the
+ * browser (RFC 8291) and sends it to the push service, which delivers it.
  */
+
+/** Length of the public key of a browser: an uncompressed point of the curve P-256. */
+const PUBLIC_KEY_BYTES = 65
+/** Length of the secret that a browser shares with the appliance. */
+const SECRET_BYTES = 16
 
 const BASE64URL_CHARACTERS = /^[\w-]+$/
 
-/**
- * Lengths of the keys of a subscription in bytes: an uncompressed point of the curve P-256, and
- * a secret (RFC 8291).
- */
-const PUBLIC_KEY_BYTES = 65
-const SECRET_BYTES = 16
+/** Whether a text encodes this number of bytes in base64url without padding. */
+function isBase64url(value: string, byteCount: number): boolean {
+  // Four characters encode three bytes. The last bits of an incomplete group are unused.
+  const encodedBytes = Math.floor((value.length * 3) / 4)
+  return BASE64URL_CHARACTERS.test(value) && encodedBytes === byteCount
+}
 
-/** Text that encodes this number of bytes in base64url without padding. */
-const base64url = (length: number) =>
-  text.refine(
-    value => BASE64URL_CHARACTERS.test(value) && Math.floor((value.length * 3) / 4) === length,
-    {
-      error: `must be ${length} bytes in base64url`,
-    },
-  )
+const base64url = (byteCount: number) =>
+  text.refine(value => isBase64url(value, byteCount), {
+    error: `must be ${byteCount} bytes in base64url`,
+  })
 
-/** A subscription, with those fields of the browser's object that the appliance needs. */
+/** Short enough for a Postgres index. */
+const MAX_ENDPOINT_LENGTH = 1024
+/** An address of printable ASCII characters without spaces, from `!` to `~`. */
+const HTTPS_ADDRESS = /^https:\/\/[!-~]+$/
+
+/** A subscription in a request: the fields of the browser's `PushSubscription`, and a label. */
 const subscriptionInput = z.strictObject({
-  // Short enough for a Postgres index.
   endpoint: text
-    .max(1024)
-    .refine(value => /^https:\/\/[!-~]+$/.test(value) && URL.canParse(value), {
+    .max(MAX_ENDPOINT_LENGTH)
+    .refine(value => HTTPS_ADDRESS.test(value) && URL.canParse(value), {
       error: 'must be an address with https',
     })
     .meta({ description: 'Address at which the push service of the browser accepts messages' }),
@@ -44,6 +52,7 @@ const subscriptionInput = z.strictObject({
     .meta({ description: 'Name by which the user recognizes the browser' }),
 })
 
+/** A subscription in a response. It contains no keys. */
 export const pushSubscription = z
   .object({
     push_subscription_id: recordId,

@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 export const SECONDS_PER_DAY = 86_400
 
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
+// Ids of records
 
 /** Types of records that requests reference by id. */
 export type RecordName =
@@ -39,23 +39,26 @@ export type RecordName =
   | 'usecase'
   | 'user'
 
+/** A UUID in lower case, as Postgres writes it. */
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
+
 /**
- * Id of a record in a request. If the record does not exist or the caller has no access to it, the
- * status of the response is 404: therefore an invalid id is reported as the id of an absent record.
+ * Id of a record in a request. A record that does not exist and a record that the caller may not
+ * access result in the same response, 404. Text that is not a UUID cannot be the id of a record,
+ * and has this response, too: the parameter `absent` of the issue requests it.
  */
 export const reference = (record: RecordName) =>
   z
     .string()
-    // Postgres writes UUIDs in lower case.
     .toLowerCase()
     .min(1, { error: 'must not be empty', abort: true })
     .refine(id => UUID.test(id), { error: `no such ${record}`, params: { absent: true } })
     .meta({ format: 'uuid', record })
 
-/** Postgres limits the number of parameters of a statement to 65535. */
+/** One statement can contain all ids: Postgres limits its parameters to 65535. */
 const MAX_IDS = 10_000
 
-/** Ids of distinct records in a request. */
+/** Ids of different records in a request. */
 export const referenceIds = (record: RecordName) =>
   z
     .array(reference(record))
@@ -65,30 +68,35 @@ export const referenceIds = (record: RecordName) =>
 /** Id of a record in a response. */
 export const recordId = z.uuid()
 
+// Texts
+
 const MAX_TEXT_LENGTH = 4096
 
 /**
- * Text in a request. Parsing stops if the text is too long, because patterns may
- * need quadratic time.
+ * Text in a request. If it is too long, no further check follows: the regular expressions of some
+ * fields need quadratic time.
  */
 export const text = z.string().max(MAX_TEXT_LENGTH, { abort: true })
 
 /** Text that is not blank. */
 export const name = text.refine(value => value.trim().length > 0, { error: 'must not be empty' })
 
-/** A unique key. In UTF-8 it is short enough for a Postgres index. */
+/** A key that a caller chooses for a record. Short enough for a Postgres index in UTF-8. */
 export const key = name.max(255)
 
-/** Text that is empty or meets a condition; `error` says which one. */
+/** Text that is empty or valid. `error` says what is valid. */
 export const emptyOr = (isValid: (value: string) => boolean, error: string) =>
   text.refine(value => value === '' || isValid(value), { error })
+
+// Numbers, times and other values
 
 /** An integer that fits in a Postgres column of type `integer`. */
 export const integer = z.int().min(-2_147_483_648).max(2_147_483_647)
 
+/** A JSON object with any fields. */
 export const jsonObject = z.record(z.string(), z.unknown())
 
-/** A time in a response: RFC 3339 in UTC. A `Date` is converted. */
+/** A time in a response, as RFC 3339 in UTC. A `Date` from the database is converted. */
 export const timestamp = z.preprocess(
   value => (value instanceof Date ? value.toISOString() : value),
   z.iso.datetime(),
@@ -100,25 +108,34 @@ export const geolocation = z.strictObject({
   long: z.number().min(-180).max(180),
 })
 
+// Pagination
+
+/** An integer that a number represents exactly. */
 const INTEGER = /^-?\d{1,15}$/
+
+/** Converts the text of an integer to a number. Returns any other value unchanged. */
+const textToInteger = (value: number | string) =>
+  INTEGER.test(String(value)) ? Number(value) : value
 
 /** An integer in a query, where all values are text. Values above `max` are reduced to `max`. */
 const integerParameter = (min: number, max: number) =>
   z.preprocess(
-    // A value that is not an integer is left as it is, so that the schema rejects it.
-    (value: number | string) => (INTEGER.test(String(value)) ? Number(value) : value),
+    textToInteger,
     z
       .int()
       .min(min)
       .transform(value => Math.min(value, max)),
   )
 
+type IntegerParameter = z.ZodDefault<ReturnType<typeof integerParameter>>
+
 const MAX_PAGE_SIZE = 1000
 const DEFAULT_PAGE_SIZE = 100
 
-type IntegerParameter = z.ZodDefault<ReturnType<typeof integerParameter>>
-
-/** The query parameters `<prefix>_offset` and `<prefix>_limit` of a paginated list. */
+/**
+ * The query parameters of a paginated list: `<prefix>_offset`, the number of records to skip, and
+ * `<prefix>_limit`, the maximum number of records to return.
+ */
 export const pagination = <Prefix extends string>(prefix: Prefix) =>
   ({
     [`${prefix}_offset`]: integerParameter(0, Number.MAX_SAFE_INTEGER)
@@ -127,4 +144,5 @@ export const pagination = <Prefix extends string>(prefix: Prefix) =>
     [`${prefix}_limit`]: integerParameter(1, MAX_PAGE_SIZE)
       .default(DEFAULT_PAGE_SIZE)
       .meta({ type: 'integer', minimum: 1 }),
+    // TypeScript does not infer the names of computed properties.
   }) as Record<`${Prefix}_offset` | `${Prefix}_limit`, IntegerParameter>

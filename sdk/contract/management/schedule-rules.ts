@@ -14,32 +14,31 @@ import { schedule, scheduleType } from './schedule.ts'
 export const calendarEvent = z.strictObject({ start: z.string(), end: z.string() })
 export type CalendarEvent = z.infer<typeof calendarEvent>
 
-/** What a calendar does to the schedules that refer to it, during its events. */
+/** Whether a schedule is disarmed or armed during the events of a calendar. */
 export const exceptionType = z.enum(['disarm', 'arm'])
 
-/** An active schedule with the events of its exceptions. */
-export interface ScheduleRule {
-  schedule_id: string
-  schedule_type: z.infer<typeof scheduleType>
-  occurrences: z.infer<typeof schedule>['schedule_occurrence']
+/**
+ * An active schedule. Its exceptions refer to calendars by id, because several schedules
+ * can share a calendar.
+ */
+const activeSchedule = z.strictObject({
+  schedule_id: z.uuid(),
+  schedule_type: scheduleType,
+  occurrences: schedule.shape.schedule_occurrence,
+  exceptions: z.array(z.strictObject({ exception_type: exceptionType, calendar_id: z.uuid() })),
+})
+type ActiveSchedule = z.infer<typeof activeSchedule>
+
+/** An active schedule, with the events of the calendars instead of references to calendars. */
+export interface ScheduleRule extends Omit<ActiveSchedule, 'exceptions'> {
   exceptions: { exception_type: z.infer<typeof exceptionType>; events: readonly CalendarEvent[] }[]
 }
 
-/**
- * The active schedules of an alert. Their exceptions refer to calendars by id, because several
- * schedules can share one.
- */
+/** The active schedules of an alert. */
 export const alertSchedules = z.strictObject({
   alert_id: z.uuid(),
   timezone: z.string(),
-  schedules: z.array(
-    z.strictObject({
-      schedule_id: z.uuid(),
-      schedule_type: scheduleType,
-      occurrences: schedule.shape.schedule_occurrence,
-      exceptions: z.array(z.strictObject({ exception_type: exceptionType, calendar_id: z.uuid() })),
-    }),
-  ),
+  schedules: z.array(activeSchedule),
 })
 export type AlertSchedules = z.infer<typeof alertSchedules>
 
@@ -53,30 +52,25 @@ export const scheduleRules = {
 }
 export type ScheduleRules = z.infer<typeof scheduleRules.response>
 
-/**
- * Returns the alerts with their schedules as rules: the events of calendars replace the
- * references to the calendars.
- */
-export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
+/** An alert with its schedules as rules. */
+interface AlertRules extends Omit<AlertSchedules, 'schedules'> {
+  rules: ScheduleRule[]
+}
+
+/** Replaces the references to calendars in the schedules of all alerts with their events. */
+export function resolveCalendars({ alerts, calendars }: ScheduleRules): AlertRules[] {
   const eventsByCalendar = new Map(
     calendars.map(({ calendar_id, events }) => [calendar_id, events]),
   )
-
-  const toRule = ({
-    exceptions,
-    ...schedule
-  }: AlertSchedules['schedules'][number]): ScheduleRule => ({
+  const toRule = ({ exceptions, ...schedule }: ActiveSchedule): ScheduleRule => ({
     ...schedule,
-    exceptions: exceptions.map(({ exception_type: exceptionType, calendar_id: calendarId }) => ({
-      exception_type: exceptionType,
-      events: eventsByCalendar.get(calendarId) ?? [],
+    exceptions: exceptions.map(({ exception_type, calendar_id }) => ({
+      exception_type,
+      events: eventsByCalendar.get(calendar_id) ?? [],
     })),
   })
-
   return alerts.map(({ schedules, ...alert }) => ({ ...alert, rules: schedules.map(toRule) }))
 }
-
-const MAX_STATES = 1000
 
 /** Whether an alert is armed, and for how long. An alert fires only while it is armed. */
 export const armedState = z.strictObject({
@@ -84,13 +78,16 @@ export const armedState = z.strictObject({
   is_armed: z.boolean(),
   /** The schedules from which the state was computed. */
   schedule_ids: z.array(z.uuid()),
-  /** The state holds from `valid_from` until `valid_until`. */
+  /** Start of the time range in which the state is valid. */
   valid_from: timestamp,
+  /** End of this range. */
   valid_until: timestamp,
   /** When `is_armed` changes; null if no change is foreseeable. */
   next_change_at: timestamp.nullable(),
 })
 export type ArmedAlertState = z.infer<typeof armedState>
+
+const MAX_STATES = 1000
 
 /** Reports which alerts are armed. */
 export const armedStates = {
@@ -99,7 +96,7 @@ export const armedStates = {
 }
 
 /**
- * Waits until schedules are newer than `version`, for a few seconds at most. Returns
+ * Waits until schedules have changed since `version`, for a few seconds at most. Returns
  * the current version.
  */
 export const scheduleChanges = {

@@ -5,17 +5,14 @@ import { z } from 'zod'
  * milliseconds) or relative to the time of the request (`now`, `-15m`).
  */
 
+// Durations
+
 /** Milliseconds of each unit of a duration. */
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 type Unit = keyof typeof UNIT_MS
 
+/** An amount, which may be a decimal fraction, and a unit. */
 const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d|w)$/
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
-const EPOCH_MS = /^-?\d{1,15}$/
-
-/** Years 1 to 9999. RFC 3339 has four digits for the year, and Postgres has no year 0. */
-const MIN_TIME = Date.parse('0001-01-01T00:00:00Z')
-const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** A century, longer than any retention period. */
 const MAX_DURATION_MS = 36_525 * UNIT_MS.d
@@ -33,30 +30,41 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * A time bucket: a fixed length, or days or months of a calendar, which last as long as the
- * clocks of a time zone say.
+ * The length of time buckets: a fixed time, or a number of days or months of the calendar. A day of
+ * the calendar has 23 or 25 hours when the clocks of the time zone are changed.
  */
 export type BucketInterval = { ms: number } | { days: number } | { months: number }
 
-const CALENDAR_INTERVAL = /^(\d{1,5})(d|w|mo)$/
+const WHOLE_DAYS = /^\d{1,5}[dw]$/
+const WHOLE_MONTHS = /^(\d{1,5})mo$/
+/** A century. */
 const MAX_MONTHS = 1200
 
 /**
- * Parses the length of time buckets: `1d`, `2w` and `1mo` are days and months of the
- * calendar, others such as `5m` and `24h` a fixed time. Returns undefined if it is invalid or
- * longer than a century.
+ * Parses the length of time buckets. `1d`, `2w` and `1mo` are days and months of the calendar;
+ * other durations, such as `5m` and `24h`, are a fixed time. Returns undefined if the text is
+ * invalid or the length is more than a century.
  */
 export function parseBucketInterval(text: string): BucketInterval | undefined {
-  const [, amount, unit] = CALENDAR_INTERVAL.exec(text) ?? []
-  if (unit === 'mo') {
-    const months = Number(amount)
+  const monthsMatch = WHOLE_MONTHS.exec(text)
+  if (monthsMatch) {
+    const months = Number(monthsMatch[1])
     return months >= 1 && months <= MAX_MONTHS ? { months } : undefined
   }
 
   const ms = parseDuration(text)
   if (ms === undefined) return undefined
-  return unit ? { days: ms / UNIT_MS.d } : { ms }
+  return WHOLE_DAYS.test(text) ? { days: ms / UNIT_MS.d } : { ms }
 }
+
+// Times
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+const EPOCH_MS = /^-?\d{1,15}$/
+
+/** Years 1 to 9999. RFC 3339 has four digits for the year, and Postgres has no year 0. */
+const MIN_TIME = Date.parse('0001-01-01T00:00:00Z')
+const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
  * Parses a time expression to epoch milliseconds. Relative expressions refer to `now`, also in
@@ -100,9 +108,20 @@ function countDays(year: number, month: number): number {
   return new Date(Date.UTC(equivalentYear, month, 0)).getUTCDate()
 }
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
 /**
- * Restores a `+` in UTC offsets and relative times, which the decoding of the query has
- * turned into a space.
+ * Parses a date such as `2026-01-31` to the epoch milliseconds of its midnight in UTC. Returns
+ * undefined if it is invalid.
+ */
+export const parseDate = (text: string): number | undefined =>
+  DAY.test(text) ? parseTime(`${text}T00:00:00Z`, 0) : undefined
+
+// Schemas of request fields
+
+/**
+ * Restores a `+` that the decoding of the query has turned into a space: at the beginning of a
+ * relative time such as `+15m`, and before a UTC offset such as `+02:00` at the end.
  */
 const restorePlus = (text: string) => text.replace(/^ (?=\d)| (?=\d{2}:\d{2}$)/, '+')
 
@@ -118,15 +137,6 @@ export const timeExpression = z
   })
   .meta({ examples: ['-15m', 'now', '2026-01-31T08:00:00Z'] })
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/
-
-/**
- * Parses a date such as `2026-01-31` to the epoch milliseconds of its midnight in UTC. Returns
- * undefined if it is invalid.
- */
-export const parseDate = (text: string): number | undefined =>
-  DAY.test(text) ? parseTime(`${text}T00:00:00Z`, 0) : undefined
-
 /** Start or end of a report: a time expression, or a date in the time zone of the site. */
 export const dateOrTimeExpression = z
   .preprocess(numberToText, z.string())
@@ -139,7 +149,7 @@ export const dateOrTimeExpression = z
     examples: ['2026-01-31', '-7d'],
   })
 
-/** Parses a lookback to milliseconds. Returns NaN if it is invalid. */
+/** Parses the text of a `lookback` to milliseconds. Returns NaN if it is invalid. */
 export const lookbackMs = (text: string): number =>
   parseDuration(text.replace(/^-/, '')) ?? Number.NaN
 

@@ -1,5 +1,5 @@
 import type { AlertAction } from '@eyrie/contract/management/alert'
-import type { DeliveryClaim } from '@eyrie/contract/management/delivery-queue'
+import type { ClaimRequest } from '@eyrie/contract/management/delivery-queue'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
   sharedManagement,
@@ -29,7 +29,7 @@ const webhook = (host: string, more: object = {}) => ({
 const insert = (...actions: AlertAction[]) =>
   insertDeliveries(management.database, records, actions)
 
-const claim = (options: Partial<DeliveryClaim> = {}) =>
+const claim = (options: Partial<ClaimRequest> = {}) =>
   management.database.system('test', tx =>
     claimDeliveries(
       tx,

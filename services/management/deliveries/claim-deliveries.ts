@@ -1,6 +1,6 @@
 import type {
   ClaimedDelivery,
-  DeliveryClaim,
+  ClaimRequest,
   DeliveryResult,
 } from '@eyrie/contract/management/delivery-queue'
 import { and, eq, isNotNull, lt, notInArray, sql } from 'drizzle-orm'
@@ -27,7 +27,7 @@ const FINISHED: readonly DeliveryResult['state'][] = ['sent', 'delivered', 'dead
  */
 export async function claimDeliveries(
   tx: Transaction,
-  claim: DeliveryClaim,
+  claim: ClaimRequest,
   createUnsubscribeToken: (address: string) => string,
 ): Promise<ClaimedDelivery[]> {
   const ids = await lockDueDeliveries(tx, claim)
@@ -98,7 +98,7 @@ const readDeliveries = (tx: Transaction, ids: readonly string[]) =>
  */
 async function lockDueDeliveries(
   tx: Transaction,
-  { limit, target_limit: targetLimit, target_limits: targetLimits }: DeliveryClaim,
+  { limit, target_limit: targetLimit, target_limits: targetLimits }: ClaimRequest,
 ): Promise<string[]> {
   const rows = await tx.execute<{ delivery_id: string }>(sql`
     with recursive waiting_target as (

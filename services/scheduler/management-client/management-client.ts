@@ -1,12 +1,12 @@
 import {
   type ClaimedBatch,
-  type DeliveryClaim,
+  type ClaimRequest,
   type DeliveryResult,
-  deliveryChanges,
-  deliveryClaim,
+  deliveryChangesRoute,
+  deliveryClaimRoute,
   deliveryPicturePath,
   deliveryReportPath,
-  deliveryResults,
+  deliveryResultsRoute,
 } from '@eyrie/contract/management/delivery-queue'
 import type { Job } from '@eyrie/contract/management/job'
 import { jobPlan, jobRun, type PlannedJob } from '@eyrie/contract/management/job-queue'
@@ -26,7 +26,7 @@ import { type EgressRequest, fetchService } from '@eyrie/kit'
  */
 export interface ManagementClient {
   /** Claims due deliveries. */
-  claim(claim: DeliveryClaim): Promise<ClaimedBatch>
+  claim(claim: ClaimRequest): Promise<ClaimedBatch>
   storeResults(results: readonly DeliveryResult[]): Promise<void>
   /**
    * Waits until the version of the deliveries differs from `version`, or for some seconds. Returns
@@ -90,7 +90,7 @@ export function createManagementClient(url: string, token: string): ManagementCl
   }
 
   async function waitForVersion(
-    route: typeof deliveryChanges | typeof scheduleChanges,
+    route: typeof deliveryChangesRoute | typeof scheduleChanges,
     version: number,
     signal: AbortSignal,
   ): Promise<number> {
@@ -112,13 +112,14 @@ export function createManagementClient(url: string, token: string): ManagementCl
   }
 
   return {
-    claim: async claim => parseAs(deliveryClaim.response, await post(deliveryClaim.path, claim)),
+    claim: async claim =>
+      parseAs(deliveryClaimRoute.response, await post(deliveryClaimRoute.path, claim)),
 
     async storeResults(results) {
-      await post(deliveryResults.path, { results })
+      await post(deliveryResultsRoute.path, { results })
     },
 
-    waitForChange: (version, signal) => waitForVersion(deliveryChanges, version, signal),
+    waitForChange: (version, signal) => waitForVersion(deliveryChangesRoute, version, signal),
 
     async readSchedules() {
       const response = await send(scheduleRules.path, {

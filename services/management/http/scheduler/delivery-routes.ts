@@ -2,11 +2,11 @@ import { EyrieError } from '@eyrie/contract'
 import {
   type ClaimedBatch,
   type ClaimedDelivery,
-  deliveryChanges,
-  deliveryClaim,
+  deliveryChangesRoute,
+  deliveryClaimRoute,
   deliveryPicturePath,
   deliveryReportPath,
-  deliveryResults,
+  deliveryResultsRoute,
 } from '@eyrie/contract/management/delivery-queue'
 import { parseAs } from '@eyrie/contract/parse'
 import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
@@ -47,8 +47,8 @@ export function createDeliveryRoutes({ database, services }: DeliveryRoutesOptio
   const app = new Hono()
   const limitBody = limitBodySize(MAX_BODY_BYTES)
 
-  app.post(deliveryClaim.path, limitBody, async c => {
-    const claim = await parseJsonBody(c, deliveryClaim.body)
+  app.post(deliveryClaimRoute.path, limitBody, async c => {
+    const claim = await parseJsonBody(c, deliveryClaimRoute.body)
     const batch = await database().system('deliveries', async tx => {
       const { secrets } = services()
       const deliveries = await claimDeliveries(tx, claim, address =>
@@ -60,15 +60,15 @@ export function createDeliveryRoutes({ database, services }: DeliveryRoutesOptio
     return c.json(batch satisfies ClaimedBatch)
   })
 
-  app.post(deliveryResults.path, limitBody, async c => {
-    const { results } = await parseJsonBody(c, deliveryResults.body)
+  app.post(deliveryResultsRoute.path, limitBody, async c => {
+    const { results } = await parseJsonBody(c, deliveryResultsRoute.body)
     await database().system('deliveries', tx => storeResults(tx, results))
     return c.json({})
   })
 
   // Responds when deliveries are due that the scheduler does not know of yet, or after a timeout.
-  app.get(deliveryChanges.path, async c => {
-    const known = parseAs(deliveryChanges.query, c.req.query())
+  app.get(deliveryChangesRoute.path, async c => {
+    const known = parseAs(deliveryChangesRoute.query, c.req.query())
     const version = await services().deliveryChanges.waitForChange(
       known.version,
       CHANGE_TIMEOUT_MS,

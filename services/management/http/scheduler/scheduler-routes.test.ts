@@ -1,8 +1,8 @@
 import {
-  deliveryChanges,
-  deliveryClaim,
+  deliveryChangesRoute,
+  deliveryClaimRoute,
   deliveryPicturePath,
-  deliveryResults,
+  deliveryResultsRoute,
 } from '@eyrie/contract/management/delivery-queue'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import {
@@ -49,9 +49,9 @@ function request(
 describe('the routes of the scheduler', () => {
   it.each([undefined, '', 'other'])('reject the token %j', async token => {
     const paths = [
-      [deliveryClaim.path, claim],
-      [deliveryResults.path, { results: [] }],
-      [`${deliveryChanges.path}?version=0`, undefined],
+      [deliveryClaimRoute.path, claim],
+      [deliveryResultsRoute.path, { results: [] }],
+      [`${deliveryChangesRoute.path}?version=0`, undefined],
       [deliveryPicturePath('0'.repeat(64)), undefined],
       [scheduleRules.path, undefined],
       [armedStates.path, { states: [] }],
@@ -60,7 +60,9 @@ describe('the routes of the scheduler', () => {
     for (const [path, body] of paths) {
       expect((await request(path, body, token ?? '')).status).toBe(401)
     }
-    expect((await request(deliveryClaim.path, claim, management.superadmin.token)).status).toBe(401)
+    expect(
+      (await request(deliveryClaimRoute.path, claim, management.superadmin.token)).status,
+    ).toBe(401)
   })
 
   it('reject every token if none is configured', async () => {
@@ -69,16 +71,16 @@ describe('the routes of the scheduler', () => {
       database: () => management.database,
       services: () => management.scheduler,
     })
-    expect((await request(deliveryClaim.path, claim, 'undefined', app)).status).toBe(401)
+    expect((await request(deliveryClaimRoute.path, claim, 'undefined', app)).status).toBe(401)
   })
 
   it('return the settings with their secrets only with deliveries that need them', async () => {
     await management.call(managementRoutes.config.updateSmtp, { smtp_password: 'hidden' })
-    const empty = await (await request(deliveryClaim.path, claim)).json()
+    const empty = await (await request(deliveryClaimRoute.path, claim)).json()
     expect(empty).toMatchObject({ deliveries: [], smtp: null, sms: null })
     await insertDeliveries(management.database, records, [{ action_to: 'ops@example.com' }])
-    const batch = await (await request(deliveryClaim.path, claim)).json()
-    expect(deliveryClaim.response.parse(batch)).toMatchObject({
+    const batch = await (await request(deliveryClaimRoute.path, claim)).json()
+    expect(deliveryClaimRoute.response.parse(batch)).toMatchObject({
       deliveries: [{ type: 'email' }],
       smtp: { smtp_password: 'hidden' },
       sms: null,
@@ -86,7 +88,7 @@ describe('the routes of the scheduler', () => {
   })
 
   it('reject an invalid body and an unknown picture', async () => {
-    expect((await request(deliveryClaim.path, { limit: 0 })).status).toBe(400)
+    expect((await request(deliveryClaimRoute.path, { limit: 0 })).status).toBe(400)
     expect((await request(deliveryPicturePath('0'.repeat(64)))).status).toBe(404)
   })
 

@@ -6,17 +6,19 @@ import { join } from 'node:path'
 import { WebSocket, WebSocketServer } from 'ws'
 
 /**
- * The page of `eyrie plugin dev`: the live view with its objects, next to events,
- * log entries and errors.
+ * The page of `eyrie plugin dev`: the live view with its objects, next to events, log entries and
+ * errors. The command serves it on this machine. Browsers receive messages and the live view
+ * through two WebSockets.
  */
 export interface DevelopmentPage {
   /**
-   * Address of the page. It contains a secret, so that other pages in the browser cannot read it.
+   * Address of the page. It contains a secret, so that only a browser that knows the address can
+   * read the page: websites in other tabs can send requests to this machine, too.
    */
   url: string
   /**
-   * Sends a message to all browsers that show the page. Browsers that open it later receive the
-   * last messages, without frames.
+   * Sends a message to all browsers that show the page. A browser that opens the page later
+   * receives the last messages, except frames.
    */
   send(message: PageMessage): void
   close(): Promise<void>
@@ -30,61 +32,53 @@ export interface PageMessage {
 /** Returns the address of a live view of the media service, which is valid for one connection. */
 export type OpenLiveView = () => Promise<string>
 
-const FOLDER = join(import.meta.dirname, 'page')
-const FILES: Readonly<Record<string, string>> = {
-  '': 'text/html; charset=utf-8',
-  'page.js': 'text/javascript; charset=utf-8',
-  'page.css': 'text/css; charset=utf-8',
+const SECRET_BYTES = 16
+const PAGE_FOLDER = join(import.meta.dirname, 'page')
+/** The files of the page, by path after the secret. */
+const PAGE_FILES: Readonly<Record<string, { name: string; type: string }>> = {
+  '': { name: 'index.html', type: 'text/html; charset=utf-8' },
+  'page.js': { name: 'page.js', type: 'text/javascript; charset=utf-8' },
+  'page.css': { name: 'page.css', type: 'text/css; charset=utf-8' },
 }
-const MAX_HISTORY = 200
-/** Kinds of which only the newest message matters. */
-const STATUS_KINDS = new Set(['plugin', 'count', 'stats'])
 
 /**
- * Serves the page on this machine. `port` 0 selects a free one. `openLiveView` is undefined if
- * the source has none.
+ * Serves the page on a port of this machine. The port 0 selects a free one. `openLiveView` is
+ * undefined if the source has no live view.
  */
 export async function serveDevelopmentPage(
   port: number,
   openLiveView: OpenLiveView | undefined,
 ): Promise<DevelopmentPage> {
-  const secret = randomBytes(16).toString('hex')
-  const history = new MessageHistory()
-  const browsers = new Set<WebSocket>()
+  const secret = randomBytes(SECRET_BYTES).toString('hex')
+  const messages = new MessageBroadcast()
   const server = createServer((request, response) => void serveFile(request, response, secret))
   const sockets = new WebSocketServer({ noServer: true })
 
-  function addBrowser(browser: WebSocket): void {
-    for (const message of history.list()) browser.send(JSON.stringify(message))
-    browsers.add(browser)
-    browser.on('close', () => browsers.delete(browser))
+  /** What happens with the WebSocket of a browser, by path after the secret. */
+  const connectByPath = new Map<string, (browser: WebSocket) => void>()
+  connectByPath.set('messages', browser => messages.addBrowser(browser))
+  if (openLiveView) {
+    connectByPath.set('live', browser => void relayLiveView(browser, openLiveView))
   }
 
   server.on('upgrade', (request, socket, head) => {
-    const path = findPath(request, secret)
-    const accept = (onOpen: (browser: WebSocket) => void) =>
-      sockets.handleUpgrade(request, socket, head, browser => {
-        // Each error is followed by 'close'. Without this listener, it would end the command.
-        browser.on('error', () => {})
-        onOpen(browser)
-      })
-    if (path === 'messages') {
-      accept(addBrowser)
-    } else if (path === 'live' && openLiveView) {
-      accept(browser => void relayLiveView(browser, openLiveView))
-    } else {
+    const path = authorizePath(request, secret)
+    const connect = path === undefined ? undefined : connectByPath.get(path)
+    if (!connect) {
       socket.destroy()
+      return
     }
+    sockets.handleUpgrade(request, socket, head, browser => {
+      // Each error is followed by 'close'. Without this listener, it would end the command.
+      browser.on('error', () => {})
+      connect(browser)
+    })
   })
 
   const address = await listen(server, port)
   return {
     url: `http://127.0.0.1:${address.port}/${secret}/`,
-    send(message) {
-      history.add(message)
-      const text = JSON.stringify(message)
-      for (const browser of browsers) browser.send(text)
-    },
+    send: message => messages.send(message),
     async close() {
       for (const client of sockets.clients) client.terminate()
       server.closeAllConnections()
@@ -93,26 +87,51 @@ export async function serveDevelopmentPage(
   }
 }
 
+/** Sends messages to all browsers, and the last messages to a browser that opens the page. */
+class MessageBroadcast {
+  readonly #browsers = new Set<WebSocket>()
+  readonly #history = new MessageHistory()
+
+  addBrowser(browser: WebSocket): void {
+    for (const message of this.#history.list()) browser.send(JSON.stringify(message))
+    this.#browsers.add(browser)
+    browser.on('close', () => this.#browsers.delete(browser))
+  }
+
+  send(message: PageMessage): void {
+    this.#history.add(message)
+    const text = JSON.stringify(message)
+    for (const browser of this.#browsers) browser.send(text)
+  }
+}
+
+/** Kinds of messages that describe a status. Only the newest message of each kind matters. */
+const STATUS_KINDS = new Set(['plugin', 'count', 'stats'])
+const MAX_ENTRIES = 200
+
 /** The messages that a browser receives when it opens the page. */
 class MessageHistory {
-  readonly #status = new Map<string, PageMessage>()
-  readonly #others: PageMessage[] = []
+  /** The newest message of each status kind. */
+  readonly #statuses = new Map<string, PageMessage>()
+  /** The last messages of other kinds, such as events and log entries, oldest first. */
+  readonly #entries: PageMessage[] = []
 
   add(message: PageMessage): void {
     if (message.kind === 'frame') return
     if (STATUS_KINDS.has(message.kind)) {
-      this.#status.set(message.kind, message)
+      this.#statuses.set(message.kind, message)
       return
     }
-    this.#others.push(message)
-    if (this.#others.length > MAX_HISTORY) this.#others.shift()
+    this.#entries.push(message)
+    if (this.#entries.length > MAX_ENTRIES) this.#entries.shift()
   }
 
   list(): PageMessage[] {
-    return [...this.#status.values(), ...this.#others]
+    return [...this.#statuses.values(), ...this.#entries]
   }
 }
 
+/** Starts the server. Rejects with the remedy if the port is in use. */
 function listen(server: Server, port: number): Promise<AddressInfo> {
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>()
   server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -124,14 +143,15 @@ function listen(server: Server, port: number): Promise<AddressInfo> {
 }
 
 /**
- * Returns the path after the secret. Returns undefined if the secret is wrong, or a page of another
- * origin sent the request.
+ * Authorizes a request, and returns its path after the secret. Returns undefined if the secret is
+ * wrong, or if a page of another website sent the request.
  */
-function findPath({ url = '', headers }: IncomingMessage, secret: string): string | undefined {
+function authorizePath({ url = '', headers }: IncomingMessage, secret: string): string | undefined {
+  const { origin, host } = headers
+  const isFromOtherSite = origin !== undefined && origin !== `http://${host}`
   const prefix = `/${secret}/`
-  const isForeign = headers.origin !== undefined && headers.origin !== `http://${headers.host}`
-  const isAllowed = url.startsWith(prefix) && !isForeign
-  return isAllowed ? url.slice(prefix.length) : undefined
+  if (isFromOtherSite || !url.startsWith(prefix)) return undefined
+  return url.slice(prefix.length)
 }
 
 async function serveFile(
@@ -139,12 +159,15 @@ async function serveFile(
   response: ServerResponse,
   secret: string,
 ): Promise<void> {
-  const path = findPath(request, secret)
-  const type = path === undefined ? undefined : FILES[path]
-  if (type === undefined) return void response.writeHead(404).end()
-  const content = await readFile(join(FOLDER, path || 'index.html'))
+  const path = authorizePath(request, secret)
+  const file = path === undefined ? undefined : PAGE_FILES[path]
+  if (!file) {
+    response.writeHead(404).end()
+    return
+  }
+  const content = await readFile(join(PAGE_FOLDER, file.name))
   response.writeHead(200, {
-    'Content-Type': type,
+    'Content-Type': file.type,
     'Cache-Control': 'no-store',
     'Content-Security-Policy':
       "default-src 'self'; media-src blob:; img-src data:; frame-ancestors 'none'",

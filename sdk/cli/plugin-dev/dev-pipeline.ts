@@ -20,9 +20,9 @@ export interface PipelineRequest {
 }
 
 /**
- * Returns a channel on which the element runs: one that runs it already, or one of a new pipeline.
- * Elements that read objects run behind a detector and a tracker; others, which read pictures, run
- * alone. Throws `UsageError` if there is no source to choose.
+ * Returns a channel on which the element runs. If the request names no source, this is a channel
+ * that runs the element already, if there is one. Otherwise, creates a pipeline. Throws
+ * `UsageError` if the request names no source, and the engine does not have exactly one.
  */
 export async function preparePipeline(
   engine: Client,
@@ -33,29 +33,48 @@ export async function preparePipeline(
   if (existing) return { channel: existing, remove: async () => {} }
 
   const { source, isNew } = await prepareSource(engine, request.source)
-  let pipelineId: number | undefined
-  async function remove(): Promise<void> {
-    if (pipelineId !== undefined) await engine.pipeline.remove(pipelineId, { force: true })
+  const removeSource = async () => {
     if (isNew) await engine.source.remove(source)
   }
-
   try {
-    const elements = await createElements(engine, request)
-    const { id } = await engine.pipeline.create({
-      elements,
-      sources: [source],
-      sinks: [],
-      priority: 0,
-    })
-    pipelineId = id
-    const { channels = [] } = await engine.getExports()
-    // The new pipeline has one source, and therefore one channel.
-    return { channel: channels.find(({ pipeline }) => pipeline === id)!, remove }
+    const channel = await createPipeline(engine, request, source)
+    const remove = async () => {
+      await removePipeline(engine, channel.pipeline)
+      await removeSource()
+    }
+    return { channel, remove }
   } catch (error) {
-    await remove()
+    await removeSource()
     throw error
   }
 }
+
+/** Creates a pipeline that runs the element on a source. Returns its channel. */
+async function createPipeline(
+  engine: Client,
+  request: PipelineRequest,
+  source: number,
+): Promise<Channel> {
+  const elements = await createElements(engine, request)
+  // With the lowest priority, the pipeline drops frames before others do.
+  const { id } = await engine.pipeline.create({
+    elements,
+    sources: [source],
+    sinks: [],
+    priority: 0,
+  })
+  try {
+    const { channels = [] } = await engine.getExports()
+    // The new pipeline has one source, and therefore one channel.
+    return channels.find(({ pipeline }) => pipeline === id)!
+  } catch (error) {
+    await removePipeline(engine, id)
+    throw error
+  }
+}
+
+/** Removes a pipeline that still has a source. */
+const removePipeline = (engine: Client, id: number) => engine.pipeline.remove(id, { force: true })
 
 /** Returns the first channel that runs an element. */
 async function findChannel(engine: Client, element: string): Promise<Channel | undefined> {
@@ -86,7 +105,10 @@ async function prepareSource(
   )
 }
 
-/** Returns the elements of a pipeline that runs the element, as `preparePipeline` describes it. */
+/**
+ * Returns the elements of a pipeline that runs the developed element: alone if it reads pictures,
+ * otherwise behind a detector and a tracker, because it reads their objects.
+ */
 async function createElements(
   engine: Client,
   { element, args, config }: PipelineRequest,

@@ -19,73 +19,79 @@ export interface SourceOptions {
 }
 
 const SCENE_PROGRAM = resolve(import.meta.dirname, '../../../scene/main.ts')
-const SCENE_SEED = 4
-const SCENE_SECONDS = 60
+/**
+ * The scene that `make run` shows (scene/demo.ts), so that both can use the same video. The same
+ * seed results in the same street with the same people.
+ */
+const SCENE = { seed: 4, seconds: 60 }
 
 /**
- * Returns the source that the options select: the id of an existing one, the description of a new
- * one, or undefined without options. Files are copied into the folder from which the engine on this
- * machine plays videos. Throws `UsageError` if the options contradict each other.
+ * Returns the source that the options select: the id of an existing source, or the description of a
+ * new one. Returns undefined without options. Files are copied into the folder from which the
+ * engine on this machine plays videos. Throws `UsageError` if several options are set.
  */
 export async function findSource(
   { source, file, scene }: SourceOptions,
   { data: dataFolder, err }: Terminal,
 ): Promise<SourceInput | number | undefined> {
-  const selections = [source !== undefined, file !== undefined, scene === true]
-  if (selections.filter(isSelected => isSelected).length > 1) {
+  const selected = [source, file, scene || undefined].filter(option => option !== undefined)
+  if (selected.length > 1) {
     throw new UsageError('--source, --file and --scene exclude each other')
   }
 
+  const mediaFolder = join(dataFolder, 'media')
   if (source !== undefined) return parseSource(source)
-  if (file !== undefined) return createLoop(await provideFile(file, dataFolder))
-  return scene ? createLoop(await renderScene(dataFolder, err)) : undefined
+  if (file !== undefined) return describeLoop(await provideFile(file, mediaFolder))
+  if (scene) return describeLoop(await renderScene(mediaFolder, err))
+  return undefined
 }
 
-/** Parses an id or an address. A test picture, such as `test://ball`, is a loop. */
+/** Parses the id of a source, or the address of a camera or of a test picture (`test://ball`). */
 function parseSource(text: string): SourceInput | number {
   if (/^\d+$/.test(text)) return Number(text)
-  return createSource(text.startsWith('test:') ? 'inf' : 'video', text)
+  const isTestPicture = text.startsWith('test:')
+  return describeSource(isTestPicture ? LOOP_TYPE : 'video', text)
 }
 
-/** Describes a source that plays a file in an endless loop. */
-const createLoop = (file: string) => createSource('inf', pathToFileURL(file).href)
+/** The type of sources that play a file or a test picture in an endless loop. */
+const LOOP_TYPE = 'inf'
 
-const createSource = (type: SourceInput['type'], address: string): SourceInput => ({
+const describeLoop = (file: string) => describeSource(LOOP_TYPE, pathToFileURL(file).href)
+
+const describeSource = (type: SourceInput['type'], address: string): SourceInput => ({
   type,
   address,
+  // The default: the best decoder for the codec, which need not be H.264.
   decoder: 'gst_h264',
 })
 
 /**
  * Returns the path of a video file in the media folder. Copies the file there if it is elsewhere.
  */
-async function provideFile(file: string, dataFolder: string): Promise<string> {
+async function provideFile(file: string, mediaFolder: string): Promise<string> {
   const path = resolve(file)
   const stats = await stat(path).catch(() => undefined)
   if (!stats?.isFile()) throw new Error(`${file} is not a file`)
 
-  const folder = join(dataFolder, 'media')
-  const isInFolder = !relative(folder, path).startsWith('..')
-  if (isInFolder) return path
+  const isInMediaFolder = !relative(mediaFolder, path).startsWith('..')
+  if (isInMediaFolder) return path
 
-  const copy = join(folder, `dev-${basename(path)}`)
+  const copy = join(mediaFolder, `dev-${basename(path)}`)
   await copyFile(path, copy).catch(cause => {
-    const target = `${folder}, from which the engine plays videos`
+    const target = `${mediaFolder}, from which the engine plays videos`
     throw new Error(`${file} cannot be copied to ${target}: ${cause.message}`, { cause })
   })
   return copy
 }
 
-/**
- * Renders the scene that `make run` shows, unless it exists already. Returns the path of the video.
- */
-async function renderScene(dataFolder: string, err: Output): Promise<string> {
-  const folder = join(dataFolder, 'media')
-  const file = join(folder, `scene-${SCENE_SEED}.mp4`)
+/** Renders the scene into the media folder, unless it is there. Returns the path of the video. */
+async function renderScene(mediaFolder: string, err: Output): Promise<string> {
+  const seed = String(SCENE.seed)
+  const file = join(mediaFolder, `scene-${seed}.mp4`)
   if (existsSync(file)) return file
 
   err.write('rendering the scene, which takes some minutes\n')
-  const args = ['--seed', String(SCENE_SEED), '--seconds', String(SCENE_SECONDS), '--out', folder]
+  const args = ['--seed', seed, '--seconds', String(SCENE.seconds), '--out', mediaFolder]
   const child = spawn(process.execPath, [SCENE_PROGRAM, ...args], { stdio: 'ignore' })
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`the scene could not be rendered (exit code ${code})`)

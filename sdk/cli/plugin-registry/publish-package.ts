@@ -18,9 +18,10 @@ interface SignedPackage {
   archive: Uint8Array
 }
 
-/** The entry of a published package, and whether the registry had it already. */
+/** The result of a publication. */
 interface Publication {
   entry: RegistryEntry
+  /** Whether the registry already had the same package. */
   isUnchanged: boolean
 }
 
@@ -32,7 +33,11 @@ export interface PublishOptions {
   acceptsNewPublisher: boolean
 }
 
-/** Adds a package to the registry in a folder, and signs it if it is not signed. */
+/**
+ * Adds the package in a folder or archive to a registry, and signs it if it is not signed. Rejects
+ * if it is a development version, if the registry has the same version with other content, or if
+ * another publisher has published the plugin and `acceptsNewPublisher` is false.
+ */
 export async function publishPackage(path: string, options: PublishOptions): Promise<Publication> {
   const { folder, signingKey, acceptsNewPublisher } = options
   const { manifest, archive } = await readSignedPackage(path, signingKey)
@@ -44,14 +49,15 @@ export async function publishPackage(path: string, options: PublishOptions): Pro
   }
 
   return changeRegistry(folder, async index => {
-    const existing = index.entries.find(entry => entry.name === name && entry.version === version)
+    const published = index.entries.filter(entry => entry.name === name)
+    const existing = published.find(entry => entry.version === version)
     if (existing && existing.sha256 !== hashContent(archive)) {
       throw new Error(
         `${folder} has ${toLabel(existing)} with different content: increment the version`,
       )
     }
-    const other = index.entries.find(entry => entry.name === name && entry.key !== signingKey.key)
-    if (other && !acceptsNewPublisher) throw new Error(describeOtherPublisher(other, folder))
+    const byOther = published.find(entry => entry.key !== signingKey.key)
+    if (byOther && !acceptsNewPublisher) throw new Error(describeOtherPublisher(byOther, folder))
 
     const entry = existing ?? createEntry({ manifest, archive }, signingKey, index)
     await writePackage(folder, entry, async () => archive)
@@ -63,8 +69,8 @@ export async function publishPackage(path: string, options: PublishOptions): Pro
 }
 
 /**
- * Reads a package, and signs it if it is not signed. Rejects if it was changed after it was
- * signed, or has another key.
+ * Reads a package, and signs it if it is not signed. Rejects if it was changed after it was signed,
+ * or is signed with another key.
  */
 async function readSignedPackage(path: string, signingKey: SigningKey): Promise<SignedPackage> {
   const { manifest, files, isFolder } = await readPluginFiles(path)
@@ -96,16 +102,17 @@ function createEntry(
   { entries }: RegistryIndex,
 ): RegistryEntry {
   const { name, version, sdk, license, elements } = manifest
-  const latestTime = findLatest(entries)[signingKey.key]
-  const descriptions = [...new Set(elements.map(({ description }) => description.trim()))]
+  // An element with the description of another one adds nothing.
+  const descriptions = new Set(elements.map(element => element.description.trim()))
+  const description = [...descriptions].join('; ').replace(/\s+/g, ' ')
   return signRegistryEntry(
     {
       name,
       version,
       sdk,
       license,
-      description: descriptions.join('; ').replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION_LENGTH),
-      published: chooseTime(latestTime),
+      description: description.slice(0, MAX_DESCRIPTION_LENGTH),
+      published: chooseTime(findLatest(entries)[signingKey.key]),
       bytes: archive.length,
       sha256: hashContent(archive),
     },
@@ -114,8 +121,9 @@ function createEntry(
 }
 
 /**
- * Returns the time of a new entry, which must be later than the latest entry of the publisher.
- * This is the present time, unless the clock was ahead when the latest entry was created.
+ * Returns the time of a new entry: the present time, or the next millisecond after the latest entry
+ * of the publisher if the clock was ahead when that entry was created. Clients recognize an
+ * old index by the time of the latest entry of each publisher.
  */
 function chooseTime(latest: string | undefined): string {
   const minMs = latest === undefined ? 0 : Date.parse(latest) + 1

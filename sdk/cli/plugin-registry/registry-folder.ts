@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hashContent } from '@eyrie/plugin-signature/package-files'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
@@ -18,63 +18,92 @@ import { openRegistry, readIndex } from './registry-location.ts'
  * never a part of one.
  */
 
-/** Everyone may read the files, because a web server runs as another user. */
+/** Mode of files that everyone may read, because a web server runs as another user. */
 const PUBLIC_FILE_MODE = 0o644
 
-/** What to do with a registry: the entries of its new index, and the result for the caller. */
+/** The change of a registry: the entries of its new index, and the result for the caller. */
 interface RegistryChange<Result> {
   entries: readonly RegistryEntry[]
   result: Result
 }
 
 /**
- * Replaces the index of a registry with the entries that `change` returns, and returns its result.
- * `change` writes the packages of the new entries. Creates the registry if the folder is empty or
- * does not exist. Only one command can change a registry at a time; others fail.
+ * Changes the registry in a folder. `change` receives the current index, writes the packages of new
+ * entries, and returns the entries of the new index. Returns the result of `change`.
+ *
+ * Creates the registry if the folder is empty or does not exist. Only one command can change a
+ * registry at a time: rejects if another one does.
  */
 export async function changeRegistry<Result>(
   folder: string,
   change: (index: RegistryIndex) => Promise<RegistryChange<Result>>,
 ): Promise<Result> {
   await mkdir(folder, { recursive: true })
-  const index = join(folder, INDEX_FILE)
-  const draft = `${index}.new`
-  // The draft also serves as the lock: only one command can create it.
-  const file = await open(draft, 'wx', PUBLIC_FILE_MODE).catch(cause => {
-    const reason =
-      cause.code === 'EEXIST'
-        ? `${draft} exists: another command changes the registry. If none does, one was interrupted: delete the file`
-        : `${draft} cannot be written: ${cause.message}`
-    throw new Error(reason, { cause })
+  const result = await replaceIndex(join(folder, INDEX_FILE), async () => {
+    const changed = await change(await readIntactIndex(folder))
+    return { content: formatIndex(changed.entries), result: changed.result }
   })
-  let changed: RegistryChange<Result>
+  await syncFolder(folder)
+  return result
+}
+
+/**
+ * Replaces an index file with the content that `create` returns. Until then, the draft of the new
+ * file serves as a lock: a second command cannot create it. If anything fails, deletes the draft
+ * and leaves the index as it is.
+ */
+async function replaceIndex<Result>(
+  indexFile: string,
+  create: () => Promise<{ content: string; result: Result }>,
+): Promise<Result> {
+  const draft = `${indexFile}.new`
+  const file = await createDraft(draft)
   try {
-    const current = existsSync(index) ? await readIndex(openRegistry(folder)) : EMPTY_INDEX
-    assertIntact(current, index)
-    changed = await change(current)
-    await file.writeFile(formatIndex(changed.entries))
+    const { content, result } = await create()
+    await file.writeFile(content)
     await file.sync()
-    await rename(draft, index)
+    await rename(draft, indexFile)
+    return result
   } catch (error) {
     await rm(draft, { force: true })
     throw error
   } finally {
     await file.close()
   }
-  // Another command may have created its draft since, so a failure must not delete it.
-  await syncFolder(folder)
-  return changed.result
 }
 
-/** Throws an `Error` if the index has rejected entries, which a new index would lose. */
-function assertIntact({ rejected }: RegistryIndex, index: string): void {
-  const [first] = rejected
-  if (first) {
-    throw new Error(`${index}: ${toLabel(first)}: ${first.reason}. Restore or delete this entry`)
-  }
+/** Creates a draft. Rejects with the remedy if it exists, because it belongs to another command. */
+function createDraft(draft: string): Promise<FileHandle> {
+  // The flag `x` makes the call fail if the file exists.
+  return open(draft, 'wx', PUBLIC_FILE_MODE).catch(cause => {
+    const reason =
+      cause.code === 'EEXIST'
+        ? `${draft} exists: another command changes the registry. If none does, one was interrupted: delete the file`
+        : `${draft} cannot be written: ${cause.message}`
+    throw new Error(reason, { cause })
+  })
 }
 
-/** Writes the package of an entry. Returns whether it was missing or different. */
+/**
+ * Reads the index of the registry in a folder. It is empty if the registry does not exist. Rejects
+ * if the index has entries that are malformed or forged: the new index would not contain them.
+ */
+async function readIntactIndex(folder: string): Promise<RegistryIndex> {
+  const indexFile = join(folder, INDEX_FILE)
+  if (!existsSync(indexFile)) return EMPTY_INDEX
+
+  const index = await readIndex(openRegistry(folder))
+  const [rejected] = index.rejected
+  if (!rejected) return index
+  throw new Error(
+    `${indexFile}: ${toLabel(rejected)}: ${rejected.reason}. Restore or delete this entry`,
+  )
+}
+
+/**
+ * Writes the package of an entry, unless the registry has it already. Returns whether it was
+ * written.
+ */
 export async function writePackage(
   folder: string,
   entry: RegistryEntry,
@@ -99,8 +128,8 @@ export async function writePackage(
 }
 
 /**
- * Writes the names of files to the disk, so that a rename survives a power failure or the
- * removal of a USB stick.
+ * Writes the file names in a folder to the disk. After that, a renamed file has its new name even
+ * after a power failure or the removal of a USB stick.
  */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')

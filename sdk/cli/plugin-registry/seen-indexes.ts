@@ -6,24 +6,27 @@ import { z } from 'zod'
 import { findLatest, type LatestEntries } from './registry-index.ts'
 
 /**
- * What this machine has seen in the indexes of registries: when each publisher has
- * published its latest entry. This is stored in the data folder, so that a server cannot
- * present an old index later.
+ * Records in the data folder what this machine has seen in the indexes of registries: when each
+ * publisher has published its latest entry. With this record, an index that is older than one seen
+ * before can be recognized, even if it comes from the right server.
  */
 
-const FILE = 'plugin-registries.json'
-/** Times by the name of the registry and the key of the publisher. */
+const RECORD_FILE = 'plugin-registries.json'
+const OWNER_ONLY_MODE = 0o600
+/** The recorded times, by the name of the registry and the key of the publisher. */
 const seenIndexes = z.record(z.string(), z.record(z.string(), z.string()))
+type SeenIndexes = z.infer<typeof seenIndexes>
 
 /** Returns what was recorded about a registry. Rejects with an `Error` if the record is damaged. */
 export async function readSeen(data: string, registry: string): Promise<LatestEntries> {
-  return (await readAll(data))[registry] ?? {}
+  const seen = await readRecord(data)
+  return seen[registry] ?? {}
 }
 
 /**
- * Records the latest entries of trusted publishers. An entry of anyone else could have a time in
- * the future, after which every index would be rejected as old. Does nothing on a machine
- * without a data folder.
+ * Records the latest entries of trusted publishers. Entries of other publishers are ignored: one
+ * with a time in the future would have the effect that every later index is rejected as old. Does
+ * nothing on a machine without a data folder.
  */
 export async function recordSeen(
   data: string,
@@ -32,31 +35,32 @@ export async function recordSeen(
   trustedKeys: readonly string[],
 ): Promise<void> {
   if (!existsSync(data)) return
-  const all = await readAll(data)
+  const seen = await readRecord(data)
   const latest = findLatest(entries.filter(({ key }) => trustedKeys.includes(key)))
-  const content = { ...all, [registry]: { ...all[registry], ...latest } }
-  const path = join(data, FILE)
-  const file = await open(`${path}.new`, 'w', 0o600)
-  try {
-    await file.writeFile(`${JSON.stringify(content, null, 2)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(`${path}.new`, path)
+  await writeRecord(data, { ...seen, [registry]: { ...seen[registry], ...latest } })
 }
 
-async function readAll(data: string): Promise<z.infer<typeof seenIndexes>> {
-  const path = join(data, FILE)
+async function readRecord(data: string): Promise<SeenIndexes> {
+  const path = join(data, RECORD_FILE)
   if (!existsSync(path)) return {}
   try {
     return seenIndexes.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch (cause) {
-    throw new Error(
-      `${path} is damaged: delete it, and the next index of each registry is accepted`,
-      {
-        cause,
-      },
-    )
+    const remedy = 'delete it, and the next index of each registry is accepted'
+    throw new Error(`${path} is damaged: ${remedy}`, { cause })
   }
+}
+
+/** Replaces the record. A draft is written first, so that a crash never leaves half a record. */
+async function writeRecord(data: string, seen: SeenIndexes): Promise<void> {
+  const path = join(data, RECORD_FILE)
+  const draft = `${path}.new`
+  const file = await open(draft, 'w', OWNER_ONLY_MODE)
+  try {
+    await file.writeFile(`${JSON.stringify(seen, null, 2)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
 }

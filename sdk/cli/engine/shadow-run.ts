@@ -2,16 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { confirm, isInteractive } from '../command/confirm.ts'
 import { type Output, type Style, styled, type Terminal } from '../command/terminal.ts'
 
-/** What commands do with a version of a plugin, or a model, that runs in shadow. */
+/**
+ * Functions for the commands that run a version of a plugin, or a model, in shadow: on the same
+ * frames as the active one, but without any effect. The engine reports how the two differ.
+ */
 
 const POLL_MS = 500
 
-/** The fields of a report that show whether the run has ended, and what it has found. */
+/** The fields that the reports on plugins and on models have in common. */
 interface ShadowProgress {
   state: 'running' | 'ended'
   verdict: 'same' | 'different' | 'worse' | 'unknown'
 }
 
+/** How verdicts are printed. The text of `same` depends on the command. */
 const VERDICTS: Record<ShadowProgress['verdict'], { style: Style; text?: string }> = {
   same: { style: 'green' },
   different: { style: 'yellow', text: 'has other results' },
@@ -21,7 +25,7 @@ const VERDICTS: Record<ShadowProgress['verdict'], { style: Style; text?: string 
 
 /**
  * Prints the verdict on what runs in shadow, such as `crowd 1.1.0 does worse so far`, and the
- * findings. `sameText` is the verdict `same`.
+ * findings. `sameText` is printed for the verdict `same`.
  */
 export function printVerdict(
   { state, verdict, findings }: ShadowProgress & { findings: readonly string[] },
@@ -47,8 +51,11 @@ export async function waitForEnd<Report extends ShadowProgress>(
   return report
 }
 
-/** Returns whether to switch after a run: with --accept, or if a person on the terminal agrees. */
-export async function isSwitchWanted(
+/**
+ * Returns whether to switch after a run. The option `--accept` decides that in advance. Otherwise
+ * asks the user, but only on a terminal and after an acceptable verdict.
+ */
+export async function confirmSwitch(
   { verdict }: ShadowProgress,
   { accept = false, json = false }: { accept?: boolean | undefined; json?: boolean | undefined },
   question: string,
@@ -56,5 +63,6 @@ export async function isSwitchWanted(
 ): Promise<boolean> {
   if (accept) return true
   const isAcceptable = verdict === 'same' || verdict === 'different'
-  return !json && isAcceptable && isInteractive(terminal) && (await confirm(terminal, question))
+  const canAsk = !json && isInteractive(terminal)
+  return isAcceptable && canAsk && (await confirm(terminal, question))
 }

@@ -17,56 +17,67 @@ export const statusCommand: Command = {
   async run(args, terminal) {
     const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
     const engine = getEngineAccess(values, terminal)
-    const otherServices =
-      values.url === undefined ? findOtherServices(terminal) : { urls: {}, not_asked: [] }
-    const services = await readServiceHealth({ engine: engine.url, ...otherServices.urls })
-    const { not_asked } = otherServices
+    const others = values.url === undefined ? findOtherServices(terminal) : NO_SERVICES
+    const health: ApplianceHealth = {
+      services: await readServiceHealth({ engine: engine.url, ...others.urls }),
+      not_asked: others.withoutAddress,
+    }
 
     try {
-      const status = { services, not_asked, ...(await readEngineStatus(createClient(engine))) }
+      const status: Status = { ...health, ...(await readEngineStatus(createClient(engine))) }
       if (values.json) writeJson(terminal.out, status)
       else printStatus(status, terminal.out)
     } catch (error) {
       // The alarms of the other services may show why the engine does not respond.
-      if (values.json) writeJson(terminal.out, { services, not_asked })
-      else printProblems({ services, not_asked }, terminal.out)
+      if (values.json) writeJson(terminal.out, health)
+      else printProblems(health, terminal.out)
       throw error
     }
   },
 }
 
-/**
- * Returns the URLs of the other services by name, and the names of services whose addresses are
- * unknown. If the environment has only the address of the engine, the default addresses of the
- * others may be those of another appliance.
- */
-function findOtherServices(terminal: Terminal): {
+/** The services besides the engine. */
+interface OtherServices {
+  /** URLs by the name of the service. */
   urls: Record<string, string>
-  not_asked: string[]
-} {
+  /** Names of services whose addresses are unknown. */
+  withoutAddress: string[]
+}
+
+const NO_SERVICES: OtherServices = { urls: {}, withoutAddress: [] }
+
+/**
+ * Finds the addresses of the other services. If environment variables have the address of
+ * the engine, the default addresses of the others are not used: services of another
+ * appliance may listen there.
+ */
+function findOtherServices(terminal: Terminal): OtherServices {
   const { environment = {} } = terminal
   const hasAddress = (service: string) =>
     Boolean(environment[getVariable(service, 'URL')] || environment[getVariable(service, 'PORT')])
 
   const urls: Record<string, string> = {}
-  const notAsked: string[] = []
+  const withoutAddress: string[] = []
   for (const [service, { url }] of Object.entries(getServiceAccess(terminal))) {
-    if (!hasAddress('engine') || hasAddress(service)) urls[service] = url
-    else notAsked.push(service)
+    if (hasAddress(service) || !hasAddress('engine')) urls[service] = url
+    else withoutAddress.push(service)
   }
-  return { urls, not_asked: notAsked }
+  return { urls, withoutAddress }
 }
 
 const getVariable = (service: string, suffix: 'URL' | 'PORT') =>
   `EYRIE_${service.toUpperCase()}_${suffix}`
 
-/** Everything that the command prints. With `--json`, it is printed as it is. */
-interface Status extends Awaited<ReturnType<typeof readEngineStatus>> {
+/** The health of the services. */
+interface ApplianceHealth {
   /** Health by the name of the service. */
   services: Record<string, Health>
-  /** Services whose addresses are unknown. */
+  /** Names of services whose addresses are unknown. */
   not_asked: string[]
 }
+
+/** Everything that the command prints. The option `--json` prints this object. */
+type Status = ApplianceHealth & Awaited<ReturnType<typeof readEngineStatus>>
 
 /**
  * Reads the state of the engine and its pipelines. Throws `EyrieError` (`unavailable`) if the
@@ -82,6 +93,7 @@ async function readEngineStatus(client: Client) {
 
   const pipelineHealth = await readPipelineHealth(client, pipelines)
   const pipelinesWithStatistics = pipelines.flatMap(pipeline => {
+    // A pipeline without statistics was deleted in the meantime.
     const statistics = pipelineHealth.get(pipeline.id)
     return statistics ? { ...pipeline, statistics } : []
   })
@@ -118,11 +130,9 @@ function formatSummary({ about, activation, system }: Status, out: Output): stri
   return parts.join(', ')
 }
 
-function printProblems(
-  { services, not_asked: notAsked }: Pick<Status, 'services' | 'not_asked'>,
-  out: Output,
-): void {
-  for (const [name, { ok, reason, alarms }] of Object.entries(services)) {
+/** Prints which services are unhealthy, all alarms, and which services were not asked. */
+function printProblems(health: ApplianceHealth, out: Output): void {
+  for (const [name, { ok, reason, alarms }] of Object.entries(health.services)) {
     if (!ok) {
       out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
     }
@@ -130,6 +140,7 @@ function printProblems(
       out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
     }
   }
+  const notAsked = health.not_asked
   if (notAsked.length > 0) {
     const variables = notAsked.map(service => getVariable(service, 'PORT'))
     out.write(`not asked: ${notAsked.join(', ')} (set ${variables.join(', ')})\n`)
@@ -166,7 +177,7 @@ function formatDuration(seconds: number): string {
     { amount: Math.floor(seconds) % 60, unit: 's' },
   ]
   const largest = amounts.findIndex(({ amount }) => amount > 0)
-  const significant =
-    largest === -1 ? [{ amount: 0, unit: 's' }] : amounts.slice(largest, largest + 2)
-  return significant.map(({ amount, unit }) => `${amount} ${unit}`).join(' ')
+  if (largest === -1) return '0 s'
+  const printed = amounts.slice(largest, largest + 2)
+  return printed.map(({ amount, unit }) => `${amount} ${unit}`).join(' ')
 }

@@ -1,12 +1,19 @@
 import type { Point } from '@eyrie/contract'
 import type { Path } from './path-recorder.ts'
 
-// Geometry of paths in picture heights, so that lengths and angles look right. The output of the
-// engine does not contain the size of the picture. Most cameras send 16:9; another ratio only tilts
-// the proposed lines slightly.
+/**
+ * Geometry of the paths of objects, to find the road on which they move and the lines across it.
+ * All lengths are in picture heights, in both directions. In the normalized coordinates of the
+ * engine, from 0 to 1, lengths and angles would be distorted.
+ */
+
+/**
+ * Assumed ratio of width and height of the picture, which the output of the engine does not
+ * contain. Most cameras send 16:9. With another ratio, proposed lines are tilted slightly.
+ */
 const ASPECT_RATIO = 16 / 9
 
-/** Shorter parts of a line cannot be seen. */
+/** Parts of a line that are shorter can hardly be seen. */
 const MIN_LINE_LENGTH = 0.02
 
 /** A vector, or a point, in picture heights. */
@@ -20,31 +27,39 @@ export const subtract = (a: Vector, b: Vector): Vector => ({ x: a.x - b.x, y: a.
 export const getLength = ({ x, y }: Vector) => Math.hypot(x, y)
 export const reverse = ({ x, y }: Vector): Vector => ({ x: -x, y: -y })
 
-/** Returns the vector with a length of 1. */
+/** Returns a vector in the same direction with a length of 1. */
 export function normalize(vector: Vector): Vector {
   const length = getLength(vector)
   return { x: vector.x / length, y: vector.y / length }
 }
 
-/** Converts a position in the picture, from 0 to 1, to picture heights. */
+/** Converts a position in normalized coordinates to picture heights. */
 export const toHeights = ({ x, y }: Point): Vector => ({ x: x * ASPECT_RATIO, y })
 
-/** A path that has moved from its first to its last point. */
+/** The path of an object that has moved from one place to another. */
 export interface Movement {
   points: readonly Vector[]
-  /** From the first point towards the last, with a length of 1. */
+  /** Direction from the first point to the last, a vector with a length of 1. */
   heading: Vector
+  /** The point halfway between the first and the last point. */
   middle: Vector
 }
 
+/** What distinguishes a movement from the path of an object that stays in one place. */
+export interface MovementLimits {
+  /** Minimum distance between the first and the last point. */
+  minLength: number
+  /** Minimum share of this distance in the length of the whole path. */
+  minStraightness: number
+}
+
 /**
- * Converts a path that moved. Returns undefined if it is shorter than `minLength` or mostly
- * went back and forth.
+ * Converts the path of an object. Returns undefined if it is not a movement: if it is too short, or
+ * mostly goes back and forth.
  */
 export function toMovement(
   path: Path,
-  minLength: number,
-  minStraightness: number,
+  { minLength, minStraightness }: MovementLimits,
 ): Movement | undefined {
   const points = path.map(toHeights)
   const first = points[0]
@@ -53,17 +68,25 @@ export function toMovement(
 
   const move = subtract(last, first)
   const distance = getLength(move)
-  const walked = points
-    .slice(1)
-    .reduce((sum, point, i) => sum + getLength(subtract(point, points[i]!)), 0)
-  if (distance < minLength || distance < walked * minStraightness) return undefined
+  const isStraight = distance >= getPathLength(points) * minStraightness
+  if (distance < minLength || !isStraight) return undefined
   const middle = { x: (first.x + last.x) / 2, y: (first.y + last.y) / 2 }
   return { points, heading: normalize(move), middle }
 }
 
+/** Returns the sum of the distances between consecutive points. */
+function getPathLength(points: readonly Vector[]): number {
+  let length = 0
+  for (let i = 1; i < points.length; i += 1) {
+    length += getLength(subtract(points[i]!, points[i - 1]!))
+  }
+  return length
+}
+
 /**
- * The directions along and across a road. `across` is to the left of `along` (y points down), so
- * that an object that moves along crosses a line in the direction of `across` from left to right.
+ * The directions along and across a road, vectors with a length of 1. `across` points to the left
+ * of `along`, because y points down. Seen from the start of a line in the direction of `across`, an
+ * object that moves in the direction of `along` therefore crosses it from left to right.
  */
 export interface Axes {
   along: Vector
@@ -72,7 +95,7 @@ export interface Axes {
 
 export const createAxes = (along: Vector): Axes => ({ along, across: { x: along.y, y: -along.x } })
 
-/** A path in the axes of a road: distances along and across it. */
+/** A path in the coordinates of a road: distances from the origin along and across it. */
 export interface ProjectedPath {
   points: readonly { along: number; across: number }[]
 }
@@ -81,22 +104,27 @@ export const project = ({ points }: Movement, { along, across }: Axes): Projecte
   points: points.map(point => ({ along: dot(point, along), across: dot(point, across) })),
 })
 
-/** The place where a path first passes a station, which is a distance along the road. */
+/** Where a path first passes a station. A station is a place on a road: its distance `along`. */
 export interface Passage {
+  /** The distance across the road. */
   across: number
-  /** How far the path was followed on both sides of the station; the shorter of the two. */
+  /** Length of the path along the road before or after the station, whichever is shorter. */
   depth: number
+  /** Whether the path leads in the direction of `along`. */
   isForward: boolean
 }
 
-/** Returns where a path passes a station, or undefined if it does not reach it. */
+/** Finds where a path passes a station. Returns undefined if the path does not reach it. */
 export function findPassage({ points }: ProjectedPath, station: number): Passage | undefined {
   const first = points[0]!
   const last = points.at(-1)!
   for (let i = 1; i < points.length; i += 1) {
     const from = points[i - 1]!
     const to = points[i]!
-    if (from.along < station === to.along < station) continue
+    const areOnOneSide = from.along < station === to.along < station
+    if (areOnOneSide) continue
+
+    // The position is interpolated between the last point before the station and the next one.
     const share = (station - from.along) / (to.along - from.along)
     return {
       across: from.across + share * (to.across - from.across),
@@ -108,8 +136,9 @@ export function findPassage({ points }: ProjectedPath, station: number): Passage
 }
 
 /**
- * Returns the part of the line from `across` = `from` to `to` at a station that is inside the
- * picture, from 0 to 1. Returns undefined if it is too short.
+ * Returns a line across the road at a station, in normalized coordinates. It extends from the
+ * distance `from` to the distance `to` across the road, but not beyond the picture. Returns
+ * undefined if it is too short.
  */
 export function toPictureLine(
   { along, across }: Axes,
@@ -130,9 +159,13 @@ export function toPictureLine(
   return [toPoint(start), toPoint(end)]
 }
 
-/** The range of t for which `origin + t * step` is between 0 and `size`. It is empty if no t is. */
+/**
+ * Returns the range of t for which `origin + t * step` is between 0 and `size`. If there is no such
+ * t, `from` is greater than `to`.
+ */
 function clipRange(origin: number, step: number, size: number): { from: number; to: number } {
   if (Math.abs(step) < Number.EPSILON) {
+    // The value is the same for all t.
     const isInside = origin >= 0 && origin <= size
     return isInside ? { from: -Infinity, to: Infinity } : { from: Infinity, to: -Infinity }
   }
@@ -140,5 +173,8 @@ function clipRange(origin: number, step: number, size: number): { from: number; 
   return { from: Math.min(...bounds), to: Math.max(...bounds) }
 }
 
-/** Rounds to a thousandth of the picture, which is as precise as a person draws. */
+/**
+ * Clips a coordinate to the picture, and rounds it to a thousandth. A person does not draw more
+ * precisely.
+ */
 const toShare = (value: number) => Math.round(Math.min(1, Math.max(0, value)) * 1000) / 1000

@@ -75,7 +75,8 @@ export interface ProposedLine extends Line {
  * Returns an empty list if fewer than three objects moved along a road.
  */
 export function proposeLines(paths: readonly Path[]): ProposedLine[] {
-  const movements = paths.flatMap(path => toMovement(path, MIN_LENGTH, MIN_STRAIGHTNESS) ?? [])
+  const limits = { minLength: MIN_LENGTH, minStraightness: MIN_STRAIGHTNESS }
+  const movements = paths.flatMap(path => toMovement(path, limits) ?? [])
   const minPaths = Math.max(MIN_PATHS, movements.length * MIN_PATHS_SHARE)
 
   const lines: ProposedLine[] = []

@@ -1,5 +1,5 @@
 import { type Client, type ClientOptions, createClient } from '@eyrie/client'
-import type { Pipeline } from '@eyrie/contract'
+import type { OutputQuery, Pipeline } from '@eyrie/contract'
 import { findLineCrossing } from './line-config.ts'
 import { PathRecorder } from './path-recorder.ts'
 
@@ -16,7 +16,7 @@ export function createRecorders({
 }
 
 export interface WatchOptions {
-  /** How long to watch. The time begins with the first frame. */
+  /** How long to watch, from the first frame on. */
   seconds: number
   /** Maximum time to wait for the first frame; unlimited by default. */
   maxWaitSeconds?: number
@@ -42,21 +42,19 @@ export async function watchPaths(
   if (maxWaitSeconds !== undefined) deadline.set(maxWaitSeconds)
   let hasStarted = false
   try {
-    for await (const message of client.output({
-      channels: [...runningChannels],
-      kinds: ['frame', 'state'],
-    })) {
+    const query: OutputQuery = { channels: [...runningChannels], kinds: ['frame', 'state'] }
+    for await (const message of client.output(query)) {
       if (message.kind === 'hello') {
-        // A restarted engine assigns the ids of tracks anew, so that an id may now
-        // belong to another object.
+        // If the engine was restarted, the id of a track may now belong to another object.
         for (const recorder of recorders.values()) recorder.interrupt()
       } else if (message.kind === 'frame') {
+        // The maximum wait ends with the first frame, and the time to watch begins.
         if (!hasStarted) deadline.set(seconds)
         hasStarted = true
         findRecorder(recorders, message)?.addFrame(message.pts ?? 0, message.data.objects)
       } else if (message.kind === 'state') {
         const { state } = message.data
-        // So does a channel that starts.
+        // A tracker that starts assigns the ids of tracks from 1 again.
         if (state === 'starting') findRecorder(recorders, message)?.interrupt()
         if (state === 'stopped' && message.channel !== null) runningChannels.delete(message.channel)
         if (runningChannels.size === 0) return
@@ -76,7 +74,7 @@ async function findChannels(client: Client, pipeline: number): Promise<Set<numbe
 const findRecorder = (recorders: RecordedPaths, { source }: { source: number | null }) =>
   source === null ? undefined : recorders.get(source)
 
-/** A signal that is aborted after a time, which can be set again. */
+/** A signal that is aborted after a time. Each call of `set` replaces the time. */
 class Deadline {
   readonly #controller = new AbortController()
   #timer: NodeJS.Timeout | undefined

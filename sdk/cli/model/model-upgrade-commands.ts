@@ -8,7 +8,7 @@ import {
 } from '../command/command.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
-import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
+import { confirmSwitch, waitForEnd } from '../engine/shadow-run.ts'
 import { printModelReport } from './model-shadow-report.ts'
 
 /**
@@ -73,7 +73,7 @@ export const upgradeModelCommand: Command = {
     if (values.json) writeJson(terminal.out, report)
     else printModelReport(report, terminal.out)
 
-    if (!(await isSwitchWanted(report, values, `Switch to ${candidate}?`, terminal))) return
+    if (!(await confirmSwitch(report, values, `Switch to ${candidate}?`, terminal))) return
     const { active } = await engine.model.acceptShadow(name, {}, { override })
     if (!values.json) writeSuccess(terminal.out, 'active', `${active} for ${name}`)
   },

@@ -3,12 +3,13 @@ import { join, resolve } from 'node:path'
 import type { Output } from '../command/terminal.ts'
 import { runProgram } from './run-program.ts'
 
-/** Runs the tools of Python for a plugin, with the SDK that is part of Eyrie. */
+/** Runs Python and its tools for a plugin, with the SDK that is part of Eyrie. */
 
+/** Folder of the SDK for elements in Python. */
 export const PYTHON_SDK = resolve(import.meta.dirname, '../../python')
 
-/** Exit code of `env` if the program does not exist. */
-const NOT_FOUND = 127
+/** Exit code of `env` if the program is not installed. */
+const NOT_INSTALLED = 127
 
 interface Outputs {
   out: Output
@@ -17,6 +18,7 @@ interface Outputs {
 
 /** Whether the plugin in `folder` is written in Python. */
 export async function isPythonProject(folder: string): Promise<boolean> {
+  // The manifest is searched as text, because it may not be valid yet.
   const manifest = await readFile(join(folder, 'plugin.json'), 'utf8').catch(() => '')
   return /"entry":\s*"[^"]+\.py"/.test(manifest)
 }
@@ -25,11 +27,11 @@ export async function isPythonProject(folder: string): Promise<boolean> {
  * Writes the schemas of the elements into the manifest. Returns whether the program has succeeded.
  */
 export const generatePythonSchemas = async (folder: string, outputs: Outputs): Promise<boolean> =>
-  (await runPython(['-m', 'eyrie_element.generate', folder], outputs)) === 0
+  (await runPython({ args: ['-m', 'eyrie_element.generate', folder] }, outputs)) === 0
 
 /**
- * Checks the types with mypy, if it is installed, and runs the tests. `variable`, such as
- * `NAME=value`, is added to the environment of the tests. Returns whether both have succeeded.
+ * Checks the types with mypy, if it is installed, and runs the tests. `variable` is an environment
+ * variable of the tests, such as `NAME=value`. Returns whether both have succeeded.
  */
 export async function testPythonProject(
   folder: string,
@@ -38,12 +40,13 @@ export async function testPythonProject(
 ): Promise<boolean> {
   const modules = (await readdir(folder)).filter(name => name.endsWith('.py'))
   if (!(await checkTypes(modules, folder, outputs))) return false
-  return (await runPython(['-m', 'unittest', '-v'], outputs, folder, [variable])) === 0
+  const tests = { args: ['-m', 'unittest', '-v'], folder, variables: [variable] }
+  return (await runPython(tests, outputs)) === 0
 }
 
 /**
- * Checks the types with mypy. Returns whether they are correct; true, with a message, if
- * mypy is not installed.
+ * Checks the types with mypy. Returns whether they are correct. If mypy is not installed, prints
+ * that, and returns true.
  */
 async function checkTypes(
   modules: readonly string[],
@@ -56,28 +59,35 @@ async function checkTypes(
     outputs,
     folder,
   )
-  if (code === NOT_FOUND) outputs.out.write('mypy is not installed: the types are not checked\n')
-  return code === 0 || code === NOT_FOUND
+  if (code !== NOT_INSTALLED) return code === 0
+  outputs.out.write('mypy is not installed: the types are not checked\n')
+  return true
 }
 
-/**
- * Runs Python with the SDK and, if a folder is given, with the libraries of the plugin in it.
- * Returns the exit code.
- */
+/** A run of Python with the SDK. */
+interface PythonRun {
+  args: readonly string[]
+  /** Folder of a plugin. Python runs in it, and can import its libraries. */
+  folder?: string
+  /** Environment variables in addition to those of the user, such as `NAME=value`. */
+  variables?: readonly string[]
+}
+
+/** Runs Python. Returns the exit code. Rejects with the remedy if Python is not installed. */
 async function runPython(
-  args: readonly string[],
+  { args, folder, variables = [] }: PythonRun,
   outputs: Outputs,
-  folder?: string,
-  variables: readonly string[] = [],
 ): Promise<number> {
-  const paths = [PYTHON_SDK, ...(folder === undefined ? [] : await listLibraries(folder))]
+  const libraries = folder === undefined ? [] : await listLibraries(folder)
+  const importPaths = [PYTHON_SDK, ...libraries]
   const code = await runWithVariables(
-    [`PYTHONPATH=${paths.join(':')}`, ...variables],
+    [`PYTHONPATH=${importPaths.join(':')}`, ...variables],
+    // With -B, Python does not write `__pycache__` folders.
     ['python3', '-B', ...args],
     outputs,
     folder,
   )
-  if (code !== NOT_FOUND) return code
+  if (code !== NOT_INSTALLED) return code
   throw new Error(
     'python3 is not installed: install it, for example with apt-get install python3 python3-numpy',
   )
@@ -92,8 +102,8 @@ const runWithVariables = (
 ) => runProgram('env', [...variables, ...command], outputs, folder)
 
 /**
- * Lists the paths of the libraries that a package contains, in the order in which the
- * engine searches them.
+ * Lists the paths of the libraries in the folder of a plugin, in the order in which the engine
+ * searches them: the folder `vendor`, and then the packages in `wheels`.
  */
 async function listLibraries(folder: string): Promise<string[]> {
   const wheels = await readdir(join(folder, 'wheels')).catch(() => [])

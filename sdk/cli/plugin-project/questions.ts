@@ -4,8 +4,8 @@ import { isInteractive } from '../command/confirm.ts'
 import type { Terminal } from '../command/terminal.ts'
 import type { PluginProject } from './project-files.ts'
 
-/** Answers that the options of the command contain. */
-export interface GivenAnswers {
+/** The options of the command. Each answers a question in advance. */
+export interface AnswerOptions {
   language?: string | undefined
   reads?: string | undefined
   description?: string | undefined
@@ -13,51 +13,78 @@ export interface GivenAnswers {
 
 type Answers = Omit<PluginProject, 'name'>
 
-const DEFAULT_DESCRIPTIONS = {
+const DEFAULT_DESCRIPTIONS: Record<Answers['reads'], string> = {
   objects: 'Reports crowds of people',
   pictures: 'Reports darkness in the picture',
 }
 
 /**
- * Asks what the new plugin should be like. Options answer questions in advance. Without a
- * terminal, for example in scripts, the defaults answer the others. Throws `UsageError`
- * for an invalid answer.
+ * Asks what the new plugin should be like. Questions that an option answers are not asked. Without
+ * a terminal, for example in scripts, the other questions have their default answers. Throws
+ * `UsageError` for an invalid answer.
  */
-export async function askQuestions(given: GivenAnswers, terminal: Terminal): Promise<Answers> {
-  const { input, out } = terminal
-  const canAsk = isInteractive(terminal) && out.isTTY === true
-  const reader = canAsk ? createInterface({ input: input!, terminal: false }) : undefined
-  const lines = reader?.[Symbol.asyncIterator]()
-
-  const ask = async (question: string, givenAnswer: string | undefined, defaultAnswer: string) => {
-    if (givenAnswer) return givenAnswer
-    if (!lines) return defaultAnswer
-    out.write(`${question} [${defaultAnswer}] `)
-    const { value } = await lines.next()
-    return String(value ?? '').trim() || defaultAnswer
-  }
-
+export async function askQuestions(options: AnswerOptions, terminal: Terminal): Promise<Answers> {
+  const dialog = openDialog(terminal)
   try {
-    const languageAnswer = await ask(
-      'Language: typescript or python?',
-      given.language,
-      'typescript',
-    )
+    const languageAnswer = await dialog.ask({
+      question: 'Language: typescript or python?',
+      option: options.language,
+      defaultAnswer: 'typescript',
+    })
     const language = parseChoice('language', languageAnswer.toLowerCase(), ['typescript', 'python'])
-    const readsAnswer = await ask(
-      'What does the element read: objects or pictures?',
-      given.reads,
-      'objects',
-    )
+
+    const readsAnswer = await dialog.ask({
+      question: 'What does the element read: objects or pictures?',
+      option: options.reads,
+      defaultAnswer: 'objects',
+    })
     const reads = parseChoice('reads', readsAnswer, ['objects', 'pictures'])
-    const defaultDescription = DEFAULT_DESCRIPTIONS[reads]
-    const description = await ask(
-      'What does it do, in one sentence?',
-      given.description,
-      defaultDescription,
-    )
+
+    const description = await dialog.ask({
+      question: 'What does it do, in one sentence?',
+      option: options.description,
+      defaultAnswer: DEFAULT_DESCRIPTIONS[reads],
+    })
     return { language, reads, description }
   } finally {
-    reader?.close()
+    dialog.close()
+  }
+}
+
+interface Question {
+  question: string
+  /** The answer in advance, if the option is set. */
+  option: string | undefined
+  /** The answer without a terminal, or if the user enters nothing. */
+  defaultAnswer: string
+}
+
+/** A dialog with the user, line by line. */
+interface Dialog {
+  ask(question: Question): Promise<string>
+  close(): void
+}
+
+function openDialog(terminal: Terminal): Dialog {
+  const { input, out } = terminal
+  const canAsk = isInteractive(terminal) && out.isTTY === true
+  if (!canAsk) {
+    return {
+      ask: async ({ option, defaultAnswer }) => option || defaultAnswer,
+      close() {},
+    }
+  }
+
+  const reader = createInterface({ input: input!, terminal: false })
+  const lines = reader[Symbol.asyncIterator]()
+  return {
+    async ask({ question, option, defaultAnswer }) {
+      if (option) return option
+      out.write(`${question} [${defaultAnswer}] `)
+      // The value is undefined at the end of the input.
+      const { value } = await lines.next()
+      return String(value ?? '').trim() || defaultAnswer
+    },
+    close: () => reader.close(),
   }
 }

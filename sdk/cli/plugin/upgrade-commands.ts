@@ -6,7 +6,7 @@ import {
 } from '../command/command.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine/engine-access.ts'
-import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
+import { confirmSwitch, waitForEnd } from '../engine/shadow-run.ts'
 import { grantRequested } from './plugin-commands.ts'
 import { printShadowReport } from './upgrade-report.ts'
 
@@ -53,7 +53,7 @@ export const upgradePluginCommand: Command = {
     if (values.json) writeJson(terminal.out, report)
     else printShadowReport(report, terminal.out)
 
-    if (!(await isSwitchWanted(report, values, `Switch to ${name} ${version}?`, terminal))) return
+    if (!(await confirmSwitch(report, values, `Switch to ${name} ${version}?`, terminal))) return
     const { active } = await engine.plugin.acceptShadow(name, {})
     if (!values.json) writeSuccess(terminal.out, 'active', `${name} ${active}`)
   },

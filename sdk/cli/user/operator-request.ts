@@ -1,12 +1,12 @@
 import type { Terminal } from '../command/terminal.ts'
-import { assertServiceUrl, getServiceAccess, readSecret } from '../engine/engine-access.ts'
+import { getServiceAccess, parseServiceUrl, readSecret } from '../engine/engine-access.ts'
 
 /**
  * Returns the URL of the management service on this machine. Throws `UsageError` if the
  * configured URL is invalid.
  */
 export const getManagementUrl = (terminal: Terminal): string =>
-  assertServiceUrl(getServiceAccess(terminal).management.url, 'http://127.0.0.1:8080')
+  parseServiceUrl(getServiceAccess(terminal).management.url, 'http://127.0.0.1:8080')
 
 /**
  * Sends a request to the management service. The operator token in the data folder proves that the

@@ -14,15 +14,8 @@ export const formatStorage = (bytes: number) =>
  */
 export function describeCapabilities(declared: Capabilities | undefined): string[] {
   if (!declared) return ['declares no capabilities', 'may report any events and counters']
-  const {
-    inference,
-    events,
-    counters,
-    network,
-    storage_bytes: storageBytes,
-    budget_ms: budgetMs,
-  } = declared
 
+  const { inference, events, counters, network, storage_bytes, budget_ms } = declared
   const descriptions = [describeFrames(declared)]
   if (inference) descriptions.push(describeInference(inference))
   descriptions.push(
@@ -30,8 +23,10 @@ export function describeCapabilities(declared: Capabilities | undefined): string
     `counters: ${formatList(counters)}`,
     `network: ${formatList(network)}`,
   )
-  if (storageBytes !== undefined) descriptions.push(`stores up to ${formatStorage(storageBytes)}`)
-  if (budgetMs !== undefined) descriptions.push(`at most ${budgetMs} ms of CPU time per frame`)
+  if (storage_bytes !== undefined) {
+    descriptions.push(`stores up to ${formatStorage(storage_bytes)}`)
+  }
+  if (budget_ms !== undefined) descriptions.push(`at most ${budget_ms} ms of CPU time per frame`)
   return descriptions
 }
 

@@ -29,7 +29,7 @@ const SECONDS_PER_HOUR = 3600
 const MAX_LIMIT_S = 24 * SECONDS_PER_HOUR
 const MAX_JITTER_S = SECONDS_PER_HOUR
 
-/** The default settings of a job. `createJobSchema` describes each. */
+/** The default settings of a job. The descriptions are in `createJobSchema`. */
 interface JobDefaults {
   schedule: string
   limit_s: number
@@ -37,10 +37,7 @@ interface JobDefaults {
 }
 
 /** Creates the schema of the settings of a job. */
-const createJobSchema = (
-  name: JobName,
-  { schedule, limit_s: limitS, jitter_s: jitterS }: JobDefaults,
-) =>
+const createJobSchema = (name: JobName, defaults: JobDefaults) =>
   z
     .strictObject({
       schedule: z
@@ -49,15 +46,15 @@ const createJobSchema = (
           const error = text === 'off' ? undefined : findCronError(text)
           if (error) issues.addIssue(`${error}. To disable the job, write off`)
         })
-        .default(schedule)
+        .default(defaults.schedule)
         .meta({
           description:
             'Cron expression with five fields, in the time zone of the machine, or off. If runs were missed, one run follows as soon as possible',
         }),
-      limit_s: z.int().min(1).max(MAX_LIMIT_S).default(limitS).meta({
+      limit_s: z.int().min(1).max(MAX_LIMIT_S).default(defaults.limit_s).meta({
         description: 'Time limit of a run in seconds',
       }),
-      jitter_s: z.int().min(0).max(MAX_JITTER_S).default(jitterS).meta({
+      jitter_s: z.int().min(0).max(MAX_JITTER_S).default(defaults.jitter_s).meta({
         description:
           'Longest random delay of a run in seconds, so that many appliances do not start at the same moment',
       }),

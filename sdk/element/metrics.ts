@@ -1,33 +1,37 @@
 /** Maximum number of metrics of an element on one channel. */
 export const MAX_METRICS = 32
 
-/** Names of metrics, a part of the names that Prometheus allows. */
+/** Names of metrics. They are valid in Prometheus, which allows further characters. */
 export const METRIC_NAME = /^[a-z][a-z0-9_]{0,63}$/
 
 /**
  * Measurements for operators, such as the age of a calibration. The engine serves them to
- * Prometheus with the channel and the element as labels. What viewers see belongs in
- * counters and events.
+ * Prometheus with the labels `channel`, `element` and `metric`. Results for viewers belong in
+ * counters and events instead.
+ *
+ * Both functions throw an `Error` if the name is not valid, the number is not finite, or the
+ * element has more than 32 metrics.
  */
 export interface ElementMetrics {
-  /** Sets the present value of a metric, which is served as `eyrie_engine_element_value`. */
+  /** Sets the current value of a metric. Prometheus receives it as `eyrie_engine_element_value`. */
   set(name: string, value: number): void
   /**
-   * Adds to the total of a metric, which is served as `eyrie_engine_element_total`.
-   * Totals never decrease.
+   * Adds an amount, by default 1, to the total of a metric. The amount must not be negative.
+   * Prometheus receives the total as `eyrie_engine_element_total`.
    */
   add(name: string, amount?: number): void
 }
 
-/** The metrics of an element on one channel, by name. */
+/** The metrics of an element on one channel: values that were set and totals, by name. */
 export interface MetricValues {
   values: Record<string, number>
   totals: Record<string, number>
 }
 
 /**
- * Creates the metrics of one element. `collect` returns all of them if any has changed since the
- * last call, otherwise undefined.
+ * Creates the metrics of one element on one channel, and the function with which the channel
+ * collects them. `collect` returns all metrics if one of them has changed since the last call,
+ * otherwise undefined.
  */
 export function createElementMetrics(): {
   metrics: ElementMetrics
@@ -37,11 +41,8 @@ export function createElementMetrics(): {
   const totals: Record<string, number> = {}
   let hasChanged = false
 
-  /**
-   * Throws an `Error` if a value cannot be recorded. `recorded` are the metrics of
-   * the same kind, by name.
-   */
-  function assertRecordable(name: string, value: number, recorded: Record<string, number>): void {
+  /** Throws an `Error` if a number cannot be stored in `target`, which is `values` or `totals`. */
+  function assertStorable(name: string, value: number, target: Record<string, number>): void {
     if (!METRIC_NAME.test(name)) {
       throw new Error(
         `the metric ${name} should have a name of lower-case letters, digits and underscores`,
@@ -50,7 +51,7 @@ export function createElementMetrics(): {
     if (!Number.isFinite(value)) {
       throw new Error(`the value ${value} of the metric ${name} is not a number`)
     }
-    const isNew = !Object.hasOwn(recorded, name)
+    const isNew = !Object.hasOwn(target, name)
     const count = Object.keys(values).length + Object.keys(totals).length
     if (isNew && count >= MAX_METRICS) {
       throw new Error(`the element has more than ${MAX_METRICS} metrics`)
@@ -60,12 +61,12 @@ export function createElementMetrics(): {
   return {
     metrics: {
       set(name, value) {
-        assertRecordable(name, value, values)
+        assertStorable(name, value, values)
         hasChanged ||= values[name] !== value
         values[name] = value
       },
       add(name, amount = 1) {
-        assertRecordable(name, amount, totals)
+        assertStorable(name, amount, totals)
         if (amount < 0) throw new Error(`the total of the metric ${name} would decrease`)
         hasChanged ||= amount > 0
         totals[name] = (totals[name] ?? 0) + amount

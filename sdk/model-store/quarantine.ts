@@ -31,6 +31,13 @@ export interface Quarantine {
   clear(sha256: string): void
 }
 
+/** Returns the record after another crash of a model. */
+const addToRecord = (
+  previous: CrashRecord | undefined,
+  model: string,
+  cause: string,
+): CrashRecord => ({ model, crashes: (previous?.crashes ?? 0) + 1, last: cause })
+
 /** Opens the quarantine in `root`, the folder to which models are added. */
 export function openQuarantine(root: string): Quarantine {
   const folder = join(root, '.quarantine')
@@ -47,9 +54,7 @@ export function openQuarantine(root: string): Quarantine {
   return {
     findCrashes,
     addCrash: ({ name, sha256 }, cause) => {
-      const crashes = (findCrashes(sha256)?.crashes ?? 0) + 1
-      const record: CrashRecord = { model: name, crashes, last: cause }
-
+      const record = addToRecord(findCrashes(sha256), name, cause)
       // The record is written to a draft first, so that a crash never leaves half a record.
       const path = getPath(sha256)
       const draft = `${path}.new`
@@ -62,13 +67,13 @@ export function openQuarantine(root: string): Quarantine {
   }
 }
 
-/** Creates a quarantine that ends with the process. */
+/** Creates a quarantine in memory, which ends with the process. */
 export function createMemoryQuarantine(): Quarantine {
   const records = new Map<string, CrashRecord>()
   return {
     findCrashes: sha256 => records.get(sha256),
     addCrash: ({ name, sha256 }, cause) => {
-      const record = { model: name, crashes: (records.get(sha256)?.crashes ?? 0) + 1, last: cause }
+      const record = addToRecord(records.get(sha256), name, cause)
       records.set(sha256, record)
       return record
     },

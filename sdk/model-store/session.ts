@@ -3,21 +3,22 @@ import { env, InferenceSession, Tensor } from 'onnxruntime-node'
 import { findOutput, type HeadTensor, type Size } from './head-output.ts'
 import { assertSelfContained } from './onnx/external-data.ts'
 
-/** Opens and runs models with ONNX Runtime. */
+/** Opens and runs models with ONNX Runtime. A session is a loaded model. */
 
 /** Execution providers of ONNX Runtime that Eyrie can use. */
 export type Provider = 'cpu' | 'cuda'
 
-// ONNX Runtime throws errors as exceptions and would also print them to stderr.
-env.logLevel = 'fatal'
+/** Fatal errors only. ONNX Runtime throws other errors, and would print them to stderr, too. */
+const LOG_LEVEL = { name: 'fatal', number: 4 } as const
+env.logLevel = LOG_LEVEL.name
+
 // By default, ONNX Runtime stores an identifier of the machine and reports every loaded
 // model to its vendor.
 process.env.ORT_DISABLE_TELEMETRY = '1'
 
 /**
- * Loads a model. The session uses a single thread: inference scales by running several sessions in
- * parallel, and spinning threads of ONNX Runtime would compete for the cores. Throws an `Error`
- * with the reason if the model cannot be loaded or refers to data outside of the file.
+ * Loads a model. Throws an `Error` with the reason if the model cannot be loaded, or refers to data
+ * outside of the file.
  */
 export async function openSession(
   model: Uint8Array,
@@ -27,11 +28,13 @@ export async function openSession(
   try {
     return await InferenceSession.create(model, {
       executionProviders: [provider],
+      // A single thread. The engine uses several cores by running several sessions in parallel.
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
       executionMode: 'sequential',
-      logSeverityLevel: 4,
+      // Threads that wait must not occupy a core meanwhile.
       extra: { session: { intra_op: { allow_spinning: '0' } } },
+      logSeverityLevel: LOG_LEVEL.number,
     })
   } catch (error) {
     const { message } = error as Error
@@ -40,9 +43,10 @@ export async function openSession(
   }
 }
 
-/** Creates an empty input tensor for one image. Write the pixels to its `data`. */
+/** Creates an input tensor for one image. The caller writes the pixels to its `data`. */
 export function createInputTensor(input: ModelCard['input'], { width, height }: Size): Tensor {
   const dims = input.layout === 'nchw' ? [1, 3, height, width] : [1, height, width, 3]
+  // Three colour channels.
   const valueCount = 3 * width * height
   return input.dtype === 'uint8'
     ? new Tensor('uint8', new Uint8Array(valueCount), dims)

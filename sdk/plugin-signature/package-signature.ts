@@ -12,24 +12,25 @@ import { type PublicKey, type SigningKey, toVerifyingKey } from './publisher-key
  * SHA-256, and the Ed25519 signature (RFC 8032) of this list and of the name of the publisher.
  */
 
+/** Path of the signature in a package. */
 export const SIGNATURE_FILE = 'signature.json'
 
-/** Maximum size of the signature file. */
-const MAX_BYTES = 2 << 20
+const MAX_SIGNATURE_FILE_BYTES = 2 << 20
 const MAX_PATH_LENGTH = 200
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break in a path would end its line in the signed text
-const PATH = /^[^\u0000-\u001f\u007f\\]+$/
+const SIGNABLE_PATH = /^[^\u0000-\u001f\u007f\\]+$/
 
 const signedFile = z.strictObject({
   path: z
     .string()
     .max(MAX_PATH_LENGTH)
-    .regex(PATH, 'must not contain control characters or backslashes')
+    .regex(SIGNABLE_PATH, 'must not contain control characters or backslashes')
     .refine(path => path !== SIGNATURE_FILE, 'must not be the signature itself'),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal'),
 })
 type SignedFile = z.infer<typeof signedFile>
 
+/** The content of the signature file. `files` are sorted by `comparePaths`. */
 const packageSignature = z.strictObject({
   format: z.literal(1),
   publisher: publisherName,
@@ -39,8 +40,8 @@ const packageSignature = z.strictObject({
 })
 
 /**
- * A signature that matches its list of files. `verifyFiles` checks whether the files match the
- * list.
+ * A genuine signature of a list of files. Whether the files of a package match the list is not
+ * known before `verifyFiles`.
  */
 export type PackageSignature = z.infer<typeof packageSignature>
 
@@ -57,17 +58,17 @@ export class PackageSignatureError extends Error {
 }
 
 /**
- * Returns the content of the signature file of a package. Throws an `Error` if a
- * path cannot be signed.
+ * Signs a package. Returns the content of its signature file. Throws an `Error` if a path is
+ * invalid.
  */
 export function signPackage(
   files: PackageFiles,
   { publisher, key, privateKey }: SigningKey,
 ): string {
-  const list = toSignedFiles(files)
-  const signature = sign(null, createSignedText(publisher, list), privateKey).toString('hex')
-  const content = parseAs(packageSignature, { format: 1, publisher, key, files: list, signature })
-  return `${JSON.stringify(content, null, 2)}\n`
+  const signedFiles = toSignedFiles(files)
+  const signature = sign(null, createSignedText(publisher, signedFiles), privateKey).toString('hex')
+  const content = { format: 1, publisher, key, files: signedFiles, signature }
+  return `${JSON.stringify(parseAs(packageSignature, content), null, 2)}\n`
 }
 
 /**
@@ -76,42 +77,45 @@ export function signPackage(
  */
 export function readSignature(text: string): PackageSignature {
   const content = parseSignature(text)
-  const { publisher, key, files, signature } = content
-  if (files.some(({ path }, i) => i > 0 && comparePaths(files[i - 1]!.path, path) >= 0)) {
+  if (!isStrictlySorted(content.files)) {
     throw new PackageSignatureError(
       `${SIGNATURE_FILE}: /files: must be sorted by path and contain each path once: sign the package again`,
     )
   }
-  const isGenuine = verify(
-    null,
-    createSignedText(publisher, files),
-    toVerifyingKey(key),
-    Buffer.from(signature, 'hex'),
-  )
-  if (isGenuine) return content
+  if (isGenuine(content)) return content
   const problem = `the signature in ${SIGNATURE_FILE} does not match its list of files and its key`
   throw new PackageSignatureError(
     `${problem}: the file was changed or forged. Get the package from its publisher again`,
   )
 }
 
+/** Whether each path is greater than the previous one, so that no path occurs twice. */
+const isStrictlySorted = (files: readonly SignedFile[]): boolean =>
+  files.slice(1).every((file, i) => comparePaths(files[i]!.path, file.path) < 0)
+
+function isGenuine({ publisher, key, files, signature }: PackageSignature): boolean {
+  const text = createSignedText(publisher, files)
+  // Ed25519 has no choice of a hash algorithm, so the first argument is null.
+  return verify(null, text, toVerifyingKey(key), Buffer.from(signature, 'hex'))
+}
+
 /**
- * Throws `PackageSignatureError` with the name of the first file that was changed, added or
- * removed after the signing.
+ * Compares the files of a package with the signed list. Throws `PackageSignatureError` with the
+ * name of the first file that was changed, added or removed after the package was signed.
  */
-export function verifyFiles({ files: signed }: PackageSignature, files: PackageFiles): void {
+export function verifyFiles({ files: signedFiles }: PackageSignature, files: PackageFiles): void {
   const fail = (path: string, problem: string): never => {
     throw new PackageSignatureError(
       `${JSON.stringify(path)} ${problem} after the package was signed: get the package from its publisher again, or sign it again`,
       { file: path },
     )
   }
-  for (const { path, sha256 } of signed) {
-    const actual = files.get(path)
-    if (actual === undefined) fail(path, 'was removed')
-    if (actual !== sha256) fail(path, 'was changed')
+  for (const { path, sha256 } of signedFiles) {
+    const actualSha256 = files.get(path)
+    if (actualSha256 === undefined) fail(path, 'was removed')
+    if (actualSha256 !== sha256) fail(path, 'was changed')
   }
-  const signedPaths = new Set(signed.map(({ path }) => path))
+  const signedPaths = new Set(signedFiles.map(({ path }) => path))
   for (const path of files.keys()) {
     if (path !== SIGNATURE_FILE && !signedPaths.has(path)) fail(path, 'was added')
   }
@@ -127,7 +131,7 @@ export function findSignature(folder: string): PackageSignature | undefined {
   return readSignature(readSignatureFile(file))
 }
 
-/** Returns who has signed a package. */
+/** Returns the key with which a package was signed. */
 export const toPublicKey = ({ publisher, key }: PackageSignature): PublicKey => ({ publisher, key })
 
 /**
@@ -151,7 +155,7 @@ function toSignedFiles(files: PackageFiles): SignedFile[] {
     .sort((a, b) => comparePaths(a.path, b.path))
 }
 
-/** The order of the bytes in UTF-8, which is the same in all programming languages. */
+/** Compares the bytes in UTF-8: the result is the same in all programming languages. */
 const comparePaths = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function parseSignature(text: string): PackageSignature {
@@ -171,16 +175,12 @@ function parseSignature(text: string): PackageSignature {
 function readSignatureFile(file: string): string {
   try {
     const { size } = statSync(file)
-    if (size > MAX_BYTES) {
-      throw new Error(`it has ${size} bytes, more than the maximum of ${MAX_BYTES}`)
+    if (size > MAX_SIGNATURE_FILE_BYTES) {
+      throw new Error(`it has ${size} bytes, more than the maximum of ${MAX_SIGNATURE_FILE_BYTES}`)
     }
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new PackageSignatureError(
-      `${SIGNATURE_FILE} cannot be read: ${(cause as Error).message}`,
-      {
-        cause,
-      },
-    )
+    const { message } = cause as Error
+    throw new PackageSignatureError(`${SIGNATURE_FILE} cannot be read: ${message}`, { cause })
   }
 }

@@ -46,9 +46,9 @@ export const runJobCommand: Command = {
 
     const answer = await requestOperator(operatorJobRun.path, terminal, { job_name: name })
     const { run_id: runId } = operatorJobRun.response.parse(answer)
-    const { job_state: jobState, job_message: jobMessage } = await waitForRun(name, runId, terminal)
-    if (jobState === 'failed') throw new Error(`the job ${name} has failed: ${jobMessage}`)
-    writeSuccess(terminal.out, jobState ?? 'ended', `${name}: ${jobMessage}`)
+    const { job_state, job_message } = await waitForRun(name, runId, terminal)
+    if (job_state === 'failed') throw new Error(`the job ${name} has failed: ${job_message}`)
+    writeSuccess(terminal.out, job_state ?? 'ended', `${name}: ${job_message}`)
   },
 }
 
@@ -58,7 +58,7 @@ async function waitForRun(name: string, runId: string, terminal: Terminal): Prom
     const jobs = await readJobs(terminal)
     const job = jobs.find(({ job_name }) => job_name === name)
     if (!job) throw new Error(`the management service has no job ${name}`)
-    // An earlier run may still be in progress.
+    // Until the requested run starts, the job reports an earlier run.
     if (job.run_id === runId && job.finished_at !== null) return job
     await wait(POLL_MS)
   }
@@ -67,7 +67,7 @@ async function waitForRun(name: string, runId: string, terminal: Terminal): Prom
 const readJobs = async (terminal: Terminal): Promise<Job[]> =>
   operatorJobs.response.parse(await requestOperator(operatorJobs.path, terminal)).jobs
 
-const STYLES: Record<NonNullable<Job['job_state']>, Style> = {
+const STATE_STYLES: Record<NonNullable<Job['job_state']>, Style> = {
   running: 'cyan',
   succeeded: 'green',
   failed: 'red',
@@ -78,7 +78,7 @@ function printJobs(jobs: readonly Job[], out: Output): void {
   const rows = jobs.map(job => [
     job.job_name,
     formatTime(job.started_at),
-    job.job_state ? styled(out, STYLES[job.job_state], job.job_state) : '-',
+    job.job_state ? styled(out, STATE_STYLES[job.job_state], job.job_state) : '-',
     job.duration_ms === null ? '-' : `${(job.duration_ms / 1000).toFixed(1)} s`,
     formatTime(job.next_run_at),
     job.job_message,

@@ -4,22 +4,25 @@ import { type Line, lines } from '@eyrie/element'
 import { z } from 'zod'
 
 /**
- * Reads and replaces the lines of a pipeline. They are in the config of its element
- * `line-crossing`, by source.
+ * Reads and replaces the lines of a pipeline at which objects are counted. The element
+ * `line-crossing` of the pipeline has them in its config, by source.
  */
 
 const LINE_CROSSING = 'line-crossing'
 
-/** The config of `line-crossing`. Its keys list source ids, such as `1` or `1,2`. */
+/**
+ * The config of `line-crossing`. A key consists of the ids of the sources that have the same lines,
+ * such as `1` or `1,2`.
+ */
 const lineConfig = z.record(z.string(), z.strictObject({ lines }))
 type LineConfig = z.output<typeof lineConfig>
 
-/** Returns the first element `line-crossing`. */
+/** Returns the first element `line-crossing`; undefined if there is none. */
 export const findLineCrossing = (
   elements: readonly PipelineElement[],
 ): PipelineElement | undefined => elements.find(({ name }) => name === LINE_CROSSING)
 
-/** Returns the lines of a source. Returns undefined if the pipeline has no `line-crossing`. */
+/** Returns the lines of a source; undefined if there is no element `line-crossing`. */
 export function readLines(
   elements: readonly PipelineElement[],
   source: number,
@@ -33,7 +36,7 @@ export function readLines(
 
 /**
  * Returns the elements with new lines for one source. Other sources retain their lines, even if
- * they share a key with it.
+ * their ids are in the same key.
  */
 export function replaceLines(
   elements: readonly PipelineElement[],
@@ -44,7 +47,7 @@ export function replaceLines(
   return elements.map(element => {
     if (element !== replaced) return element
     const otherSources = mapSources(parseConfig(element), id => (id === source ? undefined : id))
-    // Proposed lines have more properties than the config accepts.
+    // Lines that `eyrie lines` proposes have more properties than the config accepts.
     const configLines = newLines.map(({ name, coords }) => ({ name, coords }))
     return { ...element, config: { ...otherSources, [source]: { lines: configLines } } }
   })
@@ -73,7 +76,7 @@ export function drawLines(
   linesBySource: LinesBySource,
 ): Promise<Pipeline> {
   const elements = replaceLinesOfSources(pipeline.elements, linesBySource)
-  // The load remains the same, so that even an overloaded machine should accept the change.
+  // Lines cost nothing, so the engine should accept the change even if the machine is overloaded.
   return client.pipeline.modify(
     pipeline.id,
     { elements },
@@ -82,9 +85,9 @@ export function drawLines(
 }
 
 /**
- * Returns `line-crossing` as a file for `eyrie deploy` contains it: the keys of its config
- * are positions in the list of sources instead of ids. Lines of sources that are not in
- * the list are omitted.
+ * Converts the element `line-crossing` for a file of `eyrie deploy`. In such a file, sources have
+ * no ids yet: the keys of the config are positions in the list of sources, from 0. Lines of sources
+ * that are not in the list are omitted.
  */
 export function toDeployedElement(
   element: PipelineElement,
@@ -96,13 +99,14 @@ export function toDeployedElement(
   return { ...element, config }
 }
 
+/** Returns the config of `line-crossing`; empty if the element has none. */
 const parseConfig = (element: PipelineElement) => lineConfig.parse(element.config ?? {})
 
 const parseKey = (key: string) => key.split(',').map(Number)
 
 /**
- * Replaces the sources in all keys by the results of `map`, or removes those for which
- * it returns undefined.
+ * Replaces each source in the keys of a config by the result of `map`. If the result is undefined,
+ * removes the source, and removes the entry if its key has no other source.
  */
 function mapSources(config: LineConfig, map: (source: number) => number | undefined): LineConfig {
   const mapped: LineConfig = {}

@@ -54,7 +54,7 @@ export async function watchPaths(
         findRecorder(recorders, message)?.addFrame(message.pts ?? 0, message.data.objects)
       } else if (message.kind === 'state') {
         const { state } = message.data
-        // A tracker that starts assigns the ids of tracks from 1 again.
+        // A channel that starts has a new tracker, which uses the ids again for other objects.
         if (state === 'starting') findRecorder(recorders, message)?.interrupt()
         if (state === 'stopped' && message.channel !== null) runningChannels.delete(message.channel)
         if (runningChannels.size === 0) return

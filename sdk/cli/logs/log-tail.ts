@@ -1,12 +1,21 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 
+/**
+ * Reads a log while the appliance writes it. A log consists of several files. When the current file
+ * is full, it is rotated: each file is renamed to the next name in the list of files, such as
+ * `eyrie.log` to `eyrie.log.1`, the oldest one is deleted, and a new current file is started.
+ *
+ * A rotation can happen at any time. A name may therefore refer to another file from one moment to
+ * the next, and files are recognized by their inodes.
+ */
+
 const CHUNK_BYTES = 64 * 1024
 
-/** Reads a log while it is being written, across rotations of its files. */
+/** An open log. */
 export interface LogTail {
   /**
-   * Returns the complete lines written since the last call. The first call returns the
+   * Returns the complete lines that were written since the last call. The first call returns the
    * lines of the newest file.
    */
   read(): Promise<string[]>
@@ -16,9 +25,8 @@ export interface LogTail {
 }
 
 /**
- * Opens the log for reading. `files` are ordered from the current file to the oldest; rotation
- * renames each file to the next name in the list. Returns undefined if there is no file. Rejects if
- * the current file cannot be read.
+ * Opens a log for reading. `files` are the paths of its files, from the current file to the oldest.
+ * Returns undefined if there is no file. Rejects if the current file cannot be read.
  */
 export async function openLogTail(
   files: readonly [current: string, ...rotated: string[]],
@@ -33,7 +41,7 @@ export async function openLogTail(
         const nextFile = await openNext(reader.file, files)
         if (!nextFile) return lines
 
-        // Lines may have been appended between the last read and the rotation.
+        // Lines may have been appended between the read above and the rotation.
         lines.push(...(await reader.readLines()))
         await reader.file.close()
 
@@ -55,9 +63,9 @@ export async function openLogTail(
 }
 
 /**
- * Opens the files that exist, from the newest to the oldest. A rotation meanwhile leaves no current
- * file for a moment, and moves files ahead of the search: none is missed, and one that is met again
- * is recognized by its inode.
+ * Opens the files that exist, from the newest to the oldest. If a rotation happens in the meantime,
+ * a file that is open already may appear again under the next name: it is not added twice. No file
+ * is missed, because files are only renamed towards the end of the list.
  */
 async function openAll([current, ...rotated]: readonly [string, ...string[]]): Promise<
   FileHandle[]
@@ -102,7 +110,7 @@ class LineReader {
 
 /**
  * Opens the file that was started after this one. Returns undefined if this file is the current
- * one. A rotation renames files, so a file is recognized by its inode.
+ * one, or if a rotation prevents the search: the next call finds the file.
  */
 async function openNext(
   file: FileHandle,
@@ -117,18 +125,18 @@ async function openNext(
   }
 
   const next = await openIfReadable(files[position - 1]!)
-  // If the files have been rotated again in the meantime, another file has the name: try
-  // again in the next call.
-  const isRotatedAgain = (await getInode(files[position]!)) !== inode
-  if (!isRotatedAgain) return next
+  const hasSamePosition = (await getInode(files[position]!)) === inode
+  if (hasSamePosition) return next
+
+  // A rotation has happened since the search, so `next` may be another file than the next one.
   await next?.close()
   return undefined
 }
 
 /**
  * Finds a file by its inode. Returns its position in `files`, or undefined if the file was deleted.
- * The search starts at the current file, so a rotation during the search moves the file ahead of
- * the search and cannot hide it.
+ * A rotation during the search cannot hide the file, because the search has the same direction as
+ * the rotation.
  */
 async function findPosition(inode: number, files: readonly string[]): Promise<number | undefined> {
   for (const [position, path] of files.entries()) {
@@ -145,10 +153,12 @@ async function openOldest(files: readonly string[]): Promise<FileHandle | undefi
   return undefined
 }
 
-const openIfReadable = (path: string) => open(path).catch(() => undefined)
+/** Returns undefined if the file does not exist, or cannot be read. */
+const openIfReadable = (path: string): Promise<FileHandle | undefined> =>
+  open(path).catch(() => undefined)
 
-/** Rejects if the file exists, but cannot be read. */
-async function openUnlessMissing(path: string): Promise<FileHandle | undefined> {
+/** Returns undefined if the file does not exist. Rejects if it cannot be read. */
+function openUnlessMissing(path: string): Promise<FileHandle | undefined> {
   return open(path).catch(error => {
     if (error.code === 'ENOENT') return undefined
     throw error

@@ -20,16 +20,18 @@ export const MODEL_OPTIONS = {
   'iou-threshold': { type: 'string' },
   'class-score-threshold': { type: 'string', multiple: true },
 } as const
-/** A numerator, optionally followed by a slash and a denominator. */
-const FRACTION = /^([^/]+)(?:\/([^/]+))?$/
 
 export type ModelOptions = ReturnType<typeof parseArgs<{ options: typeof MODEL_OPTIONS }>>['values']
 
 /** Parses the options that are present. Throws `UsageError` for an invalid value. */
 export async function parseModelOptions(options: ModelOptions): Promise<Partial<NewModel>> {
   const { head, labels, license, source, color, size } = options
-  const labelGroups = options['suppress-together']
-  const classThresholds = options['class-score-threshold']
+  const {
+    'suppress-together': labelGroups,
+    'score-threshold': scoreThreshold,
+    'iou-threshold': iouThreshold,
+    'class-score-threshold': classThresholds,
+  } = options
 
   const properties: Partial<NewModel> = { normalization: parseNormalization(options) }
   if (head !== undefined) properties.head = parseChoice('head', head, modelHead.options)
@@ -39,11 +41,11 @@ export async function parseModelOptions(options: ModelOptions): Promise<Partial<
   if (color !== undefined) properties.color = parseChoice('color', color, ['rgb', 'bgr'])
   if (size !== undefined) properties.size = parseSize(size)
   if (labelGroups) properties.suppress_together = labelGroups.map(splitLabels)
-  if (options['score-threshold'] !== undefined) {
-    properties.score_threshold = parseThreshold('score-threshold', options['score-threshold'])
+  if (scoreThreshold !== undefined) {
+    properties.score_threshold = parseThreshold('score-threshold', scoreThreshold)
   }
-  if (options['iou-threshold'] !== undefined) {
-    properties.iou_threshold = parseThreshold('iou-threshold', options['iou-threshold'])
+  if (iouThreshold !== undefined) {
+    properties.iou_threshold = parseThreshold('iou-threshold', iouThreshold)
   }
   if (classThresholds) {
     properties.class_score_thresholds = Object.fromEntries(classThresholds.map(parseClassThreshold))
@@ -51,13 +53,15 @@ export async function parseModelOptions(options: ModelOptions): Promise<Partial<
   return properties
 }
 
+/** Parses a number from 0 to 1. */
 function parseThreshold(option: keyof ModelOptions, text: string): number {
+  // `Number` converts an empty text to 0.
   const threshold = text.trim() === '' ? Number.NaN : Number(text)
   if (threshold >= 0 && threshold <= 1) return threshold
   throw new UsageError(`--${option} ${text} should be a number from 0 to 1`)
 }
 
-/** Parses the threshold of a class, such as `airplane=0.9`. */
+/** Parses the threshold of a class, such as `airplane=0.9`. The label may contain `=`, too. */
 function parseClassThreshold(text: string): [label: string, threshold: number] {
   const [, label, threshold] = /^(.+)=([^=]*)$/.exec(text) ?? []
   if (label === undefined || threshold === undefined) {
@@ -74,8 +78,8 @@ function splitLabels(group: string): string[] {
 }
 
 /**
- * Reads the labels from a file. For the word `coco`, returns the properties of a detector
- * of the COCO data set.
+ * Reads the labels of the classes from a file. Instead of a file, the option can be the word
+ * `coco`: then returns all properties of detectors that are trained on the COCO data set.
  */
 async function readLabels(labels: string): Promise<Partial<NewModel>> {
   if (labels === 'coco') return COCO_DETECTOR
@@ -85,8 +89,8 @@ async function readLabels(labels: string): Promise<Partial<NewModel>> {
 type Normalization = NonNullable<NewModel['normalization']>
 
 /**
- * Parses the options of the normalization: the model reads a pixel value as (value ·
- * scale − mean) / std.
+ * Parses the options of the normalization. The model receives a pixel value as
+ * (value · scale − mean) / std.
  */
 function parseNormalization({ scale, mean, std }: ModelOptions): Normalization {
   const normalization: Normalization = {}
@@ -96,24 +100,28 @@ function parseNormalization({ scale, mean, std }: ModelOptions): Normalization {
   return normalization
 }
 
-const NUMBER_FORMATS = {
-  scale: 'a number other than 0',
-  mean: 'one number or three',
-  std: 'one number or three, none 0',
+/** What the options of the normalization accept. `counts` are the possible numbers of values. */
+const NUMBER_OPTIONS = {
+  scale: { counts: [1], allowsZero: false, format: 'a number other than 0' },
+  mean: { counts: [1, 3], allowsZero: true, format: 'one number or three' },
+  std: { counts: [1, 3], allowsZero: false, format: 'one number or three, none 0' },
 }
 
 /**
  * Parses one number for all colour channels, or three numbers in the channel order of the model.
  */
-function parseNumbers(option: keyof typeof NUMBER_FORMATS, text: string): number[] {
+function parseNumbers(option: keyof typeof NUMBER_OPTIONS, text: string): number[] {
+  const { counts, allowsZero, format } = NUMBER_OPTIONS[option]
   const numbers = text.split(',').map(parseFraction)
-  const isValidCount = numbers.length === 1 || (numbers.length === 3 && option !== 'scale')
-  const isZeroAllowed = option === 'mean'
-  const hasInvalidZero = !isZeroAllowed && numbers.includes(0)
-  const isValid = isValidCount && numbers.every(Number.isFinite) && !hasInvalidZero
-  if (!isValid) throw new UsageError(`--${option} ${text} should be ${NUMBER_FORMATS[option]}`)
+  const areValid = numbers.every(value => Number.isFinite(value) && (allowsZero || value !== 0))
+  if (!areValid || !counts.includes(numbers.length)) {
+    throw new UsageError(`--${option} ${text} should be ${format}`)
+  }
   return numbers
 }
+
+/** A numerator, optionally followed by a slash and a denominator. */
+const FRACTION = /^([^/]+)(?:\/([^/]+))?$/
 
 /**
  * Parses a number or a fraction such as `1/255`. Returns NaN if the text is neither, if a side of
@@ -127,6 +135,7 @@ export function parseFraction(text: string): number {
   return Number.isFinite(quotient) ? quotient : Number.NaN
 }
 
+/** Parses a size in pixels, such as `640x480`. Each side has at most four digits. */
 function parseSize(text: string): { width: number; height: number } {
   const match = /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(text)
   if (!match) throw new UsageError(`--size ${text} should be width x height, such as 640x640`)

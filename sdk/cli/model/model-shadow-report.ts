@@ -3,10 +3,14 @@ import { type Output, writeTable } from '../command/terminal.ts'
 import { printVerdict } from '../engine/shadow-run.ts'
 
 /**
- * Prints how the active model of a pipeline and a candidate, which runs in shadow
- * without any effect, differ.
+ * Prints how two models differ: the active model of a pipeline, and a candidate that runs in
+ * shadow, on the same frames but without any effect.
  */
 
+/**
+ * The cells of `createRows`. Those from FAILURES to OBJECTS PER FRAME are the cells of
+ * `formatSide`.
+ */
 const HEADER = [
   'CHANNEL',
   'MODEL',
@@ -31,46 +35,40 @@ export function printModelReport(report: ModelShadowReport, out: Output): void {
 }
 
 /**
- * Creates the rows of a channel: the active model, with how both models agree, and
- * the candidate below.
+ * Creates the two rows of a channel. The first row is about the active model, and contains how both
+ * models agree. The second row is about the candidate.
  */
-function createRows(
-  { channel, frames, budget_ms: budgetMs, agreement, ...sides }: ModelShadowComparison,
-  { active, candidate }: ModelShadowReport,
-): string[][] {
-  const {
-    both,
-    other_class: otherClass,
-    active_only: activeOnly,
-    candidate_only: candidateOnly,
-    mean_iou: meanIou,
-  } = agreement
-  const total = both + otherClass + activeOnly + candidateOnly
-  const foundByBoth = total > 0 ? formatShare(both / total) : ''
-  const frameCount = String(frames)
-  const activeCells = formatSide(sides.active, budgetMs)
-  const candidateCells = formatSide(sides.candidate, budgetMs)
+function createRows(comparison: ModelShadowComparison, report: ModelShadowReport): string[][] {
+  const { channel, budget_ms, agreement } = comparison
+  const frames = String(comparison.frames)
+  const activeCells = formatSide(comparison.active, budget_ms)
+  const candidateCells = formatSide(comparison.candidate, budget_ms)
   return [
-    [String(channel), active, frameCount, ...activeCells, foundByBoth, String(meanIou ?? '')],
-    ['', candidate, frameCount, ...candidateCells, '', ''],
+    [String(channel), report.active, frames, ...activeCells, ...formatAgreement(agreement)],
+    ['', report.candidate, frames, ...candidateCells, '', ''],
   ]
 }
 
 /** Formats the cells from FAILURES to OBJECTS PER FRAME. */
-function formatSide(
-  { failures, cpu_ms: cpuMs, over_budget: overBudget, objects }: ModelShadowSide,
-  budgetMs: number | undefined,
-): string[] {
+function formatSide(side: ModelShadowSide, budgetMs: number | undefined): string[] {
+  const { failures, cpu_ms, over_budget } = side
   const budget =
-    budgetMs === undefined ? '' : `${budgetMs} ms, exceeded in ${formatShare(overBudget)}`
-  const counted = Object.entries(objects).map(([name, count]) => `${name} ${count}`)
+    budgetMs === undefined ? '' : `${budgetMs} ms, exceeded in ${formatShare(over_budget)}`
+  const objects = Object.entries(side.objects).map(([name, count]) => `${name} ${count}`)
   return [
     String(failures),
-    cpuMs ? String(cpuMs.p50) : '',
-    cpuMs ? String(cpuMs.p99) : '',
+    cpu_ms ? String(cpu_ms.p50) : '',
+    cpu_ms ? String(cpu_ms.p99) : '',
     budget,
-    counted.join(', '),
+    objects.join(', '),
   ]
+}
+
+/** Formats the cells FOUND BY BOTH and IOU. */
+function formatAgreement(agreement: ModelShadowComparison['agreement']): string[] {
+  const { both, other_class, active_only, candidate_only, mean_iou } = agreement
+  const total = both + other_class + active_only + candidate_only
+  return [total > 0 ? formatShare(both / total) : '', String(mean_iou ?? '')]
 }
 
 const formatShare = (share: number) => `${Math.round(share * 100)} %`

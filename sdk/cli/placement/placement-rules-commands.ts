@@ -12,10 +12,15 @@ import {
 
 /**
  * Commands that decide who chooses the engine of a source. A source is either pinned to the engine
- * that a person has chosen, or management places it automatically.
+ * that a person has chosen, or the management service places it automatically. Unless a source has
+ * a setting of its own, the setting of its site applies.
  */
 
 const NOTHING_TO_CHANGE = 'nothing to change'
+
+const SITE_PLACEMENTS = ['pinned', 'automatic'] as const
+/** `site` means that the setting of the site applies. */
+const SOURCE_PLACEMENTS = [...SITE_PLACEMENTS, 'site'] as const
 
 const SITE_OPTIONS = { placement: { type: 'string' }, spread: { type: 'string' } } as const
 const SOURCE_OPTIONS = { placement: { type: 'string' }, engine: { type: 'string' } } as const
@@ -32,7 +37,7 @@ export const sitePlacementCommand: Command = {
     if (values.placement === undefined && values.spread === undefined) {
       throw new UsageError(NOTHING_TO_CHANGE)
     }
-    const placement = parseOptionalChoice('placement', values.placement, ['pinned', 'automatic'])
+    const placement = parseOptionalChoice('placement', values.placement, SITE_PLACEMENTS)
     const spread = parseOptionalChoice('spread', values.spread, ['on', 'off'])
 
     const { overview } = await readPlacement(terminal)
@@ -40,7 +45,7 @@ export const sitePlacementCommand: Command = {
     await requestOperator(operatorSitePlacement.path, terminal, {
       site_id: site.id,
       site_placement: placement,
-      site_is_spread: spread && spread === 'on',
+      site_is_spread: spread === undefined ? undefined : spread === 'on',
     })
     writeSuccess(terminal.out, 'changed', `the placement of ${site.name}`)
   },
@@ -58,11 +63,7 @@ export const sourcePlacementCommand: Command = {
     if (values.placement === undefined && values.engine === undefined) {
       throw new UsageError(NOTHING_TO_CHANGE)
     }
-    const placement = parseOptionalChoice('placement', values.placement, [
-      'pinned',
-      'automatic',
-      'site',
-    ])
+    const placement = parseOptionalChoice('placement', values.placement, SOURCE_PLACEMENTS)
 
     const { overview } = await readPlacement(terminal)
     const source = findByName('source', listSources(overview), positionals[0])
@@ -72,7 +73,7 @@ export const sourcePlacementCommand: Command = {
         : findByName('engine', listEngines(overview), values.engine)
     await requestOperator(operatorSourcePlacement.path, terminal, {
       source_id: source.id,
-      // Null means that the placement of the site applies.
+      // Null removes the setting of the source. Undefined leaves it unchanged.
       source_placement: placement === 'site' ? null : placement,
       engine_id: engine?.id,
     })

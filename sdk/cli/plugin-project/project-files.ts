@@ -57,21 +57,28 @@ async function createTypeScriptFiles(plugin: PluginProject): Promise<Record<stri
   }
 }
 
+/** Replaces the placeholders in a file of the template. */
 function fillIn(text: string, { name, description }: PluginProject): string {
-  return text
-    .replaceAll('exampleElement', toCamelCase(name))
-    .replaceAll('ExampleElement', toPascalCase(name))
-    .replaceAll('example-element', name)
-    .replaceAll('example-description', () => description)
+  return (
+    text
+      .replaceAll('exampleElement', toVariableName(name))
+      .replaceAll('ExampleElement', toClassName(name))
+      .replaceAll('example-element', name)
+      // A function, because `$` has a special meaning in a replacement text.
+      .replaceAll('example-description', () => description)
+  )
 }
 
 /**
- * Converts to an identifier. The suffix keeps a name such as `class` from being a reserved word.
+ * Returns the name of the variable of an element, such as `dwellAlarmElement` for `dwell-alarm`.
+ * The suffix ensures that it is not a reserved word, even if the name is `class`.
  */
-const toCamelCase = (name: string) =>
-  `${name.replace(/-+(.)?/g, (_, next = '') => next.toUpperCase())}Element`
+function toVariableName(name: string): string {
+  const camelCase = name.replace(/-+(.)?/g, (_, next = '') => next.toUpperCase())
+  return `${camelCase}Element`
+}
 
-const toPascalCase = (name: string) => `${name[0]!.toUpperCase()}${toCamelCase(name).slice(1)}`
+const toClassName = (name: string) => `${name[0]!.toUpperCase()}${toVariableName(name).slice(1)}`
 
 /** Creates the manifest without schemas, which `eyrie plugin generate` adds. */
 function createManifest({

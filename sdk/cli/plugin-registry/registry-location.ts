@@ -21,14 +21,17 @@ import {
 export interface Registry {
   /** Folder or address, without credentials. */
   readonly name: string
-  /** Reads a file. Rejects with an `Error` that names it, also if it has more than `maxBytes`. */
+  /**
+   * Reads a file of the registry. Rejects with an `Error` that names the file, for example if it is
+   * missing or has more than `maxBytes`.
+   */
   read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export const REGISTRY_OPTION = { registry: { type: 'string' } } as const
 
 /**
- * Returns the folder or address in the option, or else in the environment. Throws
+ * Returns the folder or address in the option `--registry`, or else in the environment. Throws
  * `UsageError` if there is none.
  */
 export function findRegistryLocation(
@@ -54,6 +57,7 @@ export function openRegistry(location: string): Registry {
   )
 }
 
+/** Whether a location is an address, such as `https://…`, and not a folder. */
 export const isAddress = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location)
 
 /** Reads the index of a registry. Rejects with an `Error` that names the registry. */
@@ -91,7 +95,7 @@ class RegistryFolder implements Registry {
     const { size } = await stat(file).catch((cause: NodeJS.ErrnoException) => {
       throw createReadError(file, cause)
     })
-    if (size > maxBytes) throw new Error(describeExcess(file, maxBytes))
+    if (size > maxBytes) throw createSizeError(file, maxBytes)
     return new Uint8Array(await readFile(file))
   }
 }
@@ -102,8 +106,8 @@ class RegistryServer implements Registry {
   readonly #headers: Record<string, string> = {}
 
   constructor({ origin, pathname, username, password }: URL) {
-    // The address may be that of the folder, with or without a slash at its end, or
-    // that of the index in it.
+    // Users may write the address of the folder, with or without a slash at its end, or the address
+    // of the index in it.
     const folder = pathname.endsWith(INDEX_FILE) ? pathname.slice(0, -INDEX_FILE.length) : pathname
     this.#base = `${origin}${folder.replace(/\/*$/, '/')}`
     this.name = this.#base
@@ -115,28 +119,39 @@ class RegistryServer implements Registry {
 
   async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const url = this.#base + path
-    // A cached index could be an old one.
+    // An index from a cache could be an old one.
     const request = { headers: { ...this.#headers, 'Cache-Control': 'no-cache' } }
     const response = await fetch(url, request).catch(cause => throwUnreachable(url, cause))
     if (!response.ok || !response.body) {
       await response.body?.cancel()
       throw new Error(`${url} answered ${response.status} ${response.statusText}`.trimEnd())
     }
-
-    const chunks: Uint8Array[] = []
-    let length = 0
-    for await (const chunk of response.body) {
-      length += chunk.length
-      if (length > maxBytes) throw new Error(describeExcess(url, maxBytes))
-      chunks.push(chunk)
-    }
-    return new Uint8Array(Buffer.concat(chunks))
+    return readBody(response.body, url, maxBytes)
   }
 }
 
-const describeExcess = (file: string, maxBytes: number) =>
-  `${file} has more than ${maxBytes} bytes, which it should not exceed`
+/** Reads the body of a response. Stops with an `Error` as soon as it has more than `maxBytes`. */
+async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  url: string,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let receivedBytes = 0
+  for await (const chunk of body) {
+    receivedBytes += chunk.length
+    if (receivedBytes > maxBytes) throw createSizeError(url, maxBytes)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
+}
 
+const createSizeError = (file: string, maxBytes: number) =>
+  new Error(`${file} has more than ${maxBytes} bytes, which it should not exceed`)
+
+/**
+ * Throws an `Error` with the cause that `fetch` has found, such as ECONNREFUSED, and the remedy.
+ */
 function throwUnreachable(url: string, error: Error): never {
   const { cause } = error as { cause?: { code?: string } }
   const problem = `${new URL(url).host} cannot be reached (${cause?.code ?? error.message})`

@@ -29,13 +29,7 @@ export async function installPackage(
   const inspection = await engine.plugin.inspect(archive)
   check?.(inspection)
   printInspection(inspection, options.json ? terminal.err : terminal.out)
-  // Otherwise there is nothing to decide: the version is installed already, or the
-  // engine will reject it.
-  const canBeAdded = !inspection.installed && inspection.signature.refused === undefined
-  const mustAsk = canBeAdded && !options.yes && isInteractive(terminal)
-  if (mustAsk && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`))) {
-    throw new Error('nothing was installed')
-  }
+  if (!options.yes) await confirmInstallation(inspection, terminal)
 
   const plugin = await engine.plugin.upload(archive, { 'new-publisher': options['new-publisher'] })
 
@@ -44,15 +38,32 @@ export async function installPackage(
 }
 
 /**
- * Prints what the upload has changed. If the version was installed already, the upload has no
- * effect, except that a development version is replaced.
+ * Asks the user to confirm the installation, if there is a terminal. Rejects if the user declines.
+ */
+async function confirmInstallation(
+  { name, version, installed, signature }: PluginInspection,
+  terminal: Terminal,
+): Promise<void> {
+  // There is nothing to decide if the version is installed already, or if the engine will reject
+  // it.
+  const canBeAdded = !installed && signature.refused === undefined
+  if (!canBeAdded || !isInteractive(terminal)) return
+  if (!(await confirm(terminal, `Install ${name} ${version}?`))) {
+    throw new Error('nothing was installed')
+  }
+}
+
+/**
+ * Prints what the upload has changed, and the active version: `added crowd 1.1.0; 1.0.0 is active`
  */
 function printUpload(
   { name, active }: Plugin,
   { version, installed }: PluginInspection,
   out: Output,
 ): void {
+  // An upload changes an installed version only if it is a development version.
   const isUnchanged = installed && !isDevelopmentVersion(version)
   const verb = styled(out, 'green', installed ? 'updated' : 'added')
-  out.write(`${isUnchanged ? 'unchanged' : `${verb} ${name} ${version}`}; ${active} is active\n`)
+  const change = isUnchanged ? 'unchanged' : `${verb} ${name} ${version}`
+  out.write(`${change}; ${active} is active\n`)
 }

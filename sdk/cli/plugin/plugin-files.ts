@@ -20,31 +20,28 @@ export interface PluginFiles {
 }
 
 const MANIFEST_FILE = 'plugin.json'
-/** The maximum that an engine accepts by default. */
+/** Maximum size of all files of an archive. Engines accept the same size by default. */
 const MAX_UNPACKED_BYTES = 64 << 20
 
 /**
- * Reads the files of a folder or of a gzipped tar archive. Throws an `Error` that names the
- * file and the reason.
+ * Reads a plugin package: a folder or a gzipped tar archive. Throws an `Error` that names the file
+ * and the reason.
  */
 export async function readPluginFiles(path: string): Promise<PluginFiles & { isFolder: boolean }> {
   const stats = await stat(path).catch(() => undefined)
   const isFolder = stats?.isDirectory() ?? false
-  const content = isFolder ? await readPluginFolder(path) : await readPackedPlugin(path)
-  return { ...content, isFolder }
+  const plugin = isFolder ? await readPluginFolder(path) : await readPluginArchive(path)
+  return { ...plugin, isFolder }
 }
 
-/**
- * Reads the files of a folder that belong to the package: all but dot files,
- * `node_modules` and `__pycache__`.
- */
+/** Reads a plugin package in a folder. Its files are those of `readFolder`. */
 export async function readPluginFolder(folder: string): Promise<PluginFiles> {
   const manifestFile = join(folder, MANIFEST_FILE)
   const manifest = parseManifest(manifestFile, await readLocalFile(manifestFile))
   return { manifest, files: await readFolder(folder) }
 }
 
-/** Reads all files of a folder but dot files and those in `node_modules` and `__pycache__`. */
+/** Reads the files of a folder, except dot files, `node_modules` and `__pycache__`. */
 export async function readFolder(folder: string): Promise<PluginFiles['files']> {
   const files = new Map<string, Buffer>()
   for (const path of await listFiles(folder)) {
@@ -53,20 +50,22 @@ export async function readFolder(folder: string): Promise<PluginFiles['files']> 
   return files
 }
 
-/** Reads an archive whose files are at the top level or in a single folder, as the engine does. */
-async function readPackedPlugin(path: string): Promise<PluginFiles> {
+/**
+ * Reads a plugin package in an archive. As in the engine, its files can be at the top level or in a
+ * single folder, such as the folder `package` in archives of npm.
+ */
+async function readPluginArchive(path: string): Promise<PluginFiles> {
   const archive = await readLocalFile(path)
-  const entries = await unpack(archive).catch(cause => {
-    throw new Error(`${path} is not a complete package of a plugin: ${(cause as Error).message}`, {
-      cause,
-    })
+  const unpacked = await unpack(archive).catch((cause: Error) => {
+    throw new Error(`${path} is not a complete package of a plugin: ${cause.message}`, { cause })
   })
-  const files = entries.has(MANIFEST_FILE) ? entries : stripTopFolder(entries)
-  const content = files.get(MANIFEST_FILE)
-  if (!content) throw new Error(`${path} contains no ${MANIFEST_FILE}`)
-  return { manifest: parseManifest(`${path}: ${MANIFEST_FILE}`, content), files }
+  const files = unpacked.has(MANIFEST_FILE) ? unpacked : stripTopFolder(unpacked)
+  const manifestContent = files.get(MANIFEST_FILE)
+  if (!manifestContent) throw new Error(`${path} contains no ${MANIFEST_FILE}`)
+  return { manifest: parseManifest(`${path}: ${MANIFEST_FILE}`, manifestContent), files }
 }
 
+/** Returns the files of a gzipped tar archive, by path. Rejects if it contains links or devices. */
 async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
   const tar = await promisify(gunzip)(archive, { maxOutputLength: MAX_UNPACKED_BYTES })
   const files = new Map<string, Buffer>()
@@ -78,12 +77,16 @@ async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
     const path = name.replace(/^\.\//, '')
     if (files.has(path)) throw new Error(`${JSON.stringify(name)} occurs twice`)
     if (type === 'file') files.set(path, await buffer(entry))
+    // The next entry follows only after this one has been read.
     else entry.resume()
   }
   return files
 }
 
-/** Returns the files relative to their single top-level folder. */
+/**
+ * Returns the files relative to their top-level folder. If they have several, returns them
+ * unchanged.
+ */
 function stripTopFolder(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
   const folders = new Set([...files.keys()].map(path => path.split('/')[0]!))
   const [folder, ...others] = folders
@@ -91,6 +94,7 @@ function stripTopFolder(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string,
   return new Map([...files].map(([path, content]) => [path.slice(folder.length + 1), content]))
 }
 
+/** Parses a manifest. Throws an `Error` that begins with the name `file`. */
 function parseManifest(file: string, content: Buffer): Manifest {
   try {
     const parsed = JSON.parse(content.toString())

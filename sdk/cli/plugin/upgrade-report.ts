@@ -2,8 +2,10 @@ import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract
 import { type Output, writeTable } from '../command/terminal.ts'
 import { printVerdict } from '../engine/shadow-run.ts'
 
-// Prints how the active version of a plugin and a version that runs in shadow, without any effect,
-// differ.
+/**
+ * Prints how two versions of a plugin differ: the active version, and a version that runs in
+ * shadow, on the same frames but without any effect.
+ */
 
 /** The cells of `createRows`. Those from FAILURES on are the cells of `formatSide`. */
 const HEADER = [
@@ -39,21 +41,14 @@ function createRows(
 }
 
 /** Returns the cells from FAILURES to EVENTS. */
-function formatSide({
-  failures,
-  cpu_ms: cpuMs,
-  budget_ms: budgetMs,
-  over_budget: overBudgetCount,
-  objects,
-  events,
-}: ShadowSide): string[] {
-  const budget = budgetMs === undefined ? '' : `${budgetMs} ms, exceeded ${overBudgetCount}×`
-  const eventCounts = Object.entries(events).map(([type, count]) => `${type} ${count}`)
+function formatSide({ failures, cpu_ms, budget_ms, over_budget, ...side }: ShadowSide): string[] {
+  const budget = budget_ms === undefined ? '' : `${budget_ms} ms, exceeded ${over_budget}×`
+  const events = Object.entries(side.events).map(([type, count]) => `${type} ${count}`)
   return [
     String(failures),
-    cpuMs ? `${cpuMs.mean} (${cpuMs.p95})` : '',
+    cpu_ms ? `${cpu_ms.mean} (${cpu_ms.p95})` : '',
     budget,
-    String(objects),
-    eventCounts.join(', '),
+    String(side.objects),
+    events.join(', '),
   ]
 }

@@ -12,11 +12,11 @@ import { findCompiler } from './find-compiler.ts'
  */
 
 const ROOT = resolve(import.meta.dirname, '../../..')
-const CONTRACT = '@eyrie/contract/'
-/** Name of the packed package, as npm would name it. */
+
+/** Name of the archive of the package, as npm would name it. */
 export const SDK_ARCHIVE_NAME = `eyrie-element-${SDK_VERSION}.tgz`
 
-/** The modules that the package exports, by name. */
+/** The modules of `sdk/element` that the package exports, by their subpath in an import. */
 const EXPORTS = {
   '.': 'index',
   './generate': 'generate',
@@ -36,10 +36,13 @@ const COMPILER_OPTIONS = {
   rootDir: 'src',
   outDir: 'dist',
 }
+
 /**
- * The path in an import of the contract or of another file. Groups: its beginning, the rest of it.
+ * The specifier of an import of the contract or of another file, after `from '` or `import '`.
+ * Imports of other packages, such as zod, do not match.
  */
-const IMPORTED_PATH = /(?<=\bfrom '|\bimport ')(@eyrie\/contract\/|\.\.?\/)([^']+)(?=')/g
+const LOCAL_SPECIFIER = /(?<=\bfrom '|\bimport ')(?:@eyrie\/contract|\.\.?)\/[^']+(?=')/g
+const CONTRACT = '@eyrie/contract/'
 
 /**
  * Builds the package in the folder `target`, which must not exist. Rejects if the
@@ -49,12 +52,6 @@ export async function buildSdkPackage(target: string): Promise<void> {
   const staging = await mkdtemp(join(tmpdir(), 'eyrie-sdk-'))
   try {
     await copyModules(join(staging, 'src'))
-    await symlink(join(ROOT, 'node_modules'), join(staging, 'node_modules'))
-    await writeJson(join(staging, 'package.json'), { type: 'module' })
-    await writeJson(join(staging, 'tsconfig.json'), {
-      compilerOptions: COMPILER_OPTIONS,
-      include: ['src'],
-    })
     await compile(staging)
 
     await mkdir(target, { recursive: true })
@@ -68,8 +65,8 @@ export async function buildSdkPackage(target: string): Promise<void> {
 }
 
 /**
- * Copies the exported modules and all modules that they import. Replaces the imports by relative
- * ones of JavaScript files.
+ * Copies the exported modules, and all modules that they import directly or indirectly. Paths of
+ * modules are relative to the repository, such as `sdk/element/index.ts`.
  */
 async function copyModules(folder: string): Promise<void> {
   const pending = Object.values(EXPORTS).map(name => `sdk/element/${name}.ts`)
@@ -77,50 +74,72 @@ async function copyModules(folder: string): Promise<void> {
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     if (copied.has(path)) continue
     copied.add(path)
-    const source = path
-    const code = await readFile(join(ROOT, source), 'utf8')
-    const rewritten = code.replace(IMPORTED_PATH, (_, start, rest) => {
-      const imported =
-        start === CONTRACT ? join('sdk/contract', `${rest}.ts`) : join(dirname(source), start, rest)
-      pending.push(imported)
-      return toSpecifier(toPackagePath(source), toPackagePath(imported))
-    })
-    const file = join(folder, toPackagePath(source))
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, rewritten)
+    pending.push(...(await copyModule(path, folder)))
   }
 }
 
-/** The SDK is at the top level of the package, the contract in a folder of it. */
+/**
+ * Copies a module. Replaces the specifiers of local modules by relative paths of JavaScript files.
+ * Returns the paths of the local modules that it imports.
+ */
+async function copyModule(path: string, folder: string): Promise<string[]> {
+  const imports: string[] = []
+  const code = await readFile(join(ROOT, path), 'utf8')
+  const rewritten = code.replace(LOCAL_SPECIFIER, specifier => {
+    const imported = resolveSpecifier(specifier, path)
+    imports.push(imported)
+    return createSpecifier(toPackagePath(path), toPackagePath(imported))
+  })
+
+  const file = join(folder, toPackagePath(path))
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, rewritten)
+  return imports
+}
+
+/** Returns the path of the module that a specifier in the module `importer` refers to. */
+function resolveSpecifier(specifier: string, importer: string): string {
+  if (!specifier.startsWith(CONTRACT)) return join(dirname(importer), specifier)
+  return join('sdk/contract', `${specifier.slice(CONTRACT.length)}.ts`)
+}
+
+/**
+ * Returns the path of a module in the package. The SDK is at the top level, and the contract in the
+ * folder `contract`.
+ */
 const toPackagePath = (path: string) =>
   path.startsWith('sdk/element/') ? relative('sdk/element', path) : relative('sdk', path)
 
-function toSpecifier(importer: string, imported: string): string {
+/** Returns the specifier with which a compiled module imports another one. */
+function createSpecifier(importer: string, imported: string): string {
   const path = relative(dirname(importer), imported).replace(/\.ts$/, '.js')
   return path.startsWith('.') ? path : `./${path}`
 }
 
+/** Compiles the modules in the folder `src` of `folder` into its folder `dist`. */
 async function compile(folder: string): Promise<void> {
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  await writeJson(join(folder, 'package.json'), { type: 'module' })
+  const settings = { compilerOptions: COMPILER_OPTIONS, include: ['src'] }
+  await writeJson(join(folder, 'tsconfig.json'), settings)
+
   const compiler = findCompiler()
   try {
     await promisify(execFile)(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
   } catch (cause) {
-    const { stdout } = cause as { stdout?: string }
-    throw new Error(
-      `failed to compile the element SDK: ${stdout?.trim() || (cause as Error).message}`,
-      {
-        cause,
-      },
-    )
+    // The compiler prints its errors to standard output.
+    const { stdout, message } = cause as Error & { stdout?: string }
+    throw new Error(`failed to compile the element SDK: ${stdout?.trim() || message}`, { cause })
   }
 }
 
-/** The README without links to files outside the package. */
+/** Returns the README of the SDK. Links to files outside the package become plain text. */
 async function readReadme(): Promise<string> {
   const text = await readFile(join(ROOT, 'sdk/element/README.md'), 'utf8')
   return text.replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
 }
 
+/** Returns the content of the package.json of the package. */
 async function describePackage(): Promise<object> {
   const project = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   const exported = Object.entries(EXPORTS).map(([path, name]) => [

@@ -65,6 +65,7 @@ const usecaseView = z
   .object({ ...usecase.shape, usecase_channels: z.array(sourceChannel) })
   .meta({ id: 'UsecaseView' })
 
+/** A number that is text in the query. The OpenAPI document shows the number. */
 const viewType = z.enum(['1', '2']).meta({
   type: 'integer',
   enum: [1, 2],

@@ -63,15 +63,15 @@ interface PeriodFields {
 
 /** Adds issues if the period is missing, incomplete or specified twice. */
 function checkPeriod(
-  { report_period: period, start_date: startDate, end_date: endDate }: PeriodFields,
+  { report_period, start_date, end_date }: PeriodFields,
   issues: z.core.$RefinementCtx,
 ): void {
   const reject = (field: keyof PeriodFields, message: string) =>
     issues.addIssue({ code: 'custom', path: [field], message })
-  if (period === undefined) {
-    if (startDate === undefined) reject('start_date', 'is required without report_period')
-    if (endDate === undefined) reject('end_date', 'is required without report_period')
-  } else if (startDate !== undefined || endDate !== undefined) {
+  if (report_period === undefined) {
+    if (start_date === undefined) reject('start_date', 'is required without report_period')
+    if (end_date === undefined) reject('end_date', 'is required without report_period')
+  } else if (start_date !== undefined || end_date !== undefined) {
     reject('report_period', 'must not be combined with start_date and end_date')
   }
 }

@@ -82,31 +82,34 @@ export const usecaseStats = createUsecaseStatsSchema(statisticValues).meta({ id:
 export type UsecaseStats = z.infer<typeof usecaseStats>
 
 /**
- * The GET operation for the same statistics omits underscores in the names of totals: `dwelltime`
- * instead of `dwell_time`.
+ * In the GET operation for the same statistics, totals have names without underscores: `dwelltime`.
  */
 const removeUnderscores = (key: string) => key.replaceAll('_', '')
 
-/** The totals of the GET operation: all statistics except `alert`, which has a field of its own. */
-const QUERY_TOTAL_KEYS = BUILT_IN_STATISTIC_KEYS.filter(key => key !== 'alert').map(
+/**
+ * Fields of `StatisticValues` that are not totals in the GET operation. `alert` has a field of its
+ * own, `usecase_total_alert`.
+ */
+const OMITTED_TOTALS: ReadonlySet<string> = new Set(['alert', 'ids', MOVING_AVERAGE_ALIAS])
+
+const QUERY_TOTAL_KEYS = BUILT_IN_STATISTIC_KEYS.filter(key => !OMITTED_TOTALS.has(key)).map(
   removeUnderscores,
 )
 const queryTotals = z
   .looseObject(Object.fromEntries(QUERY_TOTAL_KEYS.map(key => [key, statisticValue])))
   .meta({ id: 'UsecaseTotals' })
 
+/** Statistics of a usecase, as the GET operation returns them. */
 export const usecaseStatsByQuery = createUsecaseStatsSchema(queryTotals).meta({
   id: 'UsecaseStatsByQuery',
 })
 
 /** Converts totals to the fields of the GET operation. Custom statistics are included. */
 export function toQueryTotals(totals: StatisticValues): Record<string, number> {
-  const { alert: _alert, ids: _ids, [MOVING_AVERAGE_ALIAS]: _alias, ...numbers } = totals
-  const entries = Object.entries(numbers).map(([key, total]) => [
-    removeUnderscores(key),
-    total as number,
-  ])
-  return Object.fromEntries(entries)
+  const entries = Object.entries(totals).filter(([key]) => !OMITTED_TOTALS.has(key))
+  return Object.fromEntries(
+    entries.map(([key, total]) => [removeUnderscores(key), total as number]),
+  )
 }
 
 /**

@@ -2,8 +2,9 @@ import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Frame } from './frame.ts'
 
 /**
- * The time of the frame that an element processes. Measure durations with it: a recording may be
- * analysed faster than it was filmed, and a busy machine slower, but the result must be the same.
+ * The time of the frame that an element processes. Elements should measure durations with it, not
+ * with the clock of the machine: the result must be the same if a recording is analysed faster than
+ * it was filmed, or a busy machine analyses it more slowly.
  */
 export interface StreamClock {
   /**
@@ -12,20 +13,18 @@ export interface StreamClock {
    */
   readonly seconds: number
   /**
-   * Capture time in milliseconds since 1970-01-01 UTC, as `new Date(…)` takes it. 0
-   * before the first frame.
+   * Capture time in milliseconds since 1970-01-01 UTC, as for `new Date(…)`. 0 before the first
+   * frame.
    */
   readonly time: number
 }
 
 const MICROSECONDS_PER_MS = 1000
 
-/**
- * Creates the clock of one element, and the function that sets it to the frame that is processed
- * next.
- */
+/** Creates the clock of one element. */
 export function createStreamClock(): {
   clock: StreamClock
+  /** Sets the clock to the time of the frame that is processed next. */
   advance(frame: Pick<Frame, 'pts' | 'time'>): void
 } {
   let seconds = 0

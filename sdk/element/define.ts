@@ -118,9 +118,8 @@ interface ElementSchemas<
   /** Schema of the configuration, which can be changed while a pipeline runs. */
   readonly config?: Config
   /**
-   * The fields of the events that the element reports, by event type. An event of another type is
-   * an error of the compiler. The event capabilities in the manifest are generated from these
-   * schemas.
+   * The fields of the events that the element reports, by event type. The element can report no
+   * events of other types. The event capabilities in the manifest are generated from these schemas.
    */
   readonly events?: Events
   /**

@@ -9,7 +9,7 @@ import type { Thresholds } from './inference.ts'
  *
  * Rejects with the reason in these cases:
  * - The manifest does not declare the model in `capabilities.inference`.
- * - The region is outside of the picture.
+ * - The region is completely outside of the picture.
  * - The model fails or takes too long.
  * - There are more than 32 requests for one frame.
  * - Newer frames have superseded the frame, and its picture is no longer available. If the element

@@ -103,7 +103,7 @@ export type Zone = z.infer<typeof zones>[number]
 
 /**
  * Schema of the four corners of a convex quadrilateral, in clockwise or counterclockwise order. In
- * the JSON Schema, the keyword `convexCorners` tells the validator of the engine to check them.
+ * the JSON Schema, the keyword `convexCorners` makes the validator of the engine check them.
  */
 export const quadrilateral = (corner: z.ZodType<Point>, description: string) =>
   z

@@ -6,8 +6,8 @@ import { readPluginFolder } from '../plugin/plugin-files.ts'
 import { generateSchemas } from '../plugin-project/author-process.ts'
 
 /**
- * Uploads a plugin again and again while its author changes it. Only development versions can be
- * replaced in this way.
+ * Uploads a plugin after each change that its author makes. Only development versions, such as
+ * `1.0.0-dev`, can be uploaded again with other content.
  */
 
 /**
@@ -46,26 +46,29 @@ export async function uploadFolder(
   // the upload fails too.
   generated.catch(() => {})
 
-  const { version } = manifest
   const plugin = await engine.plugin.upload(archive)
-  const requested = plugin.versions.find(other => other.version === version)?.not_granted ?? []
-  await activate(engine, plugin, version, requested.length > 0)
+  const requested = await activate(engine, plugin, manifest.version)
   await generated
   return requested
 }
 
+/**
+ * Activates a version of a plugin, and grants what it asks for. Returns the capabilities that were
+ * not granted before.
+ */
 async function activate(
   engine: Client,
   plugin: Plugin,
   version: string,
-  needsGrant: boolean,
-): Promise<void> {
-  const { name, active } = plugin
-  // The grant applies to what the engine has just listed. It rejects the request if the
-  // plugin has changed since.
-  if (needsGrant) {
+): Promise<readonly RequestedCapability[]> {
+  const { name, active, versions } = plugin
+  const requested = versions.find(other => other.version === version)?.not_granted ?? []
+  if (requested.length > 0) {
+    // The grant applies to the capabilities in `plugin`. With its ETag, the engine rejects the
+    // request if the plugin has changed since.
     await engine.plugin.use(name, { version, grant: true }, { ifMatch: getEtag(plugin) })
   } else if (active !== version) {
     await engine.plugin.use(name, { version })
   }
+  return requested
 }

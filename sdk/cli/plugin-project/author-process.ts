@@ -7,8 +7,8 @@ import { generatePythonSchemas, isPythonProject, testPythonProject } from './pyt
 import { runProgram } from './run-program.ts'
 
 /**
- * Programs that load the code of a plugin, each in a process of its own. They run with
- * the rights of the user.
+ * Runs the code of a plugin on behalf of its author, to generate schemas and to run tests. Each
+ * program runs in a process of its own, without a sandbox, with the rights of the user.
  */
 
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -22,8 +22,10 @@ const MODEL_HOST = join(ROOT, 'services/engine/plugin-test/main.ts')
  */
 export async function generateSchemas(folder: string): Promise<void> {
   const errors: string[] = []
-  const ignored = { write: () => {} }
-  const outputs = { out: ignored, err: { write: (text: string) => errors.push(text) } }
+  const outputs = {
+    out: { write() {} },
+    err: { write: (text: string) => errors.push(text) },
+  }
   const hasSucceeded = (await isPythonProject(folder))
     ? await generatePythonSchemas(folder, outputs)
     : (await runNode([GENERATOR, folder], outputs)) === 0
@@ -35,22 +37,23 @@ export async function testProject(
   folder: string,
   terminal: Pick<Terminal, 'data' | 'out' | 'err'>,
 ): Promise<boolean> {
-  const variable = `EYRIE_MODEL_HOST=${createModelHostCommand(folder, terminal.data)}`
-  if (await isPythonProject(folder)) return testPythonProject(folder, variable, terminal)
+  const modelHostVariable = `EYRIE_MODEL_HOST=${createModelHostCommand(folder, terminal.data)}`
+  if (await isPythonProject(folder)) return testPythonProject(folder, modelHostVariable, terminal)
 
   if (existsSync(join(folder, 'tsconfig.json'))) {
     const code = await runNode([findCompiler(), '--noEmit', '-p', folder], terminal)
     if (code !== 0) return false
   }
-  // Without an installed SDK, the tests use this copy.
+  // If the project has no SDK installed, these hooks resolve its imports to the SDK of Eyrie.
   const hooks = pathToFileURL(join(import.meta.dirname, 'resolve-sdk.ts')).href
   const command = [process.execPath, '--import', hooks, '--test', '--test-reporter', 'spec']
-  return (await runProgram('env', [variable, ...command], terminal, folder)) === 0
+  // `env` sets the variable for the command.
+  return (await runProgram('env', [modelHostVariable, ...command], terminal, folder)) === 0
 }
 
 /**
- * Returns the command with which the test kit runs models, as JSON. It finds the models of the
- * machine and of the plugin.
+ * Returns the command with which the test kit starts the program that runs models, as a JSON list.
+ * The program finds the models of the machine and of the plugin.
  */
 function createModelHostCommand(folder: string, data: string): string {
   const modelFolders = [join(data, 'models'), join(ROOT, 'models')]

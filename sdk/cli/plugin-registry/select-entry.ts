@@ -6,7 +6,7 @@ import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { UsageError } from '../command/command.ts'
 import { type RegistryIndex, toLabel } from './registry-index.ts'
 
-/** Finds out which entry of a registry `eyrie plugin install` has to install. */
+/** Selects the entry of a registry that `eyrie plugin install` installs. */
 
 /** The plugin to install. */
 export interface RequestedVersion {
@@ -93,8 +93,9 @@ function findRequested(index: RegistryIndex, request: RequestedVersion): Registr
 }
 
 /**
- * Returns the entries without an obstacle. If all have one, throws an `Error` with
- * that of the first entry.
+ * Returns the entries without an obstacle. If all have one, throws an `Error` with the obstacle of
+ * the first entry, which is the highest version. `findObstacle` returns the reason why an entry
+ * cannot be installed, or undefined.
  */
 function filterAcceptable(
   entries: readonly RegistryEntry[],
@@ -106,25 +107,29 @@ function filterAcceptable(
   throw new Error(`${toLabel(highest!)}: ${findObstacle(highest!)}`)
 }
 
+/** Formats a request as users write it, such as `crowd@1.2`. */
 const formatRequest = ({ name, version }: RequestedVersion) =>
   version === undefined ? name : `${name}@${version}`
 
+/** Whether a version is requested: in full, by its beginning, or because any release is. */
 function matches(version: string, requested: string | undefined): boolean {
   if (version === requested) return true
   const isPrerelease = version.includes('-')
-  return !isPrerelease && (requested === undefined || version.startsWith(`${requested}.`))
+  if (isPrerelease) return false
+  return requested === undefined || version.startsWith(`${requested}.`)
 }
 
 /**
- * The name that the owner of the engine has given to the key: anyone can use the name in the entry.
+ * Returns the name that the owner of the engine has given to the key of an entry, or else the key.
+ * The name in the entry itself proves nothing: any publisher can use it.
  */
 const getTrustedName = ({ key }: RegistryEntry, { publishers }: EnginePolicy['trust']): string =>
   publishers.find(publisher => publisher.key === key && publisher.state === 'trusted')?.name ?? key
 
 /**
  * Returns why the publisher of an entry is refused; undefined if it is not. An unknown publisher is
- * refused even if the engine trusts no publisher yet. The engine would then accept a file that a
- * person has chosen, but anyone can publish in a registry.
+ * refused even if the engine trusts no publisher yet, and would accept the package as a file: a
+ * person chooses a file, but anyone can publish in a registry.
  */
 function findRefusal(
   { name, publisher, key }: RegistryEntry,

@@ -15,9 +15,9 @@ const MIN_SECRET_LENGTH = 4
 
 const SECRET_NAME = '[\\w-]*(?:password|passwd|token|secret|authorization|api_?key)[\\w-]*'
 
-/**
- * `"password": "…"` in JSON. Like all patterns: group 1 precedes the secret, group 2 is the secret.
- */
+// In each pattern, group 1 is the text before the secret, and group 2 is the secret.
+
+/** `"password": "…"` in JSON. The secret may contain escape sequences, such as `\"`. */
 const JSON_PATTERN = new RegExp(`("${SECRET_NAME}"\\s*:\\s*")((?:[^"\\\\]|\\\\.)*)(?=")`, 'gi')
 
 /** `scheme://user:…@host` */
@@ -47,6 +47,7 @@ function listEncodings(secrets: readonly string[]): string[] {
   return secrets
     .filter(secret => secret.length >= MIN_SECRET_LENGTH)
     .flatMap(secret => {
+      // Without the quotation marks.
       const jsonText = JSON.stringify(secret).slice(1, -1)
       return [secret, jsonText, encodeURIComponent(secret)]
     })
@@ -99,8 +100,8 @@ async function readSecretFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * A variable such as `EYRIE_TOKEN` contains secrets, and `EYRIE_TOKEN_FILE` the path of
- * a file with secrets.
+ * Reads the secrets in environment variables. A variable such as `EYRIE_TOKEN` contains secrets;
+ * `EYRIE_TOKEN_FILE` contains the path of a file with secrets.
  */
 async function readSecretVariables(
   environment: NonNullable<Terminal['environment']>,

@@ -108,7 +108,7 @@ export const project = ({ points }: Movement, { along, across }: Axes): Projecte
 export interface Passage {
   /** The distance across the road. */
   across: number
-  /** Length of the path along the road before or after the station, whichever is shorter. */
+  /** Length of the path before or after the station, along the road. The shorter of the two. */
   depth: number
   /** Whether the path leads in the direction of `along`. */
   isForward: boolean

@@ -35,11 +35,11 @@ export type OpenLiveView = () => Promise<string>
 const SECRET_BYTES = 16
 const PAGE_FOLDER = join(import.meta.dirname, 'page')
 /** The files of the page, by path after the secret. */
-const PAGE_FILES: Readonly<Record<string, { name: string; type: string }>> = {
-  '': { name: 'index.html', type: 'text/html; charset=utf-8' },
-  'page.js': { name: 'page.js', type: 'text/javascript; charset=utf-8' },
-  'page.css': { name: 'page.css', type: 'text/css; charset=utf-8' },
-}
+const PAGE_FILES = new Map([
+  ['', { name: 'index.html', type: 'text/html; charset=utf-8' }],
+  ['page.js', { name: 'page.js', type: 'text/javascript; charset=utf-8' }],
+  ['page.css', { name: 'page.css', type: 'text/css; charset=utf-8' }],
+])
 
 /**
  * Serves the page on a port of this machine. The port 0 selects a free one. `openLiveView` is
@@ -160,7 +160,7 @@ async function serveFile(
   secret: string,
 ): Promise<void> {
   const path = authorizePath(request, secret)
-  const file = path === undefined ? undefined : PAGE_FILES[path]
+  const file = path === undefined ? undefined : PAGE_FILES.get(path)
   if (!file) {
     response.writeHead(404).end()
     return

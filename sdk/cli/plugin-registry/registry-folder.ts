@@ -43,6 +43,7 @@ export async function changeRegistry<Result>(
     const changed = await change(await readIntactIndex(folder))
     return { content: formatIndex(changed.entries), result: changed.result }
   })
+  // The lock has been released: if this fails, the draft of another command must not be deleted.
   await syncFolder(folder)
   return result
 }

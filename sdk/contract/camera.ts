@@ -9,8 +9,11 @@ import { z } from 'zod'
 export const cameraClock = z
   .strictObject({
     source: z.enum(['rtcp', 'onvif', 'arrival', 'sender']).meta({
-      description:
-        "rtcp, onvif: the camera's clock, corrected by skew_s; arrival: this machine's clock when the frame arrives; sender: the clock of the sending instance, or the X-Pts header of the stream",
+      description: [
+        "rtcp, onvif: the camera's clock, corrected by skew_s",
+        "arrival: this machine's clock when the frame arrives",
+        'sender: the clock of the sending instance, or the X-Pts header of the stream',
+      ].join('; '),
     }),
     skew_s: z.number().optional().meta({
       description: "Seconds by which the camera's clock is ahead of this machine's clock",

@@ -67,8 +67,13 @@ export type EngineHealth = z.infer<typeof engineHealth>
 /** Health of live streams over WebRTC, which a worker process serves. */
 export const webrtcHealth = z.strictObject({
   state: z.enum(['off', 'missing', 'ready', 'running', 'failed']).meta({
-    description:
-      'off: disabled by the settings; missing: the worker executable is not installed; ready: the worker starts with the first viewer; running: the worker is running; failed: the worker exited and is being restarted',
+    description: [
+      'off: disabled by the settings',
+      'missing: the worker executable is not installed',
+      'ready: the worker starts with the first viewer',
+      'running: the worker is running',
+      'failed: the worker exited and is being restarted',
+    ].join('; '),
   }),
   reason: z.string().optional().meta({ description: 'Why the worker is not running' }),
   viewers: z.int().meta({ description: 'Number of connected viewers' }),

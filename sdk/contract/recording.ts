@@ -74,8 +74,12 @@ export type RecordedRange = z.infer<typeof recordedRange>
 
 /** The state of the recording of one stream. */
 export const recordingState = z.enum(['recording', 'waiting', 'failed', 'off']).meta({
-  description:
-    'recording: packets are being written; waiting: for an event or for the source; failed: packets cannot be written, see reason; off: recording is disabled, existing recordings are retained',
+  description: [
+    'recording: packets are being written',
+    'waiting: for an event or for the source',
+    'failed: packets cannot be written, see reason',
+    'off: recording is disabled, existing recordings are retained',
+  ].join('; '),
 })
 export type RecordingState = z.infer<typeof recordingState>
 

@@ -36,7 +36,7 @@ export const statusCommand: Command = {
   },
 }
 
-/** The services besides the engine. */
+/** The services other than the engine. */
 interface OtherServices {
   /** URLs by the name of the service. */
   urls: Record<string, string>

@@ -84,7 +84,7 @@ async function provideFile(file: string, mediaFolder: string): Promise<string> {
   return copy
 }
 
-/** Renders the scene into the media folder, unless it is there. Returns the path of the video. */
+/** Renders the scene into the media folder, unless it exists. Returns the path of the video. */
 async function renderScene(mediaFolder: string, err: Output): Promise<string> {
   const seed = String(SCENE.seed)
   const file = join(mediaFolder, `scene-${seed}.mp4`)

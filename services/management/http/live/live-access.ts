@@ -5,7 +5,7 @@ import {
   type RecordedSource,
   type RecordingList,
 } from '@eyrie/contract'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 import { assertRole, assertScope } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { IdentifyCaller } from '../auth/identify-caller.ts'
@@ -26,8 +26,9 @@ export interface LiveAccessOptions {
 
 /**
  * Middleware that restricts live views and recordings to the channels that the caller may see. A
- * stream is the video of a source, which one or more channels analyse. It is visible if one of its
- * channels is. Events and metadata in its recordings are restricted to the visible channels.
+ * stream is the video of a source. One or more channels analyse the source, and a stream is visible
+ * if one of its channels is. The recordings of a stream contain events and metadata of its channels.
+ * Of these, only events and metadata of visible channels are returned.
  *
  * A superadmin, and a client that needs no sign-in, see all channels, including channels that
  * exist only on the engine.
@@ -48,41 +49,97 @@ export function createLiveAccess({
 
   return async (c, next) => {
     const caller = await identifyUnlessOpen(c)
-    if (!caller && mayViewWithoutSignIn(c)) return next()
-    if (!caller) throw new EyrieError('auth', 'sign in to see live views')
+    if (!caller) {
+      if (mayViewWithoutSignIn(c)) return next()
+      throw new EyrieError('auth', 'sign in to see live views')
+    }
     assertCanView(caller)
     if (caller.role === 'superadmin') return next()
 
-    // The path is `/live/{resource}/{item}`. `item` is a stream, or `sources` below `recordings`.
-    const [resource = '', item = ''] = c.req.path.split('/').slice(2)
-    if (resource === 'statistics') return next()
     const visibleChannels = await findChannels(caller)
-    if (resource === 'channels') {
-      const filter = (channels: LiveChannel[]) => filterById(channels, visibleChannels)
-      return filterResponse(c, next, filter)
-    }
-    if (resource === 'output') {
-      assertVisibleChannels(c, visibleChannels)
-      return next()
-    }
-
-    // All other paths name a stream, or list the recordings of streams.
-    const visibleStreams = await findVisibleStreams(engine, visibleChannels)
-    if (resource === 'recordings' && item === '') {
-      const filter = (list: RecordingList) => filterRecordings(list, visibleStreams)
-      return filterResponse(c, next, filter)
-    }
-    if (resource === 'recordings' && item === 'sources') {
-      const filter = (sources: RecordedSource[]) => filterById(sources, visibleStreams)
-      return filterResponse(c, next, filter)
-    }
-    if (item === '') throw createMissingStreamError(resource, caller)
-
-    const streamChannels = visibleStreams.get(Number(item))
-    if (!streamChannels) throw new EyrieError('id', `stream ${item} does not exist`)
-    setVisibleChannels(c, streamChannels)
-    return next()
+    // The first segments of the path are empty and `live`.
+    const [resource = '', item = ''] = c.req.path.split('/').slice(2)
+    const restrict = RESTRICTIONS.get(item ? `${resource}/${item}` : resource) ?? requireStream
+    const findStreams = () => findVisibleStreams(engine, visibleChannels)
+    return restrict({ c, next, caller, resource, item, visibleChannels, findStreams })
   }
+}
+
+/** A request of a caller who may see only some channels. Its path is `/live/{resource}/{item}`. */
+interface RestrictedRequest {
+  c: Context
+  next: Next
+  caller: Principal
+  resource: string
+  /** Empty for a path without an item. */
+  item: string
+  visibleChannels: ReadonlySet<number>
+  /** Resolves to the streams that show visible channels. */
+  findStreams(): Promise<VisibleStreams>
+}
+
+/** Handles the request if the caller may make it, and removes what the caller may not see. */
+type Restriction = (request: RestrictedRequest) => Promise<void>
+
+/**
+ * The restriction of each path below `/live` that does not name a stream. All other paths are
+ * restricted by `requireStream`.
+ */
+const RESTRICTIONS: ReadonlyMap<string, Restriction> = new Map<string, Restriction>([
+  ['statistics', ({ next }) => next()],
+  ['channels', filterChannels],
+  ['output', requireVisibleChannels],
+  ['recordings', filterRecordings],
+  ['recordings/sources', filterRecordedSources],
+])
+
+function filterChannels({ c, next, visibleChannels }: RestrictedRequest): Promise<void> {
+  return filterResponse(c, next, (channels: LiveChannel[]) => filterById(channels, visibleChannels))
+}
+
+async function filterRecordings({ c, next, findStreams }: RestrictedRequest): Promise<void> {
+  const visibleStreams = await findStreams()
+  await filterResponse(c, next, (list: RecordingList) => ({
+    ...list,
+    streams: list.streams.filter(({ stream }) => visibleStreams.has(stream)),
+  }))
+}
+
+async function filterRecordedSources({ c, next, findStreams }: RestrictedRequest): Promise<void> {
+  // A stream has the same id as its source.
+  const visibleStreams = await findStreams()
+  await filterResponse(c, next, (sources: RecordedSource[]) => filterById(sources, visibleStreams))
+}
+
+/**
+ * Throws `EyrieError` (`id`) unless the request names channels, and the caller may see all of them.
+ */
+async function requireVisibleChannels({
+  c,
+  next,
+  visibleChannels,
+}: RestrictedRequest): Promise<void> {
+  const requested = (c.req.queries('channels') ?? []).flatMap(text => text.split(','))
+  const areVisible = requested.every(id => visibleChannels.has(Number(id)))
+  if (requested.length === 0 || !areVisible) {
+    throw new EyrieError('id', 'channels: choose channels that you may see')
+  }
+  await next()
+}
+
+/**
+ * Throws `EyrieError` unless the path names a stream that the caller may see: `rights` if it names
+ * none, `id` if the stream does not exist or is invisible.
+ */
+async function requireStream(request: RestrictedRequest): Promise<void> {
+  const { c, next, caller, resource, item, findStreams } = request
+  if (item === '') throw createMissingStreamError(resource, caller)
+
+  const visibleStreams = await findStreams()
+  const streamChannels = visibleStreams.get(Number(item))
+  if (!streamChannels) throw new EyrieError('id', `stream ${item} does not exist`)
+  setVisibleChannels(c, streamChannels)
+  await next()
 }
 
 const createMissingStreamError = (resource: string, { role }: Principal) =>
@@ -100,13 +157,8 @@ const filterById = <Item extends { id: number }>(
   visibleIds: Pick<ReadonlySet<number>, 'has'>,
 ) => items.filter(({ id }) => visibleIds.has(id))
 
-const filterRecordings = (list: RecordingList, visibleStreams: VisibleStreams): RecordingList => ({
-  ...list,
-  streams: list.streams.filter(({ stream }) => visibleStreams.has(stream)),
-})
-
 /** Throws `EyrieError` (`rights`) if the role or the API token does not permit live views. */
-function assertCanView(caller: Principal) {
+function assertCanView(caller: Principal): void {
   assertRole('live views require', 'viewer', caller)
   if (caller.scopes) assertScope('live views require', 'read', caller.scopes)
 }
@@ -114,9 +166,9 @@ function assertCanView(caller: Principal) {
 /** Handles the request and filters the body of a successful response. */
 async function filterResponse<Body extends object>(
   c: Context,
-  next: () => Promise<void>,
+  next: Next,
   filter: (body: Body) => Body,
-) {
+): Promise<void> {
   await next()
   if (!c.res.ok) return
 
@@ -124,17 +176,6 @@ async function filterResponse<Body extends object>(
   // Discards the headers of the original response, such as its length.
   c.res = undefined
   c.res = text === '' ? c.body(null) : c.json<object>(filter(JSON.parse(text)))
-}
-
-/**
- * Throws `EyrieError` (`id`) unless the request names channels, and the caller may see all of them.
- */
-function assertVisibleChannels(c: Context, visibleChannels: ReadonlySet<number>): void {
-  const requested = (c.req.queries('channels') ?? []).flatMap(text => text.split(','))
-  const areVisible = requested.every(id => visibleChannels.has(Number(id)))
-  if (requested.length === 0 || !areVisible) {
-    throw new EyrieError('id', 'channels: choose channels that you may see')
-  }
 }
 
 /** Returns the streams that show these channels. */

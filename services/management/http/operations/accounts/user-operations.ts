@@ -14,7 +14,7 @@ import {
   assertNotLastSuperadmin,
   assertUserChanged,
 } from '../../../users/user-authority.ts'
-import { describeUser, describeUsers } from '../../../users/user-queries.ts'
+import { type DescribedUser, describeUser, describeUsers } from '../../../users/user-queries.ts'
 import {
   defineMultiStepOperation,
   defineOperation,
@@ -24,8 +24,6 @@ import {
 import { assertReferencesExist } from '../../api/references.ts'
 import { assertPasswordConfirmed } from '../../auth/confirm-caller.ts'
 
-/** Role keys from the highest to the lowest role. */
-const rankedRoles: readonly string[] = ROLES
 type UserUpdate = Input<typeof userRoutes.update>
 
 export interface UserOperationsOptions {
@@ -34,7 +32,7 @@ export interface UserOperationsOptions {
 }
 
 /**
- * API operations on users and their roles. Each runs in transactions, `tx`, with the
+ * API operations on users and their roles. Each runs in one or more transactions, `tx`, with the
  * rights of the caller.
  */
 export function userOperations({ passwords, now }: UserOperationsOptions): Operation[] {
@@ -52,25 +50,25 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 
     defineOperation(userRoutes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
 
-    defineMultiStepOperation(userRoutes.update, async ({ input, caller, context }, database) => {
-      assertCanChange(caller, input.user_id)
-      if (input.change_password) assertValidPassword(input)
+    defineMultiStepOperation(userRoutes.update, async (call, database) => {
+      const { input, caller } = call
       const { path } = userRoutes.update
-      // Checked before the password is hashed, because hashing is expensive and an unauthorized
-      // caller must not cause it.
-      const target = await database.as(caller, path, tx => assertCanUpdate(tx, input, caller))
-      if (input.change_password || input.email !== target.email) {
-        const client = { caller, context }
-        await assertPasswordConfirmed(database, client, input.current_password, { passwords, now })
+      assertCanChange(caller, input.user_id)
+      const newPassword = parseNewPassword(input)
+      // The rights are checked first, because hashing a password is expensive and an unauthorized
+      // caller must not cause it. `updateUser` checks them again.
+      const target = await database.as(caller, path, tx => findChangeableUser(tx, input, caller))
+      if (newPassword !== undefined || input.email !== target.email) {
+        const { current_password: currentPassword } = input
+        await assertPasswordConfirmed(database, call, currentPassword, { passwords, now })
       }
-      // `assertValidPassword` has checked that there is a password.
-      const newPasswordHash = input.change_password
-        ? await passwords.hash(input.password!)
-        : undefined
-      const updatedUser = await database.as(caller, path, tx =>
+
+      const newPasswordHash =
+        newPassword === undefined ? undefined : await passwords.hash(newPassword)
+      const updated = await database.as(caller, path, tx =>
         updateUser(tx, input, { caller, newPasswordHash, now: now() }),
       )
-      return { value: updatedUser }
+      return { value: updated }
     }),
 
     defineOperation(userRoutes.delete, async ({ input, caller }, tx) => {
@@ -85,30 +83,61 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
     }),
 
     defineOperation(userRoutes.setStatus, async ({ input, caller }, tx) => {
-      const target = await describeUser(tx, input.user_id)
+      const { user_id, is_active, is_verified } = input
+      const target = await describeUser(tx, user_id)
       assertCanManage(caller, target)
-      const canSignIn = input.is_active && input.is_verified
+      const canSignIn = is_active && is_verified
       if (!canSignIn) await assertNotLastSuperadmin(tx, target)
-      await writeUser(tx, input.user_id, {
-        is_active: input.is_active,
-        is_verified: input.is_verified,
-      })
+      await writeColumns(tx, user_id, { is_active, is_verified })
       if (!canSignIn) {
-        await revokeCredentials(tx, {
-          user_id: input.user_id,
-          exceptSessionId: caller.session_id,
-          now: now(),
-        })
+        await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now: now() })
       }
-      return { value: await describeUser(tx, input.user_id) }
+      return { value: await describeUser(tx, user_id) }
     }),
 
     defineOperation(roleRoutes.list, async (_, tx) => {
       const rows = await tx.select().from(role)
-      const getRank = (roleKey: string) => rankedRoles.indexOf(roleKey)
-      return { value: rows.toSorted((a, b) => getRank(a.role_key) - getRank(b.role_key)) }
+      return { value: rows.toSorted((a, b) => toRank(a.role_key) - toRank(b.role_key)) }
     }),
   ]
+}
+
+/** Role keys from the highest to the lowest role. */
+const RANKED_ROLES: readonly string[] = ROLES
+const toRank = (roleKey: string) => RANKED_ROLES.indexOf(roleKey)
+
+/**
+ * Returns the new password, or undefined if the password remains unchanged. Throws `EyrieError`
+ * (`syntax`) if it is too short or differs from its confirmation.
+ */
+function parseNewPassword({
+  change_password: isChanged,
+  password = '',
+  confirm_password: confirmation,
+}: UserUpdate): string | undefined {
+  if (!isChanged) return undefined
+  if (password.length < MIN_PASSWORD_LENGTH) {
+    throw fieldError('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)
+  }
+  if (password !== confirmation) throw fieldError('confirm_password', 'does not match password')
+  return password
+}
+
+/**
+ * Returns a user before an update. Throws `EyrieError` if the user or a record in the update does
+ * not exist, or if the caller may not make the update.
+ */
+async function findChangeableUser(
+  tx: Transaction,
+  input: UserUpdate,
+  caller: Principal,
+): Promise<DescribedUser> {
+  await assertReferencesExist(tx, userRoutes.update, input)
+  const target = await describeUser(tx, input.user_id)
+  if (input.user_id !== caller.user_id) assertCanManage(caller, target)
+  const { role_id, organization_id = target.organization_id } = input
+  await assertCanAssign(tx, caller, target, { role_id, organization_id })
+  return target
 }
 
 interface UserUpdateContext {
@@ -119,74 +148,50 @@ interface UserUpdateContext {
 }
 
 /**
- * Updates a user. A new password ends the user's other sessions and deletes the user's API tokens.
+ * Updates a user, and returns the user after the update. A new password ends the user's other
+ * sessions and deletes the user's API tokens.
  */
 async function updateUser(
   tx: Transaction,
   input: UserUpdate,
   { caller, newPasswordHash, now }: UserUpdateContext,
-) {
-  const target = await assertCanUpdate(tx, input, caller)
-  const { user_id: userId, email, role_id: roleId, organization_id: organizationId } = input
-  if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
+): Promise<DescribedUser> {
+  const target = await findChangeableUser(tx, input, caller)
+  const { user_id, email, role_id, organization_id } = input
+  if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
-  const firstName = input.first_name ?? target.first_name
-  const lastName = input.last_name ?? target.last_name
-  const userName = toUserName({ email, first_name: firstName, last_name: lastName })
-  // Drizzle does not write undefined columns: an omitted organization or password remains
-  // unchanged.
-  await writeUser(tx, userId, {
+  // An omitted name remains unchanged.
+  const { first_name = target.first_name, last_name = target.last_name } = input
+  await writeColumns(tx, user_id, {
     email,
-    first_name: firstName,
-    last_name: lastName,
-    user_name: userName,
-    role_id: roleId,
-    organization_id: organizationId,
+    first_name,
+    last_name,
+    user_name: toUserName({ email, first_name, last_name }),
+    role_id,
+    // Drizzle does not write undefined columns: if omitted, these two remain unchanged.
+    organization_id,
     password_hash: newPasswordHash,
   })
 
-  if (newPasswordHash) {
-    await revokeCredentials(tx, { user_id: userId, exceptSessionId: caller.session_id, now })
+  if (newPasswordHash !== undefined) {
+    await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now })
   }
-  return describeUser(tx, userId)
-}
-
-/**
- * Throws `EyrieError` if the caller may not make this update. Otherwise returns the
- * user before the update.
- */
-async function assertCanUpdate(tx: Transaction, input: UserUpdate, caller: Principal) {
-  await assertReferencesExist(tx, userRoutes.update, input)
-  const target = await describeUser(tx, input.user_id)
-  if (input.user_id !== caller.user_id) assertCanManage(caller, target)
-  const { role_id, organization_id = target.organization_id } = input
-  await assertCanAssign(tx, caller, target, { role_id, organization_id })
-  return target
+  return describeUser(tx, user_id)
 }
 
 /**
  * Updates columns of a user. Throws `EyrieError` (`rights`) if the caller can read the
  * user but not change it.
  */
-async function writeUser(
+async function writeColumns(
   tx: Transaction,
   userId: string,
   columns: Partial<typeof user.$inferInsert>,
-) {
+): Promise<void> {
   const updatedRows = await tx
     .update(user)
     .set(columns)
     .where(eq(user.user_id, userId))
     .returning({ user_id: user.user_id })
   assertUserChanged(updatedRows)
-}
-
-/**
- * Throws `EyrieError` (`syntax`) if the new password is too short or differs from its confirmation.
- */
-function assertValidPassword({ password = '', confirm_password: confirmPassword }: UserUpdate) {
-  if (password.length < MIN_PASSWORD_LENGTH) {
-    throw fieldError('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)
-  }
-  if (password !== confirmPassword) throw fieldError('confirm_password', 'does not match password')
 }

@@ -14,17 +14,19 @@ export const FEED_WINDOW_MS = 15 * 60_000
 export interface StoredFeedMessage {
   position: number
   kind: string
+  // At most one of these ids is set: the record that the message is about.
   channel_id: string | null
   source_id: string | null
   engine_id: string | null
+  /** The sites to which the record belongs. */
   site_ids: string[]
   data: Record<string, unknown>
   created_at: Date
 }
 
 /**
- * The first and the last stored position. A client that has received any position between
- * them has missed nothing.
+ * The first and the last stored position. A client whose last position is between them can
+ * receive all messages that followed it.
  */
 export interface FeedBounds {
   first: number
@@ -32,6 +34,7 @@ export interface FeedBounds {
 }
 
 const columns = {
+  // The column is null only until the transaction commits.
   position: sql<number>`${liveMessage.position}`.mapWith(Number),
   kind: liveMessage.kind,
   channel_id: liveMessage.channel_id,
@@ -93,28 +96,14 @@ export const expireMessages = (database: Database): Promise<unknown> =>
   )
 
 /**
- * Returns a message as clients receive it; undefined for a kind that only the scheduler receives.
+ * Returns a message as clients receive it. Returns undefined for a message of a kind that only the
+ * scheduler receives.
  */
 export function toFeedMessage(stored: StoredFeedMessage): FeedMessage | undefined {
-  const {
-    position,
-    kind,
-    channel_id: channelId,
-    source_id: sourceId,
-    engine_id: engineId,
-    data,
-    created_at: createdAt,
-  } = stored
+  const { position, kind, channel_id, source_id, engine_id, data, created_at } = stored
   if (!isFeedKind(kind)) return undefined
-  return {
-    id: String(position),
-    kind,
-    time: createdAt.toISOString(),
-    channel_id: channelId,
-    source_id: sourceId,
-    engine_id: engineId,
-    data,
-  }
+  const id = String(position)
+  return { id, kind, time: created_at.toISOString(), channel_id, source_id, engine_id, data }
 }
 
 const isFeedKind = (kind: string): kind is FeedKind =>

@@ -9,6 +9,9 @@ import type { Database, Transaction } from '../db/database.ts'
 import { toTimestamp } from '../db/sql-values.ts'
 import { publishMessages } from './publish-message.ts'
 
+// Live counts are the current values of the statistics of channels, which the live feed publishes.
+// Sums and counts start over each day, in the time zone of the channel's site.
+
 /** Values that were added to a statistic of a channel within a minute. */
 export interface AddedCount {
   channel_id: string
@@ -20,12 +23,9 @@ export interface AddedCount {
   last_at: Date
 }
 
-// Live counts are the current values of the statistics of channels, which the live feed publishes.
-// Sums and counts are those of today in the time zone of the site.
-
 /**
- * Adds values to the live counts, in the transaction that stores the statistics. Values of an
- * earlier day, which an engine may send after an outage, do not change the sums.
+ * Adds values to the live counts, in the transaction that stores the statistics. An engine may send
+ * values of an earlier day after an outage. They do not change the sums and counts.
  */
 export async function addToLiveCounts(
   tx: Transaction,
@@ -43,6 +43,7 @@ export async function addToLiveCounts(
         (added.minute at time zone site.site_timezone)::date as day,
         sum(added.sum) as sum,
         sum(added.count) as count,
+        -- The first element of the values in descending order of time.
         (array_agg(added.last order by added.last_at desc))[1] as last,
         max(added.last_at) as last_at
       from json_to_recordset(${JSON.stringify(added)}::text::json) as added (
@@ -58,7 +59,7 @@ export async function addToLiveCounts(
       join site using (site_id)
       group by 1, 2, 3
     ) by_day
-    -- Of the days of a channel and key, only the latest counts.
+    -- Selects the latest day of each channel and key.
     order by channel_id, key, day desc
     on conflict (channel_id, key) do update set
       sum = case
@@ -77,8 +78,8 @@ export async function addToLiveCounts(
       is_changed = true`)
 }
 
-/** A live count, and how the usecase of its channel aggregates statistics. */
-export interface LiveCountRow {
+/** A live count, with the aggregations that the usecase of its channel defines. */
+interface LiveCountRow {
   channel_id: string
   key: string
   sum: number
@@ -98,17 +99,17 @@ const liveCountColumns = sql`
   to_char(last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as time`
 
 /**
- * Publishes one message for each channel whose statistics have changed, or whose day has ended, at
- * `nowMs` (epoch ms). Called once a second, so that there is at most one message per channel and
- * second, however many events arrive.
+ * Publishes a message for each channel whose live counts have changed since the last call, or whose
+ * day has ended by `nowMs` (epoch ms). Called once a second, so that there is at most one message
+ * per channel and second, however many events arrive.
  */
 export async function publishLiveCounts(database: Database, nowMs: number): Promise<void> {
   await database.system('live feed', async tx => {
-    const counts = toCountsByChannel(await claimDueCounts(tx, nowMs))
-    const messages = Array.from(counts, ([channelId, channelCounts]) => ({
+    const countsByChannel = toCountsByChannel(await claimDueCounts(tx, nowMs))
+    const messages = Array.from(countsByChannel, ([channelId, counts]) => ({
       kind: 'count' as const,
       channel_id: channelId,
-      data: { counts: channelCounts },
+      data: { counts },
     }))
     // All messages are stored by one statement, because the ingest waits for the locks
     // of the claimed rows.
@@ -174,19 +175,20 @@ function toCountsByChannel(rows: readonly LiveCountRow[]): Map<string, FeedCount
     const counts: FeedCounts = {}
     for (const row of channelRows) {
       const aggregation = getAggregation(row.key, row.usecase_aggregations)
-      counts[row.key] = { value: aggregate(aggregation, row), aggregation, time: row.time }
+      counts[row.key] = { value: computeValue(row, aggregation), aggregation, time: row.time }
     }
     countsByChannel.set(channelId, counts)
   }
   return countsByChannel
 }
 
-/** Returns the value of a statistic. */
-function aggregate(
-  aggregation: Aggregation,
-  { sum, count, last }: Pick<LiveCountRow, 'sum' | 'count' | 'last'>,
-): number {
-  if (aggregation === 'last') return last
-  if (aggregation === 'sum') return sum
-  return count > 0 ? sum / count : 0
+function computeValue({ sum, count, last }: LiveCountRow, aggregation: Aggregation): number {
+  switch (aggregation) {
+    case 'sum':
+      return sum
+    case 'mean':
+      return count > 0 ? sum / count : 0
+    case 'last':
+      return last
+  }
 }

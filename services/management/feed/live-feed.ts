@@ -18,7 +18,7 @@ const RETRY_MS = 1000
 /** Reads the live feed for all connections of this process. Idle until started. */
 export interface LiveFeed {
   start(database: Database): void
-  /** Ends all waits. */
+  /** Stops reading, and ends all calls of `waitForMessages`. */
   stop(): Promise<void>
   /**
    * Returns the first messages after a position, at most a batch. Returns `expired` if some
@@ -39,15 +39,15 @@ export function createLiveFeed(): LiveFeed {
   const { signal: stopped } = stopping
   /** The newest messages. Undefined until the feed was read for the first time. */
   let recent: RecentMessages | undefined
+  /** Resolves when messages are added to `recent`, and is then replaced. */
+  let nextAddition = Promise.withResolvers<void>()
   /**
    * Resolves when the database announces new messages. It is replaced before they are read, so that
    * no announcement is missed.
    */
   let nextAnnouncement = Promise.withResolvers<void>()
-  /** Resolves when messages were added to `recent`, and is then replaced. */
-  let nextRecent = Promise.withResolvers<void>()
-  let stopListening: (() => Promise<void>) | undefined
-  let reading: Promise<void> | undefined
+  /** Waits for the end of the background work. Called after `stopped` was aborted. */
+  let finishWork: (() => Promise<unknown>) | undefined
 
   async function readRepeatedly(database: Database): Promise<void> {
     while (!stopped.aborted) {
@@ -57,8 +57,8 @@ export function createLiveFeed(): LiveFeed {
         await readNewMessages(database)
         await sleep(READ_INTERVAL_MS, stopped)
       } catch {
-        // The supervisor of the database reports why it is unreachable. The feed is read again
-        // without another announcement.
+        // The supervisor of the database logs the failure. The feed is read again without waiting
+        // for another announcement.
         nextAnnouncement.resolve()
         await sleep(RETRY_MS, stopped)
       }
@@ -79,10 +79,10 @@ export function createLiveFeed(): LiveFeed {
     }
   }
 
-  /** Ends the waits for messages. */
+  /** Ends the running calls of `waitForMessages`. */
   function wakeReaders(): void {
-    nextRecent.resolve()
-    nextRecent = Promise.withResolvers()
+    nextAddition.resolve()
+    nextAddition = Promise.withResolvers()
   }
 
   return {
@@ -91,27 +91,29 @@ export function createLiveFeed(): LiveFeed {
       const announce = () => nextAnnouncement.resolve()
       // Called for each announcement and whenever listening starts again, because announcements
       // are lost while disconnected.
-      stopListening = database.listen(FEED_CHANNEL, announce, announce)
-      reading = readRepeatedly(database)
+      const stopListening = database.listen(FEED_CHANNEL, announce, announce)
+      const reading = readRepeatedly(database)
+      finishWork = () => Promise.all([stopListening(), reading])
     },
     async stop() {
       stopping.abort()
+      // The reader may be waiting for an announcement.
       nextAnnouncement.resolve()
-      await Promise.all([stopListening?.(), reading])
+      await finishWork?.()
     },
     async read(database, after) {
       const cached = recent?.readAfter(after, BATCH_SIZE)
       if (cached) return cached
       const messages = await readMessages(database, after, BATCH_SIZE)
-      // The bounds are read afterwards, because messages may expire in between. If the position
-      // itself is no longer stored, the messages that followed it may be missing too.
+      // The bounds are read last, because messages may expire between the two queries. If the
+      // message at the position is no longer stored, messages that followed it may be missing too.
       const { first } = await readBounds(database)
       return first > after ? 'expired' : messages
     },
     async waitForMessages(after, timeoutMs, signal) {
       const hasMessages = recent !== undefined && recent.end > after
       if (hasMessages) return
-      await sleepUntil(nextRecent.promise, timeoutMs, AbortSignal.any([signal, stopped]))
+      await sleepUntil(nextAddition.promise, timeoutMs, AbortSignal.any([signal, stopped]))
     },
   }
 }

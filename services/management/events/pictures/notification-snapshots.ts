@@ -32,7 +32,14 @@ const RETRY_MS = 1_000
 /** Engines retain pictures for a minute at most (setting `snapshot_s`). */
 const MAX_AGE_MS = 60_000
 
+/** A notification for which a snapshot is due. */
 type DueSnapshot = Awaited<ReturnType<typeof findDueSnapshots>>[number]
+
+/** `missing`: the engine has no picture of this moment. `takenMs` is in epoch ms. */
+type FetchResult =
+  | { status: 'attached'; takenMs: number }
+  | { status: 'missing' }
+  | { status: 'failed' }
 
 /**
  * Requests snapshots until none is due. Failed requests become due again while the engine
@@ -74,52 +81,45 @@ const findDueSnapshots = (database: Database) =>
 
 /**
  * Requests the snapshots of a channel one after the other. Notifications within a second of a
- * snapshot share it: a burst of notifications does not cost the engine a picture for each. After a
- * failed request, the remaining ones are not sent, but scheduled again too.
+ * snapshot share it, so that the engine does not have to create a picture for each notification of
+ * a burst. After a failed request the remaining requests are not sent: they count as failed too.
  */
 async function fetchForChannel(
   rows: readonly DueSnapshot[],
   options: SnapshotOptions,
 ): Promise<void> {
   const { database, signal } = options
+  /** When the snapshots that were fetched here were taken, in epoch ms. */
   const takenTimesMs: number[] = []
-  let hasFailed = false
+  let result: FetchResult | undefined
   for (const row of rows) {
     const isNear = (takenMs: number) =>
       Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS
-    // An earlier snapshot was attached to this notification too, when it was stored.
+    // `fetchAndAttach` has attached the nearby snapshot to this notification too.
     if (takenTimesMs.some(isNear)) continue
 
-    const result = hasFailed ? 'failed' : await tryToFetch(row, options)
+    if (result?.status !== 'failed') result = await tryToFetch(row, options)
     // An aborted request remains due.
-    if (result === 'failed' && signal.aborted) return
+    if (result.status === 'failed' && signal.aborted) return
 
-    if (result === 'failed') hasFailed = true
-    else if (result !== 'missing') takenTimesMs.push(result)
-
-    const isRetried = result === 'failed' && !row.isTooOld
+    if (result.status === 'attached') takenTimesMs.push(result.takenMs)
+    const isRetried = result.status === 'failed' && !row.isTooOld
     if (isRetried) await scheduleRetry(database, row)
     else await finish(database, row)
   }
 }
 
-/**
- * Resolves to the time of the snapshot in epoch ms, to `missing` if the engine has
- * none, or to `failed`.
- */
-async function tryToFetch(
-  row: DueSnapshot,
-  options: SnapshotOptions,
-): Promise<number | 'missing' | 'failed'> {
+/** Resolves to `failed` if the request fails or the snapshot cannot be stored. */
+async function tryToFetch(row: DueSnapshot, options: SnapshotOptions): Promise<FetchResult> {
   try {
-    return (await fetchAndStore(row, options)) ?? 'missing'
+    return await fetchAndAttach(row, options)
   } catch (error) {
     const { engine_id, notification_uuid } = row
     options.log.debug(
       { err: error, engine_id, notification_uuid },
       'failed to fetch snapshot of notification',
     )
-    return 'failed'
+    return { status: 'failed' }
   }
 }
 
@@ -135,8 +135,8 @@ const scheduleRetry = (
   )
 
 /**
- * Records that no snapshot is due any more. If there is none, deliveries that wait for it become
- * due.
+ * Records that no snapshot is due any more for a notification. Its deliveries that still wait for a
+ * picture become due without one.
  */
 const finish = (
   database: Database,
@@ -150,11 +150,8 @@ const finish = (
     await releaseWithoutPicture(tx, notificationUuid)
   })
 
-/**
- * Stores the snapshot as a file and attaches it to the notifications near it. Resolves to the time
- * of the snapshot in epoch ms, or to undefined if the engine has no picture of this moment.
- */
-async function fetchAndStore(
+/** Stores the snapshot as a file and attaches it to the notifications near it. */
+async function fetchAndAttach(
   {
     channel_id: channelId,
     engine_id: engineId,
@@ -163,14 +160,15 @@ async function fetchAndStore(
     time,
   }: DueSnapshot,
   { database, source, store, signal }: SnapshotOptions,
-): Promise<number | undefined> {
-  if (channelSid === null) return undefined
+): Promise<FetchResult> {
+  // The channel does not exist on the engine.
+  if (channelSid === null) return { status: 'missing' }
   const snapshot = await source.fetchSnapshot(
     { engine_id: engineId, channel_sid: channelSid },
     time.getTime(),
     signal,
   )
-  if (!snapshot) return undefined
+  if (!snapshot) return { status: 'missing' }
 
   const { jpeg, takenMs } = snapshot
   const sha256 = createHash('sha256').update(jpeg).digest('hex')
@@ -190,5 +188,5 @@ async function fetchAndStore(
       .where(eq(picture.sha256, sha256))
     await attachToNotifications(tx, [{ channel_id: channelId, sha256, takenMs }])
   })
-  return takenMs
+  return { status: 'attached', takenMs }
 }

@@ -16,10 +16,9 @@ import {
 
 /** Which statistics of channels to read. */
 export interface ChannelStatsOptions {
-  /** The statistics. Others are absent in the response. */
   selection: StatisticSelection
   period: Period
-  /** Includes the ids of tracked objects. */
+  /** Whether to read the ids of tracked objects too. */
   details: boolean
 }
 
@@ -32,42 +31,41 @@ export async function readChannelStats(
   condition: SQL | undefined,
   { selection, period, details }: ChannelStatsOptions,
 ): Promise<{ channels: ChannelStats[]; totals: Totals }> {
-  const { keys, customAggregations } = selection
   const rows = await readChannels(tx, condition)
   const ids = rows.map(({ channel_id }) => channel_id)
   const aggregatesByChannel = await readAggregates(
     tx,
     ids,
-    toStoredKeys(keys),
+    toStoredKeys(selection.keys),
     period,
-    customAggregations,
+    selection.customAggregations,
   )
   const alertsByChannel = await countFiredAlerts(tx, ids, period)
   const tracksByChannel = details
     ? await readNewestTracks(tx, ids, period)
     : new Map<string, string[]>()
 
-  const allTotals: Totals[] = []
+  const totalsOfChannels: Totals[] = []
   const channels: ChannelStats[] = []
   for (const { windowSeconds, ...fields } of rows) {
-    // There is an entry for each channel, even without statistics.
-    const aggregates = aggregatesByChannel.get(fields.channel_id)!
+    const { channel_id: channelId } = fields
+    // `readAggregates` returns an entry for each channel, even without statistics.
+    const aggregates = aggregatesByChannel.get(channelId)!
     const totals = computeTotals(aggregates, selection, period.to, windowSeconds)
-    allTotals.push(totals)
+    totalsOfChannels.push(totals)
 
-    const alerts = alertsByChannel.get(fields.channel_id) ?? []
-    const tracks = tracksByChannel.get(fields.channel_id) ?? []
-    const notificationCount = alerts.reduce((sum, { count }) => sum + count, 0)
+    const alerts = alertsByChannel.get(channelId) ?? []
+    const firedCount = alerts.reduce((sum, { count }) => sum + count, 0)
     channels.push({
       ...fields,
       channel_alert: alerts,
-      channel_stats: toStatistics(totals, tracks),
-      // Each firing of an alert stores one notification.
-      channel_total_alert: notificationCount,
-      channel_total_notification: notificationCount,
+      channel_stats: toStatistics(totals, tracksByChannel.get(channelId) ?? []),
+      channel_total_alert: firedCount,
+      // An alert stores one notification each time it fires.
+      channel_total_notification: firedCount,
     })
   }
-  return { channels, totals: combineTotals(allTotals, selection) }
+  return { channels, totals: combineTotals(totalsOfChannels, selection) }
 }
 
 /** Returns the channels that meet a condition, in order of their names. */
@@ -87,41 +85,36 @@ function readChannels(tx: Transaction, condition: SQL | undefined) {
 }
 
 /**
- * Counts how often each alert has fired, by channel. Alerts that have fired most
- * recently come first.
+ * Counts how often each alert has fired within a period. Returns the alerts by channel, the most
+ * recently fired first.
  */
 async function countFiredAlerts(
   tx: Transaction,
   channelIds: string[],
   { from, to }: Period,
 ): Promise<Map<string, ChannelAlert[]>> {
-  const {
-    channel_id: channelId,
-    alert_id: alertId,
-    alert_name: alertName,
-    condition,
-    threshold_key: thresholdKey,
-    notification_time: notificationTime,
-  } = notification
-  const latestTime = sql<string>`max(${notificationTime})`
+  // A notification contains the settings that its alert had when it fired.
+  const { channel_id, alert_id, alert_name, condition, threshold_key, notification_time } =
+    notification
+  const latestTime = sql<string>`max(${notification_time})`
   const rows = await tx
     .select({
-      channel: channelId,
+      channel: channel_id,
       condition,
       count: sql<number>`count(*)::int`,
-      key: thresholdKey,
-      name: alertName,
+      key: threshold_key,
+      name: alert_name,
       time: latestTime,
     })
     .from(notification)
     .where(
       and(
-        inArray(channelId, channelIds),
-        gte(notificationTime, new Date(from)),
-        lt(notificationTime, new Date(to)),
+        inArray(channel_id, channelIds),
+        gte(notification_time, new Date(from)),
+        lt(notification_time, new Date(to)),
       ),
     )
-    .groupBy(channelId, alertId, alertName, condition, thresholdKey)
+    .groupBy(channel_id, alert_id, alert_name, condition, threshold_key)
     .orderBy(sql`${latestTime} desc`)
   const alerts = rows.map(row => ({ ...row, time: new Date(row.time).toISOString() }))
   return Map.groupBy(alerts, alert => alert.channel)

@@ -9,10 +9,10 @@ import type { Principal } from '../../rights/principal.ts'
 import { explainDenial } from './policy-errors.ts'
 import { assertReferencesExist, listReferences } from './references.ts'
 
-/**
- * The validated fields of a request to a route: its body, or else its query. The types in this file
- * derive the input and the result of a handler from its route, which the API contract describes.
- */
+// A route is the description of an operation in the API contract. The types in this file derive
+// from the type `R` of a route what its handler receives and returns.
+
+/** The validated fields of a request to a route: its body, or else its query. */
 export type Input<R extends ManagementRoute> = R extends { body: infer Body extends z.ZodType }
   ? z.output<Body>
   : R extends { query: infer Query extends z.ZodType }
@@ -81,17 +81,17 @@ export function listMethods(
 }
 
 /**
- * Defines an operation that runs in one transaction with the rights of the caller. It throws if a
- * record to which the input refers does not exist. `assertAllowed` runs before the transaction and
- * throws for callers who must not learn whether a record exists.
+ * Defines an operation that runs in one transaction with the rights of the caller. The operation
+ * fails if a record to which the input refers does not exist. `assertAllowed` runs before the
+ * transaction: it rejects callers who must not learn whether a record exists.
  */
 export function defineOperation<const R extends ManagementRoute>(
   route: R,
   handle: (call: Call<R>, tx: Transaction) => Promise<HandlerResult<R>>,
   assertAllowed: (call: Call<R>) => void = () => {},
 ): Operation {
+  // The result of a reading operation can be discarded if the check fails.
   const runWithCheck = isReadOnly(route) ? checkWhileWorking : checkThenWork
-
   const work = (call: Call<R>, tx: Transaction) =>
     runWithCheck(
       () => assertReferencesExist(tx, route, call.input),
@@ -101,9 +101,8 @@ export function defineOperation<const R extends ManagementRoute>(
 }
 
 /**
- * Defines an operation that reads the record in its input. `find` resolves to undefined
- * if the record does not exist or is invisible to the caller, so that references need
- * no check of their own.
+ * Defines an operation that reads the record whose id is the input. `find` resolves to undefined if
+ * the record does not exist or is invisible to the caller. The operation then fails.
  */
 export const defineLookup = <const R extends ManagementRoute>(
   route: R,
@@ -138,20 +137,17 @@ function inTransaction<R extends ManagementRoute>(
   return {
     route,
     async handle(call, database) {
-      const typedCall: Call<R> = narrowCall(call)
-      assertAllowed(typedCall)
+      const routeCall: Call<R> = narrowCall(call)
+      assertAllowed(routeCall)
       // Authorization has rejected unauthenticated callers.
       const caller = call.caller as Principal
-      const transaction = database.as(
-        caller,
-        route.path,
-        tx => work(typedCall, tx),
-        transactionConfig,
-      )
-      const result = await transaction.catch(error => {
+      try {
+        return toReply(
+          await database.as(caller, route.path, tx => work(routeCall, tx), transactionConfig),
+        )
+      } catch (error) {
         throw explainDenial(error, route, caller)
-      })
-      return toReply(result)
+      }
     },
   }
 }
@@ -160,7 +156,8 @@ function inTransaction<R extends ManagementRoute>(
 const narrowCall = <R extends ManagementRoute>(call: Call): Call<R> => call as unknown as Call<R>
 
 /**
- * If the work fails with `rights`, checks again: the record may have been deleted in the meantime.
+ * Runs the work if the check succeeds. If the work then fails with `rights`, checks again: a
+ * record that was deleted in the meantime must be reported as missing.
  */
 async function checkThenWork<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   await check()

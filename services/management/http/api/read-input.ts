@@ -25,53 +25,53 @@ interface InvalidField {
  * every invalid field: `id` if all of them are ids that no record can have, otherwise `syntax`.
  */
 export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
-  if (route.body) {
-    if (c.req.method === 'POST') {
-      return validate(route.body, omitFields(await readBody(c), route.ignoredFields))
-    }
-    // The `Location` of a created record may point to a POST route: a GET passes the fields of
-    // the body in the query.
-    return validate(route.body, toQueryFields(c.req.queries()))
+  if (route.body && c.req.method === 'POST') {
+    return validate(route.body, omitFields(await readBody(c), route.ignoredFields))
   }
-  if (route.query) return validate(route.query, toQueryFields(c.req.queries()))
-  return undefined
+  // A GET of a route with a body has the fields of the body in the query: the `Location` of a
+  // created record points to such a route.
+  const schema = route.body ?? route.query
+  return schema && validate(schema, toQueryFields(c.req.queries()))
 }
 
 /**
- * Returns the uploaded file, from the route's field of a multipart form or, on routes with
- * `fileTypes`, from the body itself. These routes also accept a file in any other field of a form,
- * and a body without a content type.
+ * Returns the uploaded file. Every upload may be a multipart form with the file in the field of the
+ * route. A route with `fileTypes` is more lenient: the file may be in any field of the form, or the
+ * body itself may be the file, with one of these types or without a type.
  */
 export async function readUpload(
   c: Context,
   { fileField: field = '', fileTypes }: ManagementRoute,
 ): Promise<File> {
   const type = getMediaType(c)
-  const mayBeFile = type === undefined || fileTypes?.includes(type)
-  if (mayBeFile) {
+  if (type === FORM_TYPE) {
+    return readFormFile(c, field, { acceptsAnyField: fileTypes !== undefined })
+  }
+
+  if (type === undefined || fileTypes?.includes(type)) {
     const content = new Uint8Array(await c.req.arrayBuffer())
     if (content.length === 0) throw missingFile(field)
     if (fileTypes) return new File([content], field)
   }
-  if (type !== FORM_TYPE) throw createMediaTypeError(type, [FORM_TYPE, ...(fileTypes ?? [])])
-  return readFormFile(c, field, fileTypes !== undefined)
+  throw createMediaTypeError(type, [FORM_TYPE, ...(fileTypes ?? [])])
 }
 
-/**
- * Returns the file in a field of a multipart form, or with `acceptsAnyField`, a file in any field.
- */
-async function readFormFile(c: Context, field: string, acceptsAnyField: boolean): Promise<File> {
+async function readFormFile(
+  c: Context,
+  field: string,
+  { acceptsAnyField }: { acceptsAnyField: boolean },
+): Promise<File> {
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
     throw fieldError(field, `the body is not a multipart form: ${(cause as Error).message}`)
   })
 
-  const content = form.get(field)
-  const candidates = acceptsAnyField ? [content, ...form.values()] : [content]
+  const expected = form.get(field)
+  const candidates = acceptsAnyField ? [expected, ...form.values()] : [expected]
   const file = candidates.find(candidate => candidate instanceof File)
   if (file) return file
-  // A form may contain a file without a file name.
-  if (typeof content === 'string') return new File([content], field)
+  // A file that is sent without a file name is parsed as text.
+  if (typeof expected === 'string') return new File([expected], field)
   throw missingFile(field)
 }
 
@@ -86,7 +86,7 @@ function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.o
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
 
-  const invalidFields = keepFirstPerField(parsed.error.issues.flatMap(toInvalidFields))
+  const invalidFields = selectFirstPerField(parsed.error.issues.flatMap(toInvalidFields))
   const areImpossibleIds = invalidFields.every(({ isImpossibleId }) => isImpossibleId)
   throw fieldErrors(
     invalidFields.map(({ field, reason }) => ({ field, reason })),
@@ -94,8 +94,8 @@ function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.o
   )
 }
 
-/** Of several problems of a field, only the first is reported. */
-function keepFirstPerField(invalidFields: readonly InvalidField[]): InvalidField[] {
+/** Returns the first problem of each field. */
+function selectFirstPerField(invalidFields: readonly InvalidField[]): InvalidField[] {
   const byField = Map.groupBy(invalidFields, ({ field }) => field)
   return [...byField.values()].flatMap(([first]) => first ?? [])
 }
@@ -111,17 +111,17 @@ function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
       isImpossibleId: false,
     }))
   }
-  // The schema of ids sets this parameter.
+  // The contract's schema of ids sets this parameter for text that is not a UUID.
   const isImpossibleId = issue.code === 'custom' && issue.params?.absent === true
   return [{ field: path || 'body', reason, isImpossibleId }]
 }
 
-/** Returns the parsed JSON body. */
+/** Returns the parsed JSON body. An empty body counts as an object without fields. */
 async function readBody(c: Context): Promise<unknown> {
   const type = getMediaType(c)
   if (type !== undefined && type !== JSON_TYPE) throw createMediaTypeError(type, [JSON_TYPE])
   const text = await c.req.text()
-  // An empty body is validated too, so that the error lists the required fields.
+  // The error about an empty body lists the required fields.
   if (text === '') return {}
   if (type === undefined) throw createMediaTypeError(type, [JSON_TYPE])
   return parseJson(text)

@@ -33,32 +33,33 @@ export interface TotpOperationsOptions extends CodeDependencies {
 
 const OWN_APP = `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`
 
-/**
- * The proof that a request comes from the user: a code of the authenticator app, and the password
- * if the user has one.
- */
-interface ConfirmedInput {
-  current_password?: string | undefined
-  code: string
+/** A call in which callers confirm their own password. */
+interface PasswordCall extends Caller {
+  input: { current_password?: string | undefined }
+}
+
+/** A call in which callers also send a code of their own authenticator app. */
+interface CodeCall extends PasswordCall {
+  input: PasswordCall['input'] & { code: string }
 }
 
 /**
- * API operations on the authenticator app of a user, whose codes are the second step of a sign-in.
+ * API operations on authenticator apps. A user with such an app sends a code of the app as the
+ * second step of a sign-in.
  */
 export function totpOperations({ passwords, secrets, now }: TotpOperationsOptions): Operation[] {
-  /**
-   * Runs a change of the caller's own authenticator app, after checking the password and a code.
-   */
+  const checkPassword = (database: Database, call: PasswordCall) =>
+    assertPasswordConfirmed(database, call, call.input.current_password, { passwords, now })
+
+  /** Checks the password and the code of a call. Runs `work` if both are correct. */
   async function runConfirmed<T>(
     database: Database,
     route: ManagementRoute,
-    { caller, context, input }: Caller & { input: ConfirmedInput },
+    call: CodeCall,
     work: Work<T>,
   ): Promise<T> {
-    await assertPasswordConfirmed(database, { caller, context }, input.current_password, {
-      passwords,
-      now,
-    })
+    await checkPassword(database, call)
+    const { caller, context, input } = call
     const submission = { caller, operation: route.path, code: input.code }
     return addRetryAfter(context, confirmCode(database, submission, { secrets, now }, work))
   }
@@ -66,39 +67,31 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
   return [
     defineOperation(totpRoutes.getTotp, async ({ caller: { user_id: userId } }, tx) => {
       const authenticator = await findAuthenticator(tx, userId)
-      const recoveryCodesLeft = await countRecoveryCodes(tx, userId)
-      const enabledAt = authenticator?.confirmed_at ?? null
       return {
         value: {
           is_enabled: authenticator !== undefined,
-          enabled_at: enabledAt,
-          recovery_codes_left: recoveryCodesLeft,
+          enabled_at: authenticator?.confirmed_at ?? null,
+          recovery_codes_left: await countRecoveryCodes(tx, userId),
           has_provider: await hasIdentity(tx, userId),
         },
       }
     }),
 
-    defineMultiStepOperation(
-      totpRoutes.enrollTotp,
-      async ({ input, caller, context }, database) => {
-        await assertPasswordConfirmed(database, { caller, context }, input.current_password, {
-          passwords,
-          now,
-        })
-        const { path } = totpRoutes.enrollTotp
-        const enrolment = await database.as(caller, path, async tx => {
-          const { user_id: userId, email } = await describeUser(tx, caller.user_id)
-          if (await hasIdentity(tx, userId)) {
-            throw new EyrieError(
-              'conflict',
-              'your identity provider signs you in: register the app there',
-            )
-          }
-          return enrollAuthenticator(tx, { user_id: userId, email }, secrets, now())
-        })
-        return { value: enrolment }
-      },
-    ),
+    defineMultiStepOperation(totpRoutes.enrollTotp, async (call, database) => {
+      const { caller } = call
+      await checkPassword(database, call)
+      const enrolment = await database.as(caller, totpRoutes.enrollTotp.path, async tx => {
+        const { user_id, email } = await describeUser(tx, caller.user_id)
+        if (await hasIdentity(tx, user_id)) {
+          throw new EyrieError(
+            'conflict',
+            'your identity provider signs you in: register the app there',
+          )
+        }
+        return enrollAuthenticator(tx, { user_id, email }, secrets, now())
+      })
+      return { value: enrolment }
+    }),
 
     defineOperation(totpRoutes.confirmTotp, async ({ input: { code }, caller }, tx) => {
       const recoveryCodes = await confirmAuthenticator(tx, caller.user_id, code, {
@@ -123,28 +116,28 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       )
     }),
 
-    defineMultiStepOperation(totpRoutes.resetTotp, async ({ input, caller, context }, database) => {
+    defineMultiStepOperation(totpRoutes.resetTotp, async (call, database) => {
+      const { input, caller } = call
       const { path } = totpRoutes.resetTotp
-      const { user_id: userId, current_password: currentPassword } = input
+      const { user_id: userId } = input
       if (userId === caller.user_id) throw fieldError('user_id', OWN_APP, { code: 'conflict' })
 
-      const assertAllowed = (tx: Transaction) => assertCanReset(tx, caller, input)
-      // Checked before the password, so that an unauthorized caller learns the reason, and again
-      // when the app is removed.
-      await database.as(caller, path, assertAllowed)
-      await assertPasswordConfirmed(database, { caller, context }, currentPassword, {
-        passwords,
-        now,
-      })
+      // The rights are checked before the password, so that an unauthorized caller learns the
+      // reason. They are checked again in the transaction that removes the app.
+      await database.as(caller, path, tx => assertCanReset(tx, caller, input))
+      await checkPassword(database, call)
       await database.as(caller, path, async tx => {
-        await assertAllowed(tx)
+        await assertCanReset(tx, caller, input)
         await removeAuthenticator(tx, userId)
       })
     }),
   ]
 }
 
-/** Throws `EyrieError` if the caller may not remove the authenticator app of another user. */
+/**
+ * Throws `EyrieError` if the caller may not remove the authenticator app of another user. Locks the
+ * row of this user.
+ */
 async function assertCanReset(
   tx: Transaction,
   caller: Principal,
@@ -152,7 +145,7 @@ async function assertCanReset(
 ): Promise<void> {
   await assertReferencesExist(tx, totpRoutes.resetTotp, input)
   assertCanManage(caller, await describeUser(tx, input.user_id))
-  // Only users whom the caller may change can be locked.
+  // Postgres locks only rows that the caller may change.
   const lockedUser = await lockUser(tx, input.user_id)
   assertUserChanged(lockedUser ? [lockedUser] : [])
 }

@@ -4,6 +4,7 @@ import { toQueryTotals } from '@eyrie/contract/management/statistic-response'
 import { parseBucketInterval } from '@eyrie/contract/management/time-expression'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { firstRow } from '../../../db/rows.ts'
 import { channel } from '../../../db/schema/index.ts'
 import { createBuckets } from '../../../events/statistics/buckets.ts'
 import {
@@ -23,9 +24,10 @@ import { defineOperation } from '../../api/operation.ts'
 
 /**
  * API operations that read events and statistics. The events of a channel are what its engine has
- * detected. Statistics aggregate them over a period: some exist for every usecase, others
+ * detected. Statistics aggregate them over a period. Some statistics exist for every usecase, others
  * (`customAggregations`) only for one. Depending on the route, the usecase key is in the field
- * `usecase` or `usecase_key`; errors about the usecase name this field. `nowMs` returns epoch ms.
+ * `usecase` or `usecase_key`, and errors about the usecase name this `field`. `nowMs` returns epoch
+ * ms.
  */
 export const eventOperations = (nowMs: () => number) => [
   defineOperation(eventRoutes.range, async ({ input }, tx) => {
@@ -111,17 +113,15 @@ export const eventOperations = (nowMs: () => number) => [
   }),
 ]
 
-/** Returns the statistics of one channel, which must exist. */
+/** Returns the statistics of one channel. The channel must exist. */
 async function getChannelStats(tx: Transaction, channelId: string, options: ChannelStatsOptions) {
   const { channels } = await readChannelStats(tx, eq(channel.channel_id, channelId), options)
-  // The caller has checked that the channel exists.
-  return channels[0]!
+  return firstRow(channels)
 }
 
 /**
- * Returns the statistics of each channel of a usecase that the caller may see, and the totals
- * of these channels. Throws `EyrieError` (`id`) about the request field `field` if the
- * usecase does not exist.
+ * Returns the statistics of the channels of a usecase, as far as the caller may see them, and their
+ * totals. Throws `EyrieError` (`id`) about the request field `field` if the usecase does not exist.
  */
 async function getUsecaseStats(
   tx: Transaction,
@@ -129,12 +129,12 @@ async function getUsecaseStats(
   { keys, ...options }: Omit<ChannelStatsOptions, 'selection'> & { keys: readonly string[] },
 ) {
   const {
-    usecase_id: usecaseId,
+    usecase_id,
     usecase_meta_key: availableKeys,
     usecase_aggregations: customAggregations,
   } = await findUsecase(tx, usecase_key, field)
   assertSelectedKeys(keys, customAggregations)
-  const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecaseId), {
+  const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecase_id), {
     ...options,
     selection: { keys, availableKeys, customAggregations },
   })

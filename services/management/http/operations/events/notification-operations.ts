@@ -13,7 +13,8 @@ import { toImageUrl } from '../../api/response-urls.ts'
 type NotificationRow = typeof notification.$inferSelect
 
 const PICTURE_UNAVAILABLE =
-  'the picture of this notification is not available: it arrives from the engine after a few seconds, and is deleted at the end of the retention'
+  'the picture of this notification is not available: ' +
+  'it arrives from the engine after a few seconds, and is deleted at the end of the retention'
 
 /**
  * Maximum size of the pictures in one response. The API returns each byte of a picture as a
@@ -24,7 +25,8 @@ const MAX_PICTURE_BYTES = 16 * 1024 * 1024
 /**
  * API operations that read notifications and their pictures. A notification is the stored result of
  * an alert that fired. Depending on the route, the usecase key is in the field `usecase` or
- * `stream_key`; errors about the usecase name this field. `nowMs` returns epoch ms.
+ * `stream_key`. `findChannelOfUsecase` throws an error about this field if the channel has a
+ * different usecase. `nowMs` returns epoch ms.
  */
 export const notificationOperations = (
   pictures: Pick<PictureStore, 'read'>,
@@ -33,16 +35,14 @@ export const notificationOperations = (
   defineOperation(notificationRoutes.gallery, async ({ input }, tx) => {
     const { channel_id, stream_key: usecaseKey } = input
     const period = parsePeriod(input.start, input.end, nowMs())
-    const { usecase_key } = await findChannelOfUsecase(tx, {
-      channel_id,
-      usecase_key: usecaseKey,
-      field: 'stream_key',
-    })
-    const inGallery = and(inPeriod(channel_id, period), isNotNull(notification.picture))
-    const rows = await selectNewestFirst(tx, inGallery)
+    await findChannelOfUsecase(tx, { channel_id, usecase_key: usecaseKey, field: 'stream_key' })
+    const isInGallery = and(isInPeriod(channel_id, period), isNotNull(notification.picture))
+    const rows = await selectNewestFirst(tx, isInGallery)
       .limit(input.notification_limit)
       .offset(input.notification_offset)
-    return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
+    return {
+      value: { channel_id, usecase_key: usecaseKey, gallery: await loadPictures(rows, pictures) },
+    }
   }),
 
   defineOperation(notificationRoutes.galleryImage, async ({ input }, tx) => {
@@ -51,8 +51,9 @@ export const notificationOperations = (
       ? [await findNotification(tx, { channel_id, notification_uuid })]
       : await selectNewestWithPicture(tx, channel_id)
     const usecaseKey = await findUsecaseKey(tx, channel_id)
-    const gallery = await loadPictures(rows, pictures)
-    return { value: { channel_id, usecase_key: usecaseKey, gallery } }
+    return {
+      value: { channel_id, usecase_key: usecaseKey, gallery: await loadPictures(rows, pictures) },
+    }
   }),
 
   defineOperation(notificationRoutes.image, async ({ input, context }, tx) => {
@@ -69,28 +70,23 @@ export const notificationOperations = (
   defineOperation(notificationRoutes.range, async ({ input }, tx) => {
     const { channel_id, usecase: usecaseKey } = input
     const { start, end, ...period } = parsePeriod(input.start, input.end, nowMs())
-    const { usecase_key } = await findChannelOfUsecase(tx, {
-      channel_id,
-      usecase_key: usecaseKey,
-      field: 'usecase',
-    })
-    const rows = await selectNewestFirst(tx, inPeriod(channel_id, period))
+    await findChannelOfUsecase(tx, { channel_id, usecase_key: usecaseKey, field: 'usecase' })
+    const rows = await selectNewestFirst(tx, isInPeriod(channel_id, period))
       .limit(input.notification_limit)
       .offset(input.notification_offset)
     const notifications = rows.map(toNotification)
-    return { value: { channel_id, usecase_key, start, end, notifications } }
+    return { value: { channel_id, usecase_key: usecaseKey, start, end, notifications } }
   }),
 
   defineOperation(notificationRoutes.get, async ({ input }, tx) => {
     const { channel_id, usecase: usecaseKey } = input
-    // Throws if the channel has a different usecase.
     await findChannelOfUsecase(tx, { channel_id, usecase_key: usecaseKey, field: 'usecase' })
     return { value: toNotification(await findNotification(tx, input)) }
   }),
 ]
 
 /** The condition that a notification is on a channel, and was sent within a period. */
-const inPeriod = (channelId: string, { from, to }: Period) =>
+const isInPeriod = (channelId: string, { from, to }: Period) =>
   and(
     eq(notification.channel_id, channelId),
     gte(notification.notification_time, new Date(from)),
@@ -143,8 +139,8 @@ const toNotification = (row: NotificationRow) => ({
 })
 
 /**
- * Returns the stored pictures of notifications, up to the size limit. The first picture is returned
- * even if it is larger.
+ * Returns the stored pictures of notifications, `MAX_PICTURE_BYTES` in total. A larger picture is
+ * returned if it is the first.
  */
 async function loadPictures(
   rows: readonly NotificationRow[],

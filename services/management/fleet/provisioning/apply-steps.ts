@@ -63,7 +63,7 @@ export async function applySteps<Fields extends object>(
       await applyStep(step, context)
     } catch (error) {
       if (!(error instanceof EyrieError) || FATAL_CODES.has(error.code)) throw error
-      // The engine has created nothing, so the recorded intent is void.
+      // The engine has created nothing: the intent that `applyStep` has recorded is void.
       if (step.action === 'create') await context.provisions.delete(step.record.record_id)
       rejections.push(toRejection(step, error.message))
     }
@@ -72,8 +72,8 @@ export async function applySteps<Fields extends object>(
 }
 
 function toRejection<Fields>(step: Step<Fields>, reason: string): Rejection {
-  const { record_id } = step.record
-  const name = 'name' in step.record ? step.record.name : ''
+  // A step that removes an object has no record: only its provision is left, without a name.
+  const { record_id, name } = 'record' in step ? step.record : { ...step.provision, name: '' }
   const sid = 'actual' in step ? step.actual.id : null
   return { record_id, name, sid, reason }
 }
@@ -82,10 +82,9 @@ async function applyStep<Fields extends object>(
   step: Step<Fields>,
   { resource, provisions, maxSid }: ApplyContext<Fields>,
 ): Promise<void> {
-  const { record_id: recordId } = step.record
   switch (step.action) {
     case 'create': {
-      const { fields } = step.record
+      const { record_id: recordId, fields } = step.record
       // If this process crashes before `recordApplied`, the next plan finds the created object by
       // the intent, and adopts it.
       await provisions.recordIntent(recordId, maxSid, fields)
@@ -93,33 +92,34 @@ async function applyStep<Fields extends object>(
       return provisions.recordApplied(recordId, id, fields)
     }
 
-    case 'adopt':
-      return provisions.recordApplied(recordId, step.actual.id, step.record.applied)
-
-    case 'update': {
-      const ifMatch = await assertUnchanged(resource, step.actual)
-      await resource.update(step.actual.id, step.fields, step.actual, ifMatch)
-      // An object is updated only if it has a provision.
-      const applied = { ...provisions.get(recordId)!.applied, ...step.fields }
+    case 'adopt': {
+      const { record_id: recordId, applied } = step.provision
       return provisions.recordApplied(recordId, step.actual.id, applied)
     }
 
+    case 'update': {
+      const ifMatch = await readUnchangedEtag(resource, step.actual)
+      await resource.update(step.actual.id, step.fields, step.actual, ifMatch)
+      const applied = { ...step.provision.applied, ...step.fields }
+      return provisions.recordApplied(step.record.record_id, step.actual.id, applied)
+    }
+
     case 'remove': {
-      const ifMatch = await assertUnchanged(resource, step.actual)
+      const ifMatch = await readUnchangedEtag(resource, step.actual)
       await resource.remove(step.actual.id, ifMatch)
-      return provisions.delete(recordId)
+      return provisions.delete(step.provision.record_id)
     }
 
     case 'discard':
-      return provisions.delete(recordId)
+      return provisions.delete(step.provision.record_id)
   }
 }
 
 /**
- * Returns the ETag of an object. Throws `EyrieError` (`precondition`) if the object has changed
- * since the plan was made.
+ * Returns the ETag of an object that is about to be changed. Throws `EyrieError` (`precondition`) if
+ * the object has changed since the plan was made.
  */
-async function assertUnchanged<Fields extends object>(
+async function readUnchangedEtag<Fields extends object>(
   resource: EngineResource<Fields>,
   planned: ActualObject<Fields>,
 ): Promise<string | undefined> {

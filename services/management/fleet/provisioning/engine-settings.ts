@@ -10,14 +10,14 @@ import {
 } from '../../db/schema/index.ts'
 import type { ProvisionedObject } from './reconcile-plan.ts'
 
-/** What the engine's API assumes for omitted fields. Settings with these values are not stored. */
+// The defaults of the engine's API. Settings with these values are not stored.
 const DEFAULT_DECODER: Source['decoder'] = 'gst_h264'
 const DEFAULT_PRIORITY = 5
 
 export interface EngineSettingsInput {
   engine_id: string
   database: Database
-  /** The records in the database, with the settings as they were found on the engine before. */
+  /** The records in the database, with the settings that were copied from the engine before. */
   stored: {
     sources: readonly { source_id: string; source_settings: SourceSettings }[]
     pipelines: readonly {
@@ -26,17 +26,19 @@ export interface EngineSettingsInput {
       pipeline_settings: PipelineSettings
     }[]
   }
-  /** Which object on the engine was created for which record. */
+  /** The objects that management has created on the engine, with the ids of their records. */
   provisioned: Record<'sources' | 'pipelines', readonly ProvisionedObject<unknown>[]>
   /** The objects on the engine. */
   actual: { sources: readonly Source[]; pipelines: readonly Pick<Pipeline, 'id' | 'priority'>[] }
 }
 
 /**
- * Copies settings from an engine to the database that management does not control, such as the
- * recording of a source. When an object is created again, on this engine or another one, it gets
- * the stored settings. If a pipeline runs on several engines, those of the engine for which it
- * was created are stored.
+ * Copies settings from an engine to the database. Management does not control these settings, such
+ * as the recording of a source: other clients change them on the engine. When management creates an
+ * object again, on this engine or another one, the object gets the stored settings.
+ *
+ * A pipeline may run on several engines with different settings. Only the settings on its own
+ * engine (`engine_id`) are stored.
  */
 export async function storeEngineSettings(input: EngineSettingsInput): Promise<void> {
   const { engine_id: engineId, database, stored, provisioned, actual } = input
@@ -89,6 +91,7 @@ function findChanges<Settings, Actual extends { id: number }>(
   const changes: RecordSettings<Settings>[] = []
   for (const { record_id, settings: storedSettings } of stored) {
     const sid = provisioned.find(provision => provision.record_id === record_id)?.sid
+    // The object may not exist on the engine, or not yet.
     const object = actual.find(({ id }) => id === sid)
     if (!object) continue
     const settings = toSettings(object)

@@ -29,7 +29,7 @@ export async function provisionChannels({
   drift,
 }: ChannelProvisioning): Promise<void> {
   const { channels = [] } = await engine.getExports({ filter: ['channels'] })
-  const sids = new Map(
+  const sidsByKey = new Map(
     channels.map(({ id, source, pipeline }) => [toChannelKey(source, pipeline), id]),
   )
   const driftReasons = new Map(
@@ -48,7 +48,8 @@ export async function provisionChannels({
       .for('key share')
     for (const row of rows) {
       const { channel_id: channelId, source_id: sourceId, pipeline_id: pipelineId } = row
-      const sid = sids.get(toChannelKey(findSid(sourceId), findSid(pipelineId))) ?? null
+      const key = toChannelKey(findSid(sourceId), findSid(pipelineId))
+      const sid = sidsByKey.get(key) ?? null
       if (sid !== row.channel_sid) {
         await tx
           .update(channel)
@@ -80,10 +81,15 @@ async function storeVerification(
   { isMissing, reason }: Verification,
 ): Promise<void> {
   const isVerified = !isMissing && reason === ''
-  // A channel that exists on the engine reports its own status.
-  const status = isMissing ? { status: 'unknown', reason } : {}
-  // `is_heard`: the state is current, because the engine is connected.
-  const values = { is_verified: isVerified, is_heard: true, ...status }
+  const values = {
+    is_verified: isVerified,
+    // The stored state is current, because the engine is connected.
+    is_heard: true,
+    // A channel that exists on the engine reports its own status.
+    ...(isMissing && { status: 'unknown', reason }),
+  }
+  const differs = sql`
+    (${channelState.is_verified}, ${channelState.is_heard}) is distinct from (${isVerified}, true)`
   await tx
     .insert(channelState)
     .values({ channel_id: channelId, ...values })
@@ -91,7 +97,6 @@ async function storeVerification(
       target: channelState.channel_id,
       set: values,
       // Avoids rewriting rows that have not changed.
-      setWhere: sql`(${channelState.is_verified}, ${channelState.is_heard}) is distinct from (${isVerified}, true)
-        or ${isMissing}`,
+      setWhere: isMissing ? undefined : differs,
     })
 }

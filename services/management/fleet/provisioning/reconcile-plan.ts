@@ -21,20 +21,19 @@ export type ActualObject<Fields> = { id: number } & Partial<Fields>
 /** One change to the objects on the engine or to the provisions. */
 export type Step<Fields> =
   | { action: 'create'; record: DesiredRecord<Fields> }
-  /**
-   * An object exists whose creation was interrupted before its id was stored: only
-   * the id is stored now.
-   */
-  | { action: 'adopt'; record: ProvisionedObject<Fields>; actual: ActualObject<Fields> }
+  /** Stores the id of an object whose creation was interrupted before its id was stored. */
+  | { action: 'adopt'; provision: ProvisionedObject<Fields>; actual: ActualObject<Fields> }
   | {
       action: 'update'
       record: DesiredRecord<Fields>
+      provision: ProvisionedObject<Fields>
       actual: ActualObject<Fields>
+      /** The fields to write. */
       fields: Partial<Fields>
     }
-  | { action: 'remove'; record: ProvisionedObject<Fields>; actual: ActualObject<Fields> }
-  /** The object no longer exists on the engine: only its provision is deleted. */
-  | { action: 'discard'; record: ProvisionedObject<Fields> }
+  | { action: 'remove'; provision: ProvisionedObject<Fields>; actual: ActualObject<Fields> }
+  /** Deletes the provision of an object that no longer exists on the engine. */
+  | { action: 'discard'; provision: ProvisionedObject<Fields> }
 
 /** A field that another client has changed on the engine. */
 export interface FieldDrift {
@@ -83,25 +82,25 @@ export function planReconciliation<Fields extends object>(
   /**
    * Finds the object of a record on the engine. Adopts the object if its creation was interrupted.
    */
-  function findActual(record: ProvisionedObject<Fields>): ActualObject<Fields> | undefined {
-    if (record.sid !== null) return actualBySid.get(record.sid)
+  function findOrAdopt(provision: ProvisionedObject<Fields>): ActualObject<Fields> | undefined {
+    if (provision.sid !== null) return actualBySid.get(provision.sid)
 
-    const writtenFields = redact(record.applied)
+    const writtenFields = redact(provision.applied)
     const isCreated = (object: ActualObject<Fields>) =>
-      object.id > record.made_after &&
+      object.id > provision.made_after &&
       !claimedSids.has(object.id) &&
       hasFields(object, writtenFields)
     const created = actual.find(isCreated)
     if (!created) return undefined
 
     claimedSids.add(created.id)
-    steps.push({ action: 'adopt', record, actual: created })
+    steps.push({ action: 'adopt', provision, actual: created })
     return created
   }
 
   for (const record of desired) {
     const provision = provisionedByRecord.get(record.record_id)
-    const object = provision && findActual(provision)
+    const object = provision && findOrAdopt(provision)
     if (!provision || !object) {
       steps.push({ action: 'create', record })
       continue
@@ -110,17 +109,16 @@ export function planReconciliation<Fields extends object>(
     const { fields, drifted } = compareFields(record, provision, object, input)
     drift.push(...drifted)
     if (Object.keys(fields).length > 0) {
-      steps.push({ action: 'update', record, actual: object, fields })
+      steps.push({ action: 'update', record, provision, actual: object, fields })
     }
   }
 
   const desiredIds = new Set(desired.map(({ record_id }) => record_id))
-  for (const record of provisioned) {
-    if (desiredIds.has(record.record_id)) continue
-    const object = findActual(record)
-    steps.push(
-      object ? { action: 'remove', record, actual: object } : { action: 'discard', record },
-    )
+  for (const provision of provisioned) {
+    if (desiredIds.has(provision.record_id)) continue
+    const object = findOrAdopt(provision)
+    if (object) steps.push({ action: 'remove', provision, actual: object })
+    else steps.push({ action: 'discard', provision })
   }
   return { steps, drift }
 }

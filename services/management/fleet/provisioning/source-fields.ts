@@ -42,29 +42,25 @@ export interface SourceFields {
  * source has no address.
  *
  * - Address: `source_address` takes precedence over the address of the stream.
- * - Credentials: those in the URL take precedence over those of the stream, which are sent only to
- *   the server of the stream.
+ * - Credentials: credentials in the URL take precedence over the credentials of the stream. The
+ *   latter are sent only to the server of the stream.
  * - Transport: the sub stream uses the transport of the main stream.
  */
-export function toSourceFields({
-  source_type: sourceType,
-  source_address: sourceAddress,
-  source_fps: sourceFps,
-  stream,
-  sub_stream: subStream,
-}: StoredSource): SourceFields | undefined {
-  const { transport } = parseProtocol(stream)
+export function toSourceFields(source: StoredSource): SourceFields | undefined {
+  const { stream, sub_stream: subStream } = source
   const streamUrl = stream ? toStreamUrl(stream) : ''
-  const url = sourceAddress.trim() || streamUrl
+  const url = source.source_address.trim() || streamUrl
   if (!url) return undefined
-  const credentials = stream && hasSameServer(url, streamUrl) ? stream : undefined
 
-  const type = parseType(sourceType) ?? parseType(stream?.type) ?? inferType(url)
+  const credentials = stream && hasSameServer(url, streamUrl) ? stream : undefined
+  const { transport } = parseProtocol(stream?.protocol)
   const address = toAddress(url, credentials, transport)
+  const type = parseType(source.source_type) ?? parseType(stream?.type) ?? inferType(url)
   return {
     type,
     address: type === 'video' && subStream ? addSubStream(address, subStream) : address,
-    rate: sourceFps || stream?.fps?.output || undefined,
+    // Zero means that no rate is set.
+    rate: source.source_fps || stream?.fps?.output || undefined,
   }
 }
 
@@ -72,14 +68,14 @@ export function toSourceFields({
 const parseType = (text: string | undefined) => sourceType.safeParse(text).data
 
 /**
- * Parses the protocol of a stream. It is RTSP by default. `tcp` and `udp` mean RTSP
- * over this transport.
+ * Parses the protocol of a stream, which may be followed by `://`. The default is RTSP. `tcp` and
+ * `udp` mean RTSP over this transport.
  */
-function parseProtocol(stream: Pick<StoredStream, 'protocol'> | null): {
+function parseProtocol(text = ''): {
   scheme: string
   transport: AddressObject['transport'] | undefined
 } {
-  const protocol = stream?.protocol.replace('://', '').toLowerCase() || 'rtsp'
+  const protocol = text.replace('://', '').toLowerCase() || 'rtsp'
   if (protocol === 'tcp' || protocol === 'udp') return { scheme: 'rtsp', transport: protocol }
   return { scheme: protocol, transport: undefined }
 }
@@ -93,9 +89,9 @@ function addSubStream(address: Address, subStream: StoredStream): Address {
   const sub = toAddressObject(toAddress(toStreamUrl(subStream), subStream, undefined))
   if (!sub.url || sub.url === main.url) return address
 
-  const hasOtherLogin =
-    sub.username && (sub.username !== main.username || sub.password !== main.password)
-  return { ...main, sub_url: hasOtherLogin ? addUserinfo(sub) : sub.url }
+  const differs = sub.username !== main.username || sub.password !== main.password
+  const hasOwnCredentials = sub.username && differs
+  return { ...main, sub_url: hasOwnCredentials ? addUserinfo(sub) : sub.url }
 }
 
 function addUserinfo({ url, username = '', password = '' }: AddressObject): string {
@@ -108,32 +104,35 @@ function addUserinfo({ url, username = '', password = '' }: AddressObject): stri
  * An address that is already a URL or a path is returned unchanged.
  */
 export function toStreamUrl(stream: Pick<StoredStream, 'address' | 'port' | 'protocol'>): string {
-  const { address, port } = stream
-  const { scheme } = parseProtocol(stream)
-  const trimmed = address.trim()
-  const isPath = trimmed.startsWith('/')
-  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)
-  if (trimmed === '' || isPath || isUrl) return trimmed
+  const { port, protocol } = stream
+  const address = stream.address.trim()
+  const isPath = address.startsWith('/')
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
+  if (address === '' || isPath || isUrl) return address
 
-  const [, host = '', path = ''] = /^([^/?]*)(.*)$/.exec(trimmed) ?? []
+  // Splits `camera:554/main?channel=1` before the path or the query.
+  const [, host = '', path = ''] = /^([^/?]*)(.*)$/.exec(address) ?? []
   // Matches `camera:554` and `[::1]:554`.
   const hasPort = /^[^:]+:\d+$|\]:\d+$/.test(host)
+  // Matches `::1` and `::ffff:10.0.0.5`.
   const isBareIpv6 = /^[\da-f]*:[\da-f:.]*$/i.test(host) && !hasPort
   const hostname = isBareIpv6 ? `[${host}]` : host
   const portSuffix = port && !hasPort ? `:${port}` : ''
-  return `${scheme}://${hostname}${portSuffix}${path}`
+  return `${parseProtocol(protocol).scheme}://${hostname}${portSuffix}${path}`
 }
 
 /**
- * Moves the credentials of a URL to fields of their own, and adds the transport. Returns just the
- * URL if there are neither.
+ * Moves the credentials of a URL to fields of their own, and adds the transport. `stored` are the
+ * credentials for a URL that contains none. Returns just the URL if there is neither a credential
+ * nor a transport.
  */
 function toAddress(
   url: string,
   stored: { username: string; password: string } | undefined,
   transport: AddressObject['transport'] | undefined,
 ): Address {
-  // The user information ends at the last "@" before the path, since a password may contain "@".
+  // Splits `rtsp://user:password@camera:554/main`. The user information ends at the last "@" before
+  // the path, because a password may contain "@".
   const [, scheme = '', userinfo, hostAndPath = ''] =
     /^((?:rtsps?|https?):\/\/)(?:([^/?#]*)@)?(.*)$/i.exec(url) ?? []
   if (!scheme) return url
@@ -164,11 +163,23 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Infers the type of a source from the scheme of its address. */
+/** The type of a source by the scheme of its address. */
+const TYPES_BY_SCHEME: ReadonlyMap<string, SourceType> = new Map<string, SourceType>([
+  ['rtsp', 'video'],
+  ['rtsps', 'video'],
+  ['http', 'video'],
+  ['https', 'video'],
+  // A test pattern, which is played in an endless loop.
+  ['test', 'inf'],
+  // Frames that are published with ZeroMQ: within the engine, or by another program.
+  ['inproc', 'zmqinternal'],
+  ['tcp', 'zmq'],
+  ['ipc', 'zmq'],
+])
+
+/** Infers the type of a source from its address. */
 function inferType(url: string): SourceType {
-  if (/^(?:rtsps?|https?):\/\//i.test(url) || parseVideoDevice(url)) return 'video'
-  if (/^test:\/\//i.test(url)) return 'inf'
-  if (/^inproc:\/\//i.test(url)) return 'zmqinternal'
-  if (/^(?:tcp|ipc):\/\//i.test(url)) return 'zmq'
-  return 'file'
+  if (parseVideoDevice(url)) return 'video'
+  const [, scheme = ''] = /^([a-z]+):\/\//i.exec(url) ?? []
+  return TYPES_BY_SCHEME.get(scheme.toLowerCase()) ?? 'file'
 }

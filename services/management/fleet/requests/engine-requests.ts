@@ -5,26 +5,27 @@ import type { Database } from '../../db/database.ts'
 import { firstRow } from '../../db/rows.ts'
 import { engineRequest, FLEET_CHANNEL, lease } from '../../db/schema/index.ts'
 
-// Several management services may run on one database, and each engine is connected to (followed
-// by) one of them. A service that needs something from an engine of another service stores a
-// request in the database, and waits for the result.
+// Several management services may run on one database. Each engine is connected to one of them: this
+// service follows the engine. Another service that needs something from the engine stores a request
+// in the database. The service that follows the engine serves the request and stores the result.
 
 /** What can be requested for an engine. */
 export type RequestKind = 'reconcile' | 'repair'
 
-/** The connection to an engine, which carries out the requests. */
+/** The operations of a connection to an engine that can be requested. */
 export interface RequestedLink {
   reconcile(): Promise<void>
   repair(): Promise<void>
 }
 
+/** Interval at which the result of a request is polled. */
 const POLL_MS = 100
 /**
- * How long to wait for a result: long enough for a management service to begin to follow the
- * engine, and to do the work.
+ * How long to wait for a result. In this time, a management service may have to begin to follow the
+ * engine before it serves the request.
  */
 const TIMEOUT_MS: Record<RequestKind, number> = { reconcile: 5000, repair: 30_000 }
-/** Older requests are deleted: no service waits for their results any more. */
+/** Age at which requests are deleted. No service waits for the result of an older request. */
 const MAX_AGE_S = 60
 
 /** The name of these transactions in the audit log. */
@@ -44,10 +45,15 @@ export async function requestFromFollower(
   kind: RequestKind,
 ): Promise<void> {
   const requestId = await storeRequest(database, engineId, kind)
-  const failure =
-    requestId === undefined ? NOT_FOLLOWED : await waitForFailure(database, requestId, kind)
-  if (kind === 'repair' && failure !== undefined) throw new EyrieError('unavailable', failure)
+  const result: RequestResult =
+    requestId === undefined
+      ? { failure: NOT_FOLLOWED }
+      : await waitForResult(database, requestId, kind)
+  if (kind === 'repair' && result !== 'done') throw new EyrieError('unavailable', result.failure)
 }
+
+/** `failure` is the reason for the caller. */
+type RequestResult = 'done' | { failure: string }
 
 /** Returns the id of the stored request. Undefined if no service follows the engine. */
 const storeRequest = (database: Database, engineId: string, kind: RequestKind) =>
@@ -59,25 +65,23 @@ const storeRequest = (database: Database, engineId: string, kind: RequestKind) =
     return firstRow(created).request_id
   })
 
-/**
- * Waits for the result of a request. Resolves to why it has failed, or to undefined after success.
- */
-async function waitForFailure(
+/** Waits for the result of a request. Gives up after `TIMEOUT_MS`. */
+async function waitForResult(
   database: Database,
   requestId: string,
   kind: RequestKind,
-): Promise<string | undefined> {
+): Promise<RequestResult> {
   const deadlineMs = performance.now() + TIMEOUT_MS[kind]
   while (performance.now() < deadlineMs) {
     await wait(POLL_MS)
     const [row] = await database.system(OPERATION, tx =>
       tx.select().from(engineRequest).where(eq(engineRequest.request_id, requestId)),
     )
-    // The request is deleted with its engine.
-    if (!row) return undefined
-    if (row.finished_at !== null) return row.failure || undefined
+    // The engine was deleted, and the request with it: nothing is left to do.
+    if (!row) return 'done'
+    if (row.finished_at !== null) return row.failure ? { failure: row.failure } : 'done'
   }
-  return NOT_FOLLOWED
+  return { failure: NOT_FOLLOWED }
 }
 
 /**
@@ -97,6 +101,7 @@ export async function serveRequests(
       .orderBy(engineRequest.request_id),
   )
   for (const { request_id: requestId, kind } of requests) {
+    // An empty failure is stored after success.
     const failure = await link[kind]().then(
       () => '',
       (error: Error) => error.message,

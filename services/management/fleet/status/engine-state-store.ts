@@ -33,13 +33,16 @@ export interface EngineStateStore {
   recordContact(): Promise<void>
   /** `hash` is the SHA-256 of the engine's configuration. */
   recordConfigurationHash(hash: string): Promise<void>
-  /** Records that the engine cannot be used, and why. `status` is a value of `ENGINE_STATUS`. */
+  /**
+   * Records that the engine cannot be used, and why. `status` is a value of `ENGINE_STATUS`, and
+   * `unknown` before the first attempt to connect.
+   */
   recordDisconnected(status: number, reason: string): Promise<void>
   /** Records the condition of the engine, for the management services that do not follow it. */
   recordCondition(reported: ReportedCondition): Promise<void>
   /**
-   * Records the differences between the engine and its stored configuration that a
-   * reconciliation has left.
+   * Records the differences between the engine and its stored configuration that remain after a
+   * reconciliation.
    */
   recordDrift(drift: Drift[]): Promise<void>
   /**
@@ -57,15 +60,15 @@ export function createEngineStateStore(database: Database, engineId: string): En
     })
 
   /**
-   * Inserts the engine's row with these values, or updates it. The values in `updates` apply only
-   * to a row that exists already.
+   * Inserts the engine's row with these values, or updates it. If the row exists already, the
+   * values in `onUpdate` take precedence.
    */
-  const upsert = (tx: Transaction, values: StateValues, updates: StateValues = {}) =>
+  const upsert = (tx: Transaction, values: StateValues, onUpdate: StateValues = {}) =>
     tx
       .insert(engineState)
-      // The types of drizzle do not know that values which can be updated can also be inserted.
+      // Drizzle has different types for values to insert and values to update. These are both.
       .values({ engine_id: engineId, ...values } as typeof engineState.$inferInsert)
-      .onConflictDoUpdate({ target: engineState.engine_id, set: { ...values, ...updates } })
+      .onConflictDoUpdate({ target: engineState.engine_id, set: { ...values, ...onUpdate } })
 
   const storeState = (values: StateValues) => transact(tx => upsert(tx, values))
 
@@ -81,10 +84,7 @@ export function createEngineStateStore(database: Database, engineId: string): En
       .where(inArray(channelState.channel_id, channels))
   }
 
-  /**
-   * Lets the pictures of the engine that are not fetched yet be fetched now, without
-   * waiting for their back-off.
-   */
+  /** Makes the pictures due that were not fetched from the engine yet, without their back-off. */
   const retryPictures = (tx: Transaction) =>
     tx
       .update(picture)
@@ -125,16 +125,13 @@ export function createEngineStateStore(database: Database, engineId: string): En
     recordDisconnected: (status, reason) =>
       transact(async tx => {
         const values = { engine_status: status, reason }
-        if (status === ENGINE_STATUS.unknown) {
-          // This service begins to follow the engine, and has not tried to connect to it yet.
-          await upsert(tx, { ...values, unusable_since: null })
-        } else {
-          const unusableSince = sql`coalesce(${engineState.unusable_since}, now())`
-          await upsert(
-            tx,
-            { ...values, unusable_since: sql`now()` },
-            { unusable_since: unusableSince },
-          )
+        // This service begins to follow the engine, and has not tried to connect to it yet.
+        const isNotTried = status === ENGINE_STATUS.unknown
+        if (isNotTried) await upsert(tx, { ...values, unusable_since: null })
+        else {
+          // An outage that is recorded already has started earlier.
+          const onUpdate = { unusable_since: sql`coalesce(${engineState.unusable_since}, now())` }
+          await upsert(tx, { ...values, unusable_since: sql`now()` }, onUpdate)
         }
         await setChannelsCurrent(tx, false)
       }),

@@ -39,9 +39,9 @@ export interface SessionRoutesOptions {
 
 /**
  * Routes for sign-in to the console: GET returns whether the browser is signed in, POST signs in,
- * DELETE signs out. A user with an authenticator app gets a challenge (401) after the correct
- * password, and sends it with the code to `POST /code`. The session's refresh token is stored in an
- * `HttpOnly`, `SameSite=Strict` cookie.
+ * DELETE signs out. A user with an authenticator app gets a challenge (401) in response to the
+ * correct password, and sends the challenge with a code to `POST /code`. The session's refresh token
+ * is stored in an `HttpOnly`, `SameSite=Strict` cookie.
  */
 export function createSessionRoutes({
   mayViewWithoutSignIn,
@@ -50,7 +50,36 @@ export function createSessionRoutes({
   identify,
   users,
 }: SessionRoutesOptions): Hono {
+  /** Returns the signed-in user, or else with which identity provider a user can sign in. */
+  async function readUserStatus(c: Context): Promise<UserStatus> {
+    const caller = await identifyUser(identify, c)
+    if (caller) return { user: { email: caller.actor, role: caller.role } }
+    const name = await database().system('/session', findProviderName)
+    return name === undefined ? { user: null } : { user: null, provider: { name } }
+  }
+
+  async function storeSession(c: Context, signingIn: Promise<StartedSession>): Promise<Response> {
+    const { refresh_token: refreshToken } = await addRetryAfter(c, signingIn)
+    setConsoleCookie(c, refreshToken)
+    return c.body(null, 204)
+  }
+
+  async function endUserSession(c: Context, refreshToken: string): Promise<void> {
+    const { principals, now } = users()
+    await revokeSession(database(), refreshToken, now())
+    // The cache must not identify callers by the revoked session.
+    principals.clear()
+    clearConsoleCookie(c)
+  }
+
+  async function endLocalSession(c: Context, token: string): Promise<void> {
+    await localSessions.end(token)
+    clearLocalCookie(c)
+  }
+
   const app = new Hono()
+  const limitBody = limitBodySize(MAX_BODY_BYTES)
+
   app.use(async (c, next) => {
     assertSameOrigin(c)
     await next()
@@ -60,29 +89,16 @@ export function createSessionRoutes({
     const failure = takeSignInFailure(c)
     const open = mayViewWithoutSignIn(c)
     if (!open) assertAvailable(database)
-    const status: SessionStatus = { open, ...(await readUserStatus(c, open)) }
+    const userStatus = await readUserStatus(c).catch(error => {
+      // Live views without sign-in work while the database is unreachable, for example while it
+      // starts.
+      if (open && isUnavailable(error)) return toUnverifiedStatus(c)
+      throw error
+    })
+    const status: SessionStatus = { open, ...userStatus }
     if (failure !== undefined) status.failure = failure
     return c.json(status)
   })
-
-  /** Returns the signed-in user, or else with which identity provider a user can sign in. */
-  async function readUserStatus(c: Context, open: boolean): Promise<UserStatus> {
-    try {
-      const caller = await identifyUser(identify, c)
-      if (caller) return { user: { email: caller.actor, role: caller.role } }
-      const name = await database().system('/session', findProviderName)
-      return name === undefined ? { user: null } : { user: null, provider: { name } }
-    } catch (error) {
-      // Live views without sign-in work while the database is unreachable, for
-      // example while it starts.
-      const isStarting = error instanceof EyrieError && error.code === 'unavailable'
-      if (!open || !isStarting) throw error
-      const mayBeSignedIn = readConsoleCookie(c) !== undefined
-      return mayBeSignedIn ? { user: null, starting: true } : { user: null }
-    }
-  }
-
-  const limitBody = limitBodySize(MAX_BODY_BYTES)
 
   app.post('/', limitBody, async c => {
     const submitted = await parseJsonBody(c, credentials)
@@ -94,26 +110,11 @@ export function createSessionRoutes({
     return storeSession(c, completeSignIn(database(), submitted, readSessionClient(c), users()))
   })
 
-  async function storeSession(c: Context, signingIn: Promise<StartedSession>): Promise<Response> {
-    const { refresh_token: refreshToken } = await addRetryAfter(c, signingIn)
-    setConsoleCookie(c, refreshToken)
-    return c.body(null, 204)
-  }
-
   app.delete('/', async c => {
     const refreshToken = readConsoleCookie(c)
-    if (refreshToken !== undefined) {
-      const { principals, now } = users()
-      await revokeSession(database(), refreshToken, now())
-      // The cache must not identify callers by the revoked session.
-      principals.clear()
-      clearConsoleCookie(c)
-    }
+    if (refreshToken !== undefined) await endUserSession(c, refreshToken)
     const localToken = readLocalCookie(c)
-    if (localToken !== undefined) {
-      await localSessions.end(localToken)
-      clearLocalCookie(c)
-    }
+    if (localToken !== undefined) await endLocalSession(c, localToken)
     return c.body(null, 204)
   })
 
@@ -125,7 +126,16 @@ function assertAvailable(database: () => Database): void {
   database()
 }
 
+const isUnavailable = (error: unknown) =>
+  error instanceof EyrieError && error.code === 'unavailable'
+
 type UserStatus = Omit<SessionStatus, 'open' | 'failure'>
+
+/** Returns the status of a browser whose session cannot be verified yet, if it has one. */
+function toUnverifiedStatus(c: Context): UserStatus {
+  const mayBeSignedIn = readConsoleCookie(c) !== undefined
+  return mayBeSignedIn ? { user: null, starting: true } : { user: null }
+}
 
 /** Returns undefined if the browser is not signed in, or its session has ended. */
 async function identifyUser(identify: IdentifyCaller, c: Context): Promise<Principal | undefined> {

@@ -75,8 +75,8 @@ interface ReportedState {
 }
 
 /**
- * Returns undefined if the configuration has changed between two requests. The next call
- * returns the channel again.
+ * Returns undefined for a channel whose source or pipeline is missing in one of the responses,
+ * because the configuration has changed between the requests.
  */
 function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel | undefined {
   const { statisticsByPipeline, propertiesById, streamsById } = reported
@@ -88,10 +88,14 @@ function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel |
   const stream = channel.stream?.id ?? null
   const hasSound = stream !== null && streamsById.get(stream)?.sound !== undefined
   const { static: shapes = [], fps = 0, latency = 0 } = propertiesById[channel.id] ?? {}
-  const name = toSourceName(source.address)
   return {
     id: channel.id,
-    source: { id: source.id, name, ...toSourceState(streamsById.get(source.id)) },
+    source: {
+      id: source.id,
+      name: toSourceName(source.address),
+      // The stream of a source has the same id as the source.
+      ...toSourceState(streamsById.get(source.id)),
+    },
     pipeline: { id: pipeline.id, elements: pipeline.elements.map(({ name }) => name) },
     usecase: pipeline.usecase ?? null,
     shapes,
@@ -105,8 +109,8 @@ function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel |
 }
 
 /**
- * Returns the streams by id. Returns none if the media service fails, because the channels should
- * be listed nevertheless.
+ * Returns the streams by id. Returns none if the media service fails, so that the channels are
+ * listed even then.
  */
 async function listStreams(media: Upstream): Promise<Map<number | string, MediaStream>> {
   const streams = await media.get('/streams', mediaStreams).catch(() => [])
@@ -128,8 +132,8 @@ function toSourceState(
 }
 
 /**
- * Returns the time until the next attempt rather than the time of day, because the clocks of
- * browsers may be wrong.
+ * Returns the attempts to connect to a source. The time of the next attempt is converted to the
+ * time until then, because the clocks of browsers may be wrong.
  */
 function toRetries({
   attempts,
@@ -140,6 +144,7 @@ function toRetries({
   return { attempts, next_try_s: Math.max(0, Math.ceil(delayMs / 1000)) }
 }
 
+/** Returns the statistics of pipelines by id, undefined for a pipeline that was just deleted. */
 async function getStatisticsByPipeline(
   engine: Upstream,
   pipelines: readonly { id: number }[],
@@ -150,7 +155,6 @@ async function getStatisticsByPipeline(
   return new Map(entries)
 }
 
-/** Returns the statistics of a pipeline, or undefined if the pipeline has just been deleted. */
 async function getPipelineStatistics(
   engine: Upstream,
   id: number,

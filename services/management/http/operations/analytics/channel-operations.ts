@@ -50,9 +50,9 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
       source_id: sourceId = current.source_id,
       pipeline_id: pipelineId = current.pipeline_id,
     } = fields
-    const isReconnected = sourceId !== current.source_id || pipelineId !== current.pipeline_id
 
     const values: Partial<typeof channel.$inferInsert> = { channel_id: channelId, ...fields }
+    const isReconnected = sourceId !== current.source_id || pipelineId !== current.pipeline_id
     if (isReconnected) {
       Object.assign(values, await connectPipeline(tx, sourceId, pipelineId))
       // The engine assigns a new id to the channel.
@@ -115,40 +115,46 @@ function createViewUrls(baseUrl: string, channelId: string, ticket: string) {
 }
 
 /**
- * Returns the columns of a channel that follow from its source. A pipeline without an
- * organization is assigned to the organization of the source. Throws `EyrieError` (`conflict`) if
- * the pipeline belongs to another organization, or if it runs on another engine than a source
- * that is pinned to its engine.
+ * Prepares the connection of a source to a pipeline: a pipeline without an organization is assigned
+ * to the organization of the source. Returns the columns of the channel that its source determines.
+ * Throws `EyrieError` (`conflict`) if the source and the pipeline cannot be connected.
  */
 async function connectPipeline(tx: Transaction, sourceId: string, pipelineId: string) {
-  const {
-    engine_id: engineId,
-    site_id: siteId,
-    organization_id: organizationId,
-    placement,
-  } = await getSource(tx, sourceId)
+  const sourceRow = await getSource(tx, sourceId)
   const pipelineRow = await getPipeline(tx, pipelineId)
+  assertConnectable(sourceRow, pipelineRow)
 
+  const { organization_id, engine_id, site_id } = sourceRow
+  if (pipelineRow.organization_id === null) {
+    await tx.update(pipeline).set({ organization_id }).where(eq(pipeline.pipeline_id, pipelineId))
+  }
+  return { engine_id, site_id }
+}
+
+/**
+ * Throws `EyrieError` (`conflict`) if the pipeline belongs to another organization than the source,
+ * or if it runs on another engine than a source that is pinned to its engine.
+ */
+function assertConnectable(
+  sourceRow: Awaited<ReturnType<typeof getSource>>,
+  pipelineRow: Awaited<ReturnType<typeof getPipeline>>,
+): void {
   // For a source that is not pinned, management creates the pipeline on the engine of the source.
-  if (placement === 'pinned' && pipelineRow.engine_id !== engineId) {
+  if (sourceRow.placement === 'pinned' && pipelineRow.engine_id !== sourceRow.engine_id) {
     const reason =
       "runs on another engine than the source: choose a pipeline of the source's engine"
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
-  if (pipelineRow.organization_id === null) {
-    await tx
-      .update(pipeline)
-      .set({ organization_id: organizationId })
-      .where(eq(pipeline.pipeline_id, pipelineId))
-  } else if (pipelineRow.organization_id !== organizationId) {
+
+  const { organization_id: owner } = pipelineRow
+  if (owner !== null && owner !== sourceRow.organization_id) {
     const reason =
       'belongs to another organization than the source: create a pipeline for this organization'
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
-  return { engine_id: engineId, site_id: siteId }
 }
 
-// The API has checked that the records which these functions read exist.
+// The API has checked that the channel, source or pipeline that these functions read exists.
 
 async function getChannel(tx: Transaction, channelId: string) {
   return firstRow(await tx.select().from(channel).where(eq(channel.channel_id, channelId)))

@@ -10,8 +10,8 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 type AlertRow = typeof alert.$inferSelect
 
 /**
- * API operations on the policies of alerts. A policy says which notifications of an alert people
- * are informed of.
+ * API operations on the policies of alerts. The policy of an alert decides of which of its
+ * notifications people are informed.
  */
 export const alertPolicyOperations: Operation[] = [
   defineOperation(alertPolicyRoutes.getPolicy, async ({ input }, tx) => ({
@@ -48,6 +48,7 @@ async function readPolicy(tx: Transaction, row: AlertRow) {
  */
 function assertReleaseThreshold(row: AlertRow, releaseThreshold: number | null): void {
   if (releaseThreshold === null) return
+  // A constraint of the database admits only these conditions.
   const condition = row.alert_threshold_condition as AlertCondition
   if (condition === 'eq' || condition === 'ne') {
     throw fieldError('release_threshold', `must be null for the condition ${condition}`)
@@ -57,9 +58,9 @@ function assertReleaseThreshold(row: AlertRow, releaseThreshold: number | null):
   const threshold = Number(row.alert_threshold)
   const isValid = firesAbove ? releaseThreshold <= threshold : releaseThreshold >= threshold
   if (isValid) return
-  const limit = `at ${firesAbove ? 'most' : 'least'} ${row.alert_threshold}`
+  const limit = firesAbove ? 'at most' : 'at least'
   throw fieldError(
     'release_threshold',
-    `must be ${limit}, the threshold of the alert, whose condition is ${condition}`,
+    `must be ${limit} ${row.alert_threshold}, the threshold of the alert, whose condition is ${condition}`,
   )
 }

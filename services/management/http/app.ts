@@ -17,8 +17,6 @@ import { createUnsubscribeRoutes } from './unsubscribe-routes.ts'
 
 /** A browser that has reached the appliance over TLS uses only TLS for a year (RFC 6797). */
 const STRICT_TRANSPORT_SECURITY = 'max-age=31536000'
-/** The middleware does not set this header, because only responses over TLS may contain it. */
-const HEADER_OPTIONS = { strictTransportSecurity: false }
 
 /** The parts of the management service that exist only after it has started. */
 export interface StartedServices {
@@ -29,7 +27,7 @@ export interface StartedServices {
   scheduler: SchedulerServices
 }
 
-export interface AppOptions extends Omit<AccessControlOptions, 'users' | 'log'> {
+export interface AppOptions extends Omit<AccessControlOptions, 'users'> {
   /** Throws `EyrieError` (`unavailable`) until the management service has started. */
   services(): StartedServices
   /** The token with which the scheduler authenticates. Undefined without a scheduler. */
@@ -40,48 +38,46 @@ export interface AppOptions extends Omit<AccessControlOptions, 'users' | 'log'> 
   consoleFolder: string
   /** Version of the management API. */
   version: string
-  log: Log
 }
 
 /**
- * Creates the web server with all routes of the management service. Live views work at once, the
- * API after `services` are ready.
+ * Creates the web server with all routes of the management service. Live views work at once. The API
+ * works when the management service has started.
  */
-export function createApp(appOptions: AppOptions): Hono {
-  const { services, schedulerToken, consoleFolder, version, log, ...options } = appOptions
-  const { database, engine, media } = options
+export function createApp(options: AppOptions): Hono {
+  const { database, services, schedulerToken, engine, media, egress, log } = options
   const metrics = createMetrics(database)
   const app = new Hono()
   app.onError(createErrorHandler(log))
   app.use(addSecurityHeaders)
 
   // Access control comes first: its middleware protects the live views below.
-  addAccessControl(app, { ...options, log, users: () => services().users })
+  addAccessControl(app, { ...options, users: () => services().users })
   app.route('/live', createLiveRoutes({ engine, media }))
   const findView: FindView = async channelId => services().findView(channelId)
-  app.route('/media', createTicketViewRoutes(findView, options.egress))
+  app.route('/media', createTicketViewRoutes(findView, egress))
 
   const schedulerOptions = { token: schedulerToken, database, services: () => services().scheduler }
   app.route('/', createSchedulerRoutes(schedulerOptions))
 
   app.route('/', createUnsubscribeRoutes({ database, secrets: () => services().scheduler.secrets }))
 
-  serveApiDocument(app, version)
+  serveApiDocument(app, options.version)
   mountRoutes(app, [
     { method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] },
   ])
   app.route(
     '/api/v1',
-    createApiProxy(log, metrics, () => services().api),
+    createApiForwarder(log, metrics, () => services().api),
   )
 
   // The console answers all other paths.
-  serveConsole(app, consoleFolder)
+  serveConsole(app, options.consoleFolder)
   return app
 }
 
-/** Forwards requests to the API, which is created after the routes are added. */
-function createApiProxy(log: Log, metrics: Metrics, getApi: () => Hono): Hono {
+/** Forwards requests to the API, which does not exist yet when the routes are added. */
+function createApiForwarder(log: Log, metrics: Metrics, getApi: () => Hono): Hono {
   const app = new Hono()
   let mountedApi: Hono | undefined
   app.onError(createApiErrorHandler(log))
@@ -106,13 +102,15 @@ const CONTENT_SECURITY_POLICY = {
   frameAncestors: ["'none'"],
 }
 
-const addDocsHeaders = secureHeaders(HEADER_OPTIONS)
+/** Only responses over TLS may contain this header. `addSecurityHeaders` adds it to them. */
+const WITHOUT_STRICT_TRANSPORT = { strictTransportSecurity: false }
+/** The page of the API documentation sets its own content security policy. */
+const addDocsHeaders = secureHeaders(WITHOUT_STRICT_TRANSPORT)
 const addConsoleHeaders = secureHeaders({
-  ...HEADER_OPTIONS,
+  ...WITHOUT_STRICT_TRANSPORT,
   contentSecurityPolicy: CONTENT_SECURITY_POLICY,
 })
 
-/** The page of the API documentation sets its own content security policy. */
 const addSecurityHeaders: MiddlewareHandler = async (c, next) => {
   await (c.req.path === '/docs' ? addDocsHeaders : addConsoleHeaders)(c, next)
   if (isSecure(c)) c.res.headers.set('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY)

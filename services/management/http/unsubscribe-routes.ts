@@ -17,14 +17,14 @@ export interface UnsubscribeRoutesOptions {
   secrets(): Secrets
 }
 
-/** Value by which a mail program unsubscribes with one click (RFC 8058, section 3.1). */
-const ONE_CLICK = 'One-Click'
+/** The form field by which a mail program unsubscribes with one click (RFC 8058, section 3.1). */
+const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' }
 const MAX_BODY_BYTES = 4 * 1024
 
 /**
  * The page on which a receiver unsubscribes from digests, which are e-mails that summarize alerts.
- * Each digest links to it. The token in the link is the only permission. `GET` changes nothing,
- * because programs that check e-mails open links.
+ * Each digest links to the page. The token in the link is the only permission that is needed. `GET`
+ * changes nothing, because programs that check e-mails open their links.
  */
 export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutesOptions): Hono {
   const app = new Hono()
@@ -49,11 +49,12 @@ export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutes
     const address = findAddress(c)
     if (address === undefined) return showInvalid(c)
     const form = await c.req.parseBody()
-    const unsubscribes = form['List-Unsubscribe'] === ONE_CLICK || form.digests === 'off'
+    // The page itself sends the field `digests`.
+    const isUnsubscribing = form[ONE_CLICK.name] === ONE_CLICK.value || form.digests === 'off'
     await database().system('unsubscribe', tx =>
-      unsubscribes ? unsubscribe(tx, address) : resubscribe(tx, address),
+      isUnsubscribing ? unsubscribe(tx, address) : resubscribe(tx, address),
     )
-    return showState(c, address, unsubscribes)
+    return showState(c, address, isUnsubscribing)
   })
 
   return app
@@ -62,16 +63,25 @@ export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutes
 const showInvalid = (c: Context) =>
   c.html(createPage(html`<p>This link is incomplete. Use the link in the latest e-mail.</p>`), 400)
 
+/** Shows whether an address receives digests, with a button that changes this. */
 function showState(c: Context, address: string, hasUnsubscribed: boolean) {
-  const state = hasUnsubscribed
-    ? `${address} receives no more summaries.`
-    : `${address} receives summaries of alerts.`
+  const { state, change, button } = hasUnsubscribed
+    ? {
+        state: `${address} receives no more summaries.`,
+        change: 'on',
+        button: 'Receive summaries again',
+      }
+    : {
+        state: `${address} receives summaries of alerts.`,
+        change: 'off',
+        button: 'Stop summaries',
+      }
   const note = 'Messages about single alerts are not summaries: the alerts name their receivers.'
   return c.html(
     createPage(html`<p>${state}</p>
       <form method="post">
-        <input type="hidden" name="digests" value="${hasUnsubscribed ? 'on' : 'off'}">
-        <button type="submit">${hasUnsubscribed ? 'Receive summaries again' : 'Stop summaries'}</button>
+        <input type="hidden" name="digests" value="${change}">
+        <button type="submit">${button}</button>
       </form>
       <p>${note}</p>`),
   )

@@ -15,16 +15,16 @@ const BUILT_IN_ELEMENTS: Record<string, string> = {
 }
 
 /**
- * Returns the elements of a new pipeline for a usecase. `catalogs` describe the elements and models
- * of engines. The first catalog that contains all elements determines their default arguments; if
- * no catalog does, the first one.
+ * Returns the elements of a new pipeline for a usecase, with their default arguments. `catalogs`
+ * describe the elements and models of engines. The arguments are taken from the first catalog that
+ * contains all elements. If there is no such catalog, they are taken from the first one.
  */
 export function createDefaultElements(
   usecaseKey: string,
   catalogs: readonly Catalog[],
 ): PipelineElement[] {
   const names = [...DETECTION_ELEMENTS, ...findUsecaseElements(usecaseKey, catalogs)]
-  const hasAllElements = (catalog: Catalog) => names.every(name => findElement(catalog, name))
+  const hasAllElements = (candidate: Catalog) => names.every(name => findElement(candidate, name))
   const catalog = catalogs.find(hasAllElements) ?? catalogs[0]
 
   return names.map(name => {
@@ -67,10 +67,13 @@ function readDefaultArgs(element: CatalogElement | undefined): Record<string, un
   return args
 }
 
-/** Returns the argument that selects the first model that an element can use. */
-function findModelArgs(element: string, catalog: Catalog | undefined): Record<string, unknown> {
+/**
+ * Returns the argument that selects the first model that an element can use. The catalog lists the
+ * arguments for each model by the names of the elements that can use it.
+ */
+function findModelArgs(elementName: string, catalog: Catalog | undefined): Record<string, unknown> {
   const models = catalog?.models ?? []
-  const usableModel = models.find(({ args }) => args[element])
-  const selectedModel = usableModel?.args[element]?.model
-  return selectedModel === undefined ? {} : { model: selectedModel }
+  const usableModel = models.find(({ args }) => args[elementName])
+  const model = usableModel?.args[elementName]?.model
+  return model === undefined ? {} : { model }
 }

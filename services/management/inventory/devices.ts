@@ -21,7 +21,7 @@ import {
 import { formatTextArray, isInArray } from '../db/text-array.ts'
 import { sourceChannelColumns } from './source-channels.ts'
 
-// The columns of a response. The discarded ones are not a part of it.
+// The columns that a response contains.
 const { created_at: _created, ...deviceColumns } = getTableColumns(device)
 const { device_id: _device, ...streamColumns } = getTableColumns(deviceStream)
 const { source_id, source_name, source_address, source_fps, source_type, source_sid } = source
@@ -35,10 +35,10 @@ const sourceColumns = {
 }
 
 /**
- * A placeholder for the password, which the query replaces, so that the encrypted
- * password is never read.
+ * Selects a placeholder instead of the password of a stream, so that the encrypted password never
+ * leaves the database. A stream without a password has no placeholder.
  */
-const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
+const redactedPassword = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
 /**
  * Creates a condition on devices or on sources. Both tables have the columns
@@ -46,8 +46,8 @@ const password = sql<string>`case ${deviceStream.password} when '' then '' else 
  */
 type Condition = (table: typeof device | typeof source) => SQL
 
-// Both queries sort by site first, as an index does: Postgres then sorts the rows of each site
-// separately, which is faster.
+// Both queries sort by site first. Postgres reads the rows of a site together from an index, and is
+// faster if it has to sort only the rows of one site at a time.
 
 /**
  * Selects a row for each stream of a device. A device without streams has one row without a stream.
@@ -58,7 +58,7 @@ const selectDevicesWithStreams = (tx: Transaction, condition: Condition) =>
       ...deviceColumns,
       engine_status: engineState.engine_status,
       ...streamColumns,
-      password,
+      password: redactedPassword,
     })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
@@ -100,8 +100,8 @@ function defineSearch(condition: Condition) {
   const findDevicesWithStreams = definePreparedQuery(tx => selectDevicesWithStreams(tx, condition))
 
   return async (tx: Transaction, values: Record<string, string>): Promise<Device[]> => {
-    // The larger result is requested first: Postgres runs the second query while
-    // this process parses it.
+    // The query with the larger result comes first: this process parses the result while Postgres
+    // runs the other query.
     const [sourceRows, deviceRows] = await Promise.all([
       findSources(tx, values),
       findDevicesWithStreams(tx, values),
@@ -136,30 +136,31 @@ type SourceRow = Awaited<ReturnType<typeof selectSourcesWithChannels>>[number]
 type SourcesByDevice = ReturnType<typeof groupSourcesByDevice>
 
 /**
- * Combines the rows of each device: one row for each stream, or a single row with null as
- * the `id` of a stream.
+ * Combines the rows of each device. A device has a row for each stream, or a single row with the
+ * stream `id` null.
  */
 function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[] {
   const rowsByDevice = Map.groupBy(rows, ({ device_id }) => device_id)
   return [...rowsByDevice.values()].map(deviceRows => {
+    // A group has at least one row. All its rows have the same columns of the device.
     const row = deviceRows[0]!
-    const deviceSource = sourcesByDevice.get(row.device_id) ?? []
-    const sourceChannels = deviceSource.flatMap(source => source.source_channels)
-    const deviceStatus = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, sourceChannels)
+    const sources = sourcesByDevice.get(row.device_id) ?? []
+    const channels = sources.flatMap(({ source_channels }) => source_channels)
+    const status = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, channels)
     return {
       ...row,
       device_streams: deviceRows.filter(({ id }) => id !== null) as DeviceStream[],
-      device_status: deviceStatus,
-      device_state: deviceStatus === 'online',
-      device_source: deviceSource,
-      source_channels: sourceChannels,
+      device_status: status,
+      device_state: status === 'online',
+      device_source: sources,
+      source_channels: channels,
     }
   })
 }
 
 /**
- * Combines the rows of each source: one row for each channel, or a single one without a channel.
- * Returns the sources by device id.
+ * Combines the rows of each source. A source has a row for each channel, or a single row with the
+ * `channel_id` null. Returns the sources by device id.
  */
 function groupSourcesByDevice(rows: SourceRow[]) {
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
@@ -179,8 +180,8 @@ const ENGINE_STATUS_NAMES = new Map<number, DeviceStatus>(
 )
 
 /**
- * Returns the status of a device: that of its engine. If the engine is online, a device is online
- * while one of its channels is active.
+ * Returns the status of a device. If its engine is online, the device is online while one of its
+ * channels is active. Otherwise the device has the status of the engine.
  */
 function toDeviceStatus(engineStatus: number, channels: SourceChannel[]): DeviceStatus {
   if (engineStatus !== ENGINE_STATUS.online) {

@@ -7,14 +7,19 @@ import { attachToNotifications, type TakenPicture } from './nearest-picture.ts'
 type PictureMessage = Extract<OutputMessage, { kind: 'picture' }>
 
 /**
- * The pictures in a batch of messages. An event contains its picture, or the picture follows later
- * in a message of its own.
+ * The pictures in a batch of messages from an engine. An event contains its picture, or the picture
+ * follows later in a message of its own.
  */
 export interface NewPictures {
-  /** The events of the batch, which are stored. Some have a picture. */
+  /** The events of the batch, with or without a picture. They are stored already. */
   events: readonly StoredEvent[]
   /** The messages of the batch that contain pictures of earlier events. */
-  messages: readonly { channel_id: string; message: PictureMessage }[]
+  messages: readonly LaterPicture[]
+}
+
+interface LaterPicture {
+  channel_id: string
+  message: PictureMessage
 }
 
 interface StoredEvent {
@@ -27,8 +32,8 @@ interface StoredEvent {
 }
 
 /**
- * Attaches pictures to the stored events of their frames, and to notifications near them, unless a
- * notification has a nearer picture.
+ * Attaches later pictures to the events of their frames, and all pictures to the notifications near
+ * them, unless a notification has a nearer picture.
  */
 export async function attachPictures(
   tx: Transaction,
@@ -38,22 +43,32 @@ export async function attachPictures(
     await attachToEvents(tx, channelId, message)
   }
 
-  const taken: TakenPicture[] = [
-    ...events.flatMap(({ channel_id, time, picture, picture_offset: offsetMs }) =>
-      picture ? { channel_id, sha256: picture, takenMs: time.getTime() + (offsetMs ?? 0) } : [],
-    ),
-    ...messages.map(({ channel_id, message: { time, data } }) => ({
-      channel_id,
-      sha256: data.picture,
-      takenMs: Date.parse(time) + (data.picture_offset ?? 0),
-    })),
+  const pictures = [
+    ...events.flatMap(event => toEventPicture(event) ?? []),
+    ...messages.map(toLaterPicture),
   ]
   // Events in quick succession share a picture, which must be attached once.
   const distinct = new Map(
-    taken.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]),
+    pictures.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]),
   )
   await attachToNotifications(tx, [...distinct.values()])
 }
+
+function toEventPicture({
+  channel_id,
+  time,
+  picture,
+  picture_offset: offsetMs,
+}: StoredEvent): TakenPicture | undefined {
+  if (!picture) return undefined
+  return { channel_id, sha256: picture, takenMs: time.getTime() + (offsetMs ?? 0) }
+}
+
+const toLaterPicture = ({ channel_id, message: { time, data } }: LaterPicture): TakenPicture => ({
+  channel_id,
+  sha256: data.picture,
+  takenMs: Date.parse(time) + (data.picture_offset ?? 0),
+})
 
 /** Attaches the picture of a message to the events of its frame that have none. */
 async function attachToEvents(

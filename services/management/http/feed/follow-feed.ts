@@ -32,14 +32,14 @@ export interface FollowOptions {
 }
 
 /**
- * Yields the messages that a client receives, in batches, in order and each message once. The next
- * batch is read only when it is requested, so that nothing piles up for a slow client. Throws
- * `EyrieError` when the client must not receive more.
+ * Yields the messages that a client receives, in batches. Each message is yielded once, in order. A
+ * batch is read only when the consumer asks for it, so that nothing piles up for a slow client.
+ * Throws `EyrieError` when the client must not receive more.
  */
 export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEvent[]> {
   const { feed, database, after, filter, access, signal, heartbeatMs = HEARTBEAT_MS } = options
   const { first, last } = await readBounds(database())
-  // A position out of bounds is from another server, or messages after it have expired.
+  // Another server has assigned a position out of bounds, or messages after it have expired.
   const isUnknownPosition = after !== undefined && (after < first || after > last)
   let position = after === undefined || isUnknownPosition ? last : after
   yield [createStatusEvent(isUnknownPosition ? 'reset' : 'ready', position)]
@@ -61,9 +61,12 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
     const selected = stored.filter(message => isVisible(message) && isSelected(message, filter))
     const messages = selected.flatMap(message => toFeedMessage(message) ?? [])
     const idleMs = Date.now() - sentAtMs
-    if (messages.length > 0 || idleMs >= heartbeatMs) {
+    if (messages.length > 0) {
       sentAtMs = Date.now()
-      yield messages.length > 0 ? messages : [createStatusEvent('heartbeat', position)]
+      yield messages
+    } else if (idleMs >= heartbeatMs) {
+      sentAtMs = Date.now()
+      yield [createStatusEvent('heartbeat', position)]
     } else if (stored.length === 0) {
       await feed.waitForMessages(position, heartbeatMs - idleMs, signal)
     }

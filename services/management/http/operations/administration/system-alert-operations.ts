@@ -17,28 +17,26 @@ const STATE_CONDITIONS = {
   closed: isNotNull(systemAlert.ended_at),
 }
 
-/** API operations on system alerts, and on the settings that decide how they are reported. */
+/**
+ * API operations on system alerts, which report failures of cameras, engines and the appliance, and
+ * on the settings that decide how they are sent.
+ */
 export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
   defineOperation(systemAlertRoutes.get, async ({ input }, tx) => ({
-    value: await findAlert(tx, input.system_alert_id),
+    value: await getAlert(tx, input.system_alert_id),
   })),
 
   defineOperation(systemAlertRoutes.list, async ({ input }, tx) => {
-    const {
-      system_alert_kind: systemAlertKind,
-      system_alert_state: systemAlertState,
-      site_id: siteId,
-      engine_id: engineId,
-      source_id: sourceId,
-    } = input
+    const { system_alert_kind: kind, system_alert_state: state } = input
+    const { site_id, engine_id, source_id } = input
     const rows = await selectAlerts(tx)
       .where(
         and(
-          systemAlertKind ? eq(systemAlert.kind, systemAlertKind) : undefined,
-          systemAlertState ? STATE_CONDITIONS[systemAlertState] : undefined,
-          siteId ? eq(source.site_id, siteId) : undefined,
-          engineId ? eq(systemAlert.engine_id, engineId) : undefined,
-          sourceId ? eq(systemAlert.source_id, sourceId) : undefined,
+          kind ? eq(systemAlert.kind, kind) : undefined,
+          state ? STATE_CONDITIONS[state] : undefined,
+          site_id ? eq(source.site_id, site_id) : undefined,
+          engine_id ? eq(systemAlert.engine_id, engine_id) : undefined,
+          source_id ? eq(systemAlert.source_id, source_id) : undefined,
         ),
       )
       .orderBy(desc(systemAlert.opened_at), desc(systemAlert.system_alert_id))
@@ -48,11 +46,12 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
   }),
 
   defineOperation(systemAlertRoutes.acknowledge, async ({ input, caller }, tx) => {
-    // Throws if the alert does not exist.
-    await findAlert(tx, input.system_alert_id)
-    const acknowledged = await acknowledgeAlert(tx, input.system_alert_id, caller.user_id, now())
-    if (!acknowledged) throw new UnchangeableRecordError()
-    return { value: await findAlert(tx, input.system_alert_id) }
+    const { system_alert_id: alertId } = input
+    // Throws if the alert does not exist. Otherwise only the rights of the caller can be missing.
+    await getAlert(tx, alertId)
+    const isAcknowledged = await acknowledgeAlert(tx, alertId, caller.user_id, now())
+    if (!isAcknowledged) throw new UnchangeableRecordError()
+    return { value: await getAlert(tx, alertId) }
   }),
 
   defineOperation(systemAlertRoutes.getSettings, async (_, tx) => ({
@@ -75,7 +74,7 @@ const selectAlerts = (tx: Transaction) =>
  * Returns a system alert as the API shows it. Throws `EyrieError` (`id`) if it does not exist or is
  * invisible to the caller.
  */
-async function findAlert(tx: Transaction, systemAlertId: string) {
+async function getAlert(tx: Transaction, systemAlertId: string) {
   const [row] = await selectAlerts(tx).where(eq(systemAlert.system_alert_id, systemAlertId))
   if (!row) throw missingRecords([{ field: 'system_alert_id', record: 'system_alert' }])
   return toSystemAlert(row)

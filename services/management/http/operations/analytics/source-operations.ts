@@ -21,8 +21,9 @@ import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
- * API operations on sources, which are the streams of devices that engines read. `source_id`
- * identifies a source here; `source_sid` is the number that the engine has assigned to the source.
+ * API operations on sources, which are the streams of devices that engines read. `source_id` is the
+ * id of a source in the database. `source_sid` is the number that the engine has assigned to the
+ * source. `assertChanged` throws if the caller may read a source but not change it.
  */
 export const sourceOperations = [
   defineOperation(sourceRoutes.create, async ({ input }, tx) => {
@@ -42,8 +43,7 @@ export const sourceOperations = [
     const { source_id: sourceId, ...fields } = input
     const siteId = await findSiteId(tx, fields.device_id)
     await assertMovable(tx, sourceId, fields.engine_id)
-    // When a source moves to another engine, the number that the old engine
-    // assigned becomes invalid.
+    // If the source moves to another engine, the number that the old engine has assigned is deleted.
     const sourceSid = sql`case
       when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid}
     end`
@@ -69,11 +69,10 @@ export const sourceOperations = [
   })),
 
   defineOperation(sourceRoutes.mapping, async ({ input }, tx) => {
-    // Without `site_id`, the request is about the first site of a default customer or, if
-    // `is_default` is false, of another one.
-    const condition = input.site_id
-      ? eq(site.site_id, input.site_id)
-      : eq(customer.is_default, input.is_default)
+    const { site_id: siteId, is_default: isDefault } = input
+    // A request without a site is about the first site of a default customer, or of any other
+    // customer if `is_default` is false.
+    const condition = siteId ? eq(site.site_id, siteId) : eq(customer.is_default, isDefault)
     const firstSite = await findFirstSite(tx, condition)
     const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
     // The sources of a site may be on several engines, but the response names only one.
@@ -81,7 +80,7 @@ export const sourceOperations = [
 
     return {
       value: {
-        is_default: input.is_default,
+        is_default: isDefault,
         site_id: firstSite?.site_id ?? null,
         site_name: firstSite?.site_name ?? '',
         engine_id: busiestEngine?.engine_id ?? null,
@@ -134,8 +133,8 @@ async function findSiteId(tx: Transaction, deviceId: string): Promise<string> {
 }
 
 /**
- * Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engineId`,
- * because they do not move with it.
+ * Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engineId`. An
+ * update of the source would not move its channels.
  */
 async function assertMovable(tx: Transaction, sourceId: string, engineId: string): Promise<void> {
   const [otherChannel] = await tx
@@ -155,10 +154,13 @@ async function assertMovable(tx: Transaction, sourceId: string, engineId: string
 /** Returns the engine that reads the largest number of these sources. Undefined without sources. */
 async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
   const sourcesByEngine = Map.groupBy(sources, ({ engine_id }) => engine_id)
-  const [busiest] = [...sourcesByEngine].sort(([, a], [, b]) => b.length - a.length)
+  const sourceCounts = Array.from(sourcesByEngine, ([engineId, rows]) => ({
+    engineId,
+    count: rows.length,
+  }))
+  const [busiest] = sourceCounts.toSorted((a, b) => b.count - a.count)
   if (!busiest) return undefined
 
-  const [engineId] = busiest
   const [row] = await tx
     .select({
       engine_id: engine.engine_id,
@@ -167,6 +169,6 @@ async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
     })
     .from(engine)
     .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
-    .where(eq(engine.engine_id, engineId))
+    .where(eq(engine.engine_id, busiest.engineId))
   return row
 }

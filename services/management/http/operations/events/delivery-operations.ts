@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
+import type { AlertAction } from '@eyrie/contract/management/alert'
 import { type Delivery, deliveryRoutes } from '@eyrie/contract/management/delivery'
 import { and, desc, eq } from 'drizzle-orm'
 import { createPreview, type MessageSettings } from '../../../alerts/preview-message.ts'
@@ -13,14 +14,13 @@ import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { defineOperation } from '../../api/operation.ts'
 import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
-/** The alert has no action with the requested index. */
 const NO_SUCH_ACTION = 'the alert has no such action: the first one of alert_actions is 0'
 
 type DeliveryRow = typeof delivery.$inferSelect
 
 /**
- * API operations on deliveries: what was sent, what failed and why, sending again, and sending
- * tests.
+ * API operations on deliveries, the messages that were sent or are to be sent: reading them with
+ * their results, previews, sending a failed one again, and sending a test.
  */
 export const deliveryOperations = (now: () => Date, settings: MessageSettings) => [
   defineOperation(deliveryRoutes.get, async ({ input }, tx) => ({
@@ -28,37 +28,27 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
   })),
 
   defineOperation(deliveryRoutes.list, async ({ input }, tx) => {
-    const {
-      channel_id: channelId,
-      report_schedule_id: reportScheduleId,
-      delivery_state: deliveryState,
-      delivery_offset: deliveryOffset,
-      delivery_limit: deliveryLimit,
-    } = input
+    const { channel_id, report_schedule_id, delivery_state } = input
     const rows = await tx
       .select()
       .from(delivery)
       .where(
         and(
-          channelId ? eq(delivery.channel_id, channelId) : undefined,
-          reportScheduleId ? eq(delivery.report_schedule_id, reportScheduleId) : undefined,
-          deliveryState ? eq(delivery.state, deliveryState) : undefined,
+          channel_id ? eq(delivery.channel_id, channel_id) : undefined,
+          report_schedule_id ? eq(delivery.report_schedule_id, report_schedule_id) : undefined,
+          delivery_state ? eq(delivery.state, delivery_state) : undefined,
         ),
       )
       .orderBy(desc(delivery.created_at), desc(delivery.delivery_id))
-      .limit(deliveryLimit)
-      .offset(deliveryOffset)
+      .limit(input.delivery_limit)
+      .offset(input.delivery_offset)
     return { value: rows.map(toDelivery) }
   }),
 
   defineOperation(deliveryRoutes.preview, async ({ input }, tx) => {
-    const { alert_id: alertId, action_index: actionIndex = 0, values = {} } = input
-    const stored = alertId === undefined ? undefined : await findAlertDetails(tx, alertId, now())
-    const action = input.action ?? stored?.actions[actionIndex]
-    if (!action && stored) throw fieldError('action_index', NO_SUCH_ACTION)
-    if (!action) {
-      throw fieldError('action', 'is missing: send an action, or the alert_id of an alert')
-    }
+    const { alert_id, action_index = 0, values = {} } = input
+    const stored = alert_id === undefined ? undefined : await findAlertDetails(tx, alert_id, now())
+    const action = input.action ?? selectAction(stored?.actions, action_index)
     const details = replaceValues(stored?.details ?? createExample(now()), values)
     return { value: createPreview(action, details, settings, stored?.channel_id) }
   }),
@@ -90,9 +80,20 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
     const test = await createTestDelivery(tx, input.alert_id, input.action_index, now())
     if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
     const [deliveryId] = await storeDeliveries(tx, [test])
+    // One id is returned for each stored delivery.
     return { createdId: deliveryId! }
   }),
 ]
+
+/** Throws `EyrieError` (`syntax`) if there is no such action, or no alert to take it from. */
+function selectAction(actions: readonly AlertAction[] | undefined, index: number): AlertAction {
+  if (!actions) {
+    throw fieldError('action', 'is missing: send an action, or the alert_id of an alert')
+  }
+  const action = actions[index]
+  if (!action) throw fieldError('action_index', NO_SUCH_ACTION)
+  return action
+}
 
 async function findDelivery(tx: Transaction, deliveryId: string): Promise<DeliveryRow> {
   const [row] = await tx.select().from(delivery).where(eq(delivery.delivery_id, deliveryId))

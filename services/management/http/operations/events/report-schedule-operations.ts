@@ -24,7 +24,10 @@ import {
 import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
-/** API operations on scheduled reports. `nowMs` returns epoch ms. */
+/**
+ * API operations on scheduled reports. `nowMs` returns epoch ms. `assertChanged` throws if the
+ * caller may read a schedule but not change it.
+ */
 export const reportScheduleOperations = (nowMs: () => number) => [
   defineOperation(reportScheduleRoutes.create, async ({ input, caller }, tx) => {
     await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
@@ -42,16 +45,14 @@ export const reportScheduleOperations = (nowMs: () => number) => [
     const { report_schedule_id: reportScheduleId, ...fields } = input
     await assertChannelsOnSite(tx, fields.channel_ids, fields.site_id)
     const isSchedule = eq(reportSchedule.report_schedule_id, reportScheduleId)
-    const [before] = await tx.select().from(reportSchedule).where(isSchedule).for('update')
-    // `for update` selects no row that the caller may not change. `assertChanged` then throws.
-    const lastDay = before && (await findLastDayAfterUpdate(tx, { before, fields }, nowMs()))
-    assertChanged(
-      await tx
-        .update(reportSchedule)
-        .set({ ...fields, ...toOwner(caller, nowMs()), last_day: lastDay, report_problem: '' })
-        .where(isSchedule)
-        .returning(),
-    )
+    const lockedRows = await tx.select().from(reportSchedule).where(isSchedule).for('update')
+    // Postgres locks only rows that the caller may change.
+    const before = assertChanged(lockedRows)
+    const lastDay = await findLastDayAfterUpdate(tx, { before, fields }, nowMs())
+    await tx
+      .update(reportSchedule)
+      .set({ ...fields, ...toOwner(caller, nowMs()), last_day: lastDay, report_problem: '' })
+      .where(isSchedule)
   }),
 
   defineOperation(reportScheduleRoutes.delete, async ({ input }, tx) => {
@@ -81,8 +82,8 @@ export const reportScheduleOperations = (nowMs: () => number) => [
 ]
 
 /**
- * Returns the columns about the caller who saves a schedule. The reports are created with the
- * rights of this user.
+ * Returns the columns about the user who saves a schedule. Its reports are created with the rights
+ * of this user.
  */
 const toOwner = ({ user_id, actor }: Principal, nowMs: number) => ({
   user_id,
@@ -96,9 +97,9 @@ type ScheduleTimes = Pick<
 >
 
 /**
- * Returns the `last_day` of a new schedule: the last day that counts as reported. It is the end of
- * the last period for which a report would be due by now, so that the first report is about the
- * current day, week or month.
+ * Returns the `last_day` of a new schedule, the last day that counts as reported. Periods for which
+ * a report would be due already count as reported. The first report is therefore about the current
+ * day, week or month.
  */
 async function findInitialLastDay(
   tx: Transaction,
@@ -112,8 +113,8 @@ async function findInitialLastDay(
 }
 
 /**
- * Returns the `last_day` of an updated schedule. If the schedule was inactive or had other periods,
- * past periods are not reported.
+ * Returns the `last_day` of an updated schedule. If the update activates the schedule or changes its
+ * periods, past periods are not reported.
  */
 async function findLastDayAfterUpdate(
   tx: Transaction,

@@ -7,10 +7,16 @@ import { alert, schedule } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { loadTimelines } from '../../../schedules/armed-alerts.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
-import { defineLookup, defineMultiStepOperation, defineOperation } from '../../api/operation.ts'
+import {
+  defineLookup,
+  defineMultiStepOperation,
+  defineOperation,
+  type Input,
+} from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
+type AlertRow = typeof alert.$inferSelect
 type ScheduleRow = typeof schedule.$inferSelect
 
 /**
@@ -25,22 +31,17 @@ const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
  */
 export const scheduleOperations = (nowMs: () => number) => [
   defineOperation(scheduleRoutes.create, async ({ input }, tx) => {
-    const { schedule_occurrence: scheduleOccurrence, ...fields } = input
-    await assertAlertOnChannel(tx, fields)
-    const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
-    const values = { ...fields, schedule_occurrence: occurrences }
-    const created = firstRow(await tx.insert(schedule).values(values).returning())
+    await assertAlertOnChannel(tx, input)
+    const created = firstRow(await tx.insert(schedule).values(numberOccurrences(input)).returning())
     return { createdId: created.schedule_id }
   }),
 
   defineOperation(scheduleRoutes.update, async ({ input }, tx) => {
-    const { schedule_id: scheduleId, schedule_occurrence: scheduleOccurrence, ...fields } = input
+    const { schedule_id: scheduleId, ...fields } = input
     await assertAlertOnChannel(tx, fields)
-    const occurrences = assignMissingNumbers('occurrence_id', scheduleOccurrence)
-    const values = { ...fields, schedule_occurrence: occurrences }
     const rows = await tx
       .update(schedule)
-      .set(values)
+      .set(numberOccurrences(fields))
       .where(eq(schedule.schedule_id, scheduleId))
       .returning()
     return { value: toSchedule(assertChanged(rows)) }
@@ -61,11 +62,7 @@ export const scheduleOperations = (nowMs: () => number) => [
   }),
 
   defineOperation(scheduleRoutes.list, async ({ input }, tx) => {
-    const rows = await tx
-      .select()
-      .from(schedule)
-      .where(eq(schedule.channel_id, input.channel_id))
-      .orderBy(asc(schedule.schedule_name), asc(schedule.schedule_id))
+    const rows = await findSchedules(tx, input.channel_id)
     return { value: rows.map(toSchedule) }
   }),
 
@@ -78,36 +75,45 @@ export const scheduleOperations = (nowMs: () => number) => [
   })),
 
   defineMultiStepOperation(scheduleRoutes.state, async ({ input, caller }, database) => {
+    const { channel_id: channelId } = input
     const { alerts, schedules } = await database.as(caller, scheduleRoutes.state.path, async tx => {
       await assertReferencesExist(tx, scheduleRoutes.state, input)
-      const alerts = await tx
-        .select()
-        .from(alert)
-        .where(eq(alert.channel_id, input.channel_id))
-        .orderBy(asc(alert.alert_name), asc(alert.alert_id))
-      const schedules = await tx
-        .select()
-        .from(schedule)
-        .where(eq(schedule.channel_id, input.channel_id))
-      return { alerts, schedules }
+      return {
+        alerts: await findAlerts(tx, channelId),
+        schedules: await findSchedules(tx, channelId),
+      }
     })
 
-    // Read with all rights, because the caller may not see the site and the calendars on
-    // which the state depends.
+    // The state depends on the site and on calendars. They are read with all rights, because they
+    // may be invisible to the caller.
     const alertIds = alerts.map(({ alert_id }) => alert_id)
     const timelines = await database.system('schedules', tx => loadTimelines(tx, alertIds))
-    const instant = nowMs()
+    const timeMs = nowMs()
     const states = alerts.map(row => {
-      const armedState = timelines.get(row.alert_id)?.stateAt(instant)
+      const armedState = timelines.get(row.alert_id)?.stateAt(timeMs)
       return toAlertState(row, armedState, schedules)
     })
     return { value: states }
   }),
 ]
 
+const findAlerts = (tx: Transaction, channelId: string): Promise<AlertRow[]> =>
+  tx
+    .select()
+    .from(alert)
+    .where(eq(alert.channel_id, channelId))
+    .orderBy(asc(alert.alert_name), asc(alert.alert_id))
+
+const findSchedules = (tx: Transaction, channelId: string): Promise<ScheduleRow[]> =>
+  tx
+    .select()
+    .from(schedule)
+    .where(eq(schedule.channel_id, channelId))
+    .orderBy(asc(schedule.schedule_name), asc(schedule.schedule_id))
+
 /** Describes whether an alert is armed, by which schedules, and until when. */
 function toAlertState(
-  { alert_id, alert_name, is_active }: typeof alert.$inferSelect,
+  { alert_id, alert_name, is_active }: AlertRow,
   armedState: ArmedState | undefined,
   schedules: readonly ScheduleRow[],
 ) {
@@ -125,6 +131,14 @@ function toAlertState(
     next_change_at: nextChangeAt,
   }
 }
+
+type Occurrences = Pick<Input<typeof scheduleRoutes.create>, 'schedule_occurrence'>
+
+/** Assigns an id to each occurrence in the fields of a schedule that has none. */
+const numberOccurrences = <Fields extends Occurrences>(fields: Fields) => ({
+  ...fields,
+  schedule_occurrence: assignMissingNumbers('occurrence_id', fields.schedule_occurrence),
+})
 
 /** Enables or disables a schedule. */
 async function setActive(

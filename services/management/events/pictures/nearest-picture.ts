@@ -5,9 +5,8 @@ import { textArray, timestampArray, uuidArray } from '../../db/sql-values.ts'
 import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import { type ShownPicture, schedulePictureFetches } from './picture-fetch.ts'
 
-// Finds pictures for moments of a channel, such as the times of notifications. A picture
-// may be shown for a moment if it was taken at most `MAX_PICTURE_OFFSET_MS`, which is a
-// second, before or after.
+// Finds pictures for moments of a channel, such as the times of notifications. A picture may be
+// shown for a moment if it was taken at most a second (`MAX_PICTURE_OFFSET_MS`) before or after it.
 
 /** A moment of a channel. */
 export interface Moment {
@@ -35,9 +34,8 @@ export interface TakenPicture {
 const maxOffset = sql.raw(`interval '${MAX_PICTURE_OFFSET_MS} ms'`)
 
 /**
- * Returns the picture nearest to each moment, in the order of `moments`. The pictures are those of
- * stored events of the channel. The result is undefined for a moment that has no picture within a
- * second.
+ * Returns the picture nearest to each moment, in the order of `moments`, or undefined for a moment
+ * without a picture within a second. Only pictures of stored events are considered.
  */
 export async function findNearestPictures(
   tx: Transaction,
@@ -57,7 +55,7 @@ export async function findNearestPictures(
         select
           event.picture,
           event.seq,
-          -- From the moment to the event, and from the event to its picture.
+          -- The time from the moment to the event, and from the event to its picture, in ms.
           (extract(epoch from event.time - moment.time) * 1000)::int
             + coalesce(event.picture_offset, 0) as picture_offset
         from event

@@ -5,8 +5,9 @@ import { getOffsetMs, toMoment } from './time-zone.ts'
 
 const DAY_MS = 86_400_000
 /**
- * Interval at which offsets are checked. Offsets change less often, except around Ramadan. Those
- * changes are by whole hours, so they do not matter here.
+ * Interval at which the offset of a zone is checked for whole hours. Most zones change their offset
+ * less often. Zones that suspend daylight saving during Ramadan change it more often, but by a whole
+ * hour, which does not affect the result.
  */
 const OFFSET_CHECK_MS = 28 * DAY_MS
 
@@ -51,8 +52,8 @@ function createFixedBuckets(ms: number): Buckets {
 }
 
 // The key of a day or month is the local time at which it starts. SQL converts moments to local
-// time, and `toMoment` converts keys back to moments. SQL is not used for that: when clocks are set
-// back at midnight, it would choose the second of the two midnights.
+// time, and `toMoment` converts keys back to moments. Postgres could do this too, but would choose
+// the second of the two midnights when clocks are set back at midnight.
 
 const toLocal = (time: SQL, timeZone: string) => sql`(${time} at time zone ${timeZone}::text)`
 
@@ -95,8 +96,8 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
 }
 
 /**
- * Returns whether local days begin at whole hours of UTC, from a day before a period
- * until a day after it.
+ * Returns whether local days begin at whole hours of UTC in a period, including the day before it
+ * and the day after it.
  */
 function hasHourOffsets(timeZone: string, { from, to }: Period): boolean {
   const isWholeHour = (timeMs: number) => getOffsetMs(timeMs, timeZone) % HOUR_MS === 0

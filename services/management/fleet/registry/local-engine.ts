@@ -83,10 +83,7 @@ export async function findLocalEngineId(tx: Transaction): Promise<string | undef
   return (row?.value as { engine_id: string } | undefined)?.engine_id
 }
 
-/**
- * Returns the ids that the local engine has assigned to those of its channels that `caller` may
- * see.
- */
+/** Returns the ids that the local engine has assigned to its channels, if `caller` may see them. */
 export async function findLocalChannels(
   database: Database,
   caller: Principal,

@@ -7,7 +7,7 @@ import { findPostgresError } from '../../db/database-errors.ts'
 
 const NOT_PERMITTED =
   'your role and your assignments do not include this change: ask an administrator'
-/** The tables whose rows callers know under another name than that of the table. */
+/** The names of records that differ from the names of their tables. */
 const RECORD_NAMES = new Map([['engine_site', 'engine']])
 
 /** Creates the error handler of the management API, which answers in the response envelope. */
@@ -57,9 +57,10 @@ const DATABASE_ERRORS: Record<string, (cause: postgres.PostgresError) => EyrieEr
  * refers to one that does not exist.
  */
 function toReferenceError(cause: postgres.PostgresError): EyrieError {
-  // Only the English text of Postgres distinguishes the two.
+  // Postgres distinguishes the two cases only in the English text of the message.
   const isInUse = cause.message.startsWith('update or delete')
   if (!isInUse) return toFieldError('id', cause, 'there is no such record here')
+
   const referringRecord = withArticle(toRecordName(cause))
   return new EyrieError(
     'reference',
@@ -74,18 +75,26 @@ const toRecordName = ({ table_name = 'record' }: postgres.PostgresError) =>
 /** Adds the article. Names that start with u take `a`, such as `a user`. */
 const withArticle = (name: string) => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
 
-/**
- * Creates an error about the fields that violate a constraint. They have the names of the
- * columns of the constraint.
- */
+/** Creates an error about the fields that violate a constraint. */
 function toFieldError(
   code: 'id' | 'conflict' | 'syntax',
   cause: postgres.PostgresError,
   reason: string,
 ): EyrieError {
-  const { column_name: column, constraint_name: constraint = 'body' } = cause
-  const constrainedColumns = CONSTRAINT_COLUMNS.get(constraint) ?? [constraint]
-  const columns = column ? [column] : constrainedColumns
-  const fields = columns.map(field => ({ field, reason }))
-  return new EyrieError(code, `${columns.join(', ')}: ${reason}`, { value: { fields }, cause })
+  const names = listFieldNames(cause)
+  const fields = names.map(field => ({ field, reason }))
+  return new EyrieError(code, `${names.join(', ')}: ${reason}`, { value: { fields }, cause })
+}
+
+/**
+ * Returns the names of the fields that violate a constraint, which are the names of its columns. If
+ * the columns are unknown, returns the name of the constraint.
+ */
+function listFieldNames({
+  column_name: column,
+  constraint_name: constraint,
+}: postgres.PostgresError): readonly string[] {
+  if (column) return [column]
+  if (!constraint) return ['body']
+  return CONSTRAINT_COLUMNS.get(constraint) ?? [constraint]
 }

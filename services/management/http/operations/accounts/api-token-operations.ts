@@ -9,9 +9,9 @@ import { hashSecret } from '../../../users/opaque-token.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
 /**
- * API operations on the caller's API tokens. With such a token, a program calls the API on behalf
- * of a user. Its scopes limit what the program may do. Each operation runs in one transaction,
- * `tx`, with the rights of the caller.
+ * API operations on the caller's API tokens. A program calls the API with a token on behalf of a
+ * user, and the scopes of the token limit what the program may do. Each operation runs in one
+ * transaction, `tx`, with the rights of the caller.
  */
 export function apiTokenOperations(now: () => Date): Operation[] {
   return [
@@ -19,10 +19,8 @@ export function apiTokenOperations(now: () => Date): Operation[] {
       tokenRoutes.create,
       async ({ input: { name, scopes, expires_at: expiresAt }, caller }, tx) => {
         assertKnownScopes(scopes)
-        const expiryTime = expiresAt ? new Date(expiresAt) : null
-        if (expiryTime && expiryTime <= now()) {
-          throw fieldError('expires_at', 'must be in the future')
-        }
+        const expiry = expiresAt ? new Date(expiresAt) : null
+        if (expiry && expiry <= now()) throw fieldError('expires_at', 'must be in the future')
 
         // Only the hash is stored: this response is the only one that contains the token.
         const token = generateApiToken()
@@ -34,7 +32,7 @@ export function apiTokenOperations(now: () => Date): Operation[] {
               name,
               scopes,
               secret_hash: hashSecret(token),
-              expires_at: expiryTime,
+              expires_at: expiry,
             })
             .returning(),
         )
@@ -57,11 +55,12 @@ export function apiTokenOperations(now: () => Date): Operation[] {
   ]
 }
 
-/** Throws `EyrieError` (`syntax`) for a scope that no route requires. */
-function assertKnownScopes(scopes: readonly string[]) {
-  const tokenRoutes = allManagementRoutes.filter(({ requiresSession }) => !requiresSession)
-  const knownScopes = new Set<string>(['read', 'write', ...tokenRoutes.map(getRequiredScope)])
-  scopes.forEach((scope, index) => {
+/** Throws `EyrieError` (`syntax`) for the first scope that no route requires. */
+function assertKnownScopes(scopes: readonly string[]): void {
+  // A route that requires a session cannot be called with a token.
+  const callableRoutes = allManagementRoutes.filter(({ requiresSession }) => !requiresSession)
+  const knownScopes = new Set<string>(['read', 'write', ...callableRoutes.map(getRequiredScope)])
+  for (const [index, scope] of scopes.entries()) {
     if (!knownScopes.has(scope)) throw fieldError(`scopes.${index}`, `unknown scope ${scope}`)
-  })
+  }
 }

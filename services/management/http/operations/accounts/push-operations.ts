@@ -14,12 +14,13 @@ import { fieldError } from '../../../errors/field-errors.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 
-/**
- * Maximum number of browsers of a user, who could otherwise fill the database with subscriptions.
- */
-const MAX_BROWSERS = 20
+/** Maximum number of subscriptions of a user. Without a limit, a user could fill the database. */
+const MAX_SUBSCRIPTIONS = 20
 
-/** API operations on the browsers of the caller that receive push messages. */
+/**
+ * API operations on push subscriptions of the caller. A subscription is a browser that receives
+ * push messages.
+ */
 export const pushOperations = (secrets: Secrets): Operation[] => [
   defineMultiStepOperation(pushRoutes.pushKey, async (_, database) => {
     // The first call creates the key. This requires more rights than the caller has.
@@ -41,7 +42,7 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
   defineOperation(pushRoutes.pushSubscribe, async ({ input, caller: { user_id: userId } }, tx) => {
     const { endpoint, p256dh, auth, label = '' } = input
     if (!isPublicKey(p256dh)) throw fieldError('p256dh', 'is not a public key of the curve P-256')
-    // The browser may still be registered for another user.
+    // The browser may still have the subscription of another user, which the caller cannot see.
     await withFullScope(tx, () =>
       tx.delete(pushSubscription).where(eq(pushSubscription.endpoint, endpoint)),
     )
@@ -51,7 +52,7 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
         .values({ user_id: userId, endpoint, p256dh, auth, label })
         .returning(),
     )
-    await deleteOldestBrowsers(tx, userId)
+    await deleteExcessSubscriptions(tx, userId)
     return { value: toSubscription(created) }
   }),
 
@@ -61,13 +62,14 @@ export const pushOperations = (secrets: Secrets): Operation[] => [
 ]
 
 /** Deletes the oldest subscriptions of a user who has more than the maximum. */
-async function deleteOldestBrowsers(tx: Transaction, userId: string): Promise<void> {
+async function deleteExcessSubscriptions(tx: Transaction, userId: string): Promise<void> {
+  // The ids are in the order of creation.
   const excess = await tx
     .select({ push_subscription_id: pushSubscription.push_subscription_id })
     .from(pushSubscription)
     .where(eq(pushSubscription.user_id, userId))
     .orderBy(desc(pushSubscription.push_subscription_id))
-    .offset(MAX_BROWSERS)
+    .offset(MAX_SUBSCRIPTIONS)
   for (const { push_subscription_id: pushSubscriptionId } of excess) {
     await deleteSubscription(tx, pushSubscriptionId)
   }

@@ -46,18 +46,15 @@ export function signInOperations({
    */
   async function issueTokens(
     database: Database,
-    { user_id: userId, session_id: sessionId, refresh_token: refreshToken }: StartedSession,
+    { user_id, session_id, refresh_token }: StartedSession,
   ) {
-    const user = await database.system(signInRoutes.auth.path, tx => describeUser(tx, userId))
-    const accessToken = await accessTokens.sign({ user_id: userId, session_id: sessionId })
-    const tokenType = 'Bearer' as const
     return {
       value: {
-        access_token: accessToken,
-        token_type: tokenType,
+        access_token: await accessTokens.sign({ user_id, session_id }),
+        token_type: 'Bearer' as const,
         expires_in: ACCESS_TOKEN_SECONDS,
-        refresh_token: refreshToken,
-        user,
+        refresh_token,
+        user: await database.system(signInRoutes.auth.path, tx => describeUser(tx, user_id)),
       },
     }
   }
@@ -101,8 +98,8 @@ export function signInOperations({
     defineMultiStepOperation(
       signInRoutes.register,
       async ({ input, caller, context }, database) => {
-        // The route is open to anyone and does not need credentials. A client that sends invalid
-        // ones expects to be signed in.
+        // Anyone may register without credentials. A client that sends credentials expects to be
+        // signed in, so invalid ones are not ignored.
         if (!caller && context.req.header('Authorization')) {
           throw new EyrieError(
             'auth',
@@ -110,10 +107,9 @@ export function signInOperations({
           )
         }
 
-        const address = getRequestClient(context).address
+        const { address } = getRequestClient(context)
         const options = { caller, address, isOpen: isRegistrationOpen, passwords, now }
-        const registering = registerUser(database, input, options)
-        const userId = await addRetryAfter(context, registering)
+        const userId = await addRetryAfter(context, registerUser(database, input, options))
         const registeredUser = await database.system(signInRoutes.register.path, tx =>
           describeUser(tx, userId),
         )

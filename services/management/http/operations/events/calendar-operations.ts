@@ -18,9 +18,12 @@ import { assertReferencesExist } from '../../api/references.ts'
 const MAX_LISTED_EVENTS = 100
 
 /**
- * API operations on calendars, whose events are exceptions of schedules. A calendar file is parsed
- * between two transactions, because that takes time. `assertChanged` throws if the caller may read
- * a calendar but not change it.
+ * API operations on calendars, whose events are exceptions of schedules. `assertChanged` throws if
+ * the caller may read a calendar but not change it.
+ *
+ * Parsing a calendar file takes time. It is done between two transactions, and both check the
+ * request: the first so that a rejected request costs little, and the second because records may
+ * have changed since.
  */
 export const calendarOperations = (now: () => Date) => [
   defineMultiStepOperation(calendarRoutes.create, async ({ input, caller }, database) => {
@@ -29,11 +32,10 @@ export const calendarOperations = (now: () => Date) => [
     const parsed = await parseCalendar(input.calendar_ics, now())
     const calendarId = await transact(async tx => {
       await assertValidOwner(tx, input)
-      const { site_id = null } = input
       const created = firstRow(
         await tx
           .insert(calendar)
-          .values({ ...input, site_id, ...parsed })
+          .values({ ...input, ...parsed })
           .returning({ calendar_id: calendar.calendar_id }),
       )
       return created.calendar_id
@@ -70,6 +72,7 @@ export const calendarOperations = (now: () => Date) => [
       .from(calendar)
       .where(eq(calendar.calendar_id, input.calendar_id))
     if (!row) return undefined
+    // A date such as `2026-03-04`, which can be compared with the dates of events as text.
     const today = now().toISOString().slice(0, 10)
     const nextEvents = row.calendar_events
       .filter(({ end }) => end > today)
@@ -96,8 +99,8 @@ export const calendarOperations = (now: () => Date) => [
 ]
 
 /**
- * Returns a function that runs transactions with the rights of the caller, and explains changes
- * that these do not permit.
+ * Returns a function that runs transactions with the rights of the caller. If the rights do not
+ * permit a change, the error explains why.
  */
 const createTransact =
   (database: Database, caller: Principal, route: ManagementRoute) =>

@@ -113,8 +113,8 @@ async function findInitialLastDay(
 }
 
 /**
- * Returns the `last_day` of an updated schedule. If the update activates the schedule or changes its
- * periods, past periods are not reported.
+ * Returns the `last_day` of an updated schedule. If the schedule was inactive or the update changes
+ * its periods, past periods are not reported.
  */
 async function findLastDayAfterUpdate(
   tx: Transaction,

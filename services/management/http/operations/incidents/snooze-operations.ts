@@ -9,6 +9,7 @@ import { activeCondition } from '../../../incidents/active-snoozes.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 
+/** The durations of a fixed length. A snooze `resolved` lasts until its incidents are resolved. */
 const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
   hour: 3_600_000,
   day: 86_400_000,
@@ -22,9 +23,9 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
   defineOperation(snoozeRoutes.create, async ({ input, caller }, tx) => {
     const { duration, reason } = input
     const scope = await findScope(tx, input)
+    let until: Date | null = null
     if (duration === 'resolved') await assertOpenIncident(tx, scope)
-    const until =
-      duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
+    else until = new Date(now().getTime() + DURATIONS_MS[duration])
     const created = firstRow(
       await tx
         .insert(snooze)
@@ -97,8 +98,8 @@ async function findScope(
 }
 
 /**
- * Throws `EyrieError` (`conflict`) if no incident in the scope is open, because the snooze would
- * end with its incidents.
+ * Throws `EyrieError` (`conflict`) if no incident in the scope is open. A snooze that lasts until
+ * the incidents are resolved would end at once.
  */
 async function assertOpenIncident(
   tx: Transaction,

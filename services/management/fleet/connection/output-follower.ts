@@ -4,7 +4,7 @@ import { sleep } from '@eyrie/kit'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 import { createBatchQueue } from './batch-queue.ts'
 
-/** The name under which engines store how far the management service has read their output. */
+/** The name under which an engine stores what the management service has acknowledged. */
 const CONSUMER = 'management'
 /** Engines persist acknowledgements once per second: sending them more often has no effect. */
 const ACKNOWLEDGE_INTERVAL_MS = 1000
@@ -47,21 +47,25 @@ async function readFromStoredPosition(
   options: FollowOptions,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  const { position } = options
-  const since = position === undefined ? undefined : position.seq + 1
-  // If the output is read from its beginning, it does not matter whether the log is a new one.
-  const expectedLogId = since === 1 ? undefined : position?.log_id
-  const outcome = await readLog(options, { since, expectedLogId }, onFailure)
-  if (outcome === 'log-replaced') {
-    await readLog(options, { since: 1, expectedLogId: undefined }, onFailure)
-  }
+  const outcome = await readLog(options, findLogStart(options.position), onFailure)
+  if (outcome === 'log-replaced') await readLog(options, LOG_BEGINNING, onFailure)
 }
 
+/** Where to start reading the output, and in which log. */
 interface LogStart {
-  /** Sequence number of the first message. */
+  /** Sequence number of the first message. Undefined: the first unacknowledged message. */
   since: number | undefined
   /** Id of the log to read. Undefined if any log may be read. */
   expectedLogId: string | undefined
+}
+
+const LOG_BEGINNING: LogStart = { since: 1, expectedLogId: undefined }
+
+function findLogStart(position: FollowOptions['position']): LogStart {
+  if (!position) return { since: undefined, expectedLogId: undefined }
+  // Nothing is stored of this log yet, so a new log can be read as well.
+  if (position.seq === 0) return LOG_BEGINNING
+  return { since: position.seq + 1, expectedLogId: position.log_id }
 }
 
 /**

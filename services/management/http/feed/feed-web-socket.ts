@@ -50,17 +50,19 @@ async function sendFeed(
     if (ending.signal.aborted) return
     const endEvent = toEndEvent(error)
     await send(socket, [endEvent], stallMs)
-    const isDenied =
-      endEvent.kind === 'end' && (endEvent.code === 'auth' || endEvent.code === 'rights')
-    socket.close(isDenied ? POLICY_VIOLATION : TRY_AGAIN_LATER)
+    socket.close(isDenial(endEvent) ? POLICY_VIOLATION : TRY_AGAIN_LATER)
   } finally {
     stopPings()
   }
 }
 
+/** Returns whether the feed has ended because the client may no longer follow it. */
+const isDenial = (event: FeedEvent) =>
+  event.kind === 'end' && (event.code === 'auth' || event.code === 'rights')
+
 /**
- * Sends events. Resolves when they have left this process or the connection is closed. Closes it if
- * that takes too long.
+ * Sends events. Resolves when they have left this process, or when the connection is closed. Closes
+ * the connection if sending takes longer than `stallMs`.
  */
 async function send(
   socket: WebSocket,
@@ -83,8 +85,8 @@ async function send(
 }
 
 /**
- * Ends the connection if the client does not answer a ping before the next one. Returns a function
- * that stops the pings.
+ * Sends pings periodically. Ends the connection if the client does not answer a ping before the next
+ * one. Returns a function that stops the pings.
  */
 function terminateIfSilent(socket: WebSocket): () => void {
   let isAlive = true

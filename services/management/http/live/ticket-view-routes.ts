@@ -20,8 +20,8 @@ const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
 
 /**
  * Live views of the channels of all engines: `/{channel}/fmp4`, `/{channel}/ws` and
- * `/{channel}/whep`. They are authorized by tickets (short-lived tokens for one stream), which the
- * media service of the stream validates.
+ * `/{channel}/whep`. A ticket, which is a short-lived token for one stream, authorizes a view. The
+ * media service of the stream validates it.
  */
 export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono {
   const app = new Hono()
@@ -55,26 +55,17 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
     return { media: addQuery(media, toViewQuery(c, ticket)), stream }
   }
 
-  app.get('/:channel/fmp4', async c => {
-    const { media, stream } = await openView(c)
-    const { body, headers } = await media.fetch(`/streams/${stream}`, { method: c.req.method })
-    return new Response(body, { headers: pickHeaders(RESPONSE_HEADERS, headers) })
-  })
-
   async function connectToView(c: Context): Promise<WebSocket> {
     const { media, stream } = await openView(c)
     return media.connect(`/streams/${stream}/ws`)
   }
+
   // The view is opened after the handshake, because browsers show errors only in a close frame.
   const relayView = (c: Context): WSEvents => ({
     onOpen(_event, client) {
       void relayWebSocket(connectToView(c), client.raw as WebSocket)
     },
   })
-  app.get(
-    '/:channel/ws',
-    serveWebSocket(c => c, relayView),
-  )
 
   /** Forwards a WHEP request to routes that are created for the media service of its channel. */
   const forwardWhep = async (c: Context) => {
@@ -83,9 +74,19 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
     const routes = createWhepRoutes(media, () => stream).onError(rethrow)
     return new Hono().onError(rethrow).route('/media', routes).fetch(c.req.raw, c.env)
   }
+
+  app.get('/:channel/fmp4', async c => {
+    const { media, stream } = await openView(c)
+    const { body, headers } = await media.fetch(`/streams/${stream}`, { method: c.req.method })
+    return new Response(body, { headers: pickHeaders(RESPONSE_HEADERS, headers) })
+  })
+  app.get(
+    '/:channel/ws',
+    // `openView` parses the request, after the handshake.
+    serveWebSocket(c => c, relayView),
+  )
   app.all('/:channel/whep', forwardWhep)
   app.all('/:channel/whep/:session', forwardWhep)
-
   return app
 }
 

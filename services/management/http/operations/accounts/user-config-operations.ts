@@ -59,19 +59,16 @@ export const userConfigOperations: Operation[] = [
 
       // Omitted fields remain unchanged.
       const {
-        role_id: roleId = target.role_id,
-        organization_id: organizationId = target.organization_id,
-        ui_config: uiConfig = target.ui_config,
+        role_id = target.role_id,
+        organization_id = target.organization_id,
+        ui_config = target.ui_config,
       } = config
-      await assertCanAssign(tx, caller, target, {
-        role_id: roleId,
-        organization_id: organizationId,
-      })
-      if (roleId !== target.role_id) await assertNotLastSuperadmin(tx, target)
+      await assertCanAssign(tx, caller, target, { role_id, organization_id })
+      if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
 
       const updatedRows = await tx
         .update(user)
-        .set({ role_id: roleId, organization_id: organizationId, ui_config: uiConfig })
+        .set({ role_id, organization_id, ui_config })
         .where(eq(user.user_id, user_id))
         .returning({ user_id: user.user_id })
       assertUserChanged(updatedRows)
@@ -100,20 +97,22 @@ const normalizeIds = (ids: UserConfig[RightsField]) =>
   Array.isArray(ids) ? ids.map(id => id.toLowerCase()).toSorted() : ids
 
 /**
- * Replaces the assignments of a user. New ones are inserted before old ones are deleted,
- * because the caller's right to manage the user may depend on an assignment. Assignments that
- * the caller cannot see remain.
+ * Replaces the assignments of a user, except assignments that the caller cannot see. All new ones
+ * are inserted before old ones are deleted, because the caller's right to manage the user may depend
+ * on an assignment.
  */
 async function updateAssignments(
   tx: Transaction,
   target: DescribedUser,
   config: Config,
 ): Promise<void> {
-  const { user_id: userId } = target
+  const { user_id } = target
   for (const { field, table, idColumn } of ASSIGNMENTS) {
-    const addedIds = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
+    const configuredIds = config[field] ?? []
+    // The database returns ids in lower case.
+    const addedIds = configuredIds.filter(id => !target[field].includes(id.toLowerCase()))
     if (addedIds.length === 0) continue
-    const rows = addedIds.map(id => ({ user_id: userId, [idColumn.name]: id }))
+    const rows = addedIds.map(id => ({ user_id, [idColumn.name]: id }))
     // The cast is needed, because TypeScript cannot infer which of the tables has this column.
     await tx
       .insert(table as PgTable)
@@ -125,7 +124,7 @@ async function updateAssignments(
     const configuredIds = config[field]
     if (!configuredIds) continue
     // All tables have the column `user_id`.
-    const ofUser = eq(table.user_id as PgColumn, userId)
-    await tx.delete(table).where(and(ofUser, notInArray(idColumn, configuredIds)))
+    const isOfUser = eq(table.user_id as PgColumn, user_id)
+    await tx.delete(table).where(and(isOfUser, notInArray(idColumn, configuredIds)))
   }
 }

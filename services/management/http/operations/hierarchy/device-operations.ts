@@ -15,12 +15,14 @@ import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on devices, such as cameras, and their streams. Responses contain a placeholder
- * instead of the password of a stream. `transaction_id` changes with every change of a device.
+ * instead of the password of a stream. A client that sends the placeholder back leaves the password
+ * unchanged. `transaction_id` changes with every change of a device. `assertChanged` throws if the
+ * caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
   const view = defineLookup(deviceRoutes.view, async ({ input }, tx) => {
     const found = await findDevice(tx, input.device_id)
-    // The list of its sources has two names in the API.
+    // The API has two names for the list of sources.
     return found && { ...found, device_sources: found.device_source }
   })
 
@@ -36,16 +38,18 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     defineOperation(deviceRoutes.update, async ({ input }, tx) => {
       const { device_id, device_streams: streams, ...fields } = input
       const values = { ...fields, transaction_id: randomUUID() }
-      const changed = tx.update(device).set(values).where(eq(device.device_id, device_id))
-      assertChanged(await changed.returning())
+      assertChanged(
+        await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning(),
+      )
       if (streams) {
         await setStreams(tx, secrets, { device_id, streams: assignMissingNumbers('id', streams) })
       }
     }),
 
     defineOperation(deviceRoutes.delete, async ({ input }, tx) => {
-      const deleted = tx.delete(device).where(eq(device.device_id, input.device_id))
-      assertChanged(await deleted.returning())
+      assertChanged(
+        await tx.delete(device).where(eq(device.device_id, input.device_id)).returning(),
+      )
     }),
 
     // Both routes return the same data.
@@ -59,9 +63,9 @@ export function deviceOperations(secrets: Secrets): Operation[] {
 }
 
 /**
- * Replaces the streams of a device. Where the password is the placeholder, the stored password
- * remains unchanged. Throws `EyrieError` (`syntax`) if there is none, or if it is stored for
- * another scheme, host or port.
+ * Replaces the streams of a device. A stream with the placeholder as the password keeps its stored
+ * password. Throws `EyrieError` (`syntax`) if no password is stored for the stream, or if it is
+ * stored for another server.
  */
 async function setStreams(
   tx: Transaction,
@@ -77,7 +81,7 @@ async function setStreams(
     const row: typeof deviceStream.$inferInsert = { ...stream, device_id }
     if (password === REDACTED) {
       const stored = storedStreams.find(({ id }) => id === stream.id)
-      assertSameServer(stream, stored, `device_streams.${index}.password`)
+      assertPasswordReusable(stream, stored, `device_streams.${index}.password`)
     } else {
       row.password = secrets.encrypt(password)
     }
@@ -89,10 +93,11 @@ async function setStreams(
 }
 
 /**
- * Throws `EyrieError` (`syntax`) at `field` if the password of the stored stream must not be sent
- * to the address of `stream`.
+ * Throws `EyrieError` (`syntax`) at `field` unless a password is stored for the stream, and for the
+ * same scheme, host and port. Otherwise a client could direct the password of a camera to a server
+ * of its own.
  */
-function assertSameServer(
+function assertPasswordReusable(
   stream: Omit<DeviceStream, 'password'>,
   stored: typeof deviceStream.$inferSelect | undefined,
   field: string,

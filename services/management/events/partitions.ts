@@ -15,8 +15,8 @@ const PARTITIONED_WEEKS = 4
 
 /**
  * Maintains the weekly partitions of the table `event`: creates partitions for the current and
- * the coming weeks, and drops partitions in which all events are older than the retention.
- * `now` is in epoch ms.
+ * the coming weeks, and drops partitions in which all events are older than the retention. Deletes
+ * all other expired events and statistics too. `now` is in epoch ms.
  *
  * Events of weeks without a partition are stored in the default partition, so that no event is
  * rejected because of its time. They move to the partition of their week when it is created.
@@ -36,12 +36,17 @@ export async function maintainPartitions(
     for (const name of await findPartitionsBefore(tx, oldestMs)) {
       await tx.execute(sql`drop table ${sql.identifier(name)}`)
     }
-    // Deletes expired events in the oldest remaining partition and in the default partition.
-    await tx.delete(event).where(lt(event.time, new Date(oldestMs)))
-    await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(oldestMs)))
-    // An hour is deleted when its last minute is older than the retention.
-    await tx.delete(statisticHour).where(lt(statisticHour.hour, new Date(oldestMs - HOUR_MS)))
+    await deleteRowsBefore(tx, oldestMs)
   })
+}
+
+/** Deletes events and statistics that are older than a time (epoch ms). */
+async function deleteRowsBefore(tx: Transaction, timeMs: number): Promise<void> {
+  // These events are in the oldest remaining partition and in the default partition.
+  await tx.delete(event).where(lt(event.time, new Date(timeMs)))
+  await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(timeMs)))
+  // An hour is deleted when its last minute is older than the time.
+  await tx.delete(statisticHour).where(lt(statisticHour.hour, new Date(timeMs - HOUR_MS)))
 }
 
 /** Returns the start of the week of a time, both in epoch ms. Weeks start on Monday, 00:00 UTC. */

@@ -31,20 +31,19 @@ export function createMetrics(database: () => Database): Metrics {
     registers,
   })
 
-  // An unreachable database makes the scrape incomplete, but must not make it fail.
-  const tryToCountEngines = shareConcurrentCalls(() =>
-    countEngines(database).catch(() => undefined),
-  )
+  // An unreachable database makes the scrape incomplete, but must not make it fail. The result is
+  // then undefined.
+  const readEngineCounts = shareConcurrentCalls(() => countEngines(database).catch(() => undefined))
   addGauge(registry, {
     name: 'eyrie_management_database_up',
     help: 'Whether the database is reachable.',
-    read: async () => ((await tryToCountEngines()) === undefined ? 0 : 1),
+    read: async () => ((await readEngineCounts()) === undefined ? 0 : 1),
   })
   addGauge(registry, {
     name: 'eyrie_management_engines',
     help: 'Engines by their last reported status.',
     labelNames: ['status'],
-    read: async () => (await tryToCountEngines()) ?? [],
+    read: async () => (await readEngineCounts()) ?? [],
   })
 
   addGauge(registry, {
@@ -65,8 +64,8 @@ export function createMetrics(database: () => Database): Metrics {
 }
 
 /**
- * Returns a function that starts a call only when none is in progress: both gauges of a
- * scrape share one query.
+ * Returns a function that shares a call in progress instead of starting another one, because two
+ * gauges of a scrape need the same query.
  */
 function shareConcurrentCalls<T>(call: () => Promise<T>): () => Promise<T> {
   let inProgress: Promise<T> | undefined

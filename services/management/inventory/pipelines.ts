@@ -6,9 +6,9 @@ import { channel, pipeline, source } from '../db/schema/index.ts'
 import { findReferencedSources, mapSourceKeys } from './source-keys.ts'
 
 /**
- * Returns the pipelines that satisfy a condition, each with the ids that its sources have
- * on the engine. Sources that the caller does not see, and the shapes drawn in their
- * pictures, are omitted.
+ * Returns the pipelines that satisfy a condition, each with the ids that the engine has assigned to
+ * its sources. Sources that the caller may not see are omitted, and so are their settings in the
+ * elements of the pipeline.
  */
 export async function findPipelines(
   tx: Transaction,
@@ -45,7 +45,7 @@ export async function findPipelines(
   })
 }
 
-/** Returns those of the ids that belong to sources which the caller sees. */
+/** Returns which of these ids belong to sources that the caller may see. */
 async function findVisibleSources(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
   const rows = await tx
     .select({ source_id: source.source_id })
@@ -55,8 +55,8 @@ async function findVisibleSources(tx: Transaction, ids: string[]): Promise<Reado
 }
 
 /**
- * Returns the ids of the pipelines that the caller sees completely: all channels, and all sources
- * in their configurations.
+ * Returns the ids of the pipelines of which the caller may see everything: all their channels, and
+ * all sources in the configurations of their elements.
  */
 export async function findWhollyVisible(
   tx: Transaction,
@@ -73,6 +73,7 @@ export async function findWhollyVisible(
 
   const referencedIds = rows.flatMap(row => findReferencedSources(row.elements.elements))
   const visibleIds = await findVisibleSources(tx, referencedIds)
+  // With full rights, all sources are visible that exist.
   const existingIds = await withFullScope(tx, () => findVisibleSources(tx, referencedIds))
   const isHidden = (id: string) => existingIds.has(id) && !visibleIds.has(id)
 
@@ -83,8 +84,8 @@ export async function findWhollyVisible(
 }
 
 /**
- * Removes a deleted source, and the shapes drawn in its picture, from the configurations of all
- * pipelines, even if the caller may not change them.
+ * Removes the settings of a deleted source from the elements of all pipelines, even of pipelines
+ * that the caller may not change.
  */
 export const removeSourceFromConfigs = (tx: Transaction, sourceId: string): Promise<void> =>
   withFullScope(tx, () => removeFromConfigs(tx, sourceId))

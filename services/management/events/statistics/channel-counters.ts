@@ -65,6 +65,7 @@ export class ChannelCounters {
   getChanges(): { isCleared: boolean; rows: CounterRow[] } {
     const rows = Array.from(this.#changed, changed => {
       const [name, key] = JSON.parse(changed) as [string, string]
+      // Every changed counter has a value, because `clear` deletes the changes too.
       return { name, key, ...this.get(name, key)! }
     })
     return { isCleared: this.#isCleared, rows }

@@ -33,6 +33,7 @@ export function parsePeriod(
 
 /** Returns an absolute time as it was sent, and a relative time converted to RFC 3339. */
 function formatTime(text: string, timeMs: number): string {
+  // An absolute time starts with the year. A relative time is an expression such as `-1h`.
   const isAbsolute = /^\d{4}-/.test(text)
   return isAbsolute ? text : new Date(timeMs).toISOString()
 }

@@ -73,12 +73,14 @@ function sumByMinute(contributions: readonly TimedContribution[]): AddedCount[] 
   for (const { channel_id: channelId, timeMs, contribution } of contributions) {
     const minute = new Date(Math.floor(timeMs / MINUTE_MS) * MINUTE_MS)
     for (const [key, value] of Object.entries(contribution)) {
-      const added = { sum: value, count: 1, last: value, last_at: new Date(timeMs) }
       merge(rows, `${channelId} ${key} ${minute.getTime()}`, {
         channel_id: channelId,
         key,
         minute,
-        ...added,
+        sum: value,
+        count: 1,
+        last: value,
+        last_at: new Date(timeMs),
       })
     }
   }

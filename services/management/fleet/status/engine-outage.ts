@@ -50,6 +50,7 @@ export function describeOutage({
   since,
   reason,
 }: EngineOutage): string {
+  // Shortens `2026-03-04T12:00:00.000Z` to `2026-03-04 12:00:00 UTC`.
   const time = `${since.slice(0, 19).replace('T', ' ')} UTC`
   return status === 'offline'
     ? `engine ${engineName} has been offline since ${time}: ${reason}: check that it runs, and the network to it`

@@ -6,8 +6,8 @@ import { engine, engineState, type ReportedCondition } from '../../db/schema/ind
 import { isAnyOf } from '../../db/text-array.ts'
 
 /**
- * What the management service that is connected to an engine (follows it) has stored about the
- * engine, for the other services.
+ * The state of an engine that is connected to another management service: that service follows the
+ * engine. It stores the state for services such as this one.
  */
 export interface ReportedState {
   engine_id: string
@@ -18,8 +18,8 @@ export interface ReportedState {
 }
 
 /**
- * Reads the reported states of engines that other management services follow. A shorter outage than
- * `graceMs` is not reported. An engine without a stored state is omitted.
+ * Reads the reported states of engines that other management services follow. An outage that is
+ * shorter than `graceMs` is omitted, and so is an engine without a stored state.
  */
 export async function readReportedStates(
   database: Database,
@@ -60,22 +60,15 @@ const selectStates = (tx: Transaction, engineIds: readonly string[], graceMs: nu
 
 type StateRow = Awaited<ReturnType<typeof selectStates>>[number]
 
-function toOutage({
-  engine_id: engineId,
-  engine_name: engineName,
-  status,
-  reason,
-  seen_at: seenAt,
-  unusable_since: unusableSince,
-}: StateRow): EngineOutage | null {
+function toOutage(row: StateRow): EngineOutage | null {
   // An engine that has never answered has been unusable since the first attempt.
-  const since = seenAt ?? unusableSince
+  const since = row.seen_at ?? row.unusable_since
   if (!since) return null
   return {
-    engine_id: engineId,
-    engine_name: engineName,
-    status: status === ENGINE_STATUS.offline ? 'offline' : 'error',
+    engine_id: row.engine_id,
+    engine_name: row.engine_name,
+    status: row.status === ENGINE_STATUS.offline ? 'offline' : 'error',
     since: since.toISOString(),
-    reason,
+    reason: row.reason,
   }
 }

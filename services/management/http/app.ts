@@ -41,8 +41,8 @@ export interface AppOptions extends Omit<AccessControlOptions, 'users'> {
 }
 
 /**
- * Creates the web server with all routes of the management service. Live views work at once. The API
- * works when the management service has started.
+ * Creates the web server with all routes of the management service. Live views work at once. The
+ * API works when the management service has started.
  */
 export function createApp(options: AppOptions): Hono {
   const { database, services, schedulerToken, engine, media, egress, log } = options

@@ -6,8 +6,8 @@ import { getOffsetMs, toMoment } from './time-zone.ts'
 const DAY_MS = 86_400_000
 /**
  * Interval at which the offset of a zone is checked for whole hours. Most zones change their offset
- * less often. Zones that suspend daylight saving during Ramadan change it more often, but by a whole
- * hour, which does not affect the result.
+ * less often. Zones that suspend daylight saving during Ramadan change it more often, but by a
+ * whole hour, which does not affect the result.
  */
 const OFFSET_CHECK_MS = 28 * DAY_MS
 

@@ -116,8 +116,8 @@ async function applyStep<Fields extends object>(
 }
 
 /**
- * Returns the ETag of an object that is about to be changed. Throws `EyrieError` (`precondition`) if
- * the object has changed since the plan was made.
+ * Returns the ETag of an object that is about to be changed. Throws `EyrieError` (`precondition`)
+ * if the object has changed since the plan was made.
  */
 async function readUnchangedEtag<Fields extends object>(
   resource: EngineResource<Fields>,

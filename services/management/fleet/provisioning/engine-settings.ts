@@ -91,7 +91,7 @@ function findChanges<Settings, Actual extends { id: number }>(
   const changes: RecordSettings<Settings>[] = []
   for (const { record_id, settings: storedSettings } of stored) {
     const sid = provisioned.find(provision => provision.record_id === record_id)?.sid
-    // The object may not exist on the engine, or not yet.
+    // The engine may not have the object yet.
     const object = actual.find(({ id }) => id === sid)
     if (!object) continue
     const settings = toSettings(object)

@@ -5,9 +5,9 @@ import type { Database } from '../../db/database.ts'
 import { firstRow } from '../../db/rows.ts'
 import { engineRequest, FLEET_CHANNEL, lease } from '../../db/schema/index.ts'
 
-// Several management services may run on one database. Each engine is connected to one of them: this
-// service follows the engine. Another service that needs something from the engine stores a request
-// in the database. The service that follows the engine serves the request and stores the result.
+// Several management services may run on one database. Each engine is connected to one of them, its
+// follower. If another service needs something from the engine, it stores a request in the
+// database. The follower serves the request and stores the result.
 
 /** What can be requested for an engine. */
 export type RequestKind = 'reconcile' | 'repair'
@@ -35,9 +35,9 @@ const NOT_FOLLOWED =
   'no management service has connected to the engine yet: try again in a few seconds'
 
 /**
- * Requests work on an engine from the management service that follows it, and waits for the result.
- * Rejects with `EyrieError` (`unavailable`) if a repair fails. A reconciliation that fails is not
- * reported, because it is repeated anyway.
+ * Requests work on an engine from its follower, and waits for the result. Rejects with `EyrieError`
+ * (`unavailable`) if a repair fails. A reconciliation that fails is not reported, because it is
+ * repeated anyway.
  */
 export async function requestFromFollower(
   database: Database,

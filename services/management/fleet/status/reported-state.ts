@@ -6,8 +6,8 @@ import { engine, engineState, type ReportedCondition } from '../../db/schema/ind
 import { isAnyOf } from '../../db/text-array.ts'
 
 /**
- * The state of an engine that is connected to another management service: that service follows the
- * engine. It stores the state for services such as this one.
+ * The state of an engine as the management service that is connected to it (that follows it) has
+ * stored it for the other services.
  */
 export interface ReportedState {
   engine_id: string

@@ -5,8 +5,8 @@ import type { Principal } from '../../rights/principal.ts'
 
 // The row-level security of the database decides which rows a caller may read and change. It denies
 // changes in two ways. An update or delete of a row that the caller may only read succeeds, but
-// changes no row. An insert or update with values that the caller may not write fails. In both cases
-// Postgres does not say what is required. The errors in this file do.
+// changes no row. An insert or update with values that the caller may not write fails. In both
+// cases Postgres does not say what is required. The errors in this file do.
 
 /** The SQLSTATE `insufficient_privilege`: the new values of a row violate a policy. */
 const INSUFFICIENT_PRIVILEGE = '42501'

@@ -40,8 +40,8 @@ export interface SessionRoutesOptions {
 /**
  * Routes for sign-in to the console: GET returns whether the browser is signed in, POST signs in,
  * DELETE signs out. A user with an authenticator app gets a challenge (401) in response to the
- * correct password, and sends the challenge with a code to `POST /code`. The session's refresh token
- * is stored in an `HttpOnly`, `SameSite=Strict` cookie.
+ * correct password, and sends the challenge with a code to `POST /code`. The session's refresh
+ * token is stored in an `HttpOnly`, `SameSite=Strict` cookie.
  */
 export function createSessionRoutes({
   mayViewWithoutSignIn,

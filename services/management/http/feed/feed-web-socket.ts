@@ -85,8 +85,8 @@ async function send(
 }
 
 /**
- * Sends pings periodically. Ends the connection if the client does not answer a ping before the next
- * one. Returns a function that stops the pings.
+ * Sends pings periodically. Ends the connection if the client does not answer a ping before the
+ * next one. Returns a function that stops the pings.
  */
 function terminateIfSilent(socket: WebSocket): () => void {
   let isAlive = true

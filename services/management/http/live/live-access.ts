@@ -27,8 +27,8 @@ export interface LiveAccessOptions {
 /**
  * Middleware that restricts live views and recordings to the channels that the caller may see. A
  * stream is the video of a source. One or more channels analyse the source, and a stream is visible
- * if one of its channels is. The recordings of a stream contain events and metadata of its channels.
- * Of these, only events and metadata of visible channels are returned.
+ * if one of its channels is. The recordings of a stream contain events and metadata of its
+ * channels. Of these, only events and metadata of visible channels are returned.
  *
  * A superadmin, and a client that needs no sign-in, see all channels, including channels that
  * exist only on the engine.

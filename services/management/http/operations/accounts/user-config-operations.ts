@@ -98,8 +98,8 @@ const normalizeIds = (ids: UserConfig[RightsField]) =>
 
 /**
  * Replaces the assignments of a user, except assignments that the caller cannot see. All new ones
- * are inserted before old ones are deleted, because the caller's right to manage the user may depend
- * on an assignment.
+ * are inserted before old ones are deleted, because the caller's right to manage the user may
+ * depend on an assignment.
  */
 async function updateAssignments(
   tx: Transaction,

@@ -43,7 +43,8 @@ export const sourceOperations = [
     const { source_id: sourceId, ...fields } = input
     const siteId = await findSiteId(tx, fields.device_id)
     await assertMovable(tx, sourceId, fields.engine_id)
-    // If the source moves to another engine, the number that the old engine has assigned is deleted.
+    // If the source moves to another engine, the number that the old engine has assigned is
+    // deleted.
     const sourceSid = sql`case
       when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid}
     end`

@@ -24,10 +24,10 @@ import { defineOperation } from '../../api/operation.ts'
 
 /**
  * API operations that read events and statistics. The events of a channel are what its engine has
- * detected. Statistics aggregate them over a period. Some statistics exist for every usecase, others
- * (`customAggregations`) only for one. Depending on the route, the usecase key is in the field
- * `usecase` or `usecase_key`, and errors about the usecase name this `field`. `nowMs` returns epoch
- * ms.
+ * detected. Statistics aggregate them over a period. Some statistics exist for every usecase,
+ * others (`customAggregations`) only for one. Depending on the route, the usecase key is in the
+ * field `usecase` or `usecase_key`, and errors about the usecase name this `field`. `nowMs` returns
+ * epoch ms.
  */
 export const eventOperations = (nowMs: () => number) => [
   defineOperation(eventRoutes.range, async ({ input }, tx) => {

@@ -35,13 +35,13 @@ export async function openLiveView(
   )
   if (!row) throw new EyrieError('id', `channel ${channelId} does not exist`)
 
-  // `source_sid` is the id that the engine has assigned to the source. Null: the source
-  // is not on the engine.
   const record = await readEngineRecord(database, row.engine_id, secrets)
+  // A source without an id of the engine (`source_sid`) does not exist on the engine yet.
   if (!record || row.source_sid === null) {
     throw new EyrieError(
       'unavailable',
-      'the source of this channel is not on its engine yet: if this persists, GET /api/v1/engine/drift shows the reason',
+      'the source of this channel is not on its engine yet: ' +
+        'if this persists, GET /api/v1/engine/drift shows the reason',
     )
   }
 
@@ -49,6 +49,7 @@ export async function openLiveView(
   const { ticket, expires_in, stream } = await engine.streamTicket(row.source_sid)
   // The media service uses TLS if its engine does.
   const { protocol } = new URL(record.address.url)
+  // A URL contains an IPv6 address in brackets.
   const isIpv6 = stream.hostname.includes(':')
   const host = isIpv6 ? `[${stream.hostname}]` : stream.hostname
   return { ticket, expires_in, stream: stream.id, url: `${protocol}//${host}:${stream.port}` }

@@ -25,33 +25,11 @@ export interface ProviderRoutesOptions {
 }
 
 /**
- * Routes for sign-in to the console with an identity provider: the first sends the browser to the
- * provider, and the provider sends it back to the second. Both answer with redirects. After a
- * failure, the sign-in page shows the reason.
+ * Routes for sign-in to the console with an identity provider. `GET /` redirects the browser to the
+ * provider. When the user has signed in there, the provider redirects the browser to
+ * `GET /callback`. After a failure, the sign-in page shows the reason.
  */
 export function createProviderRoutes({ database, users, log }: ProviderRoutesOptions): Hono {
-  const app = new Hono()
-
-  app.get('/', c =>
-    explainFailure(c, async () => {
-      const { url, encryptedState } = await startAuthorization(await readSettings(), users())
-      setPendingSignIn(c, encryptedState)
-      return c.redirect(url.href)
-    }),
-  )
-
-  app.get('/callback', c =>
-    explainFailure(c, async () => {
-      const encryptedState = takePendingSignIn(c)
-      const settings = await readSettings()
-      const { search: query } = new URL(c.req.url)
-      const account = await finishAuthorization(settings, { query, encryptedState }, users())
-      const { refresh_token: refreshToken } = await startSession(c, settings, account)
-      setConsoleCookie(c, refreshToken)
-      return c.redirect('/')
-    }),
-  )
-
   async function startSession(c: Context, settings: OidcSettings, account: ProviderAccount) {
     const { principals, now } = users()
     try {
@@ -73,8 +51,11 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
     return settings
   }
 
-  /** Redirects to the sign-in page, which shows the reason, if `work` fails. */
-  async function explainFailure(c: Context, work: () => Promise<Response>): Promise<Response> {
+  /** Redirects the browser to the sign-in page if `work` fails. The page shows the reason. */
+  async function redirectAfterFailure(
+    c: Context,
+    work: () => Promise<Response>,
+  ): Promise<Response> {
     try {
       return await work()
     } catch (error) {
@@ -88,12 +69,34 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
     }
   }
 
+  const app = new Hono()
+
+  app.get('/', c =>
+    redirectAfterFailure(c, async () => {
+      const { url, encryptedState } = await startAuthorization(await readSettings(), users())
+      setPendingSignIn(c, encryptedState)
+      return c.redirect(url.href)
+    }),
+  )
+
+  app.get('/callback', c =>
+    redirectAfterFailure(c, async () => {
+      const encryptedState = takePendingSignIn(c)
+      const settings = await readSettings()
+      const { search: query } = new URL(c.req.url)
+      const account = await finishAuthorization(settings, { query, encryptedState }, users())
+      const { refresh_token: refreshToken } = await startSession(c, settings, account)
+      setConsoleCookie(c, refreshToken)
+      return c.redirect('/')
+    }),
+  )
+
   return app
 }
 
 /**
- * Returns the messages of an error and its causes, without their other fields, which may contain
- * tokens.
+ * Returns the messages of an error and its causes. Other fields of these errors are not logged,
+ * because they may contain tokens.
  */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -56,9 +56,10 @@ export async function readIncidents(
     .limit(limit)
     .offset(offset)
 
-  const illustrations = await findOtherIllustrations(tx, rows)
+  const alternatives = await findAlternatives(tx, rows)
   return rows.map(row => {
-    const { notification_uuid, picture, bbox } = illustrations.get(row.incident_id) ?? row
+    // The best notification illustrates the incident, unless only another one has a picture.
+    const { notification_uuid, picture, bbox } = alternatives.get(row.incident_id) ?? row
     return {
       ...row,
       // A constraint of the database admits only the priorities of the contract.
@@ -72,10 +73,10 @@ export async function readIncidents(
 }
 
 /**
- * For the incidents whose best notification has no picture, returns their first notification with a
+ * Returns the first notification with a picture of each incident whose best notification has no
  * picture, by incident id.
  */
-async function findOtherIllustrations(
+async function findAlternatives(
   tx: Transaction,
   incidents: readonly { incident_id: string; picture: string | null }[],
 ) {

@@ -12,37 +12,23 @@ export interface Size {
  * filter is `BILINEAR` of Pillow, with which most classifiers are trained.
  */
 export function resample(pixels: Uint8Array, from: Size, to: Size): Uint8ClampedArray {
-  const rows = resampleRows(pixels, from, to.width)
-  const { firstPixels, weights } = createFilter(from.height, to.height)
-  const rowLength = to.width * COLOURS
-  const scaled = new Uint8ClampedArray(rowLength * to.height)
-  for (let y = 0; y < to.height; y++) {
-    const firstRow = firstPixels[y]! * rowLength
-    const rowWeights = weights[y]!
-    for (let x = 0; x < rowLength; x++) {
-      let sum = 0
-      for (let row = 0; row < rowWeights.length; row++) {
-        sum += rowWeights[row]! * rows[firstRow + row * rowLength + x]!
-      }
-      scaled[y * rowLength + x] = sum
-    }
-  }
-  return scaled
+  const rows = scaleWidth(pixels, from, to.width)
+  return scaleHeight(rows, { width: to.width, height: from.height }, to.height)
 }
 
-/** Scales each row to `width` pixels. */
-function resampleRows(pixels: Uint8Array, from: Size, width: number): Float32Array {
-  const { firstPixels, weights } = createFilter(from.width, width)
+/** Scales each row to `width` pixels. The colours are rounded only after the height is scaled. */
+function scaleWidth(pixels: Uint8Array, from: Size, width: number): Float32Array {
+  const windows = createWindows(from.width, width)
   const scaled = new Float32Array(width * from.height * COLOURS)
   for (let y = 0; y < from.height; y++) {
     for (let x = 0; x < width; x++) {
-      const pixelWeights = weights[x]!
-      const source = (y * from.width + firstPixels[x]!) * COLOURS
+      const { start, weights } = windows[x]!
+      const source = (y * from.width + start) * COLOURS
       const target = (y * width + x) * COLOURS
       for (let colour = 0; colour < COLOURS; colour++) {
         let sum = 0
-        for (let pixel = 0; pixel < pixelWeights.length; pixel++) {
-          sum += pixelWeights[pixel]! * pixels[source + pixel * COLOURS + colour]!
+        for (let i = 0; i < weights.length; i++) {
+          sum += weights[i]! * pixels[source + i * COLOURS + colour]!
         }
         scaled[target + colour] = sum
       }
@@ -51,38 +37,56 @@ function resampleRows(pixels: Uint8Array, from: Size, width: number): Float32Arr
   return scaled
 }
 
-/**
- * The consecutive pixels along one axis from which each pixel of the scaled picture is computed.
- */
-interface Filter {
-  /** Position of the first of these pixels, by position in the scaled picture. */
-  firstPixels: Int32Array
-  /** Weights of these pixels, whose sum is 1, by position in the scaled picture. */
-  weights: Float32Array[]
+/** Scales each column to `height` pixels. The result array rounds the colours to 0..255. */
+function scaleHeight(rows: Float32Array, from: Size, height: number): Uint8ClampedArray {
+  const windows = createWindows(from.height, height)
+  const rowLength = from.width * COLOURS
+  const scaled = new Uint8ClampedArray(rowLength * height)
+  for (let y = 0; y < height; y++) {
+    const { start, weights } = windows[y]!
+    const source = start * rowLength
+    const target = y * rowLength
+    for (let offset = 0; offset < rowLength; offset++) {
+      let sum = 0
+      for (let i = 0; i < weights.length; i++) {
+        sum += weights[i]! * rows[source + i * rowLength + offset]!
+      }
+      scaled[target + offset] = sum
+    }
+  }
+  return scaled
+}
+
+/** The neighbouring pixels of a row or column from which one scaled pixel is computed. */
+interface PixelWindow {
+  /** Position of the first pixel. */
+  start: number
+  /** The weight of each pixel. The sum of all weights is 1. */
+  weights: Float32Array
 }
 
 /**
- * Creates a triangle filter that scales from `oldLength` to `newLength` pixels. If that reduces the
- * picture, the triangle is widened, so that all pixels contribute.
+ * Returns the window of each scaled pixel, for a row or column of `oldLength` pixels that is scaled
+ * to `newLength`. The weights are a triangle, which is highest at the centre of the scaled pixel.
+ * If the picture becomes smaller, the triangle becomes wider, so that all pixels contribute.
  */
-function createFilter(oldLength: number, newLength: number): Filter {
+function createWindows(oldLength: number, newLength: number): PixelWindow[] {
   const scale = oldLength / newLength
   const radius = Math.max(1, scale)
-  const firstPixels = new Int32Array(newLength)
-  const weights: Float32Array[] = []
+  const windows: PixelWindow[] = []
   for (let position = 0; position < newLength; position++) {
-    const center = (position + 0.5) * scale
-    const start = Math.max(0, Math.floor(center - radius))
-    const end = Math.min(oldLength, Math.ceil(center + radius))
+    // The centre of a pixel is half a pixel after its position.
+    const centre = (position + 0.5) * scale
+    const start = Math.max(0, Math.floor(centre - radius))
+    const end = Math.min(oldLength, Math.ceil(centre + radius))
     const triangle = new Float32Array(end - start)
     let sum = 0
     for (let pixel = start; pixel < end; pixel++) {
-      const weight = Math.max(0, 1 - Math.abs(pixel + 0.5 - center) / radius)
+      const weight = Math.max(0, 1 - Math.abs(pixel + 0.5 - centre) / radius)
       triangle[pixel - start] = weight
       sum += weight
     }
-    firstPixels[position] = start
-    weights.push(triangle.map(weight => weight / sum))
+    windows.push({ start, weights: triangle.map(weight => weight / sum) })
   }
-  return { firstPixels, weights }
+  return windows
 }

@@ -266,7 +266,7 @@ export class Channel {
     this.#elements.feed = this.#openFeed(views)
     this.updateSinkViews()
     previousFeed?.close()
-    this.#progress.restart()
+    this.#progress.reset()
   }
 
   /** Opens a feed for the current elements or the new ones. */
@@ -277,7 +277,7 @@ export class Channel {
         this.#admitFrames()
       },
       onRestart: () => {
-        if (feed === this.#feed) this.#progress.restart()
+        if (feed === this.#feed) this.#progress.reset()
       },
       onChange: () => {
         this.#continueIfReady()

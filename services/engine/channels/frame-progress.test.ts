@@ -24,11 +24,11 @@ describe('frame progress', () => {
     expect(progress.lastReleased).toBe(2)
   })
 
-  it('does not confuse frames of the same number after a restart', () => {
+  it('does not confuse frames of the same number after a reset', () => {
     const progress = new FrameProgress()
     progress.beginAfter(0)
     const endFormer = progress.startFlight(progress.advance())
-    progress.restart()
+    progress.reset()
     expect(progress.lastHandled).toBeUndefined()
     progress.beginAfter(0)
     progress.startFlight(progress.advance())

@@ -41,7 +41,7 @@ export class FrameProgress {
     this.#newestArrivedAt = performance.now()
   }
 
-  /** Begins with the frame after `n`, unless a frame of the feed has been handled already. */
+  /** Begins with the frame after `n`, unless the channel has begun already. */
   beginAfter(n: number): void {
     this.#lastHandled ??= n
   }
@@ -62,17 +62,17 @@ export class FrameProgress {
 
   /** Marks frame `n` as in flight, until the returned function is called. */
   startFlight(n: number): () => void {
-    // After a restart there is another set: its frames may have the same numbers.
+    // `reset` creates another set: later frames may have the same numbers.
     const inFlight = this.#inFlight
     inFlight.add(n)
     return () => inFlight.delete(n)
   }
 
   /**
-   * Starts over at the next frame. Frame numbers may restart at 1, so the numbers of earlier
-   * frames are meaningless.
+   * Discards the progress, because the feed may number its frames from 1 again. The next call of
+   * `beginAfter` determines where the channel continues.
    */
-  restart(): void {
+  reset(): void {
     this.#lastHandled = undefined
     this.#newest = 0
     this.#inFlight = new Set()

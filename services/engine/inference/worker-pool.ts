@@ -46,11 +46,9 @@ export interface WorkerPool {
  * starts the others. Throws an `Error` if the first worker fails to start.
  */
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
-  const { count, timeoutMs, folders, dataBytes, niceness, scheduler, log } = options
+  const { count, scheduler, log } = options
   const workers: WorkerProcess[] = []
-  /**
-   * The workers that `addExtra` has added. Unlike the others, they are not replaced when they exit.
-   */
+  /** The workers that `addExtra` has added. They are not replaced when they exit. */
   const extras = new Set<WorkerProcess>()
   /** Number of workers that have not been started yet. */
   let missingCount = count
@@ -58,10 +56,10 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
   let starting: Promise<void> | undefined
   let isStopping = false
 
-  const addWorker = async (
+  async function addWorker(
     prepare?: (worker: WorkerProcess) => Promise<void>,
-  ): Promise<WorkerProcess> => {
-    const worker = await startWorker({ timeoutMs, folders, dataBytes, niceness, log })
+  ): Promise<WorkerProcess> {
+    const worker = await startWorker(options)
     try {
       await prepare?.(worker)
       if (isStopping) throw new Error('the worker pool was stopped while a worker was starting')
@@ -75,12 +73,13 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     return worker
   }
 
-  const handleExit = async (worker: WorkerProcess, exit: WorkerExitError) => {
+  async function handleExit(worker: WorkerProcess, exit: WorkerExitError): Promise<void> {
     workers.splice(workers.indexOf(worker), 1)
     scheduler.removeWorker(worker, exit)
     options.onExit(worker)
     const wasExtra = extras.delete(worker)
     if (isStopping || wasExtra) return
+
     log.error(
       { pid: worker.pid, reason: exit.message },
       'inference worker exited; starting a replacement',
@@ -90,7 +89,7 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
   }
 
   /** Adds a worker, with retries after failures. Returns undefined if the pool is stopped first. */
-  const retryAddWorker = async (): Promise<WorkerProcess | undefined> => {
+  async function retryAddWorker(): Promise<WorkerProcess | undefined> {
     while (!isStopping) {
       try {
         return await addWorker()
@@ -103,18 +102,10 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     return undefined
   }
 
-  const stop = async () => {
-    isStopping = true
-    // Copied, because `workers` changes when a worker exits.
-    await Promise.all([...workers].map(worker => worker.stop()))
-  }
-
-  /**
-   * Starts a number of workers at the same time. If some fail to start, rejects with the
-   * reason of the first.
-   */
-  const startWorkers = async (number: number) => {
-    const results = await Promise.allSettled(Array.from({ length: number }, () => addWorker()))
+  /** Starts workers at the same time. If some fail to start, rejects with the first reason. */
+  async function startWorkers(workerCount: number): Promise<void> {
+    const attempts = Array.from({ length: workerCount }, () => addWorker())
+    const results = await Promise.allSettled(attempts)
     missingCount -= results.filter(({ status }) => status === 'fulfilled').length
     const failure = results.find(result => result.status === 'rejected')
     if (failure) {
@@ -140,6 +131,10 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
         await worker.stop()
       }
     },
-    stop,
+    stop: async () => {
+      isStopping = true
+      // Copied, because `workers` changes when a worker exits.
+      await Promise.all([...workers].map(worker => worker.stop()))
+    },
   }
 }

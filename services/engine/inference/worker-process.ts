@@ -19,7 +19,7 @@ import { createWorkerPolicy } from './worker-policy.ts'
  * processes send them.
  */
 const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
-/** A worker that has not ended within this time after it was asked to is killed. */
+/** Time that a worker has to exit before it is killed. */
 const STOP_TIMEOUT_MS = 1000
 
 /**
@@ -81,35 +81,20 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   const { timeoutMs, folders, dataBytes, niceness, log } = options
   const { child, report: launchReport } = launchWorker(folders, dataBytes)
   const exited = Promise.withResolvers<WorkerExitError>()
-  /** Why the worker has exited; undefined while it runs. */
-  let exit: WorkerExitError | undefined
-  let timer: NodeJS.Timeout | undefined
-  /** The expected answers, oldest first. The first one is the answer to the current request. */
-  const pending: PromiseWithResolvers<FromWorker>[] = []
-
-  function handleExit(reason: WorkerExitError): void {
-    exit ??= reason
-    clearTimeout(timer)
-    pending.shift()?.reject(exit)
-    // The other requests were still waiting, so they have not caused a crash.
-    for (const answer of pending.splice(0)) answer.reject(new WorkerExitError(exit.message, false))
-    exited.resolve(exit)
-  }
-
-  function restartTimeout(): void {
-    clearTimeout(timer)
-    if (pending.length > 0) timer = setTimeout(killHung, timeoutMs)
-  }
+  const answers = new PendingAnswers(timeoutMs, killHung)
 
   function killHung(): void {
     handleExit(new WorkerExitError(`no answer within ${timeoutMs / 1000} s`, true))
     child.kill('SIGKILL')
   }
 
-  child.on('message', (message: FromWorker) => {
-    pending.shift()?.resolve(message)
-    restartTimeout()
-  })
+  /** Only the first call has an effect: a killed worker also emits `exit`. */
+  function handleExit(exit: WorkerExitError): void {
+    answers.end(exit)
+    exited.resolve(exit)
+  }
+
+  child.on('message', (message: FromWorker) => answers.resolveFirst(message))
   for (const output of [child.stdout, child.stderr]) {
     output?.on('data', (text: Buffer) =>
       log.warn({ pid: child.pid, output: String(text) }, 'inference worker output'),
@@ -121,22 +106,13 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     handleExit(new WorkerExitError(signal ?? `exit code ${code}`, isCrash))
   })
 
-  /** Returns the answer to the request that is sent next. */
-  function nextAnswer(): Promise<FromWorker> {
-    if (exit) return Promise.reject(new WorkerExitError(exit.message, false))
-    const answer = Promise.withResolvers<FromWorker>()
-    pending.push(answer)
-    if (pending.length === 1) restartTimeout()
-    return answer.promise
-  }
-
   function send(message: ToWorker): void {
     // Errors are ignored: the `exit` event reports why the worker exited.
     if (child.connected) child.send(message, () => {})
   }
 
   // A worker that has started sends `ready` without a request.
-  const ready = await nextAnswer().catch(async error => {
+  const ready = await answers.expect().catch(async error => {
     // The launcher knows better why the worker has not started.
     const report = await launchReport
     throw 'error' in report ? new Error(report.error) : error
@@ -150,7 +126,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     exited: exited.promise,
     request: async request => {
       send(request)
-      const answer = await nextAnswer()
+      const answer = await answers.expect()
       if (answer.type === 'failed') throw new Error(answer.reason)
       return answer as WorkerAnswer
     },
@@ -161,6 +137,54 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
       await exited.promise
       clearTimeout(killTimer)
     },
+  }
+}
+
+/**
+ * The answers that a worker has not sent yet. A worker handles its requests in order, so the first
+ * answer belongs to the request that it handles now.
+ */
+class PendingAnswers {
+  readonly #timeoutMs: number
+  readonly #onTimeout: () => void
+  readonly #pending: PromiseWithResolvers<FromWorker>[] = []
+  #timer: NodeJS.Timeout | undefined
+  /** Why the worker has exited; undefined while it runs. */
+  #exit: WorkerExitError | undefined
+
+  /** Calls `onTimeout` if the first answer does not arrive within `timeoutMs`. */
+  constructor(timeoutMs: number, onTimeout: () => void) {
+    this.#timeoutMs = timeoutMs
+    this.#onTimeout = onTimeout
+  }
+
+  /** Returns the answer to the latest request. */
+  expect(): Promise<FromWorker> {
+    if (this.#exit) return Promise.reject(new WorkerExitError(this.#exit.message, false))
+    const answer = Promise.withResolvers<FromWorker>()
+    this.#pending.push(answer)
+    if (this.#pending.length === 1) this.#restartTimer()
+    return answer.promise
+  }
+
+  resolveFirst(message: FromWorker): void {
+    this.#pending.shift()?.resolve(message)
+    this.#restartTimer()
+  }
+
+  /** Rejects all answers. If the worker has crashed, only the first request has caused it. */
+  end(exit: WorkerExitError): void {
+    this.#exit ??= exit
+    clearTimeout(this.#timer)
+    this.#pending.shift()?.reject(exit)
+    for (const answer of this.#pending.splice(0)) {
+      answer.reject(new WorkerExitError(exit.message, false))
+    }
+  }
+
+  #restartTimer(): void {
+    clearTimeout(this.#timer)
+    if (this.#pending.length > 0) this.#timer = setTimeout(this.#onTimeout, this.#timeoutMs)
   }
 }
 

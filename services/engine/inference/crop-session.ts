@@ -40,9 +40,9 @@ const MAX_OBJECTS = 100
 
 type Outputs = Readonly<Record<string, Tensor>>
 
-/** The region on which the model has run. */
+/** A region on which the model has run, and its place in the input. */
 interface ModelRun {
-  /** The part of the input that shows the region, in pixels. */
+  /** The part of the input that shows the region, in pixels. The rest of the input is a border. */
   content: PixelRect
   /** The region, normalized to 0..1 of the picture. */
   region: BBox
@@ -50,7 +50,8 @@ interface ModelRun {
 }
 
 /**
- * Converts the outputs of a run to its result. Detectors have another conversion than other models.
+ * Converts the outputs of a run to its result. The output of a detector is decoded to objects. Other
+ * outputs are encoded as they are.
  */
 type ConvertOutputs = (outputs: Outputs, run: ModelRun) => CropResult
 
@@ -65,11 +66,12 @@ export async function openCropSession(
 ): Promise<CropSession> {
   const { detector, input } = card
   const session = await openSession(await readModelFile(card, file), provider)
+  // Regions are scaled to one size, so that all runs use the same tensor.
   const tensor = createInputTensor({ ...input, dynamic: false, multiple_of: 1 }, input)
-  const trial = detector
-    ? tryDetector(session, detector, input)
-    : tryRawModel(session, input, tensor)
-  const convertOutputs = await trial.catch(async error => {
+  const preparing = detector
+    ? prepareDetector(session, detector, input)
+    : prepareRawModel(session, input, tensor)
+  const convertOutputs = await preparing.catch(async error => {
     await session.release()
     throw error
   })
@@ -96,10 +98,10 @@ export async function openCropSession(
 }
 
 /**
- * Runs a detector once on a uniform picture. Returns the function that decodes its output to
- * objects in the whole picture.
+ * Checks a detector by one run on a uniform picture. Returns the function that decodes its output
+ * to objects in the whole picture.
  */
-async function tryDetector(
+async function prepareDetector(
   session: InferenceSession,
   detector: ModelCard,
   input: CropInput,
@@ -118,10 +120,10 @@ async function tryDetector(
 }
 
 /**
- * Runs a model whose outputs the element itself interprets once on a uniform picture. Returns the
- * function that encodes the outputs.
+ * Checks a model by one run on a uniform picture. The element itself interprets the outputs of this
+ * model, so the returned function only encodes them.
  */
-async function tryRawModel(
+async function prepareRawModel(
   session: InferenceSession,
   input: CropInput,
   tensor: Tensor,

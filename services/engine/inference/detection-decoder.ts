@@ -5,8 +5,8 @@ import { type Candidate, HEAD_DECODERS, type HeadOutput } from './model-heads.ts
 import { assignSuppressionGroups, suppressOverlaps } from './overlap-suppression.ts'
 
 /**
- * Objects with a score between this one and the threshold help trackers (`low_thresh` of
- * ByteTrack, Zhang et al. 2022).
+ * Objects with a score from this one to the threshold are not reported, but help trackers to
+ * follow an object (`low_thresh` of ByteTrack, Zhang et al. 2022).
  */
 const MIN_LOW_SCORE = 0.1
 
@@ -39,23 +39,22 @@ type DecodedModel = Pick<
 >
 
 /**
- * Creates the decoder for the output format of a model, which the card of the model names as its
- * head.
+ * Creates the decoder of a model. The card names the output format (`head`), and contains the
+ * thresholds that apply if a request has none.
  */
 export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
   const decodeHead = HEAD_DECODERS[card.head]
   const suppressionGroups = assignSuppressionGroups(card)
   const classCount = card.labels.length
-  const cardThresholds = card.labels.map(
+  const cardMinScores = card.labels.map(
     label => card.class_score_thresholds[label] ?? card.score_threshold,
   )
 
   return (output, content, thresholds) => {
-    const { score_threshold: scoreThreshold, iou_threshold: iouThreshold = card.iou_threshold } =
-      thresholds
+    const requestedMinScore = thresholds.score_threshold
     /** The minimum score of reported objects, by label. */
     const minScores =
-      scoreThreshold === undefined ? cardThresholds : card.labels.map(() => scoreThreshold)
+      requestedMinScore === undefined ? cardMinScores : card.labels.map(() => requestedMinScore)
     const isReported = ({ score, label }: Candidate) => score >= minScores[label]!
     const isLow = (candidate: Candidate) =>
       !isReported(candidate) && candidate.score >= MIN_LOW_SCORE
@@ -63,6 +62,7 @@ export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
     const minScore = Math.min(MIN_LOW_SCORE, ...minScores)
     const candidates = decodeHead({ ...output, classes: classCount }, minScore).filter(isValidBox)
 
+    const iouThreshold = thresholds.iou_threshold ?? card.iou_threshold
     const suppression = { groups: suppressionGroups, iouThreshold }
     const objects = suppressOverlaps(candidates.filter(isReported), suppression)
     // Reported objects come first, so that a class with a high threshold cannot suppress them.

@@ -4,11 +4,14 @@ import { sleep } from '@eyrie/kit'
 import type { InferenceClient, ViewRequest } from './inference-client.ts'
 
 /**
- * Maximum time to wait for the first picture of another view. If the source delivers no frames for
- * so long, none are lost when the detector is opened again instead.
+ * Maximum time to wait for the first picture of another view. After this time, the detector is
+ * opened again instead. That loses no frames, because the source delivers none.
  */
 const MAX_WAIT_MS = 10_000
 const POLL_MS = 20
+
+/** The part of a channel that the view uses. */
+type ViewClient = Pick<InferenceClient, 'requestView' | 'onViewChange'>
 
 /**
  * The view of a detector: the size and format of the pictures that its model reads. Before the
@@ -16,15 +19,15 @@ const POLL_MS = 20
  * so that the model can be replaced between two frames.
  */
 export class DetectorView {
-  readonly #client: Pick<InferenceClient, 'requestView' | 'onViewChange'>
+  readonly #client: ViewClient
   readonly #closing = new AbortController()
   #current: ViewSpec
   /** The view of the next model, whose pictures are requested. */
   #upcoming: { view: ViewSpec; request: ViewRequest } | undefined
   /** The frames that the detector is processing. */
-  readonly #frames = new Set<Promise<unknown>>()
+  readonly #framesInProgress = new Set<Promise<unknown>>()
 
-  constructor(view: ViewSpec, client: Pick<InferenceClient, 'requestView' | 'onViewChange'>) {
+  constructor(view: ViewSpec, client: ViewClient) {
     this.#current = view
     this.#client = client
   }
@@ -38,18 +41,18 @@ export class DetectorView {
    * Counts a frame as being processed until its promise resolves or rejects. Returns the promise.
    */
   async track<T>(frame: Promise<T>): Promise<T> {
-    this.#frames.add(frame)
+    this.#framesInProgress.add(frame)
     try {
       return await frame
     } finally {
-      this.#frames.delete(frame)
+      this.#framesInProgress.delete(frame)
     }
   }
 
   /**
-   * Requests the pictures that another model reads, and waits for the first one. Returns true when
-   * all further frames have such pictures, and false if they cannot be provided. If it returns
-   * true, and the model is replaced, call `adopt` next.
+   * Requests the pictures that the next model reads, and waits for the first one. Returns true when
+   * all further frames have such pictures, and false if they cannot be provided. After true, the
+   * caller replaces the model and calls `adopt`.
    */
   async prepare(view: ViewSpec): Promise<boolean> {
     if (isDeepStrictEqual(view, this.#current)) return true
@@ -63,27 +66,17 @@ export class DetectorView {
 
     request.awaitPictures()
     // Frames that arrived before may have only pictures of the current view.
-    await this.#drain()
-    return true
-  }
-
-  async #awaitFirstPicture(request: ViewRequest): Promise<boolean> {
-    const { signal } = this.#closing
-    const deadline = performance.now() + MAX_WAIT_MS
-    while (request.newest() === 0) {
-      if (signal.aborted || performance.now() >= deadline) return false
-      await sleep(POLL_MS, signal)
-    }
+    await this.#finishFrames()
     return true
   }
 
   /**
-   * Called after the model was replaced. Switches to the view of the new model when no frame
+   * Called after the next model has replaced the current one. Switches to its view when no frame
    * needs the previous view.
    */
   async adopt(): Promise<void> {
     if (!this.#upcoming) return
-    await this.#drain()
+    await this.#finishFrames()
     if (this.#closing.signal.aborted) return
     this.#current = this.#upcoming.view
     this.#client.onViewChange?.()
@@ -95,9 +88,20 @@ export class DetectorView {
     this.#endRequest()
   }
 
+  /** Returns false if no picture arrives in time, or the detector is closed. */
+  async #awaitFirstPicture(request: ViewRequest): Promise<boolean> {
+    const { signal } = this.#closing
+    const deadline = performance.now() + MAX_WAIT_MS
+    while (request.newest() === 0) {
+      if (signal.aborted || performance.now() >= deadline) return false
+      await sleep(POLL_MS, signal)
+    }
+    return true
+  }
+
   /** Resolves when the frames that the detector processes now are finished. */
-  async #drain(): Promise<void> {
-    await Promise.allSettled(this.#frames)
+  async #finishFrames(): Promise<void> {
+    await Promise.allSettled(this.#framesInProgress)
   }
 
   #endRequest(): void {

@@ -21,9 +21,11 @@ import type {
 
 const MICROSECONDS_PER_MS = 1000
 
-/** Loaded models by the id that the engine assigned. */
+/**
+ * The loaded models for whole frames and those for parts of frames, by the id that the engine
+ * assigned. The engine requests only runs of models that it has loaded.
+ */
 const sessions = new Map<number, ModelSession>()
-/** Loaded models for parts of frames. */
 const cropSessions = new Map<number, CropSession>()
 /** Open rings by path. */
 const rings = new Map<string, RingReader>()
@@ -45,28 +47,21 @@ process.on('disconnect', () => process.exit(0))
 send({ type: 'ready', providers: await detectProviders() })
 
 async function answerRequest(request: WorkerRequest): Promise<WorkerAnswer> {
-  if (request.type === 'load') return loadModel(request)
-  return request.type === 'run' ? detectObjects(request) : runOnCrop(request)
+  switch (request.type) {
+    case 'load':
+      return loadModel(request)
+    case 'run':
+      return detectObjects(request)
+    case 'crop':
+      return runOnCrop(request)
+  }
 }
 
 async function loadModel({ model, card, file, provider }: LoadRequest): Promise<WorkerAnswer> {
+  // Only the card of a model for parts of frames has a `kind`.
   if ('kind' in card) cropSessions.set(model, await openCropSession(card, file, provider))
   else sessions.set(model, await openModelSession(card, file, provider))
   return { type: 'loaded' }
-}
-
-async function runOnCrop({
-  model,
-  ring,
-  n,
-  region,
-  thresholds,
-}: CropRequest): Promise<WorkerAnswer> {
-  const reader = openRing(ring)
-  const result = reader
-    ? await cropSessions.get(model)!.run({ ring: reader, n, region, thresholds })
-    : ('overwritten' as const)
-  return result === 'overwritten' ? { type: 'overwritten' } : { type: 'cropped', result }
 }
 
 async function detectObjects(request: RunRequest): Promise<WorkerAnswer> {
@@ -84,6 +79,16 @@ async function detectObjects(request: RunRequest): Promise<WorkerAnswer> {
   const { user, system } = process.cpuUsage(cpuBefore)
   const cpuMs = (user + system) / MICROSECONDS_PER_MS
   return { type: 'detections', detections, cpuMs, size: { width, height } }
+}
+
+async function runOnCrop(request: CropRequest): Promise<WorkerAnswer> {
+  const ring = openRing(request.ring)
+  if (!ring) return { type: 'overwritten' }
+
+  const session = cropSessions.get(request.model)!
+  const { n, region, thresholds } = request
+  const result = await session.run({ ring, n, region, thresholds })
+  return result === 'overwritten' ? { type: 'overwritten' } : { type: 'cropped', result }
 }
 
 /**

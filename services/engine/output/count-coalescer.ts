@@ -22,11 +22,16 @@ export interface CountCoalescer {
 
 /** A channel that published a count less than `INTERVAL_MS` ago. */
 interface ThrottledChannel {
-  /** The merged counts since then; undefined if there are none. */
-  pending: CountDraft | undefined
-  /** Time of the frame of the first of these counts, in epoch ms. */
-  pendingSinceMs: number
+  /** Ends the interval. */
   timer: NodeJS.Timeout
+  /** The merged counts since then; undefined if there are none. */
+  pending: PendingCount | undefined
+}
+
+interface PendingCount {
+  count: CountDraft
+  /** When the frame of the first merged count was captured, in epoch ms. */
+  firstTimeMs: number
 }
 
 export function createCountCoalescer(publish: (count: CountDraft) => void): CountCoalescer {
@@ -35,40 +40,46 @@ export function createCountCoalescer(publish: (count: CountDraft) => void): Coun
   function publishAndThrottle(count: CountDraft): void {
     const { channel } = count
     const timer = setTimeout(() => endInterval(channel), INTERVAL_MS)
-    throttled.set(channel, { pending: undefined, pendingSinceMs: 0, timer })
+    throttled.set(channel, { timer, pending: undefined })
     publish(count)
   }
 
   function endInterval(channel: number | null): void {
     const pending = throttled.get(channel)?.pending
     throttled.delete(channel)
-    if (pending) publishAndThrottle(pending)
+    if (pending) publishAndThrottle(pending.count)
+  }
+
+  /**
+   * Adds a count to the pending one. If their frames are too far apart, publishes the pending one,
+   * and the new count becomes pending.
+   */
+  function addToPending(pending: PendingCount | undefined, count: CountDraft): PendingCount {
+    const timeMs = Date.parse(count.time)
+    if (pending && Math.abs(timeMs - pending.firstTimeMs) < INTERVAL_MS) {
+      return { ...pending, count: mergeCounts(pending.count, count) }
+    }
+    if (pending) publish(pending.count)
+    return { count, firstTimeMs: timeMs }
   }
 
   return {
     add: count => {
       const channel = throttled.get(count.channel)
-      if (!channel) return publishAndThrottle(count)
-      const timeMs = Date.parse(count.time)
-      const { pending } = channel
-      if (pending && Math.abs(timeMs - channel.pendingSinceMs) < INTERVAL_MS) {
-        channel.pending = mergeCounts(pending, count)
-        return
-      }
-      if (pending) publish(pending)
-      channel.pending = count
-      channel.pendingSinceMs = timeMs
+      if (channel) channel.pending = addToPending(channel.pending, count)
+      else publishAndThrottle(count)
     },
     flush: () => {
       for (const { pending, timer } of throttled.values()) {
         clearTimeout(timer)
-        if (pending) publish(pending)
+        if (pending) publish(pending.count)
       }
       throttled.clear()
     },
   }
 }
 
+/** Merges two counts. Values of the newer count replace those of the older one. */
 function mergeCounts(older: CountDraft, newer: CountDraft): CountDraft {
   const counters = { ...older.data }
   for (const [name, counter] of Object.entries(newer.data)) {

@@ -19,14 +19,14 @@ export interface RecordFileOptions<Entry> {
   name: z.ZodType<string, string>
   /** Schema of the entries. */
   entry: z.ZodType<Entry>
-  /** The message that is logged if the file is damaged. */
+  /** The message that is logged if the file is damaged or cannot be read. */
   failure: string
   log: Log
 }
 
 /**
- * Opens the file. If it is missing or damaged, there are no entries, so that the engine
- * can start nevertheless.
+ * Opens the file. If it is missing, damaged or cannot be read, there are no entries, so that the
+ * engine can start nevertheless.
  */
 export function openRecordFile<Entry>(options: RecordFileOptions<Entry>): RecordFile<Entry> {
   let records = readRecords(options)
@@ -41,18 +41,19 @@ export function openRecordFile<Entry>(options: RecordFileOptions<Entry>): Record
   }
 }
 
-function readRecords<Entry>({ file, name, entry, failure, log }: RecordFileOptions<Entry>) {
-  let text: string
+function readRecords<Entry>({
+  file,
+  name,
+  entry,
+  failure,
+  log,
+}: RecordFileOptions<Entry>): Readonly<Record<string, Entry>> {
   try {
-    text = readFileSync(file, 'utf8')
-  } catch {
-    // The file does not exist before the first entry is saved.
-    return {}
-  }
-  try {
-    return parseAs(z.record(name, entry), JSON.parse(text))
+    return parseAs(z.record(name, entry), JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    log.error({ file, reason: (error as Error).message }, failure)
+    const { code, message } = error as NodeJS.ErrnoException
+    // The file does not exist before the first entry is saved.
+    if (code !== 'ENOENT') log.error({ file, reason: message }, failure)
     return {}
   }
 }

@@ -7,8 +7,8 @@ export const HEALTH_PERIOD_MS = 10 * 60_000
 const MAX_OUTAGES = 1000
 
 /**
- * A failure of an element on a channel, or its recovery. The element runs a version of
- * a plugin or a model.
+ * A failure of an element on a channel, or the end of its outage. The element runs a version of a
+ * plugin or a model.
  */
 export interface VersionOutcome {
   /** Name of the plugin or model. */
@@ -36,7 +36,7 @@ interface Outage {
 /** How much a version has failed within a period. */
 export interface HealthSummary {
   failures: number
-  /** Sum of the times in which its elements processed no frames. */
+  /** Sum of the times in which elements of the version processed no frames. */
   failedMs: number
   /** Length of the period. */
   observedMs: number
@@ -50,6 +50,7 @@ export class VersionHealth {
   readonly #now: () => number
   /** By name and version, oldest first. */
   readonly #outages = new Map<string, Outage[]>()
+  /** When the engine started, in epoch ms. */
   readonly #startedAt: number
 
   constructor(now: () => number = Date.now) {
@@ -57,6 +58,10 @@ export class VersionHealth {
     this.#startedAt = now()
   }
 
+  /**
+   * Starts an outage, counts a further failure in the current one, or ends it. Deletes the outages
+   * that are too old to count.
+   */
   record({ name, version, channel, element, failure }: VersionOutcome): void {
     const now = this.#now()
     const key = toKey(name, version)
@@ -66,7 +71,6 @@ export class VersionHealth {
         outage.until === undefined && outage.channel === channel && outage.element === element,
     )
 
-    // The element processes frames again.
     if (failure === undefined) {
       if (current) current.until = now
       return
@@ -78,21 +82,19 @@ export class VersionHealth {
     } else {
       outages.push({ channel, element, reason: failure, from: now, until: undefined, failures: 1 })
     }
-    const recent = outages.filter(
-      ({ until }) => until === undefined || until > now - HEALTH_PERIOD_MS,
-    )
+    const recent = outages.filter(({ until = now }) => until > now - HEALTH_PERIOD_MS)
     this.#outages.set(key, recent.slice(-MAX_OUTAGES))
   }
 
   /**
-   * Summarizes the failures since `from`, in epoch ms, or in the last ten minutes if that is
-   * shorter.
+   * Summarizes the failures since `from` (epoch ms), but at most those of the last ten minutes. The
+   * observed period starts no earlier than the engine.
    */
   summarize(name: string, version: string, from: number): HealthSummary {
     const now = this.#now()
     const start = Math.max(from, now - HEALTH_PERIOD_MS, this.#startedAt)
-    const known = this.#outages.get(toKey(name, version)) ?? []
-    const outages = known.filter(({ until = now }) => until >= start)
+    const stored = this.#outages.get(toKey(name, version)) ?? []
+    const outages = stored.filter(({ until = now }) => until >= start)
     let failures = 0
     let failedMs = 0
     for (const outage of outages) {

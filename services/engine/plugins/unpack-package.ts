@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib'
 import { EyrieError } from '@eyrie/contract'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import { syntaxError } from '@eyrie/contract/parse'
-import { extract } from 'tar-stream'
+import { type ExtractEvents, extract } from 'tar-stream'
 
 /**
  * The limits for the package of a plugin, which protect the disk from an archive that expands
@@ -49,14 +49,7 @@ export async function unpackPackage(
   try {
     let entryCount = 0
     for await (const entry of entries) {
-      const { name, type } = entry.header
-      if (type !== 'file' && type !== 'directory') {
-        throw syntaxError(
-          '',
-          `${quote(name)} is a ${type}: a package may contain only files and folders`,
-        )
-      }
-
+      const type = getEntryType(entry)
       entryCount++
       if (entryCount > limits.files) {
         throw new EyrieError(
@@ -64,16 +57,7 @@ export async function unpackPackage(
           `the package contains more than ${limits.files} files and folders`,
         )
       }
-
-      const path = join(target, normalizeName(name))
-      if (type === 'file') {
-        await mkdir(dirname(path), { recursive: true })
-        await writeFile(path, entry)
-      } else {
-        await mkdir(path, { recursive: true })
-        // An entry must be read before the next one arrives.
-        entry.resume()
-      }
+      await unpackEntry(entry, type, target)
     }
   } catch (error) {
     throw toUnpackError(error as NodeJS.ErrnoException)
@@ -83,7 +67,7 @@ export async function unpackPackage(
   return findPluginFolder(target)
 }
 
-/** Creates a stream that fails after `maxBytes`: a small archive may expand to an enormous size. */
+/** Creates a stream that passes its input on, and fails after `maxBytes`. */
 function createByteLimit(maxBytes: number): Transform {
   let byteCount = 0
   return new Transform({
@@ -96,6 +80,31 @@ function createByteLimit(maxBytes: number): Transform {
       }
     },
   })
+}
+
+/** A file or folder in an archive. */
+type Entry = ExtractEvents['entry'][1]
+
+/** Throws `EyrieError` (`syntax`) if an entry is neither a file nor a folder, such as a link. */
+function getEntryType({ header: { name, type } }: Entry): 'file' | 'directory' {
+  if (type === 'file' || type === 'directory') return type
+  throw syntaxError('', `${quote(name)} is a ${type}: a package may contain only files and folders`)
+}
+
+async function unpackEntry(
+  entry: Entry,
+  type: 'file' | 'directory',
+  target: string,
+): Promise<void> {
+  const path = join(target, normalizeName(entry.header.name))
+  if (type === 'file') {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, entry)
+  } else {
+    await mkdir(path, { recursive: true })
+    // An entry must be read before the next one arrives.
+    entry.resume()
+  }
 }
 
 /**
@@ -134,9 +143,10 @@ async function writeFile(path: string, content: AsyncIterable<unknown>): Promise
   }
 }
 
+/** Returns the error for the client. A full disk is not the fault of the package. */
 function toUnpackError(error: NodeJS.ErrnoException): Error {
-  if (error instanceof EyrieError) return error
-  if (error.code === 'ENOSPC') return error
+  if (error instanceof EyrieError || error.code === 'ENOSPC') return error
+  // The file system rejects a file or folder at a path that is in use.
   if (error.code === 'EEXIST' || error.code === 'ENOTDIR' || error.code === 'EISDIR') {
     return syntaxError('', 'the package contains two entries with the same name', { cause: error })
   }

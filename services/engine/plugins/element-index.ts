@@ -6,12 +6,13 @@ import { collectElements, type InstalledPlugins, listVersions } from './installe
 
 /** Finds the elements that pipelines name, in the versions that are active or pinned. */
 export class ElementIndex implements KnownElements {
-  #installed!: InstalledPlugins
+  #installed: InstalledPlugins
   /** The elements of all active versions by name. */
-  #active!: ReadonlyMap<string, KnownElement>
+  #active: ReadonlyMap<string, KnownElement>
 
   constructor(installed: InstalledPlugins) {
-    this.update(installed)
+    this.#installed = installed
+    this.#active = collectElements(installed)
   }
 
   update(installed: InstalledPlugins): void {
@@ -33,18 +34,25 @@ export class ElementIndex implements KnownElements {
     return [...new Set(this.#listElements(name).map(({ plugin }) => plugin.version))]
   }
 
-  /**
-   * Lists an element in all versions of its plugin, newest first. Of plugins with the same element,
-   * the active one counts.
-   */
+  /** Lists an element in all versions of its plugin, newest first. */
   #listElements(name: string): KnownElement[] {
-    const hasElement = ({ elements }: { elements: KnownElement[] }) =>
-      elements.some(({ manifest }) => manifest.name === name)
-    const plugin =
-      this.#active.get(name)?.plugin.name ?? this.#installed.plugins.find(hasElement)?.name
+    const plugin = this.#findPlugin(name)
     if (plugin === undefined) return []
     return listVersions(this.#installed, plugin)
       .flatMap(({ elements }) => elements.filter(({ manifest }) => manifest.name === name))
       .sort((a, b) => compareVersions(b.plugin.version, a.plugin.version))
+  }
+
+  /**
+   * Returns the name of the plugin with an element. If several plugins have an element of this
+   * name, the plugin whose element is active is preferred.
+   */
+  #findPlugin(elementName: string): string | undefined {
+    const active = this.#active.get(elementName)
+    if (active) return active.plugin.name
+    const plugin = this.#installed.plugins.find(({ elements }) =>
+      elements.some(({ manifest }) => manifest.name === elementName),
+    )
+    return plugin?.name
   }
 }

@@ -20,20 +20,23 @@ const COMMON_FIELDS = new Set([
 
 /** Returns why a view is not covered by the declared capabilities; undefined if it is. */
 export function checkView({ frames }: Capabilities, view: ViewSpec): string | undefined {
-  if (!frames) {
-    return `it requests pictures, but its manifest does not declare frames${proposeFrames(view)}`
-  }
+  const problem = findViewProblem(frames, view)
+  return problem && problem + proposeFrames(view)
+}
+
+function findViewProblem(frames: Capabilities['frames'], view: ViewSpec): string | undefined {
+  if (!frames) return 'it requests pictures, but its manifest does not declare frames'
   const { format, width: maxWidth, height: maxHeight } = frames
   const declared = `its manifest declares ${format} of at most ${maxWidth}×${maxHeight}`
   if (view.format !== format) {
-    return `it requests pictures in the format ${view.format}, but ${declared}${proposeFrames(view)}`
+    return `it requests pictures in the format ${view.format}, but ${declared}`
   }
 
-  // Without a size, pictures are as large as those of the camera, which may be of any size.
+  // Without a size, pictures are as large as those of the camera, and a camera may have any size.
   const { width = Number.POSITIVE_INFINITY, height = Number.POSITIVE_INFINITY } = view
   if (width <= maxWidth && height <= maxHeight) return undefined
   const requested = `${view.width ?? 'any width'}×${view.height ?? 'any height'}`
-  return `it requests pictures of ${requested}, but ${declared}${proposeFrames(view)}`
+  return `it requests pictures of ${requested}, but ${declared}`
 }
 
 /**
@@ -112,8 +115,12 @@ function proposeFrames({ format, width, height }: ViewSpec): string {
 
 /** Returns the end of a message that proposes a line for the capabilities in the manifest. */
 function proposeLine(name: keyof Capabilities, value: object): string {
-  const text = Array.isArray(value)
-    ? `[${value.map(item => JSON.stringify(item)).join(', ')}]`
-    : JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
-  return `: set "${name}": ${text} in its capabilities in plugin.json`
+  return `: set "${name}": ${formatOnOneLine(value)} in its capabilities in plugin.json`
+}
+
+/** Formats JSON as in `["a", "b"]` or `{ "a": 1 }`, with the spaces of hand-written JSON. */
+function formatOnOneLine(value: object): string {
+  if (Array.isArray(value)) return `[${value.map(item => JSON.stringify(item)).join(', ')}]`
+  const indented = JSON.stringify(value, null, 1)
+  return indented.replace(/\n\s*/g, ' ')
 }

@@ -4,14 +4,15 @@ import { Mutex } from 'async-mutex'
 import type { ElementCall } from '../../protocol/element-calls.ts'
 
 /** Valid names of files. They contain no slash, so that no file is outside of the folder. */
-const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
+const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 /**
  * Maximum number of files: the limit in bytes does not include the space that names and small
  * files take on the disk.
  */
 const MAX_FILES = 1000
-/** Name of the file that is being written, which no file of the element can have. */
-const DRAFT = '.draft'
+/** Name of the file that is being written. It is no valid name for the files of an element. */
+const DRAFT_NAME = '.draft'
+/** Maximum length of an invalid name in an error message. */
 const MAX_QUOTED_LENGTH = 200
 
 type StorageCall = Exclude<ElementCall, { method: 'fetch' | 'infer' }>
@@ -55,7 +56,7 @@ export class PrivateStorage {
 
   async #list(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(ignoreMissing)
-    return (names ?? []).filter(name => NAME.test(name)).sort()
+    return (names ?? []).filter(name => FILE_NAME.test(name)).sort()
   }
 
   async #read(name: string): Promise<string | undefined> {
@@ -65,28 +66,33 @@ export class PrivateStorage {
 
   async #write(name: string, content: Buffer): Promise<void> {
     const path = this.#toPath(name)
+    await this.#assertFits(name, content.length)
+
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    // Renamed, so that no half of a file remains if the engine is killed.
+    const draft = join(this.#folder, DRAFT_NAME)
+    await writeFile(draft, content)
+    await rename(draft, path)
+  }
+
+  /** Throws an `Error` if a file of this name and size would exceed a limit of the storage. */
+  async #assertFits(name: string, bytes: number): Promise<void> {
     const names = await this.#list()
-    const others = names.filter(other => other !== name)
-    if (others.length >= MAX_FILES) {
+    const otherNames = names.filter(other => other !== name)
+    if (otherNames.length >= MAX_FILES) {
       throw new Error(`the storage of the element has ${MAX_FILES} files already`)
     }
-    const stats = await Promise.all(others.map(other => stat(join(this.#folder, other))))
-    const totalBytes = stats.reduce((sum, { size }) => sum + size, content.length)
+    const otherFiles = await Promise.all(otherNames.map(other => stat(join(this.#folder, other))))
+    const totalBytes = otherFiles.reduce((sum, { size }) => sum + size, bytes)
     if (totalBytes > this.#maxBytes) {
       throw new Error(
         `the storage of the element would have ${totalBytes} bytes; its manifest declares ${this.#maxBytes}`,
       )
     }
-
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    // Renamed, so that no half of a file remains if the engine is killed.
-    const draft = join(this.#folder, DRAFT)
-    await writeFile(draft, content)
-    await rename(draft, path)
   }
 
   #toPath(name: string): string {
-    if (!NAME.test(name)) {
+    if (!FILE_NAME.test(name)) {
       throw new Error(
         `${JSON.stringify(name).slice(0, MAX_QUOTED_LENGTH)} is no valid name of a file`,
       )

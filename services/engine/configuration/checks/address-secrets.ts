@@ -6,6 +6,7 @@ import {
   mayKeepSecret,
   REDACTED,
   redactAddress,
+  type SecretLocation,
 } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
@@ -33,27 +34,33 @@ export function restoreSecrets<A extends Address>(
   stored: Address | undefined,
   path: string,
 ): A {
-  // Also restores parameters of the same name, which `findSecret` cannot tell apart.
+  // An unchanged address may have two query parameters of the same name. `findSecret` cannot
+  // distinguish them.
   if (stored !== undefined && isDeepStrictEqual(address, redactAddress(stored))) return stored as A
 
-  return mapSecrets(address, (secret, place) => {
+  return mapSecrets(address, (secret, location) => {
     if (secret !== REDACTED) return secret
-    const field = 'field' in place ? place.field : place.in
-    const secretPath = typeof address === 'string' ? path : `${path}/${field}`
 
-    const storedSecret = stored && findSecret(stored, place)
-    if (storedSecret === undefined) {
+    const storedSecret = stored && findSecret(stored, location)
+    if (!stored || storedSecret === undefined) {
       throw syntaxError(
-        secretPath,
+        toSecretPath(address, location, path),
         `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,
       )
     }
-    if (!mayKeepSecret(address, stored!, place)) {
+    if (!mayKeepSecret(address, stored, location)) {
       throw syntaxError(
-        secretPath,
+        toSecretPath(address, location, path),
         `${REDACTED} refers to a secret that is stored for another scheme, host or port: send the secret itself`,
       )
     }
     return storedSecret
   })
+}
+
+/** Returns the JSON pointer to the URL or the field of an address that contains a secret. */
+function toSecretPath(address: Address, location: SecretLocation, path: string): string {
+  if (typeof address === 'string') return path
+  const field = 'field' in location ? location.field : location.in
+  return `${path}/${field}`
 }

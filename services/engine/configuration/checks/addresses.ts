@@ -47,19 +47,23 @@ export async function checkSourceAddress(
   const { url, urlPointer } = splitAddress(address, pointer)
   checkSubStream(type, address, pointer)
   switch (type) {
+    // A camera.
     case 'video':
       if (isCameraUrl(url)) return
       throw exampleError(urlPointer, 'a source of type video', CAMERA_EXAMPLES)
+    // A stream that another appliance serves.
     case 'hosted_video':
       if (isHostedStreamUrl(url)) return
       throw exampleError(urlPointer, 'a source of type hosted_video', 'http://host:8200/streams/1')
-    case 'zmq':
-      return checkParsedAddress(url, parseSourceAddress, urlPointer, [
-        ...roots.media,
-        ...roots.output,
-      ])
+    // Frames that another program sends.
+    case 'zmq': {
+      const socketRoots = [...roots.media, ...roots.output]
+      return checkParsedAddress(url, parseSourceAddress, urlPointer, socketRoots)
+    }
+    // Frames of another pipeline of this engine.
     case 'zmqinternal':
       return checkParsedAddress(url, parseInternalSourceAddress, urlPointer, [])
+    // A file that is played in a loop, or a test picture.
     case 'inf':
       if (url.startsWith('test:')) return checkTestPicture(url, urlPointer)
       return checkFilePath(url, urlPointer, roots.media)
@@ -68,7 +72,10 @@ export async function checkSourceAddress(
   }
 }
 
-/** Only a camera has a sub stream, which has an address like the main stream. */
+/**
+ * Only a camera has a sub stream: a smaller stream of the same camera, whose address has the same
+ * forms as that of the main stream.
+ */
 function checkSubStream(type: SourceType, address: Address, pointer: string): void {
   if (typeof address === 'string' || address.sub_url === undefined) return
   const subPointer = `${pointer}/sub_url`
@@ -111,6 +118,7 @@ export async function checkSinkAddress(
     case 'embedding':
       if (!isTableAddress(url)) return checkFilePath(url, pointer, roots.output)
       return checkParsedAddress(url, parseTableSinkAddress, pointer, [])
+    // A sink that discards all results.
     case 'inf':
       if (URL.parse(url)?.protocol === 'inf:') return
       throw exampleError(pointer, 'a sink of type inf', 'inf://name')

@@ -171,10 +171,10 @@ function registerSystemMetrics(registry: Registry, { meter }: MetricsContext): v
     help: 'Memory in use on the machine: RAM (physical), or RAM and swap together (virtual).',
     labelNames: ['kind'],
     read: async () => {
-      const { mem_physical: memPhysical, mem_virtual: memVirtual } = await meter.read()
+      const statistics = await meter.read()
       return [
-        [{ kind: 'physical' }, memPhysical],
-        [{ kind: 'virtual' }, memVirtual],
+        [{ kind: 'physical' }, statistics.mem_physical],
+        [{ kind: 'virtual' }, statistics.mem_virtual],
       ]
     },
   })

@@ -25,18 +25,15 @@ import { createSnapshotEndpoint } from './v3/channel-snapshot-route.ts'
 import { createPictureEndpoint } from './v3/event-picture-route.ts'
 import { createV3Operations } from './v3/v3-operations.ts'
 
-/** Maximum size of a request body, except of uploads. */
+/** Maximum size of all request bodies but uploads. */
 const MAX_BODY_BYTES = 4 << 20
-/**
- * Clients upload plugin packages to these paths. The packages are larger than the bodies
- * of all other requests.
- */
+/** The paths to which clients upload plugin packages, which are larger than other bodies. */
 const UPLOAD_PATHS: readonly string[] = ['/api/v3/plugins', '/api/v3/plugins/inspection']
 
 export interface ServeOptions {
   /** Tokens that authenticate a client. */
   tokens: readonly string[]
-  /** Those of the tokens that may change plugins; all of them if empty. */
+  /** The tokens that may also change plugins. If there are none, all tokens may. */
   pluginTokens: readonly string[]
   /** Maximum size of an uploaded plugin package, in bytes. */
   packageBytes: number
@@ -54,12 +51,11 @@ export function serveApi(app: Hono, context: ApiContext, options: ServeOptions):
     ),
   )
   app.use('/api/*', traceRequests(context.tracer))
-
-  const authentication = authenticate(tokens)
   app.use('/api/*', etag())
 
-  // In another order, unauthenticated clients could make the engine read their bodies.
-  const middleware = [authentication, limitBodies(packageBytes)]
+  const requireToken = authenticate(tokens)
+  // The token is checked first, so that no unauthenticated client makes the engine read a body.
+  const middleware = [requireToken, limitBodies(packageBytes)]
   const revisions = createRevisions(context, middleware, options)
   for (const { base, app: revisionApp } of revisions) app.route(base, revisionApp)
 
@@ -67,7 +63,7 @@ export function serveApi(app: Hono, context: ApiContext, options: ServeOptions):
   const metrics = createEngineMetrics(context)
   mountRoutes(app, [
     { method: 'get', path: '/docs', handlers: [createDocsPage('Eyrie engine: API', documents)] },
-    { method: 'get', path: '/metrics', handlers: [authentication, serveMetrics(metrics)] },
+    { method: 'get', path: '/metrics', handlers: [requireToken, serveMetrics(metrics)] },
   ])
 }
 
@@ -95,9 +91,10 @@ function createRevisions(
   function create(
     name: 'v1' | 'v2' | 'v3',
     operations: Operation[],
-    others: DescribedEndpoint[] = [],
+    pictureEndpoints: DescribedEndpoint[] = [],
   ) {
-    const endpoints = [outputEndpoint, ...operations.map(toAuthorizedEndpoint), ...others]
+    const operationEndpoints = operations.map(toAuthorizedEndpoint)
+    const endpoints = [outputEndpoint, ...operationEndpoints, ...pictureEndpoints]
     return createRevision({ name, version: context.version, endpoints, middleware })
   }
 

@@ -11,7 +11,7 @@ import type { ApiContext } from './api-context.ts'
  */
 export function readHealth(context: ApiContext): EngineHealth {
   const { activation, isolation, runtime, output, sandboxes } = context
-  // `listAlarms` lists the alarms of the output with all others.
+  // Omitted here, because `listAlarms` includes the alarms of the output.
   const { alarms: _, ...outputStatus } = output.status()
   return {
     ok: true,
@@ -45,10 +45,11 @@ type AlarmSources = Pick<ApiContext, 'disk' | 'models' | 'output' | 'pictures' |
  * Lists the conditions that require action by an operator, because something is or will be lost.
  */
 export function listAlarms({ disk, models, output, pictures, plugins }: AlarmSources): string[] {
+  const pictureFailure = pictures.failure()
   return [
     ...disk.alarms(),
     ...output.status().alarms,
-    ...[pictures.failure()].filter(failure => failure !== undefined),
+    ...(pictureFailure === undefined ? [] : [pictureFailure]),
     ...plugins.alarms(),
     ...models.alarms(),
   ]

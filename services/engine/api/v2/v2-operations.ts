@@ -86,10 +86,11 @@ function createCatalogOperations({ catalog }: ApiContext): Operation[] {
   ]
 }
 
-const toV2Element = ({ name, params_schema: paramsSchema, passthrough }: CatalogElement) => ({
-  name,
-  paramsSchema: paramsSchema,
-  passthrough,
+/** In v2, the schema of the arguments has another name. */
+const toV2Element = (element: CatalogElement) => ({
+  name: element.name,
+  paramsSchema: element.params_schema,
+  passthrough: element.passthrough,
 })
 
 function createExportOperations(context: ApiContext): Operation[] {

@@ -1,4 +1,5 @@
 import type { ElementDemand } from '../catalog/element-demand.ts'
+import type { SourceCost } from '../media/media-client.ts'
 import type { Plan, SourcePlan } from '../plan/plan.ts'
 import type { KnownCosts } from './costs.ts'
 import { removeCredentials } from './costs.ts'
@@ -18,6 +19,8 @@ export interface Load {
 
 /** CPU time that one core provides per second, in ms. */
 const CORE_MS_PER_SECOND = 1000
+/** A source that has not been measured counts as 0. */
+const UNMEASURED_SOURCE: SourceCost = { fps: 0, decodeMs: 0 }
 
 /** Returns what each element of a pipeline will compute. */
 export type FindDemands = (elements: Plan['pipelines'][number]['elements']) => ElementDemand[]
@@ -35,10 +38,8 @@ export function estimateLoad(plan: Plan, costs: KnownCosts, findDemands: FindDem
 
   const channelsBySource = Map.groupBy(plan.channels, ({ source }) => source)
   const unknown = new Set<string>()
-  // CPU time per second, in ms.
-  let decodingMs = 0
-  let inferenceMs = 0
-  let elementsMs = 0
+  /** CPU time of all sources and channels per second, in ms. */
+  const total = { decodingMs: 0, inferenceMs: 0, elementsMs: 0 }
 
   for (const source of plan.sources) {
     const channels = channelsBySource.get(source.id) ?? []
@@ -46,23 +47,23 @@ export function estimateLoad(plan: Plan, costs: KnownCosts, findDemands: FindDem
 
     const cost = costs.sourceCost(source)
     if (!cost) unknown.add(describeSource(source))
-    const { fps, decodeMs, scaleMs = 0 } = cost ?? { fps: 0, decodeMs: 0 }
+    const { fps, decodeMs, scaleMs = 0 } = cost ?? UNMEASURED_SOURCE
     // Every frame is decoded, but only the frames that channels receive are scaled and analysed.
     const analysedFps = Math.min(fps, source.rate ?? fps)
-    decodingMs += fps * decodeMs + analysedFps * scaleMs
+    total.decodingMs += fps * decodeMs + analysedFps * scaleMs
 
     for (const { pipeline } of channels) {
       const frameCost = frameCosts.get(pipeline)
       if (!frameCost) continue
       for (const name of frameCost.unknown) unknown.add(name)
-      inferenceMs += analysedFps * frameCost.inferenceMs
-      elementsMs += analysedFps * frameCost.elementsMs
+      total.inferenceMs += analysedFps * frameCost.inferenceMs
+      total.elementsMs += analysedFps * frameCost.elementsMs
     }
   }
 
-  const decoding = decodingMs / CORE_MS_PER_SECOND
-  const inference = inferenceMs / CORE_MS_PER_SECOND
-  const elements = elementsMs / CORE_MS_PER_SECOND
+  const decoding = total.decodingMs / CORE_MS_PER_SECOND
+  const inference = total.inferenceMs / CORE_MS_PER_SECOND
+  const elements = total.elementsMs / CORE_MS_PER_SECOND
   return {
     cores: decoding + inference + elements,
     decoding,

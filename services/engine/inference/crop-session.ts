@@ -50,8 +50,8 @@ interface ModelRun {
 }
 
 /**
- * Converts the outputs of a run to its result. The output of a detector is decoded to objects. Other
- * outputs are encoded as they are.
+ * Converts the outputs of a run to its result: decodes the output of a detector to objects, and
+ * encodes other outputs as they are.
  */
 type ConvertOutputs = (outputs: Outputs, run: ModelRun) => CropResult
 

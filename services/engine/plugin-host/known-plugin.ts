@@ -7,16 +7,11 @@ import { isPython } from './sandbox/python/python-process.ts'
 import { type Check, compileCheck } from './schema-check.ts'
 
 /**
- * Limits for the schemas of third parties, which may take forever. A harmless one takes less,
- * even on a busy machine.
+ * Time limits for the schemas of third parties. A harmful schema could take forever. A harmless one
+ * takes less time, even on a busy machine.
  */
 const COMPILE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 1000
-
-/**
- * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. Only
- * built-in plugins are trusted: their elements may run on the main thread and use inference.
- */
 
 /** An element (a step of pipelines) of an installed plugin. */
 export interface KnownElement {
@@ -45,7 +40,11 @@ export type ElementHost = 'inline' | 'thread' | 'process'
  */
 export type Origin = InstalledVersion['origin']
 
-/** A valid version of a plugin. */
+/**
+ * A valid version of a plugin: a folder with a manifest and code. It provides elements, the steps
+ * of pipelines. Only built-in plugins are trusted: their elements may run on the main thread and
+ * use inference.
+ */
 export interface KnownPlugin {
   name: string
   version: string
@@ -55,6 +54,7 @@ export interface KnownPlugin {
   elements: KnownElement[]
 }
 
+/** The revision of the plugin that was read last. */
 let lastRevision = 0
 
 /**
@@ -62,16 +62,29 @@ let lastRevision = 0
  * the plugin is invalid.
  */
 export function readPlugin(folder: string, origin: Origin): KnownPlugin {
-  const pluginManifest = readManifest(folder)
-  assertCanRun(pluginManifest, origin)
-  const { name, version, license, entry, elements } = pluginManifest
-  const revision = ++lastRevision
-  const isTrusted = origin === 'built-in'
+  const manifest = readManifest(folder)
+  assertCanRun(manifest, origin)
+  const { name, version, license } = manifest
+  const createElements = () => createKnownElements(manifest, folder, origin)
+  const elements = isTrusted(origin)
+    ? createElements()
+    : runWithTimeout(COMPILE_TIMEOUT_MS, 'its schemas take too long to compile', createElements)
+  return { name, version, license, origin, folder, elements }
+}
 
-  const toKnownElement = (manifest: ManifestElement): KnownElement => {
-    // Nothing is checked against these two schemas, which the catalog shows, but they must be
-    // valid.
-    for (const schema of [manifest.input_schema, manifest.output_schema]) compileCheck(schema)
+const isTrusted = (origin: Origin) => origin === 'built-in'
+
+/** Compiles the schemas of the elements. Throws an `Error` if a schema is invalid. */
+function createKnownElements(
+  { name, version, entry, elements }: Manifest,
+  folder: string,
+  origin: Origin,
+): KnownElement[] {
+  const revision = ++lastRevision
+  return elements.map(manifest => {
+    // The catalog shows these two schemas. They must be valid, but nothing is checked against them.
+    compileCheck(manifest.input_schema)
+    compileCheck(manifest.output_schema)
     return {
       plugin: { name, version },
       entry: join(folder, entry),
@@ -79,21 +92,16 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
       manifest,
       host: selectHost(origin, manifest),
       isKeyedBySource: isKeyedBySource(manifest),
-      checkArgs: createCheck(manifest.params_schema, isTrusted),
-      checkConfig: createCheck(manifest.config_schema, isTrusted),
+      checkArgs: createCheck(manifest.params_schema, origin),
+      checkConfig: createCheck(manifest.config_schema, origin),
     }
-  }
-  const toKnownElements = () => elements.map(toKnownElement)
-  const knownElements = isTrusted
-    ? toKnownElements()
-    : runWithTimeout(COMPILE_TIMEOUT_MS, 'its schemas take too long to compile', toKnownElements)
-  return { name, version, license, origin, folder, elements: knownElements }
+  })
 }
 
 /** Throws an `Error` if plugins of this origin cannot run what the manifest requires. */
 function assertCanRun({ entry, elements }: Manifest, origin: Origin): void {
   const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
-  if (inferringElement && origin !== 'built-in') {
+  if (inferringElement && !isTrusted(origin)) {
     throw new Error(
       `element ${inferringElement.name} needs inference, which only built-in elements may use: ` +
         'declare "inference" in its capabilities, and run models with infer of the context',
@@ -107,21 +115,21 @@ function assertCanRun({ entry, elements }: Manifest, origin: Origin): void {
 }
 
 /**
- * The code of uploaded plugins is the least trusted. Plugins in a folder of the machine were
- * put there by its owner.
+ * Uploaded code is the least trusted, and runs in a process. Plugins in a folder of the machine
+ * were put there by its owner.
  */
 function selectHost(origin: Origin, { runs }: ManifestElement): ElementHost {
   if (origin === 'uploaded') return 'process'
-  return origin === 'built-in' && runs === 'inline' ? 'inline' : 'thread'
+  return isTrusted(origin) && runs === 'inline' ? 'inline' : 'thread'
 }
 
 /**
  * Creates the check against a schema. A schema of a third party may contain a regular expression
- * that takes forever, so such a check has a time limit.
+ * that takes forever, so its check has a time limit.
  */
-function createCheck(schema: ManifestElement['params_schema'], isTrusted: boolean): Check {
+function createCheck(schema: ManifestElement['params_schema'], origin: Origin): Check {
   const check = compileCheck(schema)
-  if (isTrusted) return check
+  if (isTrusted(origin)) return check
 
   return value => {
     const timeoutMessage = "the element's schema takes too long to check this"

@@ -8,8 +8,8 @@ import { EmbeddingTable } from './embedding-table.ts'
 import type { TableAddress } from './table-address.ts'
 
 /**
- * Maximum number of numbers in all queued vectors together. Beyond it, embeddings are
- * lost, which is reported.
+ * Maximum total length of the queued vectors. Beyond it, embeddings are lost, and the loss is
+ * reported.
  */
 const MAX_QUEUED_NUMBERS = 4 << 20
 /** Maximum number of embeddings in one insert. */

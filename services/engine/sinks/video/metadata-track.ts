@@ -2,10 +2,10 @@ import { box, fullBox, TFHD_BASE_IS_MOOF, trackBox, u16, u32, u64 } from '@eyrie
 import { findBox, parseBoxes } from './mp4-segments.ts'
 
 /**
- * The results of a channel, such as detected objects, are recorded as a track of timed metadata
- * next to the video track (ISO/IEC 14496-12, 12.3). Each sample is a JSON text: the sample entry
- * is `mett` with the type application/json. A `cdsc` reference links the track to the video
- * track that it describes.
+ * Records the results of a channel, such as detected objects, as a track of timed metadata next to
+ * the video track (ISO/IEC 14496-12, 12.3). Each sample is a JSON text: the sample entry is `mett`
+ * with the type application/json. The track refers to the video track that it describes (`cdsc`).
+ * Section numbers below are those of the standard.
  */
 
 const VIDEO_TRACK = 1
@@ -13,6 +13,8 @@ const METADATA_TRACK = 2
 /** Flags of `trun` (8.8.8): the fields data offset, sample duration and sample size are present. */
 const TRUN_OFFSET_DURATION_SIZE = 0x301
 const SAMPLE_COUNT = 1
+/** Index of the only sample entry of the track, counted from 1. */
+const SAMPLE_ENTRY = 1
 /** Size of `next_track_ID`, the last field of the movie header `mvhd` (8.2.2). */
 const NEXT_TRACK_ID_BYTES = 4
 
@@ -37,11 +39,12 @@ function setNextTrackId(mvhd: Buffer, id: number): Buffer {
 }
 
 /**
- * Every track of a fragmented file needs a `trex` box (8.8.3): the first sample entry,
- * and no default values.
+ * Adds a `trex` box (8.8.3), which every track of a fragmented file needs. The defaults for samples
+ * are 0: the fragments contain their duration and size, and their flags are 0.
  */
 function addTrackDefaults(mvexPayload: Buffer): Buffer {
-  return box('mvex', mvexPayload, fullBox('trex', 0, 0, u32(METADATA_TRACK, 1, 0, 0, 0)))
+  const defaults = u32(METADATA_TRACK, SAMPLE_ENTRY, 0, 0, 0)
+  return box('mvex', mvexPayload, fullBox('trex', 0, 0, defaults))
 }
 
 /** A sample of the metadata track. */
@@ -84,16 +87,18 @@ export function createMetadataFragment({ sequence, pts, duration, text }: Metada
 }
 
 function createTrack(): Buffer {
-  // Six reserved bytes precede the index of the data reference (8.5.2).
+  // A sample entry starts with six reserved bytes and the index of the data reference (8.5.2).
   const sampleEntryStart = u16(0, 0, 0, 1)
+  // Texts end with a null byte.
   const noEncoding = Buffer.from('\0')
+  const mediaType = Buffer.from('application/json\0')
   return trackBox(
     { id: METADATA_TRACK, handler: 'meta', name: 'metadata', volume: 0 },
     {
       // Metadata has no width and no height.
       size: u32(0, 0),
       header: fullBox('nmhd', 0, 0),
-      entry: box('mett', sampleEntryStart, noEncoding, Buffer.from('application/json\0')),
+      entry: box('mett', sampleEntryStart, noEncoding, mediaType),
       references: box('tref', box('cdsc', u32(VIDEO_TRACK))),
     },
   )

@@ -57,7 +57,7 @@ export interface ActivationDependencies {
   now(): Date
 }
 
-/** Only the owner of the folder may list it. */
+/** Only the owner of the folder may list and open its files. */
 const PRIVATE_FOLDER_MODE = 0o700
 
 /** The community license can be activated without a pool file. */
@@ -80,7 +80,7 @@ export function createActivation({
   let poolEntries = COMMUNITY_POOL
   let current: ActivationBody = { activated: false }
 
-  /** Returns why the current license is no longer valid; undefined if it is valid. */
+  /** Returns why the current license is no longer valid; undefined if it is or there is none. */
   const findCurrentProblem = () =>
     current.license && findLicenseProblem(current.license, poolEntries, now())
 
@@ -113,12 +113,9 @@ export function createActivation({
       poolEntries = [...COMMUNITY_POOL, ...signedEntries]
     }
 
-    try {
-      current = await readValidFile(file, text => parseAs(activation, JSON.parse(text)))
-    } catch (error) {
-      if (!isMissingFile(error)) throw error
-      if (initial !== 'none') await activate(await readInitialLicense(initial))
-    }
+    const stored = await readActivation(file)
+    if (stored) current = stored
+    else if (initial !== 'none') await activate(await readInitialLicense(initial))
   }
 
   return {
@@ -136,6 +133,18 @@ export function createActivation({
       const problem = findCurrentProblem()
       if (problem) throw new EyrieError('activation', problem)
     },
+  }
+}
+
+/** Returns the stored activation; undefined before the first activation. */
+async function readActivation(file: string): Promise<ActivationBody | undefined> {
+  try {
+    return await readValidFile(file, text => parseAs(activation, JSON.parse(text)))
+  } catch (error) {
+    // The cause is the error of the file system or of the parser.
+    const { code } = (error as Error).cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw error
   }
 }
 
@@ -162,7 +171,7 @@ const findEntry = (license: License, entries: PoolEntry[]) =>
       pool === license.pool,
   )
 
-/** Reads and parses a file. Throws an `Error` with the path of the file if one of the two fails. */
+/** Reads and parses a file. Throws an `Error` with the path of the file if either fails. */
 async function readValidFile<T>(file: string, parse: (text: string) => T): Promise<T> {
   try {
     return parse(await readFile(file, 'utf8'))
@@ -173,7 +182,3 @@ async function readValidFile<T>(file: string, parse: (text: string) => T): Promi
     })
   }
 }
-
-/** Whether `readValidFile` failed because the file does not exist. */
-const isMissingFile = (error: unknown) =>
-  ((error as Error).cause as NodeJS.ErrnoException).code === 'ENOENT'

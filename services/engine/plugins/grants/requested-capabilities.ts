@@ -86,8 +86,8 @@ function getPictures({ readsPictures, capabilities }: ElementRequest): Pictures 
 }
 
 /**
- * Whether pictures show no more than granted ones: they are not larger, and without colours if
- * those are shades of grey.
+ * Whether the requested pictures show no more than the granted ones: they are not larger, and in
+ * shades of grey if the granted ones are.
  */
 function includesPictures(granted: Pictures, requested: Pictures): boolean {
   if (granted === 'any') return true

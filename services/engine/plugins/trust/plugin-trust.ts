@@ -1,4 +1,9 @@
-import { EyrieError, type PublisherInput, type TrustedPlugins } from '@eyrie/contract'
+import {
+  EyrieError,
+  type Publisher,
+  type PublisherInput,
+  type TrustedPlugins,
+} from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import { Mutex } from 'async-mutex'
 import { assertIfMatch, computeEtag, type WithEtag } from '../../configuration/etag.ts'
@@ -111,43 +116,17 @@ export function createPluginTrust({
     policy,
     get,
     setPublisher: (key, { name, state }, { force = false, ifMatch } = {}) =>
-      edit(ifMatch, ({ publishers, exceptions }) => {
-        const known = publishers.find(publisher => publisher.key === key)
-        if (known?.name === name && known.state === state) return undefined
-        const since = known?.state === state ? known.since : now().toISOString()
-        const others = publishers.filter(publisher => publisher !== known)
-        const next = { publishers: [...others, { key, name, state, since }], exceptions }
+      edit(ifMatch, records => {
+        const next = putPublisher(records, { key, name, state }, now)
+        if (!next) return undefined
         const makesRequired = !policy().isRequired
         if (makesRequired && !force) assertNothingRefused(listRefused(createPolicy(next)))
         return next
       }),
-    removePublisher: (key, ifMatch) =>
-      edit(ifMatch, ({ publishers, exceptions }) => {
-        const others = publishers.filter(publisher => publisher.key !== key)
-        if (others.length === publishers.length) {
-          throw new EyrieError(
-            'id',
-            `there is no publisher with the key ${key}: eyrie plugin publishers lists them`,
-          )
-        }
-        return { publishers: others, exceptions }
-      }),
-    addException: (plugin, ifMatch) =>
-      edit(ifMatch, ({ publishers, exceptions }) =>
-        exceptions.includes(plugin)
-          ? undefined
-          : { publishers, exceptions: [...exceptions, plugin].sort() },
-      ),
+    removePublisher: (key, ifMatch) => edit(ifMatch, records => withoutPublisher(records, key)),
+    addException: (plugin, ifMatch) => edit(ifMatch, records => putException(records, plugin)),
     removeException: (plugin, ifMatch) =>
-      edit(ifMatch, ({ publishers, exceptions }) => {
-        if (!exceptions.includes(plugin)) {
-          throw new EyrieError(
-            'id',
-            `${plugin} is no exception: eyrie plugin publishers lists them`,
-          )
-        }
-        return { publishers, exceptions: exceptions.filter(name => name !== plugin) }
-      }),
+      edit(ifMatch, records => withoutException(records, plugin)),
     alarms: () => {
       const damage = stored.findDamage()
       return damage === undefined ? [] : [damage]
@@ -155,6 +134,54 @@ export function createPluginTrust({
   }
 }
 
+/**
+ * Adds or replaces a publisher. Returns undefined if it is unchanged. The field `since` is the time
+ * at which its state changed.
+ */
+function putPublisher(
+  { publishers, exceptions }: TrustRecords,
+  publisher: Omit<Publisher, 'since'>,
+  now: () => Date,
+): TrustRecords | undefined {
+  const { key, name, state } = publisher
+  const known = publishers.find(candidate => candidate.key === key)
+  if (known?.name === name && known.state === state) return undefined
+  const since = known?.state === state ? known.since : now().toISOString()
+  const others = publishers.filter(candidate => candidate !== known)
+  return { publishers: [...others, { ...publisher, since }], exceptions }
+}
+
+function withoutPublisher({ publishers, exceptions }: TrustRecords, key: string): TrustRecords {
+  const others = publishers.filter(publisher => publisher.key !== key)
+  if (others.length === publishers.length) {
+    throw new EyrieError(
+      'id',
+      `there is no publisher with the key ${key}: eyrie plugin publishers lists them`,
+    )
+  }
+  return { publishers: others, exceptions }
+}
+
+/** Returns undefined if the plugin is an exception already. */
+function putException(
+  { publishers, exceptions }: TrustRecords,
+  plugin: string,
+): TrustRecords | undefined {
+  if (exceptions.includes(plugin)) return undefined
+  return { publishers, exceptions: [...exceptions, plugin].sort() }
+}
+
+function withoutException({ publishers, exceptions }: TrustRecords, plugin: string): TrustRecords {
+  if (!exceptions.includes(plugin)) {
+    throw new EyrieError('id', `${plugin} is no exception: eyrie plugin publishers lists them`)
+  }
+  return { publishers, exceptions: exceptions.filter(name => name !== plugin) }
+}
+
+/**
+ * Throws `EyrieError` (`reference`) if active plugins would stop, because signatures become
+ * required.
+ */
 function assertNothingRefused(refused: readonly RefusedVersion[]): void {
   const [first] = refused
   if (!first) return

@@ -19,42 +19,29 @@ export interface PictureStore {
   /** Returns undefined if the picture does not exist or has been deleted. */
   read(sha256: string): Promise<Uint8Array<ArrayBuffer> | undefined>
   /**
-   * Returns the reason why the last picture could not be saved; undefined if it was saved. A full
-   * disk is not a reason: the engine watches the free space, and the next picture may come much
-   * later than the space.
+   * Returns why the last picture could not be saved; undefined if it was saved. A full disk is not
+   * reported here, but where the engine watches the free space: here, the report would remain until
+   * the next picture is saved, even if there is space again.
    */
   failure(): string | undefined
 }
 
 export function createPictureStore(folder: string, maxBytes: number): PictureStore {
-  /** Size in bytes by SHA-256, oldest picture first. */
-  const sizes = new Map<string, number>()
-  let usedBytes = 0
+  const index = new PictureIndex()
   let failure: string | undefined
   /**
    * Writes in progress by SHA-256. Two channels of a source may save the same
    * picture at the same time.
    */
-  const saving = new Map<string, Promise<void>>()
+  const writes = new Map<string, Promise<void>>()
 
   const toPath = (sha256: string) => join(folder, sha256 + SUFFIX)
 
-  function removeFromIndex(sha256: string): void {
-    usedBytes -= sizes.get(sha256) ?? 0
-    sizes.delete(sha256)
-  }
-
-  function addToIndex(sha256: string, size: number): void {
-    removeFromIndex(sha256)
-    sizes.set(sha256, size)
-    usedBytes += size
-  }
-
   /** Deletes the oldest pictures until the others fit into the available space. */
   async function deleteOldest(): Promise<void> {
-    for (const oldest of sizes.keys()) {
-      if (usedBytes <= maxBytes) return
-      removeFromIndex(oldest)
+    for (const oldest of index.list()) {
+      if (index.usedBytes <= maxBytes) return
+      index.remove(oldest)
       await rm(toPath(oldest), { force: true })
     }
   }
@@ -67,7 +54,7 @@ export function createPictureStore(folder: string, maxBytes: number): PictureSto
       }
       throw error
     })
-    addToIndex(sha256, jpeg.length)
+    index.add(sha256, jpeg.length)
     await deleteOldest()
   }
 
@@ -75,7 +62,7 @@ export function createPictureStore(folder: string, maxBytes: number): PictureSto
     open: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       for (const { name, size } of await listFilesByAge(folder)) {
-        if (name.endsWith(SUFFIX)) addToIndex(name.slice(0, -SUFFIX.length), size)
+        if (name.endsWith(SUFFIX)) index.add(name.slice(0, -SUFFIX.length), size)
         // The remainder of an interrupted write.
         else await rm(join(folder, name))
       }
@@ -83,19 +70,51 @@ export function createPictureStore(folder: string, maxBytes: number): PictureSto
     },
     save: async jpeg => {
       const sha256 = createHash('sha256').update(jpeg).digest('hex')
-      const writing = saving.get(sha256) ?? write(sha256, jpeg).finally(() => saving.delete(sha256))
-      saving.set(sha256, writing)
+      const writing = writes.get(sha256) ?? write(sha256, jpeg).finally(() => writes.delete(sha256))
+      writes.set(sha256, writing)
       await writing
       return sha256
     },
     read: async sha256 => {
-      if (!sizes.has(sha256)) return undefined
+      if (!index.has(sha256)) return undefined
       return Uint8Array.from(await readFile(toPath(sha256)))
     },
     failure: () => failure,
   }
 }
 
+/** The stored pictures, oldest first, and the space that they use. */
+class PictureIndex {
+  /** Size in bytes by SHA-256. */
+  readonly #sizes = new Map<string, number>()
+  #usedBytes = 0
+
+  get usedBytes(): number {
+    return this.#usedBytes
+  }
+
+  has(sha256: string): boolean {
+    return this.#sizes.has(sha256)
+  }
+
+  list(): Iterable<string> {
+    return this.#sizes.keys()
+  }
+
+  /** Adds a picture as the newest one, even if it is stored already. */
+  add(sha256: string, size: number): void {
+    this.remove(sha256)
+    this.#sizes.set(sha256, size)
+    this.#usedBytes += size
+  }
+
+  remove(sha256: string): void {
+    this.#usedBytes -= this.#sizes.get(sha256) ?? 0
+    this.#sizes.delete(sha256)
+  }
+}
+
+/** Lists the files of a folder, oldest first. */
 async function listFilesByAge(
   folder: string,
 ): Promise<{ name: string; size: number; mtimeMs: number }[]> {

@@ -18,7 +18,8 @@ export interface FollowModelOptions {
   provider: Provider
   /**
    * Prepares the detector for a replacement, which may read pictures of another size or format.
-   * Returns false if the pictures cannot be provided without losing frames.
+   * Returns false if the pictures cannot be provided without losing frames. By default, every
+   * replacement is accepted.
    */
   prepare?(card: ModelCard): Promise<boolean>
   /** Called when the replacement has taken over. */
@@ -47,7 +48,8 @@ export async function followModel(
   first: StoredModel,
   options: FollowModelOptions,
 ): Promise<FollowedModel> {
-  const { name, models, registry, provider, prepare, onReplaced, log } = options
+  const { name, models, registry, provider, log } = options
+  const { prepare = async () => true, onReplaced } = options
   const revoked = Promise.withResolvers<Error>()
   const replacementMutex = new Mutex()
   let isReleased = false
@@ -70,7 +72,10 @@ export async function followModel(
     if (isReleased || !model || isDeepStrictEqual(model, current.model)) return
 
     const replacement = await acquire(model)
-    const isReady = (await prepare?.(model.card)) ?? true
+    const isReady = await prepare(model.card).catch(error => {
+      replacement.lease.release()
+      throw error
+    })
     if (isReleased || !isReady) {
       replacement.lease.release()
       revoked.resolve(new Error(`model ${name} was replaced by one that reads another picture`))

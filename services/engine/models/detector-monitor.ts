@@ -6,9 +6,7 @@ import type {
 } from '../inference/inference-client.ts'
 import { VersionHealth } from '../upgrade/version-health.ts'
 
-/**
- * A detector, which is a model that finds objects in frames. An element has opened it on a channel.
- */
+/** A detector that an element has opened on a channel: a model that finds objects in frames. */
 export interface OpenDetector {
   readonly request: ModelRequest
   readonly client: InferenceClient
@@ -23,16 +21,16 @@ export interface DetectorListener {
 }
 
 /**
- * If no detector is opened again within this time after a failure, the channel has ended. A failed
- * element opens its detector again within half of this time.
+ * A failed element opens its detector again within half of this time. If it does not, its channel
+ * has ended.
  */
 const REOPEN_LIMIT_MS = 60_000
 
-/** The outages of a detector on a channel. */
+/** The outages of one model on a channel. */
 interface Outages {
-  /** The versions that have failed, and have not run since. */
+  /** The versions that have failed and not run since. */
   versions: Set<string>
-  /** Ends the outages when the detector is not opened again. */
+  /** Runs while the detector is closed. Ends the outages if it is not opened again. */
   timer?: NodeJS.Timeout
 }
 
@@ -47,9 +45,9 @@ export class DetectorMonitor {
   /** Called after each failure. */
   onFailure: (model: string) => void = () => {}
   readonly #detectors = new Set<OpenDetector>()
-  /** By model. */
+  /** The listener of each model. */
   readonly #listeners = new Map<string, DetectorListener>()
-  /** By model and channel. */
+  /** By model and channel, as formatted by `#findOutages`. */
   readonly #outages = new Map<string, Outages>()
 
   /** Returns the observer that a detector reports to. Called when an element opens the detector. */

@@ -8,7 +8,7 @@ import { type MeasuredDetection, ModelTally } from './model-tally.ts'
 export interface ModelShadowOptions {
   /** Name of the model that runs in shadow. */
   candidate: string
-  /** Starts the inference worker for this model. */
+  /** Starts the worker that runs this model. */
   startPool(): Promise<InferencePool>
 }
 
@@ -51,7 +51,7 @@ export class ModelShadow implements DetectorListener {
   }
 
   onOpen(detector: OpenDetector): void {
-    const tally = this.#findTally(detector.client.channel)
+    const tally = this.#assignTally(detector.client.channel)
     const recorder = {
       recordSkipped: () => tally.recordSkipped(),
       recordFailure: (reason: string) => tally.candidate.recordFailure(reason),
@@ -91,10 +91,10 @@ export class ModelShadow implements DetectorListener {
   }
 
   /**
-   * Returns the tally for a new detector of this channel. The detector continues a tally whose
-   * detector was closed. Without such a tally, it gets a new one.
+   * Returns the tally for a new detector of this channel: the one of a closed detector, which the
+   * new detector continues, or else a new one.
    */
-  #findTally(channel: number): ModelTally {
+  #assignTally(channel: number): ModelTally {
     const inUse = new Set([...this.#detectors.values()].map(({ tally }) => tally))
     const unused = this.#tallies.find(tally => tally.channel === channel && !inUse.has(tally))
     if (unused) return unused

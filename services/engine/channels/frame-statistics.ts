@@ -1,12 +1,13 @@
-/** The statistics of a channel cover this time. */
+/** The statistics of a channel cover the last ten seconds. */
 const WINDOW_MS = 10_000
-/**
- * A channel becomes overloaded when it drops a larger share of its frames than the first one, and
- * recovers below the second one.
- */
+/** A channel becomes overloaded when it drops a larger share of its frames. */
 const OVERLOAD_RATE = 0.1
+/**
+ * An overloaded channel recovers when it drops no more than this share. It is lower than
+ * `OVERLOAD_RATE`, so that the state does not change back and forth.
+ */
 const RECOVERY_RATE = 0.03
-/** With fewer frames in the window, the drop rate cannot start an overload. */
+/** With fewer frames in the window, the share of dropped frames says too little. */
 const MIN_FRAMES = 20
 /**
  * A channel is also overloaded if it analyses no frame at all while it drops at least this
@@ -32,6 +33,7 @@ export class FrameStatistics {
   #overloadDrops: { time: number; frameCount: number }[] = []
   #totalAnalysed = 0
   readonly #totalDropped = { overload: 0, failed: 0 }
+  /** Whether the drop rate was too high when `isOverloaded` was last read. */
   #isDropRateHigh = false
   /** When a frame was last dropped in favour of a pipeline of higher priority. */
   #yieldedAt = Number.NEGATIVE_INFINITY

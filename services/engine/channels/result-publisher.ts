@@ -10,7 +10,7 @@ import type { Analysis } from './element-chain.ts'
 /** The results of a channel for one frame. */
 export interface ChannelResults {
   stamp: FrameStamp
-  /** Changes when the stream time `pts` starts anew; null if it is unknown. */
+  /** Identifies the time base of `pts`. Changes when `pts` restarts; null if it is unknown. */
   epoch: number | null
   analysis: Analysis
   latencyMs: number

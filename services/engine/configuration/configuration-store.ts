@@ -23,7 +23,7 @@ export interface ConfigurationStore {
 
 /** Version of files whose addresses are not encrypted. */
 const UNENCRYPTED_VERSION = 1
-/** Version of files whose addresses are encrypted. Otherwise, the two versions are the same. */
+/** Version of files whose addresses are encrypted. Everything else is as in version 1. */
 const CURRENT_VERSION = 2
 /** Length of the random key from which the entity tags of the API are computed. */
 const TAG_KEY_BYTES = 16

@@ -118,6 +118,9 @@ export function createResources<Stored extends { id: number }, Input>(
     return stored
   }
 
+  // TypeScript does not know that `Stored` is its own content together with an id.
+  const withId = (id: number, content: Omit<Stored, 'id'>) => ({ id, ...content }) as Stored
+
   const create: Methods['create'] = async (input, { ifMatch, override } = {}) => {
     const edited = await edit(async state => {
       const resources = definition.list(state)
@@ -129,12 +132,9 @@ export function createResources<Stored extends { id: number }, Input>(
       const extended = definition.replaceList(withNextId, [...resources, created])
       return definition.afterEdit(extended, id)
     }, override)
-    // The edit has assigned the id before the next one.
+    // The edit has assigned the last id before `next`.
     return getFrom(edited, edited.next[definition.name] - 1)
   }
-
-  // TypeScript does not know that `Stored` is its own content together with an id.
-  const withId = (id: number, content: Omit<Stored, 'id'>) => ({ id, ...content }) as Stored
 
   const updateStored: Methods['updateStored'] = async (
     id,

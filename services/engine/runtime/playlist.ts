@@ -55,8 +55,8 @@ function updateEntry(existing: PlaylistEntry | undefined, plan: SourcePlan): Pla
 }
 
 /**
- * When a file ends, its source does not count as changed. When `ended` is reset, it does, and the
- * file is played again.
+ * Whether the progress of a source is still valid. A file that has ended remains the same source.
+ * If `ended` is reset, the source has changed: the file is played again.
  */
 function isUnchanged(before: SourcePlan, after: SourcePlan): boolean {
   if (before.ended && !after.ended) return false

@@ -126,8 +126,8 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
     )
   }
 
-  const createCatalogFor = (elements: KnownElements) =>
-    createCatalog({ elements, models, inference })
+  const createCatalogFor = (otherElements: KnownElements) =>
+    createCatalog({ elements: otherElements, models, inference })
 
   return {
     runtime,

@@ -45,6 +45,7 @@ function readCpuTimes(): CpuTimes {
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softIrq = 0, steal = 0] =
     allCores.split(/ +/).slice(1).map(Number)
 
+  // The further columns, the time of guests, are part of `user` and `nice`.
   const busy = user + nice + system + irq + softIrq + steal
   return { busy, total: busy + idle + iowait }
 }

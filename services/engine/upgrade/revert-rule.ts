@@ -7,7 +7,7 @@ import { HEALTH_PERIOD_MS, type HealthSummary, type VersionHealth } from './vers
  */
 
 /**
- * Fewer failures are no reason to switch back: they can have any cause, such as a
+ * A version that fails less often is not replaced: single failures can have any cause, such as a
  * camera that is restarted.
  */
 const MIN_FAILURES = 3
@@ -68,17 +68,18 @@ export function failsMore(before: HealthBefore, after: HealthSummary): boolean {
 
 const toFailedShare = ({ failedMs, observedMs }: HealthBefore) => failedMs / Math.max(observedMs, 1)
 
-/** Describes the failures of both versions. */
+/** Describes the failures of both versions, as the reason to switch back. */
 export function describeRevert(
   { from, to, before }: Pick<WatchedSwitch, 'from' | 'to' | 'before'>,
   after: HealthSummary,
 ): string {
+  const { failures, channels, lastReason } = after
   const seconds = Math.ceil(after.observedMs / 1000)
-  const channels = `channel${after.channels.length === 1 ? '' : 's'} ${after.channels.join(', ')}`
+  const place = `${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`
   const earlier = before.failures === 0 ? 'had not failed' : `had failed ${before.failures} times`
   const minutes = Math.round(before.observedMs / 60_000) || '<1'
   return (
-    `${to} has failed ${after.failures} times within ${seconds} s on ${channels} (${after.lastReason}); ` +
+    `${to} has failed ${failures} times within ${seconds} s on ${place} (${lastReason}); ` +
     `${from} ${earlier} in the ${minutes} min before`
   )
 }

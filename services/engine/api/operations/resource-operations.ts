@@ -5,18 +5,16 @@ import type { z } from 'zod'
 import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
-/**
- * Sources, sinks and pipelines have the same six routes and operations, in all revisions of the
- * API. The types below describe the parts of the routes on which the operations depend.
- */
-
 type RouteWithId = Route & { params: z.ZodType<{ id: number }> }
 type WithBody<Body, Stored> = { body: z.ZodType<Body>; response: z.ZodType<Stored> }
 type OptionalId = { id?: number | undefined }
 /** The routes of sinks have no override, because sinks need no capacity. */
 type OptionalOverride = { query?: z.ZodType<{ override?: Override | undefined }> }
 
-/** The six routes of sources, sinks and pipelines. */
+/**
+ * The six routes that sources, sinks and pipelines have in all revisions of the API, reduced to the
+ * parts on which the operations depend.
+ */
 interface ResourceRoutes<Stored, Input> {
   list: Route & { response: z.ZodType<Stored[]> }
   create: Route & OptionalOverride & WithBody<Input, Stored>

@@ -5,7 +5,7 @@ import type { EncodedResult, InferCall } from '../../protocol/infer-call.ts'
 import { fetchForElement } from './network-access.ts'
 import { PrivateStorage } from './private-storage.ts'
 
-/** Calls that an element may have in progress at the same time. */
+/** Maximum number of calls that an element has in progress at the same time. */
 const MAX_CALLS = 8
 
 export interface CallHandlerOptions {
@@ -19,19 +19,19 @@ export interface CallHandlerOptions {
 }
 
 /**
- * Returns the function that handles the calls of an element: it sends a request, reads or
- * writes a file, or runs a model. It rejects with the reason if the manifest does not declare
- * what the element calls for.
+ * Returns the function that handles the calls of an element: it sends a request, reads or writes a
+ * file, or runs a model. It rejects with the reason if the call fails, or if the manifest does not
+ * declare what the call uses.
  */
 export function createCallHandler({
   declared,
   egress,
   infer = rejectInference,
   folder,
-}: CallHandlerOptions) {
+}: CallHandlerOptions): (call: ElementCall) => Promise<unknown> {
   const { network = [], storage_bytes: storageBytes } = declared ?? {}
   const storage = storageBytes === undefined ? undefined : new PrivateStorage(folder, storageBytes)
-  let running = 0
+  let callsInProgress = 0
 
   async function handle(call: Exclude<ElementCall, InferCall>): Promise<unknown> {
     if (call.method === 'fetch') return fetchForElement(call, network, egress)
@@ -44,14 +44,14 @@ export function createCallHandler({
   return async (call: ElementCall): Promise<unknown> => {
     // Calls that run models are limited elsewhere.
     if (call.method === 'infer') return infer(call)
-    if (running >= MAX_CALLS) {
+    if (callsInProgress >= MAX_CALLS) {
       throw new Error(`the element has ${MAX_CALLS} calls in progress already: await them first`)
     }
-    running += 1
+    callsInProgress += 1
     try {
       return await handle(call)
     } finally {
-      running -= 1
+      callsInProgress -= 1
     }
   }
 }

@@ -1,10 +1,10 @@
 import type { Log } from '@eyrie/element'
 import { TokenBucket } from './token-bucket.ts'
 
-/** Entries beyond this rate are suppressed. */
+/** Entries beyond this rate are suppressed: neither parsed nor written. */
 const BURST_ENTRIES = 100
 const ENTRIES_PER_SECOND = 10
-/** Suppressed entries cost the engine time, too. Beyond this rate, the process must be ended. */
+/** Even suppressed entries cost the engine time. Beyond this rate, the process must be ended. */
 const BURST_BYTES = 4 * 2 ** 20
 const BYTES_PER_SECOND = 256 * 2 ** 10
 /** Longer messages are cut off. */
@@ -31,8 +31,8 @@ export class LogIntake {
   }
 
   /**
-   * Counts an entry that the process has sent. Returns whether it may be parsed and written;
-   * otherwise it is suppressed.
+   * Counts an entry that the process has sent. Returns true if the entry may be parsed and written,
+   * and false if it is suppressed.
    */
   countEntry(now: number): boolean {
     if (!this.#entries.take(1, now)) {

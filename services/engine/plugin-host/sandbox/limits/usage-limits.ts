@@ -26,14 +26,28 @@ export interface UsageLimitsOptions {
   onCost(ms: number): void
 }
 
+/** What a process has used and processed up to a time, in ms. */
+interface Sample {
+  time: number
+  cpuMs: number
+  frames: number
+}
+
+/** What a process has used and processed between two samples. */
+interface Period {
+  elapsedMs: number
+  cpuMs: number
+  frames: number
+}
+
 /**
  * Checks the usage of a process: its memory in each sample, and its CPU time once per period. The
  * CPU time of the first period is not checked, because V8 still compiles the code.
  */
 export class UsageLimits {
   readonly #options: UsageLimitsOptions
-  /** The time, the CPU time and the number of frames at the start of the current period. */
-  #start: { time: number; cpuMs: number; frames: number } | undefined
+  /** The sample at the start of the current period; undefined before the first period. */
+  #start: Sample | undefined
   #isFirstPeriod = true
 
   constructor(options: UsageLimitsOptions) {
@@ -54,33 +68,42 @@ export class UsageLimits {
     }
 
     if (frames === undefined) return undefined
-    this.#start ??= { time: now, cpuMs, frames }
-    const elapsedMs = now - this.#start.time
-    if (elapsedMs < PERIOD_MS) return undefined
+    const sample = { time: now, cpuMs, frames }
+    this.#start ??= sample
+    const period = toPeriod(this.#start, sample)
+    if (period.elapsedMs < PERIOD_MS) return undefined
 
-    const usedMs = cpuMs - this.#start.cpuMs
-    const frameCount = frames - this.#start.frames
     const isFirst = this.#isFirstPeriod
-    this.#start = { time: now, cpuMs, frames }
+    this.#start = sample
     this.#isFirstPeriod = false
-    for (let frame = 0; frame < frameCount; frame += 1) this.#options.onCost(usedMs / frameCount)
-    return isFirst ? undefined : this.#checkPeriod(usedMs, frameCount, elapsedMs)
+    this.#reportCosts(period)
+    return isFirst ? undefined : this.#checkPeriod(period)
   }
 
-  #checkPeriod(usedMs: number, frameCount: number, elapsedMs: number): string | undefined {
-    const cores = usedMs / elapsedMs
+  #reportCosts({ cpuMs, frames }: Period): void {
+    for (let frame = 0; frame < frames; frame += 1) this.#options.onCost(cpuMs / frames)
+  }
+
+  #checkPeriod({ elapsedMs, cpuMs, frames }: Period): string | undefined {
+    const cores = cpuMs / elapsedMs
     if (cores > MAX_CORES) return `it uses ${cores.toFixed(1)} cores, more than ${MAX_CORES}`
 
     const { budgetMs } = this.#options
-    if (budgetMs === undefined || usedMs <= budgetMs * frameCount + PERIOD_BASE_CPU_MS) {
+    if (budgetMs === undefined || cpuMs <= budgetMs * frames + PERIOD_BASE_CPU_MS) {
       return undefined
     }
-    if (frameCount === 0) {
-      return `it uses ${usedMs} ms of CPU time in ${elapsedMs / 1000} s without a frame`
+    if (frames === 0) {
+      return `it uses ${cpuMs} ms of CPU time in ${elapsedMs / 1000} s without a frame`
     }
-    const perFrame = (usedMs / frameCount).toFixed(1)
+    const perFrame = (cpuMs / frames).toFixed(1)
     return `it uses ${perFrame} ms of CPU time per frame, more than the budget_ms of ${budgetMs} in its manifest`
   }
 }
+
+const toPeriod = (start: Sample, end: Sample): Period => ({
+  elapsedMs: end.time - start.time,
+  cpuMs: end.cpuMs - start.cpuMs,
+  frames: end.frames - start.frames,
+})
 
 const toMiB = (bytes: number) => Math.round(bytes / 2 ** 20)

@@ -1,21 +1,31 @@
 import type { Pipeline } from '@eyrie/contract'
 
 /**
- * Assigns ids to the sources or sinks of a deployment, which replaces the stored configuration. If
- * a stored source or sink (entity) has the same content, its id is assigned, so that it continues
- * to run. Otherwise, a new id is assigned. Entities with the same content share one id.
+ * Assigns ids to the sources or sinks (entities) of a deployment, which replaces the stored
+ * configuration. Entities with the same content share one id.
  */
+export interface IdAssigner<Stored extends { id: number }> {
+  /**
+   * Returns the id of the stored entity with this content, so that it continues to run, or a new id
+   * if there is none.
+   */
+  assign(content: Omit<Stored, 'id'>): number
+  /** Lists all entities to which an id was assigned. */
+  list(): Stored[]
+  /** Returns the first id that is still free. */
+  nextId(): number
+}
+
 export function createIdAssigner<Stored extends { id: number }>(
   stored: Stored[],
   firstFreeId: number,
-) {
+): IdAssigner<Stored> {
   const storedByContent = new Map(stored.map(entity => [toContentKey(entity), entity]))
   /** The entities of the deployment by their content. */
   const assigned = new Map<string, Stored>()
   let nextId = firstFreeId
   return {
-    /** Returns the id of the entity with this content. */
-    assign: (content: Omit<Stored, 'id'>): number => {
+    assign: content => {
       const key = canonicalJson(content)
       const existing = assigned.get(key) ?? storedByContent.get(key)
       // TypeScript does not know that `Stored` is its own content together with an id.
@@ -23,9 +33,7 @@ export function createIdAssigner<Stored extends { id: number }>(
       assigned.set(key, entity)
       return entity.id
     },
-    /** Lists all entities to which an id was assigned. */
     list: () => [...assigned.values()],
-    /** Returns the first id that is still free. */
     nextId: () => nextId,
   }
 }
@@ -35,18 +43,19 @@ const toContentKey = ({ id: _, ...content }: { id: number }) => canonicalJson(co
 type PipelineContent = Omit<Pipeline, 'id'>
 
 /**
- * Assigns ids to the pipelines of a deployment. If a stored pipeline has equal elements, sources
- * and sinks, its id is assigned. Otherwise, the id of a stored pipeline with equal elements is
- * assigned, or else a new id. Unlike sources, two equal pipelines have different ids.
+ * Assigns ids to the pipelines of a deployment: the id of a stored pipeline with equal elements,
+ * sources and sinks, or else of one with equal elements, or else a new id. Unlike sources, equal
+ * pipelines have different ids. `nextId` is the first id that is still free.
  */
 export function assignPipelineIds(
   deployed: PipelineContent[],
   stored: Pipeline[],
   firstFreeId: number,
-) {
+): { pipelines: Pipeline[]; nextId: number } {
   const ids = new Map<PipelineContent, number>()
 
-  // In two rounds, so that no pipeline takes a stored one that matches another pipeline better.
+  // The first round assigns the exact matches, so that the second cannot assign their ids to
+  // pipelines that match less.
   for (const toKey of [toConnectedKey, toElementsKey]) {
     const usedIds = new Set(ids.values())
     const unused = stored.filter(({ id }) => !usedIds.has(id))

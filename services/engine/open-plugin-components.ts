@@ -4,17 +4,20 @@ import type { Settings } from '@eyrie/contract/settings'
 import { createEgress, type Environment, type Log } from '@eyrie/kit'
 import type { KnownPlugin } from './plugin-host/known-plugin.ts'
 import { serveInspector } from './plugin-host/sandbox/inspector/inspector-server.ts'
-import { openPluginQuarantine } from './plugin-host/sandbox/plugin-quarantine.ts'
-import { createSandboxes } from './plugin-host/sandbox/sandboxes.ts'
+import {
+  openPluginQuarantine,
+  type PluginQuarantine,
+} from './plugin-host/sandbox/plugin-quarantine.ts'
+import { createSandboxes, type Sandboxes } from './plugin-host/sandbox/sandboxes.ts'
 import { alignGrants } from './plugins/active-grants.ts'
-import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
+import { openPluginGrants, type PluginGrants } from './plugins/grants/plugin-grants.ts'
 import { findVersion } from './plugins/installed-plugins.ts'
-import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
+import { createPluginStore, listPluginFolders, type PluginStore } from './plugins/plugin-store.ts'
 import { findUsingPipelines } from './plugins/plugin-usage.ts'
 import { listRefusedVersions } from './plugins/refused-versions.ts'
 import { assertMayRun } from './plugins/trust/package-acceptance.ts'
 import { readClaim } from './plugins/trust/package-claim.ts'
-import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
+import { createPluginTrust, type PluginTrust } from './plugins/trust/plugin-trust.ts'
 import { identifyPublisher } from './plugins/trust/signature-policy.ts'
 
 export interface PluginComponentsOptions {
@@ -32,12 +35,25 @@ export interface PluginComponentsOptions {
   log: Log
 }
 
+/** The components that host plugins. */
+export interface PluginComponents {
+  /** The installed packages. */
+  pluginStore: PluginStore
+  /** The trust, the grants and the quarantine decide whether the code of a package may run. */
+  pluginTrust: PluginTrust
+  grants: PluginGrants
+  quarantine: PluginQuarantine
+  /** Run the code of uploaded packages. */
+  sandboxes: Sandboxes
+}
+
 /**
- * Opens the components that host plugins: the installed packages, the trust, grants and quarantine,
- * which decide whether their code may run, and the sandboxes in which it runs. Calls neither
- * `listPipelines` nor `retryChannels` itself: both may need components that are created later.
+ * Opens the components. Calls neither `listPipelines` nor `retryChannels` itself, because both may
+ * need components that are created later.
  */
-export async function openPluginComponents(options: PluginComponentsOptions) {
+export async function openPluginComponents(
+  options: PluginComponentsOptions,
+): Promise<PluginComponents> {
   const { environment, settings, folder, pluginFolder, listPipelines, retryChannels, log } = options
   const pluginStore = createPluginStore({
     folder: pluginFolder,

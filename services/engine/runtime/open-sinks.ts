@@ -45,7 +45,7 @@ interface OpenSink {
 export class OpenSinks {
   readonly #context: SinkContext
   /** By id of the sink. */
-  #open = new Map<number, OpenSink>()
+  #sinks = new Map<number, OpenSink>()
   /** Resolves when all removed sinks are closed. */
   #closing = Promise.resolve()
 
@@ -58,25 +58,25 @@ export class OpenSinks {
    * unchanged remains open.
    */
   apply(plans: readonly SinkPlan[]): void {
-    const obsolete = this.#open
-    this.#open = new Map()
+    const obsolete = this.#sinks
+    this.#sinks = new Map()
     for (const plan of plans) {
       const existing = obsolete.get(plan.id)
       if (existing && isSameTarget(existing.plan, plan)) {
         obsolete.delete(plan.id)
-        this.#open.set(plan.id, { plan, sink: existing.sink })
+        this.#sinks.set(plan.id, { plan, sink: existing.sink })
       } else {
-        this.#open.set(plan.id, { plan, sink: openSink(plan, this.#context) })
+        this.#sinks.set(plan.id, { plan, sink: openSink(plan, this.#context) })
       }
     }
 
-    const closing = [...obsolete.values()].map(openSink => this.#close(openSink))
+    const closing = [...obsolete.values()].map(removed => this.#close(removed))
     this.#closing = Promise.all([this.#closing, ...closing]).then(() => {})
   }
 
   /** Passes to each sink the channels whose results it receives. */
   assignChannels({ channels, pipelines }: Pick<Plan, 'channels' | 'pipelines'>): void {
-    for (const [id, { plan, sink }] of this.#open) {
+    for (const [id, { plan, sink }] of this.#sinks) {
       const writingPipelines = pipelines.filter(({ sinks }) => sinks.includes(id))
       const pipelineIds = new Set(writingPipelines.map(pipeline => pipeline.id))
       const writingChannels = channels.filter(
@@ -90,8 +90,8 @@ export class OpenSinks {
   findAccepting(ids: readonly number[], source: number): Sink[] {
     const accepting: Sink[] = []
     for (const id of ids) {
-      const open = this.#open.get(id)
-      if (open && acceptsSource(open.plan, source)) accepting.push(open.sink)
+      const candidate = this.#sinks.get(id)
+      if (candidate && acceptsSource(candidate.plan, source)) accepting.push(candidate.sink)
     }
     return accepting
   }
@@ -143,7 +143,7 @@ function openSink(
     }
     case 'embedding':
       return openEmbeddingSink(address, context)
-    default:
+    case 'inf':
       return new DiscardSink()
   }
 }
@@ -154,7 +154,7 @@ function openEmbeddingSink(address: string, { egress }: SinkContext): Sink {
   return new FileSink(parseFileAddress(address), toEmbeddingRecords)
 }
 
-/** Counts the results and discards them. */
+/** A sink of type `inf`: counts the results and discards them. */
 export class DiscardSink implements Sink {
   readonly failure = undefined
   #written = 0

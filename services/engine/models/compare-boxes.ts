@@ -30,8 +30,9 @@ interface Pair {
 }
 
 /**
- * Pairs the objects that two models have found in the same place. Pairs of the same class come
- * first, then those with the largest overlap. Both lists must be ordered by descending score.
+ * Pairs the objects that two models have found in the same place. An object is in one pair at most.
+ * If it overlaps several objects, one of its own class is preferred, and then the one with the
+ * largest overlap. Both lists must be ordered by descending score.
  */
 export function compareBoxes(
   activeObjects: readonly DetectedObject[],
@@ -45,7 +46,8 @@ export function compareBoxes(
   let otherClassCount = 0
   for (const pair of listPairs(comparedActive, comparedCandidate)) {
     if (paired.has(pair.active) || paired.has(pair.candidate)) continue
-    paired.add(pair.active).add(pair.candidate)
+    paired.add(pair.active)
+    paired.add(pair.candidate)
     if (isSameClass(pair)) overlaps.push(pair.overlap)
     else otherClassCount += 1
   }
@@ -60,8 +62,8 @@ export function compareBoxes(
 }
 
 /**
- * Lists all possible pairs in the order of preference: those of the same class before the others,
- * and each of the two by descending overlap.
+ * Lists all possible pairs in the order of preference: first the pairs of the same class, then all
+ * others, both by descending overlap.
  */
 function listPairs(
   activeObjects: readonly DetectedObject[],

@@ -3,9 +3,7 @@ import { sleep } from '@eyrie/kit'
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts'
 import type { Sink, SinkRecord } from './sink.ts'
 
-/**
- * Maximum size of all lines that wait for the disk. Beyond it, lines are lost, which is reported.
- */
+/** Maximum size of all lines that wait for the disk. Beyond it, lines are lost. */
 const MAX_QUEUED_BYTES = 8 << 20
 /** Maximum number of bytes in one write. */
 const MAX_CHUNK_BYTES = 1 << 20

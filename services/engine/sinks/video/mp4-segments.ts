@@ -7,6 +7,7 @@
  * A box starts with its size as u32, including this header, and with four characters for its type.
  */
 const HEADER_BYTES = 8
+const TYPE_OFFSET = 4
 /** No picture is this large: a larger box means that the stream is not an MP4. */
 const MAX_BOX_BYTES = 64 << 20
 /**
@@ -145,4 +146,4 @@ export function rewriteTiming(fragment: Buffer, sequence: number, dts: number): 
 }
 
 const readBoxType = (buffer: Buffer, offset: number) =>
-  buffer.toString('latin1', offset + 4, offset + HEADER_BYTES)
+  buffer.toString('latin1', offset + TYPE_OFFSET, offset + HEADER_BYTES)

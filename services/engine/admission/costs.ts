@@ -24,12 +24,10 @@ export interface Costs extends InferenceCosts, KnownCosts {
   readonly revision: number
 }
 
+/** Values that are older than about this number of newer ones have little weight in an average. */
 const AVERAGE_WINDOW = 200
 
-/**
- * A moving average, in which values that are older than about the last `AVERAGE_WINDOW`
- * ones have little weight.
- */
+/** A moving average, in which new values gradually replace old ones. */
 export interface Average {
   mean: number
   /** Number of averaged values, up to `AVERAGE_WINDOW`. */
@@ -53,7 +51,7 @@ const MIN_FRAMES = 50
 /** Beyond this number of entries, the least recently measured entry is removed. */
 const MAX_ENTRIES = 2000
 
-/** Creates the costs from those of earlier runs, to which new measurements are added. */
+/** Creates the costs. `initial` are the costs that earlier runs of the engine have measured. */
 export function createCosts(initial: CostTable = {}): Costs {
   /** The least recently measured entry is first. */
   const table = new Map(Object.entries(initial))

@@ -7,7 +7,7 @@ import type { ApiContext } from './api-context.ts'
 /**
  * Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields
  * help to find a fault. `isolation` describes the boundaries around the processes that run models,
- * and `plugin_isolation` those around plugins.
+ * and `plugin_isolation` describes the boundaries around plugins.
  */
 export function readHealth(context: ApiContext): EngineHealth {
   const { activation, isolation, runtime, output, sandboxes } = context

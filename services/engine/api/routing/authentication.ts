@@ -8,9 +8,8 @@ const VALID_TOKENS =
   'valid ones are in EYRIE_ENGINE_TOKENS of the engine, or else in secrets/engine-token of its data folder'
 
 /**
- * Creates the middleware that rejects requests without one of these tokens. If there are no
- * tokens, the engine listens on the loopback interface only, and the middleware rejects
- * requests from elsewhere.
+ * Creates the middleware that rejects requests without one of these tokens. If there are no tokens,
+ * it rejects requests that do not come from this machine.
  */
 export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   return async (c, next) => {

@@ -66,12 +66,12 @@ function describeErrors({ errors, body, conflictBody }: Route): RouteConfig['res
  * Returns the responses for these errors by status. `conflictBody` is the schema of
  * the body of status 409.
  */
-export function errorResponses(codes: readonly ErrorCode[], conflictBody: z.ZodType = errorBody) {
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  conflictBody: z.ZodType = errorBody,
+): RouteConfig['responses'] {
   const codesByStatus = Map.groupBy(codes, code => ERROR_TABLE[code].status)
-  const responses: Record<
-    number,
-    { description: string; content: ReturnType<typeof jsonContent> }
-  > = {}
+  const responses: RouteConfig['responses'] = {}
   for (const [status, codesOfStatus] of codesByStatus) {
     const meanings = codesOfStatus.map(code => `\`${code}\`: ${ERROR_TABLE[code].meaning}`)
     responses[status] = {

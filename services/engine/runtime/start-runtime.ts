@@ -7,7 +7,7 @@ import { type ModelStore, openModelStore, type Quarantine } from '@eyrie/model-s
 import { createMemoryQuarantine, openQuarantine } from '@eyrie/model-store/quarantine'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
 import type { ElementDemand } from '../catalog/element-demand.ts'
-import { createCropInference } from '../inference/crop-inference.ts'
+import { type CropInference, createCropInference } from '../inference/crop-inference.ts'
 import { createInference, type InferencePool } from '../inference/inference.ts'
 import { type ActiveModels, createActiveModels } from '../models/active-models.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
@@ -72,7 +72,6 @@ const SHADOW_NICENESS = 19
  */
 export async function startRuntime(options: StartRuntimeOptions): Promise<StartedRuntime> {
   const { modelFolders, elements, costs, log, findSelectedModel = name => name } = options
-  const workers = options.inferenceWorkers ?? availableParallelism()
   const store = await openModelStore({ roots: modelFolders, log })
   const models = createActiveModels(store, findSelectedModel)
   const quarantine = openQuarantine(modelFolders[0])
@@ -85,25 +84,10 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   // Workers can read only folders that exist when they start.
   await mkdir(modelFolders[0], { recursive: true })
   const folders = [...modelFolders, options.ring]
-  const inference = await createInference({
-    models,
-    quarantine,
-    folders,
-    workers,
-    costs,
-    log,
-  }).catch(async error => {
+  const context = { models, quarantine, folders }
+  const { inference, cropInference } = await startInference(options, context).catch(async error => {
     await release()
     throw error
-  })
-  const { level, missing } = inference.isolation()
-  if (level !== 'full') log.warn({ level, missing }, 'inference workers are not fully isolated')
-  const cropInference = await createCropInference({
-    models,
-    folder: options.pluginModelFolder,
-    folders,
-    workers: Math.ceil(workers / 2),
-    log,
   })
   const runtime = new Runtime({ ...options, inference, cropInference })
 
@@ -142,4 +126,34 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
       await release()
     },
   }
+}
+
+interface InferenceContext {
+  models: ActiveModels
+  quarantine: Quarantine
+  /** The folders that inference workers may read. */
+  folders: readonly string[]
+}
+
+/** Starts the inference on frames, and the inference on regions for the models of plugins. */
+async function startInference(
+  { inferenceWorkers, pluginModelFolder, costs, log }: StartRuntimeOptions,
+  { models, quarantine, folders }: InferenceContext,
+): Promise<{ inference: InferencePool; cropInference: CropInference }> {
+  const workers = inferenceWorkers ?? availableParallelism()
+  const inference = await createInference({ models, quarantine, folders, workers, costs, log })
+  const { level, missing } = inference.isolation()
+  if (level !== 'full') log.warn({ level, missing }, 'inference workers are not fully isolated')
+
+  const cropInference = await createCropInference({
+    models,
+    folder: pluginModelFolder,
+    folders,
+    workers: Math.ceil(workers / 2),
+    log,
+  }).catch(async error => {
+    await inference.stop()
+    throw error
+  })
+  return { inference, cropInference }
 }

@@ -13,7 +13,7 @@ export class RingSender {
   /** Descriptor of the engine's end of the socket. */
   readonly #socket: number
   /** The ring that was sent last. */
-  #sent: RingLocation | undefined
+  #lastSent: RingLocation | undefined
   #sentCount = 0
   #isClosed = false
 
@@ -28,24 +28,15 @@ export class RingSender {
    * process knows the ring; undefined if the media service has removed it.
    */
   send(ring: RingLocation): RingLocation | undefined {
-    const isSent = this.#sent?.path === ring.path && this.#sent.generation === ring.generation
+    const last = this.#lastSent
+    const isSent = last?.path === ring.path && last.generation === ring.generation
     if (!isSent && !this.#sendFile(ring)) return undefined
     return { path: `ring ${this.#sentCount}`, generation: ring.generation }
   }
 
   #sendFile(ring: RingLocation): boolean {
-    try {
-      const file = openSync(ring.path, 'r')
-      try {
-        if (!sendDescriptor(this.#socket, file)) return false
-      } finally {
-        closeSync(file)
-      }
-    } catch {
-      // The file no longer exists.
-      return false
-    }
-    this.#sent = ring
+    if (!trySendFile(this.#socket, ring.path)) return false
+    this.#lastSent = ring
     this.#sentCount += 1
     return true
   }
@@ -59,5 +50,19 @@ export class RingSender {
     if (this.#isClosed) return
     this.#isClosed = true
     closeSync(this.#socket)
+  }
+}
+
+/** Sends a file as a descriptor. Returns false if the file no longer exists or is not sent. */
+function trySendFile(socket: number, path: string): boolean {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      return sendDescriptor(socket, file)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return false
   }
 }

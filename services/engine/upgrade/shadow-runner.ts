@@ -19,6 +19,9 @@ export interface ShadowRunnerOptions<Target> {
   recorder: ShadowRecorder
 }
 
+/** Runs a target on a frame. Resolves with the function that records the result. */
+type ShadowWork<Target> = (target: Target) => Promise<() => void>
+
 /**
  * Runs a target, which is an element or a model, in shadow on a channel. The channel never
  * waits for it: frames that arrive while the target is busy are skipped. After a failure, the
@@ -36,11 +39,8 @@ export class ShadowRunner<Target extends { close?(): void }> {
     void this.#open()
   }
 
-  /**
-   * Runs `work` on a frame, unless the target is busy. `work` resolves with the function
-   * that records its result.
-   */
-  offer(work: (target: Target) => Promise<() => void>): void {
+  /** Runs `work` on a frame, unless the target is busy. */
+  offer(work: ShadowWork<Target>): void {
     if (this.#target && !this.#isBusy) void this.#process(this.#target, work)
     else this.#options.recorder.recordSkipped()
   }
@@ -62,7 +62,7 @@ export class ShadowRunner<Target extends { close?(): void }> {
     }
   }
 
-  async #process(target: Target, work: (target: Target) => Promise<() => void>): Promise<void> {
+  async #process(target: Target, work: ShadowWork<Target>): Promise<void> {
     this.#isBusy = true
     try {
       const record = await work(target)
@@ -78,13 +78,15 @@ export class ShadowRunner<Target extends { close?(): void }> {
   /** Closes the target, and opens it again after a delay, unless it has failed too often. */
   async #fail(error: unknown): Promise<void> {
     const { signal } = this.#closing
+    const { recorder } = this.#options
     if (signal.aborted) return
+
     this.#target?.close?.()
     this.#target = undefined
-    this.#options.recorder.recordFailure((error as Error).message)
+    recorder.recordFailure((error as Error).message)
     this.#failures += 1
     if (this.#failures >= MAX_FAILURES) {
-      this.#options.recorder.recordProblem(`it has failed ${MAX_FAILURES} times`)
+      recorder.recordProblem(`it has failed ${MAX_FAILURES} times`)
       return
     }
     await sleep(REOPEN_DELAY_MS, signal)

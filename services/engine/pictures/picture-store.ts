@@ -19,9 +19,9 @@ export interface PictureStore {
   /** Returns undefined if the picture does not exist or has been deleted. */
   read(sha256: string): Promise<Uint8Array<ArrayBuffer> | undefined>
   /**
-   * Returns why the last picture could not be saved; undefined if it was saved. A full disk is not
-   * reported here, but where the engine watches the free space: here, the report would remain until
-   * the next picture is saved, even if there is space again.
+   * Returns why the last picture could not be saved; undefined if it was saved. A full disk is no
+   * failure, because the engine watches the free space itself. A failure would remain until the
+   * next picture is saved, perhaps long after there is space again.
    */
   failure(): string | undefined
 }

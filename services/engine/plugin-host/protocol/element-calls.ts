@@ -2,9 +2,9 @@ import type { ElementFetch, ElementInfer, ElementStorage } from '@eyrie/element'
 import { decodeResult, type EncodedResult, type InferCall } from './infer-call.ts'
 
 /**
- * What an element in a thread or process calls the engine for: to send a request, to read or write
- * a file of the element, or to run a model. An element can call at any time. The engine answers
- * each call with a reply of the same id. Binary data is encoded as base64.
+ * A call of an element in a thread or process. It asks the engine to send a request, to read or
+ * write a file of the element, or to run a model. An element can send calls at any time. The engine
+ * answers each with a reply of the same id. Binary data is encoded as base64.
  */
 export type ElementCall =
   | {

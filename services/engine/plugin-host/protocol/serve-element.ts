@@ -27,8 +27,10 @@ export interface ElementPort {
  * earlier ones have set.
  */
 export function serveElement({ send, end, pictures }: ElementPort): (message: ToElement) => void {
+  /** What `load` has loaded. */
   let source: ElementSource | undefined
   let definition: ElementDefinition | undefined
+  /** What `open` has opened. */
   let element: Element | undefined
   let state: ElementState | undefined
 

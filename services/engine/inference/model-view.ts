@@ -20,19 +20,14 @@ export const toPixelFormat = ({ layout, color }: ModelCard['input']): ViewSpec['
  * height that preserves the aspect ratio.
  */
 export function toModelView(input: ModelCard['input'], size?: PictureSize): ViewSpec {
-  const { width, height, dynamic, multiple_of: multipleOf, fill } = input
+  const { width, height, dynamic, multiple_of, fill } = input
   const common = { format: toPixelFormat(input), letterbox: true, fill }
   if (!dynamic) return { ...common, width, height, multiple_of: 1 }
-  if (!size) return { ...common, width, multiple_of: multipleOf }
-  if ('scale' in size) return { ...common, scale: size.scale, multiple_of: multipleOf }
+  if (!size) return { ...common, width, multiple_of }
+  if ('scale' in size) return { ...common, scale: size.scale, multiple_of }
 
-  const roundUp = (pixels: number) => Math.ceil(pixels / multipleOf) * multipleOf
-  return {
-    ...common,
-    width: roundUp(size.width),
-    height: roundUp(size.height),
-    multiple_of: multipleOf,
-  }
+  const roundUp = (pixels: number) => Math.ceil(pixels / multiple_of) * multiple_of
+  return { ...common, width: roundUp(size.width), height: roundUp(size.height), multiple_of }
 }
 
 /** Explains why a model cannot read the pictures of a ring (frame buffer); undefined if it can. */

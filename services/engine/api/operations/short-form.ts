@@ -77,11 +77,8 @@ const variantsSchema = z.union([
 ])
 
 /** Returns the first variant that accepts this number of arguments, or else the first one. */
-function findVariant(
-  { params_schema: paramsSchema }: CatalogElement,
-  argumentCount: number,
-): Variant {
-  const variants = variantsSchema.parse(paramsSchema ?? {})
+function findVariant(element: CatalogElement, argumentCount: number): Variant {
+  const variants = variantsSchema.parse(element.params_schema ?? {})
   const accepts = ({ properties, required }: Variant) =>
     argumentCount >= required.length && argumentCount <= Object.keys(properties).length
   return variants.find(accepts) ?? variants[0]!

@@ -1,10 +1,9 @@
 import type { Route } from '@eyrie/contract/routes-v3'
 import type { z } from 'zod'
 
-// The schemas of a route define the types of its requests and responses. These types
-// are derived from them.
-
+/** The type that a schema of a route parses to; undefined without a schema. */
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+/** The type of a part of a request, such as its query; undefined if the route has no such part. */
 type Part<R, Name extends string> = Name extends keyof R ? Parsed<R[Name]> : undefined
 
 /** The parts of a request, validated with the schemas of the route. */

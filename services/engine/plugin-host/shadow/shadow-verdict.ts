@@ -59,18 +59,19 @@ const findRegressions: FindInComparison = (versions, comparison) => {
 }
 
 const findDifferences: FindInComparison = (versions, comparison) => {
-  const { active, shadow, frames, different_frames: differentFrames } = comparison
+  const { active, shadow, frames, different_frames } = comparison
   const findings = findOtherEvents(active, shadow)
-  if (differentFrames.events > 0) {
-    findings.push(`other events in ${differentFrames.events} of ${frames} frames`)
+  if (different_frames.events > 0) {
+    findings.push(`other events in ${different_frames.events} of ${frames} frames`)
   }
-  if (differentFrames.objects > 0) {
+  if (different_frames.objects > 0) {
     findings.push(
-      `another number of objects in ${differentFrames.objects} of ${frames} frames ` +
+      `another number of objects in ${different_frames.objects} of ${frames} frames ` +
         `(${shadow.objects} instead of ${active.objects})`,
     )
   }
   findings.push(...findOtherCounters(active, shadow))
+
   const activeMs = active.cpu_ms?.mean
   const shadowMs = shadow.cpu_ms?.mean
   if (hasCosts(comparison) && isCostlier(activeMs, shadowMs)) {

@@ -29,12 +29,13 @@ export function createCallHandler({
   infer = rejectInference,
   folder,
 }: CallHandlerOptions): (call: ElementCall) => Promise<unknown> {
-  const { network = [], storage_bytes: storageBytes } = declared ?? {}
-  const storage = storageBytes === undefined ? undefined : new PrivateStorage(folder, storageBytes)
+  const declaredServers = declared?.network ?? []
+  const maxBytes = declared?.storage_bytes
+  const storage = maxBytes === undefined ? undefined : new PrivateStorage(folder, maxBytes)
   let callsInProgress = 0
 
   async function handle(call: Exclude<ElementCall, InferCall>): Promise<unknown> {
-    if (call.method === 'fetch') return fetchForElement(call, network, egress)
+    if (call.method === 'fetch') return fetchForElement(call, declaredServers, egress)
     if (storage) return storage.handle(call)
     throw new Error(
       'the manifest does not declare storage: add "storage_bytes": 1000000 to the capabilities of the element',

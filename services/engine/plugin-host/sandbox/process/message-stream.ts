@@ -9,10 +9,12 @@
  * call that runs a model.
  */
 export const MESSAGE_KIND = { request: 0, answer: 1, log: 2, call: 3, infer: 4 } as const
+export type MessageKind = (typeof MESSAGE_KIND)[keyof typeof MESSAGE_KIND]
+
+/** The length and the kind. */
 const HEADER_BYTES = 5
 /** Offset of the kind, which follows the length. */
 const KIND_OFFSET = 4
-export type MessageKind = (typeof MESSAGE_KIND)[keyof typeof MESSAGE_KIND]
 
 /** Returns the kind of a message that a process sends. It depends only on these properties. */
 export function findKind({ type, call }: { type: string; call?: { method: string } }): MessageKind {

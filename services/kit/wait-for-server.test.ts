@@ -58,6 +58,19 @@ describe('the pause before the next attempt', () => {
     expect(server.connections()).toBe(1)
   })
 
+  it('ends if a server that was unreachable listens already when it is first probed', async () => {
+    const port = await findFreePort()
+    await listen(port)
+    const returned = waitForServer({
+      address: { host, port },
+      egress,
+      wasUnreachable: true,
+      sleep: sleepForAnHour,
+      signal,
+    })
+    expect(await returned).toBe(true)
+  })
+
   it.each([
     ['has an unknown host name', { host: 'nowhere.invalid', port: 80 }],
     ['has no address', undefined],

@@ -13,6 +13,11 @@ export interface RetryPause {
   address: ServerAddress | undefined
   /** Opens the connections that probe the server. */
   egress: Egress
+  /**
+   * Whether the last attempt found the server unreachable, or lost the connection to it. By default,
+   * a first probe decides.
+   */
+  wasUnreachable?: boolean
   /** Sleeps until the next attempt is due. Ends, or rejects, when the signal is aborted. */
   sleep(signal: AbortSignal): Promise<unknown>
   /** Ends the pause. */
@@ -34,7 +39,7 @@ export async function waitForServer(pause: RetryPause): Promise<boolean> {
   )
   try {
     if (!pause.address) return await attemptDue
-    const serverReturned = watchReturn(pause.address, pause.egress, signal)
+    const serverReturned = watchReturn(pause.address, pause, signal)
     const hasReturned = await Promise.race([attemptDue, serverReturned])
     // A watch that ends without a return does not end the pause.
     return hasReturned || (await attemptDue)
@@ -44,13 +49,14 @@ export async function waitForServer(pause: RetryPause): Promise<boolean> {
 }
 
 /**
- * Resolves to true when an unreachable server accepts a connection. Resolves to false when the
- * signal is aborted, and at once in two cases: the server is reachable, so that the last attempt
- * has failed for another reason, or its host name is unknown or denied.
+ * Resolves to true when an unreachable server accepts a connection, a second from now at the
+ * earliest. Resolves to false when the signal is aborted, and at once in two cases: the server was
+ * reachable, so that the last attempt has failed for another reason, or its host name is unknown or
+ * denied.
  */
 async function watchReturn(
   { host, port }: ServerAddress,
-  egress: Egress,
+  { egress, wasUnreachable = false }: RetryPause,
   signal: AbortSignal,
 ): Promise<boolean> {
   // A name is resolved once: without a network, each query would block one of the few threads
@@ -59,7 +65,7 @@ async function watchReturn(
   if (!ip) return false
 
   const address = { host: ip, port }
-  if (await acceptsConnection(address, egress, signal)) return false
+  if (!wasUnreachable && (await acceptsConnection(address, egress, signal))) return false
   while (!signal.aborted) {
     await sleep(PROBE_INTERVAL_MS, signal)
     if (await acceptsConnection(address, egress, signal)) return true

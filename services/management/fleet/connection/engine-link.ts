@@ -210,6 +210,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       await waitForServer({
         address: isWatched ? findServerAddress(record.address.url) : undefined,
         egress: options.egress,
+        // It may be running again before it is probed.
+        wasUnreachable: true,
         sleep: signal => sleepForRetry(delayMs, signal),
         signal: AbortSignal.any([backoff.signal, stopping.signal]),
       })

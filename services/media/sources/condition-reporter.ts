@@ -15,16 +15,17 @@ export interface ConditionReporterOptions {
 
 const INTERVAL_MS = 5000
 
-/** The number of packets that each source has received so far. */
+/** How many packets each source had received at a time. A packet contains one frame. */
 interface PacketCounts {
-  /** Monotonic time. */
+  /** When the counts were read, by the monotonic clock. */
   readAtMs: number
   bySource: ReadonlyMap<number, number>
 }
 
 /**
- * Reports the condition of each source every five seconds: frame rate, recording and picture
- * statistics. From these, management recognizes a source that has failed although it is connected.
+ * Regularly reports the condition of each source: its frame rate, its recording and the statistics
+ * of its pictures. Management uses them to recognize a source that has failed although it is
+ * connected.
  */
 export function createConditionReporter(options: ConditionReporterOptions): { stop(): void } {
   const { sources, recordings, clock, onCondition } = options
@@ -35,7 +36,7 @@ export function createConditionReporter(options: ConditionReporterOptions): { st
     return { readAtMs: clock.now(), bySource: new Map(counts) }
   }
 
-  function report(before: PacketCounts, now: PacketCounts) {
+  function report(previous: PacketCounts, latest: PacketCounts) {
     const recordingStates = recordings()
     for (const source of sources()) {
       const { id } = source.status()
@@ -44,7 +45,7 @@ export function createConditionReporter(options: ConditionReporterOptions): { st
       onCondition({
         type: 'condition',
         source: id,
-        received_fps: calculateFps(id, before, now),
+        received_fps: calculateFps(id, previous, latest),
         ...(recording && { recording }),
         ...(picture && { picture }),
       })
@@ -52,17 +53,19 @@ export function createConditionReporter(options: ConditionReporterOptions): { st
   }
 
   async function reportUntilStopped() {
-    let before = countPackets()
-    for (;;) {
+    let previous = countPackets()
+    while (true) {
       await clock.sleep(INTERVAL_MS, stopping.signal)
-      const now = countPackets()
-      report(before, now)
-      before = now
+      const latest = countPackets()
+      report(previous, latest)
+      previous = latest
     }
   }
 
-  // Rejects only when it is stopped.
-  reportUntilStopped().catch(() => {})
+  reportUntilStopped().catch(error => {
+    // The end of the sleep when it is stopped is no error.
+    if (!stopping.signal.aborted) throw error
+  })
   return { stop: () => stopping.abort() }
 }
 
@@ -70,10 +73,11 @@ export function createConditionReporter(options: ConditionReporterOptions): { st
  * Returns the frames that a source has received per second between two readings, rounded to
  * tenths; 0 for a new source.
  */
-function calculateFps(source: number, before: PacketCounts, now: PacketCounts): number {
-  const packets = now.bySource.get(source) ?? 0
-  const received = packets - (before.bySource.get(source) ?? packets)
-  const elapsedS = (now.readAtMs - before.readAtMs) / 1000
+function calculateFps(sourceId: number, previous: PacketCounts, latest: PacketCounts): number {
+  const count = latest.bySource.get(sourceId) ?? 0
+  const received = count - (previous.bySource.get(sourceId) ?? count)
+  const elapsedS = (latest.readAtMs - previous.readAtMs) / 1000
+  const fps = Math.round((received * 10) / elapsedS) / 10
   // The count of a source that was replaced begins at 0 again, so the difference may be negative.
-  return Math.max(0, Math.round((received * 10) / elapsedS) / 10)
+  return Math.max(0, fps)
 }

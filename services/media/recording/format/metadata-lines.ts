@@ -1,8 +1,9 @@
 import type { EventToRecord, ResultToRecord } from '@eyrie/contract'
 
-/** An event that a segment's metadata file contains, as stored in the recording index. */
+/** An event of a segment as it is stored in the recording index. */
 export interface IndexedEvent {
   channel: number
+  /** Stream time of the picture, in ticks of 90 kHz. */
   pts: number
   /** Capture time of the picture, µs since 1970. */
   timeUs: number
@@ -13,8 +14,12 @@ export interface IndexedEvent {
 /** An event as a line of the metadata file, before it is encoded as JSON. */
 type EventLine = Pick<EventToRecord, 'channel' | 'pts' | 'time'> & { event: unknown }
 
-/** A line of a segment's metadata file: the analysis result of a picture, or an event. */
+/**
+ * What is added to a segment: the analysis result of a picture, or an event. `line` is the line of
+ * the metadata file. Only an event is also stored in the recording index.
+ */
 export interface MetadataEntry {
+  /** Stream time of the picture, in ticks of 90 kHz. */
   pts: number
   line: string
   event?: IndexedEvent
@@ -23,7 +28,7 @@ export interface MetadataEntry {
 /** Returns the path of the metadata file next to a segment file. */
 export const toMetadataPath = (path: string) => path.replace(/\.mp4$/, '.jsonl')
 
-/** Returns the line of a picture's analysis result. */
+/** Returns the entry of a picture's analysis result. */
 export function toResultEntry({
   channel,
   pts,
@@ -35,7 +40,7 @@ export function toResultEntry({
   return { pts, line: JSON.stringify(result) }
 }
 
-/** Returns the line of an event, which is also stored in the recording index. */
+/** Returns the entry of an event. */
 export function toEventEntry({ channel, pts, time, data }: EventToRecord): MetadataEntry {
   const line: EventLine = { channel, pts, time, event: data }
   const event = { channel, pts, timeUs: toUs(time), data: JSON.stringify(data) }
